@@ -1,0 +1,145 @@
+//! A request and what came of it.
+
+use bytes::Bytes;
+
+use super::{Body, Headers};
+
+/// A request and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interaction {
+    /// What was going on when the request arrived: earlier interactions whose answer was not
+    /// complete by then. All other earlier ones were.
+    pub after: Vec<Progress>,
+    /// What was asked.
+    pub request: Request,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// How far an interaction had come at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Its number in the cassette, counted from 0.
+    pub interaction: usize,
+    /// How many chunks of its answer had been sent on to the client.
+    pub chunks: usize,
+}
+
+/// A request as the server received it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// The request target as the client wrote it, with its query and without retape's own prefix:
+    /// `/v1/agents?limit=1`.
+    pub path: String,
+    /// End-to-end header fields; the hop-by-hop ones are not kept.
+    pub headers: Headers,
+    /// All bytes of the body.
+    pub body: Bytes,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// An answer, whole or cut short.
+    Response(Response),
+    /// No answer, and how that ended.
+    Nothing(End),
+}
+
+/// An answer as the server sent it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// Milliseconds from the arrival of the request to the arrival of the answer's head.
+    pub ms: u64,
+    /// The status code.
+    pub status: u16,
+    /// The reason phrase, where it is not the usual one of that status.
+    pub reason: Option<String>,
+    /// End-to-end header fields; `content-length` is there if the server sent it.
+    pub headers: Headers,
+    /// What followed.
+    pub body: Body,
+    /// Fields that came after the body.
+    pub trailers: Headers,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum End {
+    /// All of it came.
+    #[default]
+    Complete,
+    /// The client left, and the server had not finished within the grace time either.
+    ClientClosed,
+    /// The server cut the connection.
+    ServerClosed,
+    /// The server went silent for longer than the recorder waits.
+    Timeout,
+    /// The server could not be reached.
+    Unreachable,
+    /// The recorder itself was stopped.
+    Interrupted,
+}
+
+impl Interaction {
+    /// The answer, if one came.
+    pub fn response(&self) -> Option<&Response> {
+        match &self.outcome {
+            Outcome::Response(response) => Some(response),
+            Outcome::Nothing(_) => None,
+        }
+    }
+
+    /// How it ended.
+    pub fn end(&self) -> End {
+        match &self.outcome {
+            Outcome::Response(response) => response.end,
+            Outcome::Nothing(end) => *end,
+        }
+    }
+}
+
+impl Request {
+    /// The path without the query.
+    pub fn path_only(&self) -> &str {
+        self.path.split_once('?').map_or(self.path.as_str(), |(path, _)| path)
+    }
+
+    /// What stands behind the `?`, if there is one.
+    pub fn query(&self) -> Option<&str> {
+        self.path.split_once('?').map(|(_, query)| query)
+    }
+}
+
+impl End {
+    /// The word for it in a cassette.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::ClientClosed => "client_closed",
+            Self::ServerClosed => "server_closed",
+            Self::Timeout => "timeout",
+            Self::Unreachable => "unreachable",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// The one that is called so in a cassette.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [
+            Self::Complete,
+            Self::ClientClosed,
+            Self::ServerClosed,
+            Self::Timeout,
+            Self::Unreachable,
+            Self::Interrupted,
+        ]
+        .into_iter()
+        .find(|end| end.as_str() == word)
+    }
+}

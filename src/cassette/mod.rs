@@ -1,0 +1,44 @@
+//! What was recorded.
+//!
+//! A [`Cassette`] holds the [`Interaction`]s of one scenario exactly as they went over the wire:
+//! bytes, chunk boundaries, repeated headers, and how each answer ended. [`format`] writes it as a
+//! text that reads well and gives the same bytes back.
+
+mod body;
+pub mod coding;
+pub mod format;
+mod headers;
+mod interaction;
+mod name;
+
+pub use body::{Body, Chunk};
+pub use format::FormatVersion;
+pub use headers::Headers;
+pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
+pub use name::Name;
+
+/// One scenario's recorded interactions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cassette {
+    /// Where and when it was recorded.
+    pub recorded: Recorded,
+    /// The redaction rules that were applied before it was written, by name and version
+    /// (`headers/1`). Replay applies the same ones to what comes in.
+    pub redactions: Vec<String>,
+    /// Whether the recorder was stopped before it had finished: the last interactions may be cut.
+    pub interrupted: bool,
+    /// What was asked and answered, in the order in which the requests arrived.
+    pub interactions: Vec<Interaction>,
+}
+
+/// Where and when a cassette was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recorded {
+    /// The start of the recording, RFC 3339 in UTC to the second: `2026-11-20T10:00:00Z`.
+    pub at: String,
+    /// The server's address as it was given to the recorder, with no user information:
+    /// `http://127.0.0.1:8283`.
+    pub upstream: String,
+    /// What the server says of itself in its `server` header, if it does.
+    pub server: Option<String>,
+}

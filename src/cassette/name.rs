@@ -1,0 +1,65 @@
+//! Cassette names.
+
+use std::fmt;
+
+use crate::error::{Error, Kind, Result};
+
+/// The name of a cassette: path segments without the ending, `letta/hitl/approve_stream`.
+///
+/// A name can stand in a URL and below a folder on any system, and never leaves that folder.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name(String);
+
+/// The longest segment, in bytes: file systems take 255, and endings are added.
+const LONGEST: usize = 200;
+
+impl Name {
+    /// Takes a name if it is one.
+    ///
+    /// # Errors
+    ///
+    /// If a segment is empty, is `-`, begins with a dot, holds a character that some file system
+    /// refuses or that has a meaning in an address (`~`, `:`, `\`, …), or is over 200 bytes long.
+    ///
+    /// # Example: what is a name
+    ///
+    /// ```
+    /// use retape::Name;
+    ///
+    /// assert!(Name::new("letta/hitl/approve_stream[0]").is_ok());
+    /// assert!(Name::new("../secrets").is_err());
+    /// ```
+    pub fn new(name: impl Into<String>) -> Result<Self> {
+        let name = name.into();
+        match name.split('/').find_map(flaw) {
+            None => Ok(Self(name)),
+            Some(why) => Err(Error::new(Kind::Name { name, why })),
+        }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn flaw(segment: &str) -> Option<&'static str> {
+    let refused = |c: char| c.is_control() || r#"\:*?"<>|~%#"#.contains(c);
+    match segment {
+        "" => Some("a part of it is empty"),
+        "-" => Some("`-` separates it from the path that is asked for"),
+        _ if segment.starts_with('.') => Some("a part of it begins with a dot"),
+        _ if segment.ends_with([' ', '.']) => Some("a part of it ends in a space or a dot"),
+        _ if segment.len() > LONGEST => Some("a part of it is longer than 200 bytes"),
+        _ if segment.contains(refused) => {
+            Some("it has a character that file systems or addresses refuse")
+        }
+        _ => None,
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,223 @@
+//! The one error type.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What every fallible function of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something could not be done, where, and what to do next.
+///
+/// An error means *could not find out*. What a test is meant to find (a miss, a difference) is a
+/// value of its own type, except at the end of a [`Session`](crate::Session), whose
+/// [`finish`](crate::Session::finish) turns misses into an error so that they cannot be overlooked.
+///
+/// [`Display`](fmt::Display) gives one lower-case fragment with its place; [`Error::hint`] gives the
+/// next step; [`source`](StdError::source) gives what caused it.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    path: Option<PathBuf>,
+    line: Option<usize>,
+    interaction: Option<usize>,
+    hint: Option<String>,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// What went wrong. Each variant is one cause; the place and the hint are data beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub(crate) enum Kind {
+    /// A file could not be read, written, locked or removed: the verb.
+    Io(&'static str),
+    /// The file is not JSON of the expected form.
+    Syntax,
+    /// The file is of a format version that this release does not know.
+    NewerVersion { found: u64, known: u64 },
+    /// Something the format requires is missing or contradicts itself: what.
+    Invalid(&'static str),
+    /// A body kept beside the cassette is missing or is not the one that was stored.
+    MissingBody { hash: String },
+    /// The text is not a cassette name: why.
+    Name { name: String, why: &'static str },
+    /// There is no cassette of that name.
+    NoCassette { name: String },
+    /// A redaction rule of the file is not known to this release.
+    UnknownRule { rule: String },
+    /// A setting has a value that is not understood: which, and what it may be.
+    Setting { name: &'static str, value: String, expected: &'static str },
+    /// Recording needs an address to record from.
+    NoUpstream,
+    /// Another process is recording this cassette.
+    Busy,
+    /// Requests had no recorded answer.
+    Missed { count: usize },
+    /// Recorded interactions were not asked for.
+    Unplayed { count: usize },
+    /// The cassette cannot be served in the way that was asked for: why.
+    Unsupported(&'static str),
+    /// The address cannot be listened on.
+    Bind { address: String },
+    /// A command could not be started.
+    Spawn { command: String },
+    /// The server that was started did not become ready: why.
+    NotReady { url: String, why: &'static str },
+}
+
+impl Error {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            path: None,
+            line: None,
+            interaction: None,
+            hint: None,
+            source: None,
+        }))
+    }
+
+    pub(crate) fn io(verb: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::new(Kind::Io(verb)).at(path).because(source)
+    }
+
+    pub(crate) fn at(mut self, path: &Path) -> Self {
+        self.0.path = Some(path.to_owned());
+        self
+    }
+
+    pub(crate) fn on_line(mut self, line: usize) -> Self {
+        self.0.line = Some(line);
+        self
+    }
+
+    pub(crate) fn in_interaction(mut self, number: usize) -> Self {
+        self.0.interaction = Some(number);
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn because(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// What to do next, as a sentence or a command; to be shown after `hint: `.
+    pub fn next_step(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The file concerned, if there is one.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// The line of the file, counted from 1.
+    pub fn line(&self) -> Option<usize> {
+        self.0.line
+    }
+
+    /// The interaction concerned, counted from 0 as in the file.
+    pub fn interaction(&self) -> Option<usize> {
+        self.0.interaction
+    }
+
+    /// Whether requests had no recorded answer.
+    pub fn is_miss(&self) -> bool {
+        matches!(self.0.kind, Kind::Missed { .. })
+    }
+
+    /// Whether recorded interactions were left unplayed where all were asked for.
+    pub fn is_unplayed(&self) -> bool {
+        matches!(self.0.kind, Kind::Unplayed { .. })
+    }
+
+    /// Whether the file was written by a newer release.
+    pub fn is_newer_version(&self) -> bool {
+        matches!(self.0.kind, Kind::NewerVersion { .. } | Kind::UnknownRule { .. })
+    }
+
+    /// Whether there is no cassette of that name.
+    pub fn is_no_cassette(&self) -> bool {
+        matches!(self.0.kind, Kind::NoCassette { .. })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.kind)?;
+        if let Some(path) = &self.0.path {
+            write!(f, " (`{}`", path.display())?;
+            if let Some(line) = self.0.line {
+                write!(f, ", line {line}")?;
+            }
+            f.write_str(")")?;
+        }
+        if let Some(number) = self.0.interaction {
+            write!(f, " in interaction {number}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(verb) => write!(f, "cannot {verb} file"),
+            Self::Syntax => f.write_str("not a cassette"),
+            Self::NewerVersion { found, known } => {
+                write!(
+                    f,
+                    "cassette format {found} is newer than this release, which reads up to {known}"
+                )
+            }
+            Self::Invalid(what) => write!(f, "not a valid cassette: {what}"),
+            Self::MissingBody { hash } => write!(f, "body `{hash}` is missing or has been changed"),
+            Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
+            Self::NoCassette { name } => write!(f, "no cassette `{name}`"),
+            Self::UnknownRule { rule } => {
+                write!(f, "redaction rule `{rule}` is not known to this release")
+            }
+            Self::Setting { name, value, expected } => {
+                write!(f, "`{name}` is `{value}`, which is not one of {expected}")
+            }
+            Self::NoUpstream => f.write_str("recording needs the address of a live server"),
+            Self::Busy => f.write_str("another process is recording this cassette"),
+            Self::Missed { count: 1 } => f.write_str("1 request has no recorded answer"),
+            Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
+            Self::Unplayed { count: 1 } => f.write_str("1 recorded interaction was not played"),
+            Self::Unplayed { count } => write!(f, "{count} recorded interactions were not played"),
+            Self::Unsupported(why) => f.write_str(why),
+            Self::Bind { address } => write!(f, "cannot listen on `{address}`"),
+            Self::Spawn { command } => write!(f, "cannot start `{command}`"),
+            Self::NotReady { url, why } => write!(f, "`{url}` did not become ready: {why}"),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `unwrap()` in a test prints `Debug`: the whole story, readable.
+        write!(f, "{self}")?;
+        let mut source = self.source();
+        while let Some(cause) = source {
+            write!(f, ": {cause}")?;
+            source = cause.source();
+        }
+        match &self.0.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,3 @@
+//! The `retape` command.
+
+fn main() {}
