@@ -38,6 +38,12 @@ pub(crate) enum Kind {
     NewerVersion { found: u64, known: u64 },
     /// Something the format requires is missing or contradicts itself: what.
     Invalid(&'static str),
+    /// A member of the file is not known to this release.
+    UnknownMember { name: String },
+    /// Something is of another type than it must be.
+    WrongType { expected: &'static str, found: &'static str },
+    /// A member that must be there is not.
+    MissingMember { name: &'static str },
     /// A body kept beside the cassette is missing or is not the one that was stored.
     MissingBody { hash: String },
     /// The text is not a cassette name: why.
@@ -151,12 +157,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.kind)?;
-        if let Some(path) = &self.0.path {
-            write!(f, " (`{}`", path.display())?;
-            if let Some(line) = self.0.line {
-                write!(f, ", line {line}")?;
-            }
-            f.write_str(")")?;
+        match (&self.0.path, self.0.line) {
+            (Some(path), Some(line)) => write!(f, " (`{}`, line {line})", path.display())?,
+            (Some(path), None) => write!(f, " (`{}`)", path.display())?,
+            (None, Some(line)) => write!(f, " (line {line})")?,
+            (None, None) => {}
         }
         if let Some(number) = self.0.interaction {
             write!(f, " in interaction {number}")?;
@@ -177,6 +182,11 @@ impl fmt::Display for Kind {
                 )
             }
             Self::Invalid(what) => write!(f, "not a valid cassette: {what}"),
+            Self::UnknownMember { name } => write!(f, "unknown member `{name}`"),
+            Self::WrongType { expected, found } => {
+                write!(f, "expected {expected}, found {found}")
+            }
+            Self::MissingMember { name } => write!(f, "member `{name}` is missing"),
             Self::MissingBody { hash } => write!(f, "body `{hash}` is missing or has been changed"),
             Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
             Self::NoCassette { name } => write!(f, "no cassette `{name}`"),

@@ -117,6 +117,16 @@ impl Request {
 }
 
 impl End {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Complete,
+        Self::ClientClosed,
+        Self::ServerClosed,
+        Self::Timeout,
+        Self::Unreachable,
+        Self::Interrupted,
+    ];
+
     /// The word for it in a cassette.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -131,15 +141,6 @@ impl End {
 
     /// The one that is called so in a cassette.
     pub fn from_word(word: &str) -> Option<Self> {
-        [
-            Self::Complete,
-            Self::ClientClosed,
-            Self::ServerClosed,
-            Self::Timeout,
-            Self::Unreachable,
-            Self::Interrupted,
-        ]
-        .into_iter()
-        .find(|end| end.as_str() == word)
+        Self::ALL.into_iter().find(|end| end.as_str() == word)
     }
 }

@@ -1,10 +1,12 @@
 //! The white space between the tokens.
 
-use super::{Container, Text, Token};
+use std::fmt::{self, Write};
+
+use super::{Text, Token};
 
 /// A way to lay out a JSON text that some serialiser writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// No white space: `{"a":1,"b":[2]}`.
     Compact,
     /// A space behind `,` and `:`, as Python's `json.dumps` writes: `{"a": 1, "b": [2]}`.
@@ -15,7 +17,7 @@ pub enum Layout {
 
 /// What a level is indented by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Indent {
+pub(crate) enum Indent {
     /// That many spaces, 1 to 8.
     Spaces(u8),
     /// A tab.
@@ -24,41 +26,45 @@ pub enum Indent {
 
 impl Layout {
     /// The layout that gives back exactly this text, if there is one.
-    pub fn of(text: Text<'_>) -> Option<Self> {
+    pub(crate) fn of(text: Text<'_>) -> Option<Self> {
         let layout = Self::guess(text);
-        let mut again = String::with_capacity(text.as_str().len());
-        layout.write(text, &mut again);
-        (again == text.as_str()).then_some(layout)
+        layout.fits(text).then_some(layout)
+    }
+
+    /// Whether laying out the text so would change nothing.
+    pub(crate) fn fits(self, text: Text<'_>) -> bool {
+        let mut expected = Expected(text.as_str());
+        self.lay(text, &mut expected).is_ok() && expected.0.is_empty()
     }
 
     /// Writes the tokens of `text` in this layout behind what is in `out`.
-    pub fn write(self, text: Text<'_>, out: &mut String) {
+    pub(crate) fn write(self, text: Text<'_>, out: &mut String) {
+        self.lay(text, out).expect("a string takes everything");
+    }
+
+    fn lay(self, text: Text<'_>, out: &mut impl Write) -> fmt::Result {
         let mut depth = 0;
-        let mut tokens = text.tokens().peekable();
-        while let Some(token) = tokens.next() {
-            match token {
-                Token::Open(container) => {
-                    out.push_str(opening(container));
-                    if !matches!(tokens.peek(), Some(Token::Close(_))) {
-                        depth += 1;
-                        self.line(depth, out);
-                    } else if let Some(Token::Close(container)) = tokens.next() {
-                        out.push_str(closing(container));
-                    }
-                }
-                Token::Close(container) => {
-                    depth -= 1;
-                    self.line(depth, out);
-                    out.push_str(closing(container));
-                }
-                Token::Comma => {
-                    out.push_str(if self == Self::Spaced { ", " } else { "," });
-                    self.line(depth, out);
-                }
-                Token::Colon => out.push_str(if self == Self::Compact { ":" } else { ": " }),
-                Token::String(spelled) | Token::Scalar(spelled) => out.push_str(spelled),
+        let mut opened = false;
+        for token in text.tokens() {
+            let closes = matches!(token, Token::Close(_));
+            depth -= usize::from(closes);
+            if opened != closes {
+                self.line(depth, out)?;
             }
+            opened = matches!(token, Token::Open(_));
+            match token {
+                Token::Open(container) => out.write_str(container.opening())?,
+                Token::Close(container) => out.write_str(container.closing())?,
+                Token::Comma => {
+                    out.write_str(if self == Self::Spaced { ", " } else { "," })?;
+                    self.line(depth, out)?;
+                }
+                Token::Colon => out.write_str(if self == Self::Compact { ":" } else { ": " })?,
+                Token::String(spelled) | Token::Scalar(spelled) => out.write_str(spelled)?,
+            }
+            depth += usize::from(opened);
         }
+        Ok(())
     }
 
     /// The only layout that the text can have, judged by its first break.
@@ -81,27 +87,23 @@ impl Layout {
         Self::Compact
     }
 
-    fn line(self, depth: usize, out: &mut String) {
-        let Self::Indented(indent) = self else { return };
-        out.push('\n');
-        let (unit, count) = match indent {
-            Indent::Spaces(width) => (' ', usize::from(width) * depth),
-            Indent::Tab => ('\t', depth),
+    fn line(self, depth: usize, out: &mut impl Write) -> fmt::Result {
+        let Self::Indented(indent) = self else { return Ok(()) };
+        out.write_char('\n')?;
+        let unit = match indent {
+            Indent::Spaces(width) => &"        "[..usize::from(width.min(8))],
+            Indent::Tab => "\t",
         };
-        out.extend(std::iter::repeat_n(unit, count));
+        (0..depth).try_for_each(|_| out.write_str(unit))
     }
 }
 
-const fn opening(container: Container) -> &'static str {
-    match container {
-        Container::Object => "{",
-        Container::Array => "[",
-    }
-}
+/// Takes only what stands in the text, so that nothing longer than the text is ever laid out.
+struct Expected<'a>(&'a str);
 
-const fn closing(container: Container) -> &'static str {
-    match container {
-        Container::Object => "}",
-        Container::Array => "]",
+impl Write for Expected<'_> {
+    fn write_str(&mut self, written: &str) -> fmt::Result {
+        self.0 = self.0.strip_prefix(written).ok_or(fmt::Error)?;
+        Ok(())
     }
 }

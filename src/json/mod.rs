@@ -9,8 +9,10 @@
 //! A parsed value forgets what a byte-true recording must keep (`1.0`, `1e400`, duplicate keys, lone
 //! surrogates, escapes), and costs five times as much as walking the tokens.
 
+mod fitted;
 mod layout;
 mod token;
 
-pub use layout::{Indent, Layout};
-pub use token::{Container, Text, Token, Tokens};
+pub(crate) use fitted::{Place, fitted};
+pub(crate) use layout::{Indent, Layout};
+pub(crate) use token::{Container, Text, Token, Tokens};

@@ -4,11 +4,11 @@ use serde_json::value::RawValue;
 
 /// A text that is one valid JSON value, with white space around it or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text<'a>(&'a str);
+pub(crate) struct Text<'a>(&'a str);
 
 /// One token of a JSON text, spelled as it stands there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// `{` or `[`.
     Open(Container),
     /// `}` or `]`.
@@ -25,7 +25,7 @@ pub enum Token<'a> {
 
 /// What holds other values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Container {
+pub(crate) enum Container {
     /// `{…}`.
     Object,
     /// `[…]`.
@@ -34,45 +34,94 @@ pub enum Container {
 
 /// The tokens of a text in order. [`Tokens::end`] tells where the last one ended.
 #[derive(Debug, Clone)]
-pub struct Tokens<'a> {
+pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Text<'a> {
     /// Takes bytes that are a JSON text. Depth is not limited.
-    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         serde_json::from_str::<&RawValue>(text).ok()?;
         Some(Self(text))
     }
 
     /// Takes bytes that are an object or an array.
-    pub fn parse_container(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn parse_container(bytes: &'a [u8]) -> Option<Self> {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace())?;
         if matches!(first, b'{' | b'[') { Self::parse(bytes) } else { None }
     }
 
     /// Takes a value that `serde_json` has checked already.
-    pub fn of_raw(raw: &'a RawValue) -> Self {
+    pub(crate) fn of_raw(raw: &'a RawValue) -> Self {
         Self(raw.get())
     }
 
     /// The text itself.
-    pub fn as_str(self) -> &'a str {
+    pub(crate) fn as_str(self) -> &'a str {
         self.0
     }
 
     /// Its tokens.
-    pub fn tokens(self) -> Tokens<'a> {
-        Tokens { text: self.0, at: 0 }
+    pub(crate) fn tokens(self) -> Tokens<'a> {
+        Tokens::of(self.0)
     }
 }
 
-impl Tokens<'_> {
+impl Container {
+    /// Its opening bracket.
+    pub(crate) const fn opening(self) -> &'static str {
+        match self {
+            Self::Object => "{",
+            Self::Array => "[",
+        }
+    }
+
+    /// Its closing bracket.
+    pub(crate) const fn closing(self) -> &'static str {
+        match self {
+            Self::Object => "}",
+            Self::Array => "]",
+        }
+    }
+}
+
+impl<'a> Tokens<'a> {
+    /// The tokens of a text that may not be JSON: they make sense as far as it is.
+    pub(crate) fn of(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
     /// The offset in bytes behind the token that was given last.
-    pub fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.at
+    }
+
+    /// The first byte of the next token. Passes the white space before it.
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let space = rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        self.at += space;
+        Some(rest[space])
+    }
+
+    /// Passes a whole value, where one begins.
+    pub(crate) fn value(&mut self) -> Option<Text<'a>> {
+        self.peek()?;
+        let start = self.at;
+        let mut depth = 0_usize;
+        while let Some(token) = self.next() {
+            match token {
+                Token::Open(_) => depth += 1,
+                Token::Close(_) => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        Some(Text(&self.text[start..self.at]))
     }
 }
 
@@ -80,12 +129,9 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = Token<'a>;
 
     fn next(&mut self) -> Option<Token<'a>> {
+        let first = self.peek()?;
         let bytes = self.text.as_bytes();
-        while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
         let start = self.at;
-        let first = *bytes.get(start)?;
         self.at = match first {
             b'"' => start + 1 + string_length(&bytes[start + 1..]),
             b'{' | b'}' | b'[' | b']' | b',' | b':' => start + 1,
@@ -108,7 +154,7 @@ impl<'a> Iterator for Tokens<'a> {
 /// The length of a string behind its opening quote, with the closing one.
 fn string_length(bytes: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += found;
         if bytes[at] == b'"' {
             return at + 1;

@@ -1,5 +1,80 @@
 //! The cassette file.
+//!
+//! One JSON document, laid out to be read in a pull request: a line for each header field and each
+//! chunk, events as events, JSON as JSON. It gives back the very bytes: the writer reads each form
+//! again and takes a plainer one where anything would be lost (`sse` or `ndjson`, then `text`, then
+//! `base64`). Large bodies stand beside it under their hash.
+//!
+//! # Layout
+//!
+//! `document` is the file, `exchange` a request and its answer, `body` what they carry, `chunk` one
+//! line of a stream; `sse`, `ndjson` and `text` are the forms, `style` says how they stood on the
+//! wire. `reader` and `writer` know JSON and nothing of cassettes.
+
+mod body;
+mod chunk;
+mod document;
+mod encoded;
+mod exchange;
+mod form;
+mod headers;
+mod ndjson;
+mod reader;
+mod sidecar;
+mod sse;
+mod style;
+mod text;
+mod version;
+mod writer;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::Cassette;
+use crate::error::Result;
 
 /// A version of the cassette format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FormatVersion(pub u64);
+
+impl FormatVersion {
+    /// The one that is written.
+    pub const CURRENT: Self = Self(1);
+}
+
+/// A cassette as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct File {
+    /// The text of the file.
+    pub text: String,
+    /// The bodies that live beside it, by name: the first 32 hexadecimal digits of their BLAKE3 hash.
+    pub bodies: BTreeMap<String, Bytes>,
+}
+
+/// Writes a cassette. Equal cassettes give equal texts.
+pub fn encode(cassette: &Cassette) -> File {
+    document::write(cassette)
+}
+
+/// Reads a cassette. `body` fetches a body that lives beside the file, by its name.
+///
+/// # Errors
+///
+/// If the text is of a newer format, is not JSON, or says something that a cassette cannot say; if a
+/// readable body is not what its compressed bytes decode to; if a body cannot be fetched or is not the
+/// one that was stored. The error tells the line, the interaction and what to do.
+///
+/// # Example: a file from the future
+///
+/// ```
+/// use retape::cassette::format::decode;
+///
+/// let error = decode(r#"{"retape": 2, "tapes": []}"#, |_| unreachable!()).unwrap_err();
+///
+/// assert!(error.is_newer_version());
+/// ```
+pub fn decode(text: &str, mut body: impl FnMut(&str) -> Result<Bytes>) -> Result<Cassette> {
+    version::check(text)?;
+    document::read(text, &mut body)
+}

@@ -1,0 +1,60 @@
+//! Content codings: what a compressed body reads as.
+//!
+//! [`decode_whole`] is for a body that is there, [`Live`] for one that is still coming in. Both stop
+//! at [`LIMIT`] bytes, so that a small body cannot fill the memory. Several codings on top of each
+//! other are not undone.
+
+mod inflate;
+mod live;
+mod sink;
+mod zstd;
+
+pub use live::Live;
+
+/// The most bytes that a body is decoded to: 256 MiB.
+pub const LIMIT: usize = 256 << 20;
+
+/// A way to compress a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Coding {
+    /// `gzip`, also called `x-gzip`.
+    Gzip,
+    /// `deflate`: with the zlib wrapping that the standard asks for, or bare as some servers send it.
+    Deflate,
+    /// `br`.
+    Brotli,
+    /// `zstd`.
+    Zstd,
+}
+
+impl Coding {
+    /// The coding that a `content-encoding` names, if it is a single one that is known.
+    pub fn of(content_encoding: &str) -> Option<Self> {
+        let is = |name: &str| content_encoding.trim().eq_ignore_ascii_case(name);
+        match () {
+            () if is("gzip") || is("x-gzip") => Some(Self::Gzip),
+            () if is("deflate") => Some(Self::Deflate),
+            () if is("br") => Some(Self::Brotli),
+            () if is("zstd") => Some(Self::Zstd),
+            () => None,
+        }
+    }
+}
+
+/// What a compressed body reads as; nothing if the coding is not known, or the body is damaged, cut
+/// short, or over [`LIMIT`].
+///
+/// # Example: a body that is not what it says it is
+///
+/// ```
+/// use retape::cassette::coding::decode_whole;
+///
+/// assert_eq!(decode_whole("gzip", b"not gzip"), None);
+/// ```
+pub fn decode_whole(content_encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut live = Live::new(content_encoding)?;
+    let mut readable = live.push(bytes);
+    readable.extend(live.finish()?);
+    Some(readable)
+}

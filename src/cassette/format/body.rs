@@ -1,0 +1,256 @@
+//! What a request or an answer carries.
+
+use bytes::Bytes;
+
+use super::chunk::{self, Line, Usual};
+use super::encoded::{self, Encoded};
+use super::form::Form;
+use super::reader::Reader;
+use super::sidecar::{self, Fetch};
+use super::style::{Framing, Style};
+use super::text;
+use super::writer::{Spread, Writer};
+use crate::cassette::{Body, Chunk, Headers};
+use crate::error::Result;
+
+/// Writes the members that hold a body; none if it is empty.
+pub(super) fn write(w: &mut Writer, headers: &Headers, body: &Body) {
+    let compressed = encoded::readable(headers, body).is_some_and(|readable| {
+        let write = |w: &mut Writer| write_compressed(w, headers, body, &readable);
+        w.proved(write, |reader, bodies| {
+            let mut parts = Parts::default();
+            reader.object(&[Parts::MEMBERS, Form::WHOLE], |reader, name| {
+                parts.member(reader, name)
+            })?;
+            Ok(parts.into_body(headers, &mut sidecar::among(bodies))? == *body)
+        })
+    });
+    if !compressed {
+        write_readable(w, headers, body, body.chunks());
+    }
+}
+
+fn write_compressed(w: &mut Writer, headers: &Headers, body: &Body, readable: &Body) {
+    match write_readable(w, headers, readable, body.chunks()) {
+        Shown::Whole => encoded::write(w, &body.bytes(), &[]),
+        Shown::Chunks => encoded::write(w, &body.bytes(), body.chunks()),
+    }
+}
+
+/// How a body is shown.
+enum Shown {
+    Whole,
+    Chunks,
+}
+
+/// Writes a body as far as it can be read, where `sent` are the chunks as they went over the wire.
+fn write_readable(w: &mut Writer, headers: &Headers, body: &Body, sent: &[Chunk]) -> Shown {
+    match body {
+        Body::Whole(bytes) => {
+            if !bytes.is_empty() {
+                write_whole(w, bytes);
+            }
+            Shown::Whole
+        }
+        Body::Stream(chunks) => {
+            let bytes = body.bytes();
+            if !is_line_stream(headers) && Style::of(&bytes).is_some() {
+                write_whole(w, &bytes);
+                w.name("chunks");
+                w.pairs(sent.iter().map(|chunk| (chunk.ms, chunk.bytes.len())));
+                return Shown::Whole;
+            }
+            write_stream(w, chunks);
+            Shown::Chunks
+        }
+    }
+}
+
+/// Whether each chunk of such a stream means something of its own, even if all together are JSON.
+fn is_line_stream(headers: &Headers) -> bool {
+    let media_type = headers.get("content-type").unwrap_or_default().to_ascii_lowercase();
+    ["event-stream", "ndjson", "jsonl", "json-lines", "jsonlines", "json-seq", "stream+json"]
+        .iter()
+        .any(|stream| media_type.contains(stream))
+}
+
+fn write_stream(w: &mut Writer, chunks: &[Chunk]) {
+    let usual = Usual::of(chunks);
+    usual.framing.write(w, Framing::USUAL);
+    usual.style.write(w, Some(Style::COMPACT));
+    w.name("stream");
+    w.array(Spread::Broken);
+    for chunk in chunks {
+        w.item();
+        chunk::write(w, chunk, usual);
+    }
+    w.end(']');
+}
+
+fn write_whole(w: &mut Writer, bytes: &Bytes) {
+    let mark = w.text.len();
+    let readable = write_json(w, bytes) || write_text(w, bytes);
+    if readable && w.text.len() - mark <= sidecar::LONGEST_TEXT {
+        return;
+    }
+    w.text.truncate(mark);
+    if readable || text::base64_length(bytes.len()) > sidecar::LONGEST_BASE64 {
+        return w.file(bytes);
+    }
+    w.name("base64");
+    text::write_base64(w, bytes);
+}
+
+fn write_json(w: &mut Writer, bytes: &Bytes) -> bool {
+    let Some((style, json)) = Style::of(bytes) else { return false };
+    let write = |w: &mut Writer| {
+        style.write(w, Some(Style::COMPACT));
+        w.name("json");
+        w.json(json);
+    };
+    proved(w, bytes, write)
+}
+
+fn write_text(w: &mut Writer, bytes: &Bytes) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let write = |w: &mut Writer| {
+        w.name("text");
+        text::write(w, text);
+    };
+    proved(w, bytes, write)
+}
+
+fn proved(w: &mut Writer, bytes: &Bytes, write: impl FnOnce(&mut Writer)) -> bool {
+    w.proved(write, |reader, bodies| {
+        let mut parts = Parts::default();
+        reader.object(&[Parts::MEMBERS, Form::WHOLE], |reader, name| parts.member(reader, name))?;
+        let body = parts.into_body(&Headers::new(), &mut sidecar::among(bodies))?;
+        Ok(body == Body::Whole(bytes.clone()))
+    })
+}
+
+/// The members that hold a body, as they were read.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'a> {
+    /// Where the first of them stands.
+    here: Option<Reader<'a>>,
+    form: Option<Form<'a>>,
+    length: Option<usize>,
+    style: Option<Style>,
+    framing: Option<Framing>,
+    stream: Option<Vec<Line<'a>>>,
+    chunks: Option<Vec<(u64, usize)>>,
+    encoded: Option<Encoded<'a>>,
+}
+
+/// What of a body can be read, and how it was cut up.
+enum Readable {
+    Whole(Bytes),
+    Cut(Bytes, Vec<(u64, usize)>),
+    Stream(Vec<Chunk>),
+}
+
+impl<'a> Parts<'a> {
+    /// The members of any body, beside [`Form::WHOLE`].
+    pub(super) const SENT: &'static [&'static str] = &["bytes", "layout", "encoded"];
+    /// The members of a body that may have been streamed, beside [`Form::WHOLE`].
+    pub(super) const MEMBERS: &'static [&'static str] =
+        &["bytes", "layout", "encoded", "framing", "stream", "chunks"];
+
+    pub(super) fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<()> {
+        self.here.get_or_insert_with(|| reader.clone());
+        match name {
+            "bytes" => self.length = Some(reader.count()?),
+            "layout" => self.style = Some(Style::read(reader)?),
+            "framing" => self.framing = Some(Framing::read(reader)?),
+            "encoded" => self.encoded = Some(Encoded::read(reader)?),
+            "stream" => self.stream = Some(read_list(reader, Line::read)?),
+            "chunks" => {
+                let pair = |reader: &mut Reader<'a>| reader.pair(Reader::number, Reader::count);
+                self.chunks = Some(read_list(reader, pair)?);
+            }
+            _ if self.form.is_some() => return Err(reader.invalid("a body is written twice")),
+            _ => self.form = Form::read(reader, name)?,
+        }
+        Ok(())
+    }
+
+    /// The body as it went over the wire.
+    pub(super) fn into_body(mut self, headers: &Headers, fetch: &mut Fetch<'_>) -> Result<Body> {
+        let Some(here) = self.here.take() else { return Ok(Body::default()) };
+        let encoded = self.encoded.take();
+        let readable = self.into_readable(&here, fetch)?;
+        let Some(mut encoded) = encoded else { return readable.into_body(&here) };
+        match readable {
+            Readable::Whole(bytes) => encoded.bytes(headers, &bytes, fetch).map(Body::Whole),
+            Readable::Cut(bytes, chunks) => {
+                cut(encoded.bytes(headers, &bytes, fetch)?, chunks, &here)
+            }
+            Readable::Stream(shown) => {
+                let lengths = encoded.lengths(shown.len())?;
+                let chunks = shown.iter().map(|chunk| chunk.ms).zip(lengths).collect();
+                let readable = Body::Stream(shown).bytes();
+                cut(encoded.bytes(headers, &readable, fetch)?, chunks, &here)
+            }
+        }
+    }
+
+    fn into_readable(self, here: &Reader<'a>, fetch: &mut Fetch<'_>) -> Result<Readable> {
+        let style = self.style.unwrap_or(Style::COMPACT);
+        let framing = self.framing.unwrap_or(Framing::USUAL);
+        if let Some(lines) = self.stream {
+            if self.form.is_some() || self.chunks.is_some() {
+                return Err(here.invalid("a body is written both whole and as a stream"));
+            }
+            let usual = Usual { style, framing };
+            let chunk =
+                |line: Line<'a>| Ok(Chunk { ms: line.ms(), bytes: line.bytes(usual, fetch)? });
+            return lines.into_iter().map(chunk).collect::<Result<_>>().map(Readable::Stream);
+        }
+        let bytes = match self.form {
+            Some(form) => form.bytes(style, framing, fetch)?,
+            None => Bytes::new(),
+        };
+        sidecar::expect_length(here, self.length, &bytes)?;
+        Ok(match self.chunks {
+            Some(chunks) => Readable::Cut(bytes, chunks),
+            None => Readable::Whole(bytes),
+        })
+    }
+}
+
+impl Readable {
+    /// The body, if it was not compressed.
+    fn into_body(self, here: &Reader<'_>) -> Result<Body> {
+        match self {
+            Self::Whole(bytes) => Ok(Body::Whole(bytes)),
+            Self::Cut(bytes, chunks) => cut(bytes, chunks, here),
+            Self::Stream(chunks) => Ok(Body::Stream(chunks)),
+        }
+    }
+}
+
+/// Cuts a body into chunks of given times and lengths.
+fn cut(mut bytes: Bytes, chunks: Vec<(u64, usize)>, here: &Reader<'_>) -> Result<Body> {
+    let wrong = || here.invalid("the lengths of the chunks do not add up to that of the body");
+    let chunks = chunks
+        .into_iter()
+        .map(|(ms, length)| {
+            let enough = length <= bytes.len();
+            enough.then(|| Chunk { ms, bytes: bytes.split_to(length) }).ok_or_else(wrong)
+        })
+        .collect::<Result<_>>()?;
+    if bytes.is_empty() { Ok(Body::Stream(chunks)) } else { Err(wrong()) }
+}
+
+fn read_list<'a, T>(
+    reader: &mut Reader<'a>,
+    mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    reader.array(|reader| {
+        list.push(item(reader)?);
+        Ok(())
+    })?;
+    Ok(list)
+}

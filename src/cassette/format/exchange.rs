@@ -1,0 +1,196 @@
+//! A request and its answer.
+
+use super::body::{self, Parts};
+use super::form::Form;
+use super::headers;
+use super::reader::Reader;
+use super::sidecar::Fetch;
+use super::writer::{Spread, Writer};
+use crate::cassette::{Body, End, Headers, Interaction, Outcome, Progress, Request, Response};
+use crate::error::{Kind, Result};
+
+pub(super) fn write(w: &mut Writer, interaction: &Interaction) {
+    w.object(Spread::Broken);
+    if !interaction.after.is_empty() {
+        w.name("after");
+        w.object(Spread::Line);
+        for progress in &interaction.after {
+            w.name(&progress.interaction.to_string());
+            w.count(progress.chunks);
+        }
+        w.end('}');
+    }
+    w.name("request");
+    write_request(w, &interaction.request);
+    w.name("response");
+    match &interaction.outcome {
+        Outcome::Response(response) => write_response(w, response),
+        Outcome::Nothing(end) => {
+            w.object(Spread::Line);
+            write_end(w, *end);
+        }
+    }
+    w.end('}');
+}
+
+fn write_request(w: &mut Writer, request: &Request) {
+    w.object(Spread::Broken);
+    w.name("method");
+    w.string(&request.method);
+    w.name("path");
+    w.string(&request.path);
+    headers::write(w, "headers", &request.headers);
+    body::write(w, &request.headers, &Body::Whole(request.body.clone()));
+    w.end('}');
+}
+
+fn write_response(w: &mut Writer, response: &Response) {
+    w.object(Spread::Broken);
+    w.name("ms");
+    w.number(response.ms);
+    w.name("status");
+    w.number(response.status);
+    if let Some(reason) = &response.reason {
+        w.name("reason");
+        w.string(reason);
+    }
+    headers::write(w, "headers", &response.headers);
+    body::write(w, &response.headers, &response.body);
+    headers::write(w, "trailers", &response.trailers);
+    write_end(w, response.end);
+}
+
+fn write_end(w: &mut Writer, end: End) {
+    w.name("end");
+    w.string(end.as_str());
+    w.end('}');
+}
+
+/// Reads the interaction that has this number.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    number: usize,
+    fetch: &mut Fetch<'_>,
+) -> Result<Interaction> {
+    let here = reader.clone();
+    let mut after = Vec::new();
+    let mut request = None;
+    let mut outcome = None;
+    reader.object(&[&["after", "request", "response"]], |reader, name| {
+        match name {
+            "after" => after = read_after(reader, number)?,
+            "request" => request = Some(read_request(reader, fetch)?),
+            _ => outcome = Some(read_outcome(reader, fetch)?),
+        }
+        Ok(())
+    })?;
+    let missing = |name| here.error(Kind::MissingMember { name });
+    Ok(Interaction {
+        after,
+        request: request.ok_or_else(|| missing("request"))?,
+        outcome: outcome.ok_or_else(|| missing("response"))?,
+    })
+}
+
+fn read_after(reader: &mut Reader<'_>, number: usize) -> Result<Vec<Progress>> {
+    let mut after = Vec::new();
+    reader.entries(|reader, name| {
+        let earlier = name.parse().ok().filter(|earlier| *earlier < number);
+        let Some(interaction) = earlier else {
+            return Err(reader.invalid("`after` names something that is no earlier interaction"));
+        };
+        after.push(Progress { interaction, chunks: reader.count()? });
+        Ok(())
+    })?;
+    Ok(after)
+}
+
+fn read_request(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Request> {
+    const MEMBERS: &[&str] = &["method", "path", "headers"];
+    let here = reader.clone();
+    let (mut method, mut path, mut headers) = (None, None, Headers::new());
+    let mut parts = Parts::default();
+    reader.object(&[MEMBERS, Parts::SENT, Form::WHOLE], |reader, name| {
+        match name {
+            "method" => method = Some(reader.string()?.into_owned()),
+            "path" => path = Some(reader.string()?.into_owned()),
+            "headers" => headers = headers::read(reader)?,
+            _ => parts.member(reader, name)?,
+        }
+        Ok(())
+    })?;
+    let missing = |name| here.error(Kind::MissingMember { name });
+    let body = parts.into_body(&headers, fetch)?.bytes();
+    Ok(Request {
+        method: method.ok_or_else(|| missing("method"))?,
+        path: path.ok_or_else(|| missing("path"))?,
+        headers,
+        body,
+    })
+}
+
+/// The members of an answer, as they were read.
+#[derive(Default)]
+struct Answer<'a> {
+    ms: Option<u64>,
+    status: Option<u16>,
+    reason: Option<String>,
+    headers: Option<Headers>,
+    parts: Parts<'a>,
+    trailers: Option<Headers>,
+    end: Option<End>,
+}
+
+fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
+    const MEMBERS: &[&str] = &["ms", "status", "reason", "headers", "trailers", "end"];
+    let here = reader.clone();
+    let mut answer = Answer::default();
+    reader.object(&[MEMBERS, Parts::MEMBERS, Form::WHOLE], |reader, name| {
+        match name {
+            "ms" => answer.ms = Some(reader.number()?),
+            "status" => answer.status = Some(read_status(reader)?),
+            "reason" => answer.reason = Some(reader.string()?.into_owned()),
+            "headers" => answer.headers = Some(headers::read(reader)?),
+            "trailers" => answer.trailers = Some(headers::read(reader)?),
+            "end" => answer.end = Some(read_end(reader)?),
+            _ => answer.parts.member(reader, name)?,
+        }
+        Ok(())
+    })?;
+    answer.into_outcome(&here, fetch)
+}
+
+impl<'a> Answer<'a> {
+    fn into_outcome(self, here: &Reader<'a>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
+        let missing = |name| here.error(Kind::MissingMember { name });
+        let end = self.end.ok_or_else(|| missing("end"))?;
+        let headers = self.headers.unwrap_or_default();
+        let body = self.parts.into_body(&headers, fetch)?;
+        let Some(status) = self.status else {
+            let nothing = self.ms.is_none() && headers.is_empty() && body.is_empty();
+            return if nothing { Ok(Outcome::Nothing(end)) } else { Err(missing("status")) };
+        };
+        Ok(Outcome::Response(Response {
+            ms: self.ms.ok_or_else(|| missing("ms"))?,
+            status,
+            reason: self.reason,
+            headers,
+            body,
+            trailers: self.trailers.unwrap_or_default(),
+            end,
+        }))
+    }
+}
+
+fn read_status(reader: &mut Reader<'_>) -> Result<u16> {
+    let here = reader.clone();
+    u16::try_from(reader.number()?).map_err(|_| here.invalid("`status` is no status code"))
+}
+
+fn read_end(reader: &mut Reader<'_>) -> Result<End> {
+    let here = reader.clone();
+    End::from_word(&reader.string()?).ok_or_else(|| {
+        let known = End::ALL.map(End::as_str);
+        here.unknown_word("`end` is none that is known", &known)
+    })
+}

@@ -1,0 +1,239 @@
+//! Reading the values of the file one by one.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Kind, Result};
+use crate::json::{Text, Token, Tokens};
+
+/// Walks a file once. What is not as it must be is an [`Error`] with its line.
+///
+/// # Rationale
+///
+/// `serde_json` checks that the text is JSON; the walk does not go through it, because a body must
+/// come out as it is spelled, however deep it is, and because an error must be able to name the line
+/// and the member that was meant.
+#[derive(Debug, Clone)]
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    tokens: Tokens<'a>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Result<Self> {
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(_) => Ok(Self::unchecked(text)),
+            Err(error) => Err(not_json(text, error)),
+        }
+    }
+
+    /// Walks a text that may not be JSON, as far as it is.
+    pub(super) fn unchecked(text: &'a str) -> Self {
+        Self { text, tokens: Tokens::of(text) }
+    }
+
+    /// Reads an object whose members are known by name. Each may be there once.
+    pub(super) fn object(
+        &mut self,
+        known: &[&[&str]],
+        mut member: impl FnMut(&mut Self, &str) -> Result<()>,
+    ) -> Result<()> {
+        let mut seen = 0_u64;
+        self.entries(|reader, name| {
+            let place = known.iter().copied().flatten().position(|known| *known == name);
+            let Some(place) = place else { return Err(reader.unknown_member(&name, known)) };
+            if seen & (1 << place) != 0 {
+                return Err(reader.invalid("a member stands there twice"));
+            }
+            seen |= 1 << place;
+            member(reader, &name)
+        })
+    }
+
+    /// Reads an object whose members have names of their own.
+    pub(super) fn entries(
+        &mut self,
+        mut entry: impl FnMut(&mut Self, Cow<'a, str>) -> Result<()>,
+    ) -> Result<()> {
+        self.expect(b'{', "an object")?;
+        while self.tokens.peek() != Some(b'}') {
+            let name = self.string()?;
+            self.tokens.next();
+            entry(self, name)?;
+            self.pass_comma();
+        }
+        self.tokens.next();
+        Ok(())
+    }
+
+    /// Reads an array.
+    pub(super) fn array(&mut self, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.expect(b'[', "an array")?;
+        while self.tokens.peek() != Some(b']') {
+            item(self)?;
+            self.pass_comma();
+        }
+        self.tokens.next();
+        Ok(())
+    }
+
+    /// Reads an array of pairs of numbers.
+    pub(super) fn pair<A, B>(
+        &mut self,
+        first: impl FnOnce(&mut Self) -> Result<A>,
+        second: impl FnOnce(&mut Self) -> Result<B>,
+    ) -> Result<(A, B)> {
+        self.expect(b'[', "an array")?;
+        if self.tokens.peek() == Some(b']') {
+            return Err(self.invalid("a pair has two items"));
+        }
+        let first = first(self)?;
+        self.pass_comma();
+        if self.tokens.peek() == Some(b']') {
+            return Err(self.invalid("a pair has two items"));
+        }
+        let second = second(self)?;
+        if self.tokens.peek() != Some(b']') {
+            return Err(self.invalid("a pair has two items"));
+        }
+        self.tokens.next();
+        Ok((first, second))
+    }
+
+    /// Reads a string.
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>> {
+        if self.peek() != b'"' {
+            return Err(self.wrong_type("a string"));
+        }
+        let before = self.clone();
+        let Some(Token::String(spelled)) = self.tokens.next() else {
+            return Err(before.wrong_type("a string"));
+        };
+        if !spelled.contains('\\') {
+            return Ok(Cow::Borrowed(spelled.trim_matches('"')));
+        }
+        serde_json::from_str(spelled)
+            .map(Cow::Owned)
+            .map_err(|error| before.invalid("a string is not Unicode").because(error))
+    }
+
+    /// Reads a whole number.
+    pub(super) fn number(&mut self) -> Result<u64> {
+        let before = self.clone();
+        match self.tokens.next() {
+            Some(Token::Scalar(spelled)) => {
+                spelled.parse().map_err(|_| before.wrong_type("a whole number"))
+            }
+            _ => Err(before.wrong_type("a whole number")),
+        }
+    }
+
+    /// Reads a number that counts something.
+    pub(super) fn count(&mut self) -> Result<usize> {
+        let before = self.clone();
+        usize::try_from(self.number()?).map_err(|_| before.wrong_type("a smaller number"))
+    }
+
+    /// Reads `true`.
+    pub(super) fn truth(&mut self) -> Result<bool> {
+        let before = self.clone();
+        match self.tokens.next() {
+            Some(Token::Scalar("true")) => Ok(true),
+            Some(Token::Scalar("false")) => Ok(false),
+            _ => Err(before.wrong_type("`true` or `false`")),
+        }
+    }
+
+    /// Takes an object or an array as it is spelled.
+    pub(super) fn container(&mut self) -> Result<Text<'a>> {
+        match self.peek() {
+            b'{' | b'[' => self.any(),
+            _ => Err(self.wrong_type("an object or an array")),
+        }
+    }
+
+    /// Takes whatever comes as it is spelled.
+    pub(super) fn any(&mut self) -> Result<Text<'a>> {
+        let before = self.clone();
+        self.tokens.value().ok_or_else(|| before.invalid("a value is missing"))
+    }
+
+    /// The first byte of what comes next; 0 at the end.
+    pub(super) fn peek(&mut self) -> u8 {
+        self.tokens.peek().unwrap_or(0)
+    }
+
+    fn expect(&mut self, bracket: u8, expected: &'static str) -> Result<()> {
+        if self.peek() != bracket {
+            return Err(self.wrong_type(expected));
+        }
+        self.tokens.next();
+        Ok(())
+    }
+
+    fn pass_comma(&mut self) {
+        if self.tokens.peek() == Some(b',') {
+            self.tokens.next();
+        }
+    }
+}
+
+/// Errors.
+impl Reader<'_> {
+    /// An error at what comes next.
+    pub(super) fn error(&self, kind: Kind) -> Error {
+        let mut here = self.tokens.clone();
+        here.peek();
+        let before = &self.text.as_bytes()[..here.end()];
+        Error::new(kind).on_line(memchr::memchr_iter(b'\n', before).count() + 1)
+    }
+
+    pub(super) fn invalid(&self, what: &'static str) -> Error {
+        self.error(Kind::Invalid(what))
+    }
+
+    pub(super) fn wrong_type(&self, expected: &'static str) -> Error {
+        let found = match self.clone().peek() {
+            b'{' => "an object",
+            b'[' => "an array",
+            b'"' => "a string",
+            b't' | b'f' => "a truth value",
+            b'n' => "`null`",
+            _ => "a number",
+        };
+        let found = if found == "a number" && expected == "a whole number" {
+            "another number"
+        } else {
+            found
+        };
+        self.error(Kind::WrongType { expected, found })
+    }
+
+    /// The word that stands there is none of those that may.
+    pub(super) fn unknown_word(&self, what: &'static str, known: &[&str]) -> Error {
+        self.invalid(what).hint(format!("it may be {}", listed(known)))
+    }
+
+    fn unknown_member(&self, name: &str, known: &[&[&str]]) -> Error {
+        let known = known.concat();
+        let hint = match similar::get_close_matches(name, &known, 1, 0.6).first() {
+            Some(nearest) => format!("the nearest known member is `{nearest}`"),
+            None => format!("known here: {}", listed(&known)),
+        };
+        self.error(Kind::UnknownMember { name: name.to_owned() }).hint(hint)
+    }
+}
+
+fn listed(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn not_json(text: &str, error: serde_json::Error) -> Error {
+    let line = error.line();
+    let found = Error::new(Kind::Syntax).on_line(line).because(error);
+    if text.lines().any(|line| line.starts_with("<<<<<<< ")) {
+        return found.hint("resolve the merge conflict in it, or record it again");
+    }
+    found
+}

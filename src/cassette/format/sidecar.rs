@@ -1,0 +1,76 @@
+//! Bodies that live beside the file.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::reader::Reader;
+use crate::error::{Error, Kind, Result};
+
+/// How long a readable body may be in the file: 64 KiB.
+pub(super) const LONGEST_TEXT: usize = 64 << 10;
+
+/// How long a body may be in base64 in the file: 4 KiB.
+pub(super) const LONGEST_BASE64: usize = 4 << 10;
+
+/// The hexadecimal digits of a name.
+const DIGITS: usize = 32;
+
+/// What fetches a body by its name.
+pub(super) type Fetch<'f> = dyn FnMut(&str) -> Result<Bytes> + 'f;
+
+/// The name under which a body is kept.
+pub(super) fn name(body: &[u8]) -> String {
+    blake3::hash(body).to_hex()[..DIGITS].to_owned()
+}
+
+/// Fetches from bodies that are at hand.
+pub(super) fn among(bodies: &BTreeMap<String, Bytes>) -> impl FnMut(&str) -> Result<Bytes> + '_ {
+    |name| match bodies.get(name) {
+        Some(body) => Ok(body.clone()),
+        None => Err(Error::new(Kind::MissingBody { hash: name.to_owned() })),
+    }
+}
+
+/// Checks the length that stands beside the name of a body.
+pub(super) fn expect_length(here: &Reader<'_>, told: Option<usize>, body: &[u8]) -> Result<()> {
+    match told {
+        Some(length) if length != body.len() => {
+            Err(here.invalid("`bytes` is not the length of the body"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A body named in the file.
+#[derive(Debug)]
+pub(super) struct Sidecar<'a> {
+    here: Reader<'a>,
+    name: Cow<'a, str>,
+}
+
+impl<'a> Sidecar<'a> {
+    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        let here = reader.clone();
+        let name = reader.string()?;
+        if name.len() == DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Ok(Self { here, name });
+        }
+        Err(here.invalid("`file` is not the name of a body"))
+    }
+
+    pub(super) fn fetch(&self, fetch: &mut Fetch<'_>) -> Result<Bytes> {
+        let body = fetch(&self.name)?;
+        if name(&body) == *self.name {
+            return Ok(body);
+        }
+        Err(self.changed())
+    }
+
+    fn changed(&self) -> Error {
+        self.here
+            .error(Kind::MissingBody { hash: self.name.clone().into_owned() })
+            .hint("restore it from version control, or record the cassette again")
+    }
+}

@@ -1,0 +1,278 @@
+//! Chunks that are whole events.
+
+use std::borrow::Cow;
+
+use super::reader::Reader;
+use super::style::{Framing, Style};
+use super::writer::{Spread, Writer};
+use crate::error::Result;
+use crate::json::{Layout, Text};
+
+/// Whole events, ended by an empty line each.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Events<'a>(Vec<Event<'a>>);
+
+/// The lines of an event in order.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Event<'a> {
+    lines: Vec<(Field, Value<'a>)>,
+    /// The layout of its JSON, where it is not the one of the stream.
+    style: Option<Style>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Event,
+    Id,
+    Retry,
+    Data,
+    Comment,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Value<'a> {
+    Text(Cow<'a, str>),
+    Json(Text<'a>),
+}
+
+impl<'a> Events<'a> {
+    /// Takes text that is nothing but whole events in the given framing. JSON of another layout than
+    /// that of the stream is taken where one event has one layout.
+    pub(super) fn of(text: &'a str, framing: Framing, style: Style) -> Option<Self> {
+        let mut events = vec![Event::default()];
+        let mut lines = text.strip_suffix(framing.eol)?.split(framing.eol).peekable();
+        while let Some(line) = lines.next() {
+            let event = events.last_mut()?;
+            if !line.is_empty() {
+                event.lines.push(parse(line, framing)?);
+                continue;
+            }
+            event.settle(style)?;
+            if lines.peek().is_some() {
+                events.push(Event::default());
+            }
+        }
+        // Without the empty line behind it, the last event has not ended.
+        text.ends_with(&framing.eol.repeat(2)).then_some(Self(events))
+    }
+
+    pub(super) fn bytes(&self, framing: Framing, style: Style) -> Vec<u8> {
+        let mut text = String::new();
+        for event in &self.0 {
+            let layout = event.style.unwrap_or(style).layout;
+            for (field, value) in &event.lines {
+                text.push_str(field.on_wire());
+                text.push_str(framing.colon);
+                match value {
+                    Value::Text(value) => text.push_str(value),
+                    Value::Json(json) => layout.write(*json, &mut text),
+                }
+                text.push_str(framing.eol);
+            }
+            text.push_str(framing.eol);
+        }
+        text.into_bytes()
+    }
+
+    /// The layout of the first JSON that tells one.
+    pub(super) fn style(&self) -> Option<Style> {
+        let layout = self.0.iter().flat_map(Event::json).find_map(telling)?;
+        Some(Style::on_line(layout))
+    }
+
+    pub(super) fn write(&self, w: &mut Writer) {
+        match self.0.as_slice() {
+            [one] => one.write(w),
+            events => {
+                w.array(Spread::Line);
+                for event in events {
+                    w.item();
+                    event.write(w);
+                }
+                w.end(']');
+            }
+        }
+    }
+
+    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        if reader.peek() != b'[' {
+            return Ok(Self(vec![Event::read(reader)?]));
+        }
+        let mut events = Vec::new();
+        reader.array(|reader| {
+            events.push(Event::read(reader)?);
+            Ok(())
+        })?;
+        Ok(Self(events))
+    }
+}
+
+impl<'a> Event<'a> {
+    const MEMBERS: &'static [&'static str] = &["event", "id", "retry", "data", "comment", "layout"];
+
+    /// Makes JSON of what is JSON. Nothing if the lines cannot be said as members of an object.
+    fn settle(&mut self, usual: Style) -> Option<()> {
+        if self.lines.is_empty() || self.repeats() {
+            return None;
+        }
+        for (field, value) in &mut self.lines {
+            if *field != Field::Data {
+                continue;
+            }
+            let Value::Text(Cow::Borrowed(payload)) = *value else { continue };
+            let Some(json) = Text::parse_container(payload.as_bytes()) else { continue };
+            let fits = [self.style.unwrap_or(usual).layout, Layout::Compact, Layout::Spaced]
+                .into_iter()
+                .find(|layout| layout.fits(json));
+            match fits {
+                Some(layout) if layout == self.style.unwrap_or(usual).layout => {}
+                Some(layout) if self.style.is_none() => self.style = Some(Style::on_line(layout)),
+                _ => continue,
+            }
+            *value = Value::Json(json);
+        }
+        Some(())
+    }
+
+    /// Whether a field comes again, other than as a further line of the same.
+    fn repeats(&self) -> bool {
+        let mut runs = self.lines.chunk_by(|one, other| one.0 == other.0 && one.0.has_lines());
+        let mut seen = Vec::new();
+        runs.any(|run| {
+            let field = run[0].0;
+            let again = seen.contains(&field);
+            seen.push(field);
+            again
+        })
+    }
+
+    fn json(&self) -> impl Iterator<Item = Text<'a>> + '_ {
+        self.lines.iter().filter_map(|(_, value)| match value {
+            Value::Json(json) => Some(*json),
+            Value::Text(_) => None,
+        })
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.object(Spread::Line);
+        for run in self.lines.chunk_by(|one, other| one.0 == other.0) {
+            let field = run[0].0;
+            w.name(field.as_str());
+            match run {
+                [(_, value)] if !value.is_array() => value.write(w, field),
+                run => {
+                    w.array(Spread::Line);
+                    for (_, value) in run {
+                        w.item();
+                        value.write(w, field);
+                    }
+                    w.end(']');
+                }
+            }
+        }
+        if let Some(style) = self.style {
+            style.write(w, None);
+        }
+        w.end('}');
+    }
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        let mut event = Self::default();
+        reader.object(&[Self::MEMBERS], |reader, name| match Field::called(name) {
+            None => {
+                event.style = Some(Style::read_on_line(reader)?);
+                Ok(())
+            }
+            Some(field) if field.has_lines() && reader.peek() == b'[' => reader.array(|reader| {
+                event.lines.push((field, Value::read(reader, field)?));
+                Ok(())
+            }),
+            Some(field) => {
+                event.lines.push((field, Value::read(reader, field)?));
+                Ok(())
+            }
+        })?;
+        Ok(event)
+    }
+}
+
+impl Field {
+    const ALL: [Self; 5] = [Self::Event, Self::Id, Self::Retry, Self::Data, Self::Comment];
+
+    /// Its name in the file.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Comment => "comment",
+            field => field.on_wire(),
+        }
+    }
+
+    fn on_wire(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Id => "id",
+            Self::Retry => "retry",
+            Self::Data => "data",
+            Self::Comment => "",
+        }
+    }
+
+    fn called(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|field| field.as_str() == name)
+    }
+
+    fn has_lines(self) -> bool {
+        matches!(self, Self::Data | Self::Comment)
+    }
+}
+
+impl<'a> Value<'a> {
+    fn is_array(&self) -> bool {
+        matches!(self, Self::Json(json) if json.as_str().starts_with('['))
+    }
+
+    fn write(&self, w: &mut Writer, field: Field) {
+        match self {
+            Self::Json(json) => w.json(*json),
+            Self::Text(text) => match text.parse::<u64>() {
+                Ok(number) if field == Field::Retry && number.to_string() == **text => {
+                    w.number(number);
+                }
+                _ => w.string(text),
+            },
+        }
+    }
+
+    fn read(reader: &mut Reader<'a>, field: Field) -> Result<Self> {
+        match (field, reader.peek()) {
+            (Field::Data, b'{' | b'[') => reader.container().map(Self::Json),
+            (Field::Retry, b'0'..=b'9') => Ok(Self::Text(Cow::Owned(reader.number()?.to_string()))),
+            _ => {
+                let here = reader.clone();
+                let text = reader.string()?;
+                if text.contains(['\r', '\n']) {
+                    return Err(here.invalid("a line of an event has a line break in it"));
+                }
+                Ok(Self::Text(text))
+            }
+        }
+    }
+}
+
+fn parse(line: &str, framing: Framing) -> Option<(Field, Value<'_>)> {
+    let (name, value) = line.split_once(framing.colon)?;
+    let field = Field::ALL.into_iter().find(|field| field.on_wire() == name)?;
+    // A space there would be read as part of the framing.
+    let ambiguous = framing.colon == ":" && value.starts_with(' ');
+    let breaks = value.contains(['\r', '\n']);
+    (!ambiguous && !breaks).then_some((field, Value::Text(Cow::Borrowed(value))))
+}
+
+/// The layout of a text that can have only one.
+fn telling(json: Text<'_>) -> Option<Layout> {
+    match (Layout::Compact.fits(json), Layout::Spaced.fits(json)) {
+        (true, false) => Some(Layout::Compact),
+        (false, true) => Some(Layout::Spaced),
+        _ => None,
+    }
+}
