@@ -1,0 +1,10 @@
+//! The cassette file.
+
+mod arbitrary;
+mod codings;
+mod compress;
+mod errors;
+mod forms;
+mod golden;
+mod round_trip;
+mod sample;

@@ -1,0 +1,3 @@
+//! What retape does, through its public interface.
+
+mod format;
