@@ -11,6 +11,8 @@
 
 mod layout;
 mod token;
+mod walk;
 
 pub use layout::{Indent, Layout};
 pub use token::{Container, Text, Token, Tokens};
+pub use walk::{Elements, Members};

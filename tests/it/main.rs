@@ -1,0 +1,4 @@
+//! What the library does, through its public API.
+
+mod message;
+mod show;
