@@ -3,6 +3,8 @@
 pub mod cassette;
 mod error;
 mod json;
+pub mod message;
+pub mod report;
 
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};

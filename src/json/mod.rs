@@ -12,7 +12,11 @@
 mod fitted;
 mod layout;
 mod token;
+mod value;
+mod walk;
 
 pub(crate) use fitted::{Place, fitted};
 pub(crate) use layout::{Indent, Layout};
 pub(crate) use token::{Container, Text, Token, Tokens};
+pub(crate) use value::{canonical_number, unescape};
+pub(crate) use walk::{Elements, Members};

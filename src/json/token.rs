@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 /// A text that is one valid JSON value, with white space around it or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Text<'a>(&'a str);
+pub(crate) struct Text<'a>(pub(super) &'a str);
 
 /// One token of a JSON text, spelled as it stands there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,3 +1,5 @@
-//! What retape does, through its public interface.
+//! What the library does, through its public interface.
 
 mod format;
+mod message;
+mod show;

@@ -1,0 +1,116 @@
+//! Going into a JSON text.
+
+use std::borrow::Cow;
+
+use super::{Container, Text, Token, Tokens, unescape};
+
+/// The members of an object in order: name and value. Repeated names come each time.
+#[derive(Debug, Clone)]
+pub(crate) struct Members<'a>(Values<'a>);
+
+/// The elements of an array in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Elements<'a>(Values<'a>);
+
+#[derive(Debug, Clone)]
+struct Values<'a> {
+    text: &'a str,
+    tokens: Tokens<'a>,
+}
+
+impl<'a> Text<'a> {
+    /// The members, none if it is not an object.
+    pub(crate) fn members(self) -> Members<'a> {
+        Members(Values::inside(self, Container::Object))
+    }
+
+    /// The elements, none if it is not an array.
+    pub(crate) fn elements(self) -> Elements<'a> {
+        Elements(Values::inside(self, Container::Array))
+    }
+
+    /// The value of a member; the last one if the name is repeated, as most parsers have it.
+    pub(crate) fn get(self, name: &str) -> Option<Text<'a>> {
+        self.members().filter(|(other, _)| other == name).map(|(_, value)| value).last()
+    }
+
+    /// The value at the end of a path of names, with digits for the elements of arrays.
+    pub(crate) fn at(self, path: &[&str]) -> Option<Text<'a>> {
+        path.iter().try_fold(self, |text, part| match (text.container(), part.parse()) {
+            (Some(Container::Array), Ok(index)) => text.elements().nth(index),
+            _ => text.get(part),
+        })
+    }
+
+    /// Whether it is an object or an array, and which.
+    pub(crate) fn container(self) -> Option<Container> {
+        match self.tokens().next()? {
+            Token::Open(container) => Some(container),
+            _ => None,
+        }
+    }
+
+    /// What a string says. A lone surrogate, which no Rust string can hold, stays escaped.
+    pub(crate) fn string(self) -> Option<Cow<'a, str>> {
+        match self.tokens().next()? {
+            Token::String(spelled) => Some(unescape(spelled)),
+            _ => None,
+        }
+    }
+
+    /// A number, `true` or `false` as it is spelled; not `null`.
+    pub(crate) fn scalar(self) -> Option<&'a str> {
+        match self.tokens().next()? {
+            Token::Scalar("null") => None,
+            Token::Scalar(spelled) => Some(spelled),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Text<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let name = self.0.next()?.string()?;
+        Some((name, self.0.next()?))
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Text<'a>;
+
+    fn next(&mut self) -> Option<Text<'a>> {
+        self.0.next()
+    }
+}
+
+impl<'a> Values<'a> {
+    fn inside(text: Text<'a>, container: Container) -> Self {
+        let mut tokens = text.tokens();
+        match tokens.next() {
+            Some(Token::Open(found)) if found == container => Self { text: text.0, tokens },
+            _ => Self { text: "", tokens: Text("").tokens() },
+        }
+    }
+
+    /// The next value on this level; a member's name counts as one.
+    fn next(&mut self) -> Option<Text<'a>> {
+        let first = self.tokens.find(|token| !matches!(token, Token::Comma | Token::Colon))?;
+        let (start, mut depth) = match first {
+            Token::String(spelled) | Token::Scalar(spelled) => {
+                return Some(Text(spelled));
+            }
+            Token::Open(_) => (self.tokens.end() - 1, 1),
+            _ => return None,
+        };
+        while depth > 0 {
+            match self.tokens.next()? {
+                Token::Open(_) => depth += 1,
+                Token::Close(_) => depth -= 1,
+                _ => {}
+            }
+        }
+        Some(Text(&self.text[start..self.tokens.end()]))
+    }
+}

@@ -1,0 +1,46 @@
+//! A recorded answer's messages.
+
+use std::ops::Range;
+
+use super::decoder::Left;
+use super::{Decoder, Framing, Message};
+use crate::cassette::{Body, Response};
+
+/// The messages of a whole body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Messages {
+    /// How they stood in the body.
+    pub framing: Framing,
+    /// What they are, in order, keep-alives too.
+    pub list: Vec<Message>,
+    /// Where the end of the body holds something that is no message: it was cut short.
+    pub rest: Option<Range<usize>>,
+}
+
+impl Messages {
+    /// Cuts a recorded answer. A compressed one is opaque.
+    pub fn of(response: &Response) -> Self {
+        let headers = &response.headers;
+        let plain =
+            headers.get("content-encoding").is_none_or(|it| it.eq_ignore_ascii_case("identity"));
+        let framing = match plain {
+            true => Framing::of(headers.get("content-type")),
+            false => Framing::Opaque,
+        };
+        Self::cut(&response.body, framing, response.ms)
+    }
+
+    /// Cuts a body. The time is that of a body which came in one piece.
+    pub fn cut(body: &Body, framing: Framing, ms: u64) -> Self {
+        let mut decoder = Decoder::new(framing);
+        let mut list = match body {
+            Body::Whole(bytes) => decoder.push(bytes, ms),
+            Body::Stream(chunks) => {
+                chunks.iter().flat_map(|chunk| decoder.push(&chunk.bytes, chunk.ms)).collect()
+            }
+        };
+        let Left { messages, rest } = decoder.finish();
+        list.extend(messages);
+        Self { framing, list, rest }
+    }
+}

@@ -1,0 +1,65 @@
+//! Messages in a JSON answer.
+
+use std::ops::Range;
+
+use super::tag;
+use crate::json::{Container, Text};
+
+/// The places of the messages in a JSON body, in bytes; `None` if the body is not JSON.
+///
+/// An array of objects is a list of messages. So is an object that is only the envelope of one
+/// (Letta's `{"messages":[…],"stop_reason":{…},"usage":{…}}`, OpenAI's `{"object":"list","data":[…]}`):
+/// it has no `id` of its own, and exactly one of its members is an array of typed objects; other
+/// members that are typed objects are messages too. Everything else is one message.
+pub fn cut(body: &[u8]) -> Option<Vec<Range<usize>>> {
+    let text = Text::parse(body)?;
+    let whole = trimmed(text);
+    let parts = match text.container() {
+        Some(Container::Array) => objects(text),
+        Some(Container::Object) => enclosed(text),
+        None => None,
+    };
+    let parts = parts.unwrap_or_else(|| vec![whole]);
+    Some(parts.into_iter().map(|part| place(part, body)).collect())
+}
+
+fn objects(array: Text<'_>) -> Option<Vec<&str>> {
+    array
+        .elements()
+        .map(|element| (element.container() == Some(Container::Object)).then_some(element.as_str()))
+        .collect()
+}
+
+fn enclosed(object: Text<'_>) -> Option<Vec<&str>> {
+    let own = tag::field(object);
+    if own.is_some_and(|own| own != "list")
+        || object.get("id").is_some_and(|id| id.string().is_some())
+    {
+        return None;
+    }
+    let mut parts = Vec::new();
+    let (mut lists, mut empty) = (0, 0);
+    for (_, value) in object.members() {
+        match value.container() {
+            Some(Container::Object) if tag::field(value).is_some() => parts.push(value.as_str()),
+            Some(Container::Array) if value.elements().next().is_none() => empty += 1,
+            Some(Container::Array) if value.elements().all(|it| tag::field(it).is_some()) => {
+                lists += 1;
+                parts.extend(value.elements().map(Text::as_str));
+            }
+            _ => {}
+        }
+    }
+    let obvious = lists == 1 || lists == 0 && empty == 1 && !parts.is_empty();
+    obvious.then_some(parts)
+}
+
+fn trimmed(text: Text<'_>) -> &str {
+    text.as_str().trim_ascii()
+}
+
+/// Where a part of the body stands in it.
+fn place(part: &str, body: &[u8]) -> Range<usize> {
+    let start = part.as_ptr() as usize - body.as_ptr() as usize;
+    start..start + part.len()
+}

@@ -1,0 +1,56 @@
+//! Newline-delimited JSON.
+
+use std::ops::Range;
+
+/// Cuts a body into its lines, whatever the pieces it arrives in. Lines of white space are no items.
+#[derive(Debug, Clone, Default)]
+pub struct Decoder {
+    line: Vec<u8>,
+    line_start: usize,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// The line without its end and the white space around it. Bytes that are not UTF-8 are replaced
+    /// by U+FFFD.
+    pub text: String,
+    /// Where that text stands in the body, in bytes.
+    pub range: Range<usize>,
+}
+
+impl Decoder {
+    /// A decoder for a body of which nothing has come yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next bytes of the body and gives the lines that they completed.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            self.line.extend_from_slice(&rest[..end]);
+            items.extend(self.take_line());
+            self.line_start += 1;
+            rest = &rest[end + 1..];
+        }
+        self.line.extend_from_slice(rest);
+        items
+    }
+
+    /// The last line, if there was no line end behind it. It counts as a line: many servers leave
+    /// the last line end away.
+    pub fn finish(mut self) -> Option<Item> {
+        self.take_line()
+    }
+
+    fn take_line(&mut self) -> Option<Item> {
+        let line = std::mem::take(&mut self.line);
+        let start = self.line_start + (line.len() - line.trim_ascii_start().len());
+        self.line_start += line.len();
+        let line = line.trim_ascii();
+        let text = String::from_utf8_lossy(line).into_owned();
+        (!line.is_empty()).then(|| Item { text, range: start..start + line.len() })
+    }
+}

@@ -1,0 +1,178 @@
+//! Lines that fit.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// How many columns a text takes on a terminal.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(columns).sum()
+}
+
+/// The text, or as much of it as fits with a `…` behind it.
+pub(super) fn cut(text: &str, room: usize) -> Cow<'_, str> {
+    if width(text) <= room {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(head(text, room.saturating_sub(1)).trim_end().to_owned() + "…")
+}
+
+/// The text, or its two ends with a `…` between them, the end being the longer one.
+pub(super) fn cut_middle(text: &str, room: usize) -> Cow<'_, str> {
+    if width(text) <= room {
+        return Cow::Borrowed(text);
+    }
+    let room = room.saturating_sub(1);
+    let backward: String = text.chars().rev().collect();
+    let end: String = head(&backward, room - room / 3).chars().rev().collect();
+    Cow::Owned(format!("{}…{end}", head(text, room / 3)))
+}
+
+/// The text in as many lines as it takes, but no more than allowed: the last one is cut.
+pub(super) fn wrap(text: &str, room: usize, lines: usize) -> Vec<Cow<'_, str>> {
+    let mut wrapped = Vec::new();
+    let mut rest = text;
+    while wrapped.len() + 1 < lines && width(rest) > room {
+        let fits = head(rest, room);
+        let end = match fits.rfind(' ') {
+            Some(space) if space > fits.len() / 2 => space,
+            _ => fits.len(),
+        };
+        let (line, behind) = rest.split_at(end);
+        wrapped.push(Cow::Borrowed(line));
+        rest = behind.trim_start();
+    }
+    wrapped.push(cut(rest, room));
+    wrapped
+}
+
+/// The text with spaces behind it, to that many columns.
+pub(super) fn pad(text: &str, to: usize) -> String {
+    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+/// The text with spaces before it, to that many columns.
+pub(super) fn pad_left(text: &str, to: usize) -> String {
+    format!("{}{text}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+/// The text with its control characters, and those that turn the direction of writing, spelled out,
+/// so that a recording cannot play with the terminal that shows it.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            c if is_hidden(c) => {
+                // Writing to a string cannot fail.
+                let _ = write!(shown, "\\u{:04x}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// A path with its long identifiers cut in the middle: `/v1/agents/agent-6f1c…a2b0/messages`.
+pub(super) fn shorten_ids(path: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let mut short = String::with_capacity(path.len());
+    let mut rest = path;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let (token, behind) = rest.split_at(end);
+        short.push_str(&shorten_id(token));
+        let next = behind.find(is_part).unwrap_or(behind.len());
+        short.push_str(&behind[..next]);
+        rest = &behind[next..];
+    }
+    short
+}
+
+fn shorten_id(token: &str) -> Cow<'_, str> {
+    const ENDS: usize = 4;
+    const SHORTEST: usize = 16;
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let kind = token.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let kind = token[..kind].rfind(['-', '_']).map_or(0, |separator| separator + 1);
+    if digits < 4 || token.len() < kind + SHORTEST {
+        return Cow::Borrowed(token);
+    }
+    Cow::Owned(format!("{}…{}", &token[..kind + ENDS], &token[token.len() - ENDS..]))
+}
+
+/// As many characters as fit.
+fn head(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        used += columns(*c);
+        used > room
+    });
+    &text[..end.map_or(text.len(), |(at, _)| at)]
+}
+
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Letters of East Asia and emoji take two columns, marks upon letters none.
+fn columns(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0x200b..=0x200d | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1f64f
+        | 0x1f680..=0x1f6ff
+        | 0x1f900..=0x1f9ff
+        | 0x2_0000..=0x3_fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_cut_in_the_middle_and_keep_their_kind() {
+        let cases = [
+            ("/v1/agents", "/v1/agents"),
+            (
+                "/v1/agents/agent-c8f6a366-9064-4315-a2e4-19337cbf1042/messages?after=message-61dfa4ca-b90e-4112-9284-5bbab8250271",
+                "/v1/agents/agent-c8f6…1042/messages?after=message-61df…0271",
+            ),
+            ("/x/mcp_server-9064a366-9064-4315", "/x/mcp_server-9064…4315"),
+            ("/x/claude-sonnet-4-5-20250929", "/x/claude-sonnet-4-5-20250929"),
+            ("/x/61dfa4ca-b90e-4112-9284-5bbab8250271.json", "/x/61df…0271.json"),
+            ("/v1/chat/completions-with-a-long-name", "/v1/chat/completions-with-a-long-name"),
+            ("?q=%20a", "?q=%20a"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(shorten_ids(path), expected);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdef", 5), "abcd…");
+        assert_eq!(cut("漢字漢字", 5), "漢字…");
+        assert_eq!(cut("abc", 0), "…");
+        assert_eq!(cut_middle("/abcdefghij", 8), "/a…fghij");
+    }
+
+    #[test]
+    fn nothing_that_plays_with_the_terminal_is_shown() {
+        assert_eq!(visible("a\u{1b}[31m\n\u{202e}b"), "a\\u001b[31m\\n\\u202eb");
+    }
+}

@@ -1,0 +1,26 @@
+//! What retape tells people.
+//!
+//! A report is first a value ([`Summary`]) that says what there is to tell and is then rendered;
+//! rendering is pure, so the same input always gives the same text. Text that was recorded is never
+//! let through to a terminal with its control characters.
+
+mod answer;
+mod bodies;
+mod difference;
+mod gist;
+mod gist_fields;
+mod line;
+mod outline;
+mod page;
+mod pretty;
+mod show;
+mod style;
+mod summary;
+mod unit;
+
+pub use difference::difference;
+pub use gist::Gist;
+pub use pretty::pretty;
+pub use show::{Detail, ShowOptions, show};
+pub use style::Colour;
+pub use summary::{Answer, Line, Role, Row, Summary};

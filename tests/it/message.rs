@@ -1,0 +1,406 @@
+//! Bodies cut into typed messages.
+
+use retape::cassette::{Body, Chunk};
+use retape::message::sse::{Content, Decoder, Item};
+use retape::message::{self, Framing, Messages, Tag, Trace, json, ndjson};
+
+mod event_stream {
+    use super::*;
+
+    /// One line for each item, `rest` for what is left.
+    #[track_caller]
+    fn check(input: impl AsRef<[u8]>, expected: &[&str]) {
+        let input = input.as_ref();
+        let whole = items([input]);
+        for cut in 0..=input.len() {
+            let (left, right) = input.split_at(cut);
+            assert_eq!(items([left, right]), whole, "cut at {cut}");
+        }
+        assert_eq!(items(input.chunks(1)), whole, "byte by byte");
+
+        assert_eq!(whole, expected);
+    }
+
+    fn items<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut decoder = Decoder::new();
+        let mut lines: Vec<String> =
+            pieces.into_iter().flat_map(|piece| decoder.push(piece)).map(line).collect();
+        lines.extend(decoder.rest().map(|range| format!("{range:?} rest")));
+        lines
+    }
+
+    fn line(Item { content, range }: Item) -> String {
+        match content {
+            Content::Event { name, data, last_id } => {
+                let name = name.unwrap_or_default();
+                format!("{range:?} event {name}[{last_id}] {data:?}")
+            }
+            Content::Dropped { name } => format!("{range:?} dropped {name}"),
+            Content::Comment(text) => format!("{range:?} comment {text:?}"),
+            Content::Retry(ms) => format!("{range:?} retry {ms}"),
+        }
+    }
+
+    #[test]
+    fn an_event_ends_at_an_empty_line() {
+        check("data: a\n\ndata: b\n\n", &[r#"0..8 event [] "a""#, r#"9..17 event [] "b""#]);
+    }
+
+    #[test]
+    fn lines_end_in_lf_cr_or_both() {
+        check(
+            "data: a\r\n\r\ndata: b\r\n\r\n",
+            &[r#"0..9 event [] "a""#, r#"11..20 event [] "b""#],
+        );
+        check("data: a\r\rdata: b\r\r", &[r#"0..8 event [] "a""#, r#"9..17 event [] "b""#]);
+        check("data: a\n\r\ndata: b\r\n\n", &[r#"0..8 event [] "a""#, r#"10..19 event [] "b""#]);
+        check("data: a\r\n\ndata: b\n\r", &[r#"0..9 event [] "a""#, r#"10..18 event [] "b""#]);
+    }
+
+    #[test]
+    fn an_event_is_given_before_the_second_byte_of_its_last_line_end() {
+        let mut decoder = Decoder::new();
+
+        let items = decoder.push(b"data: a\r\n\r");
+
+        assert_eq!(items.len(), 1);
+        assert_eq!(decoder.rest(), None);
+        assert!(decoder.push(b"\n").is_empty());
+        assert_eq!(decoder.rest(), None);
+    }
+
+    #[test]
+    fn data_lines_are_joined() {
+        check("data: a\ndata:\ndata:  b\n\n", &[r#"0..23 event [] "a\n\n b""#]);
+        check("data:\n\ndata\ndata\n\n", &[r#"0..6 event [] """#, r#"7..17 event [] "\n""#]);
+    }
+
+    #[test]
+    fn one_space_behind_the_colon_is_taken_away() {
+        check("data:a\ndata: a\ndata:  a\ndata:\ta\n\n", &[r#"0..32 event [] "a\na\n a\n\ta""#]);
+        check("data: a: b\n\n", &[r#"0..11 event [] "a: b""#]);
+    }
+
+    #[test]
+    fn a_name_belongs_to_one_event() {
+        check(
+            "event: x\nevent: y\ndata: a\n\ndata: b\n\nevent:\ndata: c\n\n",
+            &[r#"0..26 event y[] "a""#, r#"27..35 event [] "b""#, r#"36..51 event [] "c""#],
+        );
+    }
+
+    #[test]
+    fn a_block_without_data_is_no_event() {
+        check(
+            "event: x\n\nid: 1\n\n: c\n\ndata: a\n\n",
+            &["0..9 dropped x", r#"17..20 comment "c""#, r#"22..30 event [1] "a""#],
+        );
+    }
+
+    #[test]
+    fn an_id_stays_until_the_next_one() {
+        check(
+            "id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\nid: 2\ndata: d\n\n",
+            &[
+                r#"0..14 event [1] "a""#,
+                r#"15..23 event [1] "b""#,
+                r#"24..35 event [] "c""#,
+                r#"36..50 event [2] "d""#,
+            ],
+        );
+    }
+
+    #[test]
+    fn an_id_with_a_nul_is_ignored() {
+        check("id: 1\nid: 2\0\ndata: a\n\n", &[r#"0..21 event [1] "a""#]);
+    }
+
+    #[test]
+    fn a_retry_time_is_digits_only() {
+        check(
+            "retry: 1000\nretry: 1s\nretry: -1\nretry\nretry: 007\n\n",
+            &["0..11 retry 1000", "38..48 retry 7"],
+        );
+        check("retry: 99999999999999999999\n", &["0..27 retry 18446744073709551615", "0..28 rest"]);
+    }
+
+    #[test]
+    fn comments_are_items_of_their_own() {
+        check(
+            ": ping\n\ndata: a\n:in between\ndata: b\n\n:\n",
+            &[
+                r#"0..6 comment "ping""#,
+                r#"16..27 comment "in between""#,
+                r#"8..36 event [] "a\nb""#,
+                r#"37..38 comment """#,
+            ],
+        );
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored() {
+        check("foo: 1\nData: x\n data: y\ndata: a\n\n", &[r#"0..32 event [] "a""#]);
+    }
+
+    #[test]
+    fn one_byte_order_mark_is_taken_away() {
+        check("\u{feff}data: a\n\n", &[r#"3..11 event [] "a""#]);
+        check("\u{feff}\u{feff}data: a\n\n", &[]);
+        check("data: a\n\n\u{feff}data: b\n\n", &[r#"0..8 event [] "a""#]);
+    }
+
+    #[test]
+    fn invalid_utf_8_is_replaced() {
+        check(b"data: a\xff\xc3\n\n", &[r#"0..10 event [] "a��""#]);
+        check("data: ü€😀\n\n", &[r#"0..16 event [] "ü€😀""#]);
+    }
+
+    #[test]
+    fn an_event_that_is_cut_short_is_left_over() {
+        check("data: a\n\ndata: b\n", &[r#"0..8 event [] "a""#, "9..17 rest"]);
+        check("data: a\n\nda", &[r#"0..8 event [] "a""#, "9..11 rest"]);
+        check("", &[]);
+        check("\n\n\r\n", &[]);
+    }
+}
+
+mod lines {
+    use super::*;
+
+    #[track_caller]
+    fn check(input: &str, expected: &[(&str, std::ops::Range<usize>)]) {
+        for cut in 0..=input.len() {
+            let (left, right) = input.as_bytes().split_at(cut);
+            let mut decoder = ndjson::Decoder::new();
+            let mut items = decoder.push(left);
+            items.extend(decoder.push(right));
+            items.extend(decoder.finish());
+
+            let items: Vec<_> =
+                items.iter().map(|it| (it.text.as_str(), it.range.clone())).collect();
+            assert_eq!(items, expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn each_line_is_one_item() {
+        check("{}\n[1]\n", &[("{}", 0..2), ("[1]", 3..6)]);
+    }
+
+    #[test]
+    fn the_last_line_end_may_be_missing() {
+        check("{}\n[1]", &[("{}", 0..2), ("[1]", 3..6)]);
+    }
+
+    #[test]
+    fn white_space_is_no_item() {
+        check("\r\n {} \r\n\n  \n1", &[("{}", 3..5), ("1", 12..13)]);
+    }
+}
+
+mod json_answer {
+    use super::*;
+
+    #[track_caller]
+    fn check(body: &str, expected: &[&str]) {
+        let places = json::cut(body.as_bytes()).expect("JSON");
+        let parts: Vec<_> = places.into_iter().map(|place| &body[place]).collect();
+        assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn an_array_of_objects_is_a_list_of_messages() {
+        check(r#" [{"a": 1}, {}] "#, &[r#"{"a": 1}"#, "{}"]);
+        check("[]", &[]);
+    }
+
+    #[test]
+    fn an_envelope_of_typed_objects_is_a_list_of_messages() {
+        check(
+            r#"{"messages":[{"message_type":"a"},{"type":"b"}],"stop":{"message_type":"c"},"n":{"x":1}}"#,
+            &[r#"{"message_type":"a"}"#, r#"{"type":"b"}"#, r#"{"message_type":"c"}"#],
+        );
+        check(r#"{"messages":[],"stop":{"type":"c"}}"#, &[r#"{"type":"c"}"#]);
+        check(r#"{"object":"list","data":[{"object":"model"}]}"#, &[r#"{"object":"model"}"#]);
+    }
+
+    #[test]
+    fn everything_else_is_one_message() {
+        for body in [
+            r#"{"id":"agent-1","tool_rules":[{"type":"a"}]}"#,
+            r#"{"type":"message","content":[{"type":"text"}]}"#,
+            r#"{"a":[{"type":"x"}],"b":[{"type":"y"}]}"#,
+            r#"{"detail":[]}"#,
+            r#"{"a":[{"x":1}]}"#,
+            "[1,{}]",
+            "\"text\"",
+            "null",
+        ] {
+            check(body, &[body]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_has_no_messages() {
+        assert_eq!(json::cut(b"<html>"), None);
+        assert_eq!(json::cut(b""), None);
+    }
+}
+
+mod tags {
+    use super::*;
+
+    #[track_caller]
+    fn check(data: &str, event: Option<&str>, expected: &str) {
+        assert_eq!(Tag::of(data, event).as_str(), expected);
+    }
+
+    #[test]
+    fn the_first_telling_field_is_the_type() {
+        check(r#"{"message_type":"a","type":"b"}"#, None, "a");
+        check(r#"{"type":"b","object":"c"}"#, Some("d"), "b");
+        check(r#"{"object":"c","message_type":null,"type":""}"#, None, "c");
+        check(r#"{"x":{"type":"b"}}"#, Some("d"), "d");
+        check("not json", Some("d"), "d");
+    }
+
+    #[test]
+    fn json_rpc_is_told_by_its_method_or_outcome() {
+        check(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, None, "tools/call");
+        check(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, Some("message"), "result");
+        check(r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, None, "error");
+    }
+
+    #[test]
+    fn chunks_of_a_completion_are_told_by_what_they_bring() {
+        let chunk = |choices: &str| {
+            format!(r#"{{"object":"chat.completion.chunk","choices":[{choices}]}}"#)
+        };
+        check(&chunk(r#"{"delta":{"role":"assistant","content":""}}"#), None, "chunk.role");
+        check(&chunk(r#"{"delta":{"role":"assistant","content":"a"}}"#), None, "chunk.content");
+        check(&chunk(r#"{"delta":{"tool_calls":[{"index":0}]}}"#), None, "chunk.tool_calls");
+        check(&chunk(r#"{"delta":{},"finish_reason":"stop"}"#), None, "chunk.finish");
+        check(&chunk(r#"{"delta":{}}"#), None, "chunk.empty");
+        check(&chunk(""), None, "chunk.usage");
+        check("[DONE]", None, "[DONE]");
+    }
+
+    #[test]
+    fn what_says_no_type_has_its_kind() {
+        check("{}", None, "object");
+        check("[1]", None, "array");
+        check("\"a\"", None, "string");
+        check("1", None, "scalar");
+        check("hello", None, "text");
+        assert!(!Tag::of("{}", None).is_named());
+    }
+}
+
+mod trace {
+    use super::*;
+
+    /// Each piece of the stream is a chunk that comes 10 ms after the one before.
+    fn messages(framing: Framing, pieces: &[&str]) -> Vec<message::Message> {
+        let chunks = pieces
+            .iter()
+            .enumerate()
+            .map(|(place, piece)| Chunk { ms: place as u64 * 10, bytes: piece.to_string().into() });
+        Messages::cut(&Body::Stream(chunks.collect()), framing, 0).list
+    }
+
+    #[track_caller]
+    fn check(lines: &[&str], expected: &str) {
+        let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(Trace::of(&messages(Framing::Lines, &lines)).to_string(), expected);
+    }
+
+    #[test]
+    fn deltas_of_one_message_are_one_step() {
+        check(
+            &[
+                r#"{"type":"a","id":"1"}"#,
+                r#"{"type":"a","id":"1"}"#,
+                r#"{"type":"a","id":"2"}"#,
+                r#"{"type":"b","id":"2"}"#,
+            ],
+            "a+ a b",
+        );
+    }
+
+    #[test]
+    fn any_identity_that_differs_parts_two_messages() {
+        check(
+            &[
+                r#"{"type":"a","id":"1","tool_call":{"tool_call_id":"x"}}"#,
+                r#"{"type":"a","id":"1","tool_call":{"tool_call_id":null}}"#,
+                r#"{"type":"a","id":"1","tool_call":{"tool_call_id":"y"}}"#,
+                r#"{"type":"a","id":"1","tool_call":{"tool_call_id":"z"}}"#,
+            ],
+            "a+ a",
+        );
+    }
+
+    #[test]
+    fn without_identity_only_pieces_collapse() {
+        check(&[r#"{"type":"stop"}"#, r#"{"type":"stop"}"#], "stop stop");
+        check(&[r#"{"type":"text.delta"}"#, r#"{"type":"text.delta"}"#], "text.delta+");
+        check(&[r#"{"a":1}"#, r#"{"a":2}"#], "object+");
+    }
+
+    #[test]
+    fn keep_alives_are_set_aside_and_counted() {
+        let pieces = [
+            "data: {\"type\":\"a\",\"id\":1}\n\n",
+            ": still here\n\n",
+            "event: ping\ndata: {}\n\n",
+            "data: {\"type\":\"a\",\"id\":1}\n\nretry: 1\n\n",
+            "data: [DONE]\n\n",
+        ];
+
+        let trace = Trace::of(&messages(Framing::EventStream, &pieces));
+
+        assert_eq!(trace.to_string(), "a+ [DONE]");
+        assert_eq!(trace.keep_alives, 2);
+        assert_eq!(trace.steps[0].messages, [0, 3]);
+        assert_eq!((trace.steps[0].first_ms, trace.steps[0].last_ms), (0, 30));
+    }
+
+    #[test]
+    fn a_message_has_the_time_of_the_chunk_that_completed_it() {
+        let pieces = ["data: a\n", "\ndata: b", "\n\n"];
+
+        let messages = messages(Framing::EventStream, &pieces);
+
+        let places: Vec<_> =
+            messages.iter().map(|it| (it.chunk, it.ms, it.range.clone())).collect();
+        assert_eq!(places, [(1, 10, 0..8), (2, 20, 9..17)]);
+    }
+
+    #[test]
+    fn a_json_answer_in_chunks_has_times_too() {
+        let messages = messages(Framing::Json, &["[{\"type\":\"a\"},{\"ty", "pe\":\"b\"}]"]);
+
+        let places: Vec<_> = messages.iter().map(|it| (it.chunk, it.ms)).collect();
+        assert_eq!(places, [(0, 0), (1, 10)]);
+    }
+
+    #[test]
+    fn json_that_is_cut_short_is_left_over() {
+        let body = Body::Whole("{\"a\":".into());
+
+        let messages = Messages::cut(&body, Framing::Json, 0);
+
+        assert!(messages.list.is_empty());
+        assert_eq!(messages.rest, Some(0..5));
+    }
+
+    #[test]
+    fn the_framing_is_told_by_the_content_type() {
+        assert_eq!(Framing::of(Some("Text/Event-Stream; charset=utf-8")), Framing::EventStream);
+        assert_eq!(Framing::of(Some("application/problem+json")), Framing::Json);
+        assert_eq!(Framing::of(Some("application/x-ndjson")), Framing::Lines);
+        assert_eq!(Framing::of(Some("image/png")), Framing::Opaque);
+        assert_eq!(Framing::of(None), Framing::Opaque);
+    }
+}
