@@ -93,6 +93,12 @@ impl Error {
         self
     }
 
+    /// Names the file unless a more exact place is known already.
+    pub(crate) fn at_file(mut self, path: &Path) -> Self {
+        self.0.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
     pub(crate) fn on_line(mut self, line: usize) -> Self {
         self.0.line = Some(line);
         self
@@ -128,7 +134,7 @@ impl Error {
         self.0.line
     }
 
-    /// The interaction concerned, counted from 0 as in the file.
+    /// The interaction concerned, counted from 0; texts for people count from 1.
     pub fn interaction(&self) -> Option<usize> {
         self.0.interaction
     }
@@ -164,7 +170,7 @@ impl fmt::Display for Error {
             (None, None) => {}
         }
         if let Some(number) = self.0.interaction {
-            write!(f, " in interaction {number}")?;
+            write!(f, " in interaction {}", number + 1)?;
         }
         Ok(())
     }

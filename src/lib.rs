@@ -1,17 +1,25 @@
 //! Record a server once, replay it for ever, and review what changed.
 
 pub mod cassette;
+#[cfg(feature = "cli")]
+pub mod cli;
+pub mod correlate;
 mod error;
 mod json;
+pub mod matching;
 pub mod message;
+mod mode;
+mod recorder;
+pub mod redact;
+mod replayer;
 pub mod report;
+mod server;
+pub mod session;
+pub mod store;
 
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};
-
-/// Placeholder so that the links of the documentation resolve while the crate is being built up.
-pub struct Session;
-impl Session {
-    /// Placeholder.
-    pub fn finish(self) {}
-}
+pub use mode::Mode;
+pub use recorder::Recording;
+pub use replayer::Pace;
+pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};

@@ -1,3 +1,7 @@
 //! The `retape` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    retape::cli::main()
+}

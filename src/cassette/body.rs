@@ -2,6 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 
+use super::Headers;
+
 /// The bytes of a body as they went over the wire, compressed ones still compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
@@ -22,6 +24,18 @@ pub struct Chunk {
 }
 
 impl Body {
+    /// The body that arrived in these pieces behind these header fields.
+    ///
+    /// A body whose length was announced, or that came in one piece and is not of a streaming
+    /// media type, is [`Whole`](Self::Whole).
+    pub fn of_arrival(headers: &Headers, chunks: Vec<Chunk>) -> Self {
+        let announced = headers.contains("content-length");
+        if announced || (chunks.len() <= 1 && !is_streaming(headers)) {
+            return Self::Whole(Self::Stream(chunks).bytes());
+        }
+        Self::Stream(chunks)
+    }
+
     /// All bytes in one piece. Copies only if there is more than one chunk.
     pub fn bytes(&self) -> Bytes {
         match self {
@@ -57,6 +71,22 @@ impl Body {
             Self::Stream(chunks) => chunks,
         }
     }
+}
+
+/// Whether the media type says that messages are sent as they come up.
+fn is_streaming(headers: &Headers) -> bool {
+    let media_type = headers.get("content-type").and_then(|value| value.split(';').next());
+    matches!(
+        media_type.unwrap_or("").trim().to_ascii_lowercase().as_str(),
+        "text/event-stream"
+            | "application/x-ndjson"
+            | "application/ndjson"
+            | "application/jsonl"
+            | "application/x-jsonlines"
+            | "application/json-seq"
+            | "application/stream+json"
+            | "application/vnd.amazon.eventstream"
+    )
 }
 
 impl Default for Body {

@@ -19,4 +19,3 @@ pub(crate) use fitted::{Place, fitted};
 pub(crate) use layout::{Indent, Layout};
 pub(crate) use token::{Container, Text, Token, Tokens};
 pub(crate) use value::{canonical_number, unescape};
-pub(crate) use walk::{Elements, Members};

@@ -53,11 +53,6 @@ impl<'a> Text<'a> {
         if matches!(first, b'{' | b'[') { Self::parse(bytes) } else { None }
     }
 
-    /// Takes a value that `serde_json` has checked already.
-    pub(crate) fn of_raw(raw: &'a RawValue) -> Self {
-        Self(raw.get())
-    }
-
     /// The text itself.
     pub(crate) fn as_str(self) -> &'a str {
         self.0

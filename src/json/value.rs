@@ -6,7 +6,8 @@ use std::borrow::Cow;
 ///
 /// A lone surrogate has no meaning as text and stays as it is spelled (`\ud800`).
 pub(crate) fn unescape(spelled: &str) -> Cow<'_, str> {
-    let inner = spelled.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(spelled);
+    let inner =
+        spelled.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(spelled);
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
     }
@@ -106,7 +107,10 @@ mod tests {
                 assert_eq!(canonical_number(number), canonical_number(same[0]), "{number}");
             }
         }
-        assert_ne!(canonical_number("12345678901234567890"), canonical_number("12345678901234567891"));
+        assert_ne!(
+            canonical_number("12345678901234567890"),
+            canonical_number("12345678901234567891")
+        );
         assert_ne!(canonical_number("1"), canonical_number("-1"));
         assert_ne!(canonical_number("1"), canonical_number("10"));
     }

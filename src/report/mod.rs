@@ -10,6 +10,7 @@ mod difference;
 mod gist;
 mod gist_fields;
 mod line;
+mod miss;
 mod outline;
 mod page;
 mod pretty;
@@ -20,6 +21,7 @@ mod unit;
 
 pub use difference::difference;
 pub use gist::Gist;
+pub use miss::miss;
 pub use pretty::pretty;
 pub use show::{Detail, ShowOptions, show};
 pub use style::Colour;

@@ -15,7 +15,7 @@ pub(super) fn write(w: &mut Writer, interaction: &Interaction) {
         w.name("after");
         w.object(Spread::Line);
         for progress in &interaction.after {
-            w.name(&progress.interaction.to_string());
+            w.name(&(progress.interaction + 1).to_string());
             w.count(progress.chunks);
         }
         w.end('}');
@@ -95,8 +95,8 @@ pub(super) fn read(
 fn read_after(reader: &mut Reader<'_>, number: usize) -> Result<Vec<Progress>> {
     let mut after = Vec::new();
     reader.entries(|reader, name| {
-        let earlier = name.parse().ok().filter(|earlier| *earlier < number);
-        let Some(interaction) = earlier else {
+        let earlier = name.parse::<usize>().ok().and_then(|count| count.checked_sub(1));
+        let Some(interaction) = earlier.filter(|earlier| *earlier < number) else {
             return Err(reader.invalid("`after` names something that is no earlier interaction"));
         };
         after.push(Progress { interaction, chunks: reader.count()? });

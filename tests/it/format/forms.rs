@@ -62,7 +62,7 @@ fn an_ordinary_cassette_reads_well() {
           "response": {"end": "unreachable"}
         },
         {
-          "after": {"0": 17},
+          "after": {"1": 17},
           "request": {
             "method": "POST",
             "path": "/v1/agents/agent-1/messages/stream",

@@ -1,0 +1,158 @@
+//! Arguments that several subcommands share.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::session::SessionBuilder;
+
+/// Which cassette, where, and which command.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Common {
+    /// The cassette that requests without a name in their path are meant for: a name below the
+    /// folder of cassettes (`letta/hello`), or the path of a file
+    #[arg(value_name = "CASSETTE")]
+    pub(super) cassette: Option<String>,
+
+    /// The folder of cassettes
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    cassettes: PathBuf,
+
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+
+    /// A further variable of the command's environment: NAME holds the address as RETAPE_URL does,
+    /// NAME=VALUE what you give, with {url} for the address (`--env OPENAI_BASE_URL={url}/v1`)
+    #[arg(long = "env", value_name = "NAME[=VALUE]")]
+    pub(super) variables: Vec<String>,
+
+    /// A command to run against retape; {url} in an argument stands for the address. Without one,
+    /// retape prints its address and serves until it is interrupted
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+}
+
+/// The live server.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Live {
+    /// The server to record from: http:// or https://
+    #[arg(long, value_name = "URL", env = "RETAPE_UPSTREAM")]
+    pub(super) upstream: Option<String>,
+
+    /// A shell command that starts the server; it is stopped at the end
+    #[arg(long, value_name = "COMMAND", requires = "ready")]
+    pub(super) serve: Option<String>,
+
+    /// An address that answers once the server is up
+    #[arg(long, value_name = "URL")]
+    pub(super) ready: Option<String>,
+
+    /// How long to wait for it
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub(super) ready_timeout: Duration,
+
+    /// How long to go on reading an answer after its client has left
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    grace: Duration,
+
+    /// How long to wait for a server that says nothing
+    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = duration)]
+    silence: Duration,
+}
+
+/// How a recording is played.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Play {
+    /// How fast: instant, recorded, or a factor such as 2x
+    #[arg(long, default_value = "instant")]
+    pace: crate::Pace,
+
+    /// Fail also if something that was recorded was not asked for
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+impl Common {
+    /// The folder, and the name of the default cassette below it.
+    pub(super) fn place(&self) -> (PathBuf, String) {
+        place(self.cassette.as_deref().unwrap_or("default"), &self.cassettes)
+    }
+
+    pub(super) fn session(&self) -> SessionBuilder {
+        let (folder, name) = self.place();
+        crate::Session::builder(&name).cassettes(absolute(&folder)).listen(self.listen)
+    }
+}
+
+impl Live {
+    pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
+        let session = session.grace(self.grace).silence(self.silence);
+        match &self.upstream {
+            Some(upstream) => session.upstream(upstream),
+            None => session,
+        }
+    }
+}
+
+impl Play {
+    pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
+        session.pace(self.pace)
+    }
+}
+
+/// A cassette that is given by its file, else by its name below `folder`.
+pub(super) fn place(cassette: &str, folder: &Path) -> (PathBuf, String) {
+    let Some(stem) = cassette.strip_suffix(".json") else {
+        return (folder.to_owned(), cassette.to_owned());
+    };
+    let path = Path::new(stem);
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    (parent.unwrap_or(Path::new(".")).to_owned(), name)
+}
+
+/// The command line means folders below the current one, also when cargo runs it.
+pub(super) fn absolute(folder: &Path) -> PathBuf {
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "ms" => 0.001,
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("a time is a number and a unit: 500ms, 5s, 2m".to_owned()),
+    };
+    let seconds = number.parse::<f64>().map_err(|error| error.to_string())? * unit;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cassette_is_a_name_or_a_file() {
+        let check = |given: &str, folder: &str, name: &str| {
+            assert_eq!(place(given, Path::new("cassettes")), (folder.into(), name.to_owned()));
+        };
+        check("letta/hello", "cassettes", "letta/hello");
+        check("cassettes/letta/hello.json", "cassettes/letta", "hello");
+        check("hello.json", ".", "hello");
+        check("/x/y.json", "/x", "y");
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
+        assert!(duration("2 parsecs").is_err());
+        assert!(duration("-1s").is_err());
+    }
+}

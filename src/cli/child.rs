@@ -1,0 +1,172 @@
+//! The wrapped command, and the signals it shares with us.
+
+use std::io::IsTerminal as _;
+use std::process::ExitStatus;
+
+use tokio::process::{Child, Command};
+
+use super::{Exit, tell};
+use crate::error::{Error, Kind, Result};
+
+/// Starts the command with the address in its environment, waits for it, and passes signals on.
+pub(super) async fn run(
+    command: &[String],
+    variables: &[String],
+    url: &str,
+    signals: &mut Signals,
+) -> Result<Exit> {
+    let with_url = |text: &str| text.replace("{url}", url);
+    let (program, arguments) = command.split_first().expect("clap gives a command or none");
+    let mut process = Command::new(with_url(program));
+    process.args(arguments.iter().map(|argument| with_url(argument))).env("RETAPE_URL", url);
+    for variable in variables {
+        let (name, value) = variable.split_once('=').unwrap_or((variable, "{url}"));
+        process.env(name, with_url(value));
+    }
+    let mut child = process.spawn().map_err(|source| {
+        let hint = "is it installed, and spelled as the shell would find it?";
+        Error::new(Kind::Spawn { command: program.clone() }).because(source).hint(hint)
+    })?;
+    let status = wait(&mut child, signals).await;
+    Ok(exit_of(status, program))
+}
+
+async fn wait(child: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {
+    loop {
+        tokio::select! {
+            status = child.wait() => return status,
+            signal = signals.next() => signal.pass_on(child),
+        }
+    }
+}
+
+fn exit_of(status: std::io::Result<ExitStatus>, program: &str) -> Exit {
+    match status {
+        Ok(status) if status.success() => Exit::Agrees,
+        Ok(status) => {
+            tell::line(&format!("`{program}` ended with {status}"));
+            Exit::Command(status_of(status))
+        }
+        Err(error) => {
+            tell::line(&format!("cannot wait for `{program}`: {error}"));
+            Exit::Command(2)
+        }
+    }
+}
+
+/// The status as a shell gives it: 128 and the signal for a command that was killed.
+fn status_of(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return 128_u8.saturating_add(signal as u8);
+    }
+    status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(1)
+}
+
+/// A signal that asks us to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signal {
+    Interrupt,
+    #[cfg(unix)]
+    Terminate,
+    #[cfg(unix)]
+    HangUp,
+}
+
+impl Signal {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Interrupt => "SIGINT",
+            #[cfg(unix)]
+            Self::Terminate => "SIGTERM",
+            #[cfg(unix)]
+            Self::HangUp => "SIGHUP",
+        }
+    }
+
+    pub(super) fn status(self) -> u8 {
+        match self {
+            Self::Interrupt => 130,
+            #[cfg(unix)]
+            Self::Terminate => 143,
+            #[cfg(unix)]
+            Self::HangUp => 129,
+        }
+    }
+
+    /// Passes it on to the command. A terminal sends its interrupt to the command itself.
+    fn pass_on(self, child: &Child) {
+        if self == Self::Interrupt && std::io::stdin().is_terminal() {
+            return;
+        }
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal as Number, kill_process};
+            let number = match self {
+                Self::Interrupt => Number::INT,
+                Self::Terminate => Number::TERM,
+                Self::HangUp => Number::HUP,
+            };
+            if let Some(pid) = child.id().and_then(|id| Pid::from_raw(id as i32)) {
+                let _ = kill_process(pid, number);
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = child;
+    }
+}
+
+/// The signals of this process.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(super) struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// From now on signals do not end the process.
+    pub(super) fn listen() -> Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| {
+            signal(kind).map_err(|source| {
+                Error::new(Kind::Io("listen for signals through")).because(source)
+            })
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one.
+    pub(super) async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.hang_up.recv() => Signal::HangUp,
+        }
+    }
+}
+
+/// The signals of this process.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(super) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(super) fn listen() -> Result<Self> {
+        Ok(Self)
+    }
+
+    pub(super) async fn next(&mut self) -> Signal {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Signal::Interrupt
+    }
+}

@@ -1,0 +1,86 @@
+//! Running a command against a session, or serving until interrupted.
+
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+
+use super::arguments::{Common, Live, Play};
+use super::child::{self, Signals};
+use super::serve::Served;
+use super::{Exit, tell};
+use crate::error::{Error, Kind, Result};
+use crate::session::{Session, SessionBuilder, Summary};
+
+/// What is to be run.
+pub(super) struct Plan<'a> {
+    pub(super) session: SessionBuilder,
+    pub(super) common: &'a Common,
+    /// The live server, where the mode may need one.
+    pub(super) live: Option<&'a Live>,
+    pub(super) unplayed: Unplayed,
+}
+
+/// What it means that something recorded was not asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unplayed {
+    IsFine,
+    Fails,
+}
+
+impl Unplayed {
+    pub(super) fn of(play: &Play) -> Self {
+        if play.strict { Self::Fails } else { Self::IsFine }
+    }
+}
+
+pub(super) fn conduct(plan: Plan<'_>) -> Result<Exit> {
+    let runtime = Builder::new_multi_thread().enable_all().worker_threads(2).build();
+    let runtime =
+        runtime.map_err(|source| Error::new(Kind::Io("start threads and open")).because(source))?;
+    let exit = runtime.block_on(perform(plan));
+    // A client that never closes its connection does not keep the process alive.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    exit
+}
+
+async fn perform(plan: Plan<'_>) -> Result<Exit> {
+    let mut signals = Signals::listen()?;
+    let session = plan.session.on_event(tell::event).start().await?;
+    let served = match plan.live {
+        Some(live) => Served::start(live, &mut signals).await?,
+        None => None,
+    };
+    let ran = play(&session, plan.common, &mut signals).await;
+    let summary = tokio::select! {
+        summary = session.stop() => summary,
+        // A second interruption does not wait for what is still under way.
+        signal = signals.next() => {
+            tell::line(&format!("stopped by a second {}; the journal keeps what had arrived", signal.name()));
+            return Ok(Exit::Command(signal.status()));
+        }
+    };
+    if let Some(served) = served {
+        served.stop().await;
+    }
+    let summary = summary?;
+    tell::summary(&summary);
+    Ok(judge(ran?, &summary, plan.unplayed))
+}
+
+async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Result<Exit> {
+    if common.command.is_empty() {
+        tell::listening(session);
+        signals.next().await;
+        return Ok(Exit::Agrees);
+    }
+    child::run(&common.command, &common.variables, &session.url(), signals).await
+}
+
+fn judge(ran: Exit, summary: &Summary, unplayed: Unplayed) -> Exit {
+    let found =
+        !summary.misses.is_empty() || (unplayed == Unplayed::Fails && !summary.unplayed.is_empty());
+    match ran {
+        Exit::Agrees if found => Exit::Findings,
+        ran => ran,
+    }
+}

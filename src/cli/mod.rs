@@ -1,0 +1,78 @@
+//! The `retape` command, one file per subcommand.
+
+mod arguments;
+mod child;
+mod conduct;
+mod record;
+mod replay;
+mod run;
+mod serve;
+mod show;
+mod tell;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Result;
+
+/// Record a server once, replay it for ever, and review what changed.
+#[derive(Debug, Parser)]
+#[command(name = "retape", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Record(record::Record),
+    Replay(replay::Replay),
+    Run(run::Run),
+    Show(show::Show),
+}
+
+const AFTER_HELP: &str = "\
+Start here:
+  retape demo                                            record and replay a small agent server
+  retape record --upstream http://127.0.0.1:8283 letta/hello -- python hello.py
+  retape replay letta/hello -- python hello.py           the same, with no server
+  retape show letta/hello                                what was asked and what came back
+
+The command finds retape's address in RETAPE_URL and takes it as its base address. A client names a
+cassette of its own in the path: $RETAPE_URL/letta/hello/-/v1/agents asks the cassette letta/hello
+for /v1/agents. Exit status: 0 all is well, 1 something was found (a miss), 2 it could not run.";
+
+/// How a subcommand ended, where nothing kept it from running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// All is well.
+    Agrees,
+    /// Something was found: a miss, or something that was not played.
+    Findings,
+    /// The wrapped command failed with this status.
+    Command(u8),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli.command) {
+        Ok(Exit::Agrees) => ExitCode::SUCCESS,
+        Ok(Exit::Findings) => ExitCode::from(1),
+        Ok(Exit::Command(status)) => ExitCode::from(status),
+        Err(error) => {
+            tell::error(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<Exit> {
+    match command {
+        Command::Record(record) => record.run(),
+        Command::Replay(replay) => replay.run(),
+        Command::Run(run) => run.run(),
+        Command::Show(show) => show.run(),
+    }
+}

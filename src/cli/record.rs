@@ -1,0 +1,40 @@
+//! `retape record`.
+
+use clap::Args;
+
+use super::Exit;
+use super::arguments::{Common, Live};
+use super::conduct::{self, Plan};
+use crate::error::Result;
+use crate::mode::Mode;
+
+/// Record what a command asks a live server
+///
+/// retape stands between the command and the server, passes everything on as it comes, and writes
+/// it down. The cassette replaces an earlier one of the same name when the command is done; secrets
+/// (credentials in headers, cookies, queries, telling JSON fields) are replaced by placeholders
+/// before anything is written.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape record --upstream http://127.0.0.1:8283 letta/hello -- python hello.py {url}
+  retape record --upstream https://api.openai.com --env OPENAI_BASE_URL={url}/v1 chat -- npm test
+  retape record --upstream http://127.0.0.1:8283 --serve 'letta server' \\
+      --ready http://127.0.0.1:8283/v1/health/ -- pytest")]
+pub(super) struct Record {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    live: Live,
+}
+
+impl Record {
+    pub(super) fn run(self) -> Result<Exit> {
+        conduct::conduct(Plan {
+            session: self.live.settle(self.common.session()).mode(Mode::Record),
+            common: &self.common,
+            live: Some(&self.live),
+            unplayed: conduct::Unplayed::IsFine,
+        })
+    }
+}

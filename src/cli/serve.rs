@@ -1,0 +1,143 @@
+//! The live server that `--serve` starts.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::arguments::Live;
+use super::child::Signals;
+use super::tell;
+use crate::error::{Error, Kind, Result};
+
+/// A server that we started, and stop with all that it started.
+pub(super) struct Served {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Served {
+    /// Starts the server if one is to be started, and waits until it answers.
+    pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Option<Self>> {
+        let Some(ready) = &live.ready else { return Ok(None) };
+        let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
+        let uri: http::Uri = ready.parse().map_err(|source: http::uri::InvalidUri| {
+            let expected = "http://HOST:PORT/PATH";
+            Error::new(Kind::Setting { name: "ready", value: ready.clone(), expected })
+                .because(source)
+        })?;
+        let mut served = None;
+        if let Some(command) = &live.serve {
+            if answers(&client, &uri).await {
+                return Err(not_ready(ready, "something answers there already").hint(
+                    "stop what runs on that port, or leave `--serve` out to record from it",
+                ));
+            }
+            served = Some(Self::spawn(command)?);
+        }
+        let deadline = Instant::now() + live.ready_timeout;
+        loop {
+            if answers(&client, &uri).await {
+                return Ok(served);
+            }
+            let ended = served.as_mut().is_some_and(Self::has_ended);
+            let why = match ended {
+                true => Some("the server has ended"),
+                false => (Instant::now() >= deadline).then_some("the time is up"),
+            };
+            if let Some(why) = why {
+                return Err(Self::failed(served, ready, why).await);
+            }
+            tokio::select! {
+                () = sleep(Duration::from_millis(100)) => {}
+                _ = signals.next() => return Err(Self::failed(served, ready, "it was interrupted").await),
+            }
+        }
+    }
+
+    /// Asks the server to stop, and all that it started; insists after ten seconds.
+    pub(super) async fn stop(mut self) {
+        self.end().await;
+        let _ = std::fs::remove_file(&self.log);
+    }
+
+    fn spawn(command: &str) -> Result<Self> {
+        let log = std::env::temp_dir().join(format!("retape-serve-{}.log", std::process::id()));
+        let file = File::create(&log).map_err(|source| Error::io("create", &log, source))?;
+        let copy = file.try_clone().map_err(|source| Error::io("create", &log, source))?;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).stdin(Stdio::null()).stdout(file).stderr(copy);
+        #[cfg(unix)]
+        shell.process_group(0);
+        let child = shell.spawn().map_err(|source| {
+            Error::new(Kind::Spawn { command: command.to_owned() }).because(source)
+        })?;
+        Ok(Self { child, log })
+    }
+
+    fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    async fn failed(served: Option<Self>, ready: &str, why: &'static str) -> Error {
+        let error = not_ready(ready, why);
+        let Some(mut server) = served else {
+            return error.hint("start the server, or let retape start it: `--serve COMMAND`");
+        };
+        server.end().await;
+        let said = std::fs::read_to_string(&server.log).unwrap_or_default();
+        let last: Vec<&str> = said.lines().rev().take(5).collect();
+        for line in last.into_iter().rev() {
+            tell::line(&format!("server: {line}"));
+        }
+        error.hint(format!("what it said is in `{}`", server.log.display()))
+    }
+
+    async fn end(&mut self) {
+        self.signal(Insistence::Asks);
+        if timeout(Duration::from_secs(10), self.child.wait()).await.is_err() {
+            self.signal(Insistence::Insists);
+            let _ = self.child.wait().await;
+        }
+    }
+
+    #[cfg(unix)]
+    fn signal(&mut self, insistence: Insistence) {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let signal = match insistence {
+            Insistence::Asks => Signal::TERM,
+            Insistence::Insists => Signal::KILL,
+        };
+        if let Some(group) = self.child.id().and_then(|id| Pid::from_raw(id as i32)) {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn signal(&mut self, _: Insistence) {
+        let _ = self.child.start_kill();
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Insistence {
+    Asks,
+    Insists,
+}
+
+fn not_ready(url: &str, why: &'static str) -> Error {
+    Error::new(Kind::NotReady { url: url.to_owned(), why })
+}
+
+async fn answers(client: &Client<HttpConnector, Empty<Bytes>>, uri: &http::Uri) -> bool {
+    let asked = timeout(Duration::from_secs(2), client.get(uri.clone())).await;
+    matches!(asked, Ok(Ok(answer)) if answer.status().as_u16() < 400)
+}

@@ -1,0 +1,57 @@
+//! `retape show`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::arguments::{absolute, place};
+use super::{Exit, tell};
+use crate::cassette::Name;
+use crate::error::Result;
+use crate::report::{self, Colour, Detail, ShowOptions};
+use crate::store;
+
+/// Print a cassette for a person: what was asked, what came back, in which order and when
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape show letta/hello
+  retape show --bodies cassettes/letta/hello.json")]
+pub(super) struct Show {
+    /// The cassettes: names below the folder of cassettes, or paths of files
+    #[arg(required = true, value_name = "CASSETTE")]
+    cassettes: Vec<String>,
+
+    /// The folder of cassettes
+    #[arg(
+        long = "cassettes",
+        value_name = "DIR",
+        env = "RETAPE_CASSETTES",
+        default_value = "cassettes"
+    )]
+    folder: PathBuf,
+
+    /// Print the bodies as well
+    #[arg(long)]
+    bodies: bool,
+
+    /// The columns of a line; those of the terminal, else 100
+    #[arg(long, value_name = "COLUMNS", env = "COLUMNS")]
+    width: Option<usize>,
+}
+
+impl Show {
+    pub(super) fn run(self) -> Result<Exit> {
+        for cassette in &self.cassettes {
+            let (folder, name) = place(cassette, &self.folder);
+            let loaded = store::load(&absolute(&folder), &Name::new(name.as_str())?)?;
+            tell::data(&report::show(&name, &loaded, self.options()));
+        }
+        Ok(Exit::Agrees)
+    }
+
+    fn options(&self) -> ShowOptions {
+        let detail = if self.bodies { Detail::Bodies } else { Detail::Summary };
+        ShowOptions { width: self.width.unwrap_or(100), colour: Colour::Ansi, detail }
+    }
+}

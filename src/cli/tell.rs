@@ -1,0 +1,128 @@
+//! What the command says: data on standard output, everything else on standard error.
+
+use std::error::Error as _;
+use std::io::Write as _;
+
+use crate::error::Error;
+use crate::session::{Event, Miss, Session, Summary};
+
+const RED: &str = "\x1b[31;1m";
+const GREEN: &str = "\x1b[32;1m";
+const YELLOW: &str = "\x1b[33;1m";
+const DIM: &str = "\x1b[2m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Data, with colour taken out where nobody would see it.
+pub(super) fn data(text: &str) {
+    // A reader that has seen enough (`| head`) is no failure.
+    let _ = anstream::stdout().write_all(text.as_bytes());
+}
+
+/// One line to the person at the terminal.
+pub(super) fn line(text: &str) {
+    say(&format!("{DIM}retape:{PLAIN} {text}\n"));
+}
+
+/// Why it could not run, what caused it, and what to do.
+pub(super) fn error(error: &Error) {
+    let mut text = format!("{RED}error:{PLAIN} {error}\n");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!("  because: {cause}\n"));
+        source = cause.source();
+    }
+    if let Some(hint) = error.next_step() {
+        text.push_str(&format!("{GREEN}hint:{PLAIN} {hint}\n"));
+    }
+    say(&text);
+}
+
+/// What happens while a session runs.
+pub(super) fn event(event: Event) {
+    match event {
+        Event::Miss(miss) => say(&missed(&miss)),
+        Event::Rescued { path, interactions, cut, unasked } => line(&format!(
+            "an earlier recording was killed; what had arrived is now in {}: {}",
+            path.display(),
+            rescued(interactions, cut, unasked)
+        )),
+        Event::Unfinished { journal, interactions, cut } => line(&format!(
+            "an earlier recording was killed and left {}: {}; record again to save it beside the cassette",
+            journal.display(),
+            rescued(interactions, cut, 0)
+        )),
+    }
+}
+
+/// Where a session listens: the address alone on standard output, for scripts.
+pub(super) fn listening(session: &Session) {
+    line(&format!("{} at {}; interrupt to stop", session.mode(), session.url()));
+    data(&format!("{}\n", session.url()));
+}
+
+/// What a session came to.
+pub(super) fn summary(summary: &Summary) {
+    for recording in &summary.recordings {
+        match &recording.path {
+            Some(path) => line(&format!(
+                "recorded {} in {GREEN}{}{PLAIN}",
+                count(recording.interactions, "interaction"),
+                path.display()
+            )),
+            None => line(&format!("nothing new was recorded for `{}`", recording.name)),
+        }
+        if recording.dropped > 0 {
+            line(&format!(
+                "{} never came to an end and was left out",
+                count(recording.dropped, "request")
+            ));
+        }
+    }
+    if summary.sessions > 0 {
+        let colour = if summary.misses.is_empty() { GREEN } else { RED };
+        line(&format!(
+            "replayed {}: {} played, {}, {colour}{}{PLAIN}",
+            count(summary.sessions, "cassette"),
+            count(summary.played, "interaction"),
+            match summary.unplayed.len() {
+                0 => "none left".to_owned(),
+                left => format!("{left} not asked for"),
+            },
+            count(summary.misses.len(), "miss"),
+        ));
+    } else if !summary.misses.is_empty() {
+        line(&format!("{RED}{}{PLAIN}", count(summary.misses.len(), "miss")));
+    }
+}
+
+fn missed(miss: &Miss) -> String {
+    let mut text = format!("{YELLOW}miss:{PLAIN} {} {}\n", miss.method, miss.path);
+    for line in miss.explanation.lines() {
+        text.push_str(&format!("  {line}\n"));
+    }
+    text
+}
+
+fn rescued(interactions: usize, cut: usize, unasked: usize) -> String {
+    let mut text = count(interactions, "interaction");
+    if cut > 0 {
+        text.push_str(&format!(", {cut} cut in the middle"));
+    }
+    if unasked > 0 {
+        text.push_str(&format!("; {} had arrived in part only", count(unasked, "request")));
+    }
+    text
+}
+
+fn count(number: usize, thing: &str) -> String {
+    match (number, thing) {
+        (1, thing) => format!("1 {thing}"),
+        (number, "miss") => format!("{number} misses"),
+        (number, thing) => format!("{number} {thing}s"),
+    }
+}
+
+fn say(text: &str) {
+    // With standard error closed there is nobody to tell.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,74 @@
+//! Who issued an identifier.
+
+use std::collections::HashMap;
+
+use super::identifiers;
+use crate::cassette::{Cassette, Interaction, coding};
+
+/// Where an identifier came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It first appeared in the answer of this interaction.
+    Server(usize),
+    /// It first appeared in the request of this interaction.
+    Client(usize),
+}
+
+/// The origin of each identifier of a cassette.
+#[derive(Debug, Default)]
+pub struct Origins(HashMap<String, Origin, foldhash::fast::FixedState>);
+
+impl Origins {
+    /// Finds the identifiers of a cassette in the order in which they went over the wire.
+    pub fn of(cassette: &Cassette) -> Self {
+        let mut origins = Self::default();
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            origins.note_request(interaction, Origin::Client(number));
+            origins.note_answer(interaction, Origin::Server(number));
+        }
+        origins
+    }
+
+    /// The origin of an identifier, if it stands in the cassette.
+    pub fn of_identifier(&self, identifier: &str) -> Option<Origin> {
+        self.0.get(identifier).copied()
+    }
+
+    /// Whether the server issued it.
+    pub fn is_issued(&self, identifier: &str) -> bool {
+        matches!(self.0.get(identifier), Some(Origin::Server(_)))
+    }
+
+    fn note_request(&mut self, interaction: &Interaction, origin: Origin) {
+        let request = &interaction.request;
+        self.note(&request.path, origin);
+        self.note_headers(&request.headers, origin);
+        self.note_body(request.headers.get("content-encoding"), &request.body, origin);
+    }
+
+    fn note_answer(&mut self, interaction: &Interaction, origin: Origin) {
+        let Some(response) = interaction.response() else { return };
+        self.note_headers(&response.headers, origin);
+        self.note_body(response.headers.get("content-encoding"), &response.body.bytes(), origin);
+    }
+
+    fn note_headers(&mut self, headers: &crate::cassette::Headers, origin: Origin) {
+        for (_, value) in headers.iter() {
+            self.note(&String::from_utf8_lossy(value), origin);
+        }
+    }
+
+    fn note_body(&mut self, encoding: Option<&str>, body: &[u8], origin: Origin) {
+        let decoded = encoding.and_then(|encoding| coding::decode_whole(encoding, body));
+        self.note(&String::from_utf8_lossy(decoded.as_deref().unwrap_or(body)), origin);
+    }
+
+    fn note(&mut self, text: &str, origin: Origin) {
+        for range in identifiers(text) {
+            let identifier = &text[range];
+            if !self.0.contains_key(identifier) {
+                self.0.insert(identifier.to_owned(), origin);
+            }
+        }
+    }
+}

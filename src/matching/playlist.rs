@@ -1,0 +1,71 @@
+//! What a session has played, and what comes next.
+
+use std::collections::HashMap;
+
+use super::{Index, Skeleton};
+use crate::correlate::Bindings;
+
+/// One client's run through a cassette.
+#[derive(Debug, Default)]
+pub struct Playlist {
+    played: Vec<bool>,
+    bindings: Bindings,
+    /// Per skeleton, how many of its candidates from the first on have been played.
+    fronts: HashMap<u64, usize, foldhash::fast::FixedState>,
+}
+
+impl Playlist {
+    /// A run in which nothing was played yet.
+    pub fn new(index: &Index) -> Self {
+        Self { played: vec![false; index.len()], ..Self::default() }
+    }
+
+    /// The interaction that answers a request now, if there is one.
+    ///
+    /// Requests that look the same are answered in recorded order. When all of them were played the
+    /// last answer stays: clients repeat what they ask, by retrying and by polling. A repetition may
+    /// bring other client-minted values; they are bound anew.
+    pub fn take(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
+        let candidates = index.candidates(skeleton);
+        let front = self.front(skeleton.hash, candidates);
+        let fits = |number: &&usize| self.unifies(index, **number, skeleton);
+        let fresh = candidates[front..].iter().filter(|number| !self.played[**number]).find(fits);
+        let again = || candidates.iter().rev().filter(|number| self.played[**number]).find(fits);
+        let rebound = || candidates.iter().rev().find(|number| self.played[**number]);
+        let number = *fresh.or_else(again).or_else(rebound)?;
+        self.played[number] = true;
+        for (recorded, live) in index.holes(number).iter().zip(&skeleton.holes) {
+            self.bindings.bind(&recorded.identifier, &live.identifier);
+        }
+        Some(number)
+    }
+
+    /// What was recorded and not asked for in this run.
+    pub fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
+        self.played.iter().enumerate().filter(|(_, played)| !**played).map(|(number, _)| number)
+    }
+
+    /// Whether an interaction was played in this run.
+    pub fn was_played(&self, interaction: usize) -> bool {
+        self.played[interaction]
+    }
+
+    /// What stands for the client-minted identifiers of the recording in this run.
+    pub fn bindings(&self) -> &Bindings {
+        &self.bindings
+    }
+
+    fn front(&mut self, hash: u64, candidates: &[usize]) -> usize {
+        let front = self.fronts.entry(hash).or_default();
+        while candidates.get(*front).is_some_and(|number| self.played[*number]) {
+            *front += 1;
+        }
+        *front
+    }
+
+    fn unifies(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        let recorded = index.holes(number).iter().map(|hole| hole.identifier.as_str());
+        let live = skeleton.holes.iter().map(|hole| hole.identifier.as_str());
+        self.bindings.unify(recorded.zip(live))
+    }
+}

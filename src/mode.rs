@@ -1,0 +1,77 @@
+//! Record, replay, or both: what the environment says.
+
+use std::env;
+use std::str::FromStr;
+
+use crate::error::{Error, Kind, Result};
+
+/// What is done with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Answered from the cassette; the network is never touched. The default under `CI`.
+    Replay,
+    /// Answered from the cassette if there is one, else recorded. The default elsewhere.
+    Once,
+    /// Answered from the cassette where it knows the request; all else is recorded and added.
+    NewEpisodes,
+    /// Sent to the server; the cassette is recorded anew.
+    Record,
+    /// Sent to the server; nothing is recorded.
+    Passthrough,
+}
+
+impl Mode {
+    /// The mode that `RETAPE_MODE` names, else [`Mode::Replay`] if `CI` is set, else
+    /// [`Mode::Once`].
+    ///
+    /// # Errors
+    ///
+    /// If `RETAPE_MODE` names no mode.
+    pub fn from_env() -> Result<Self> {
+        match env::var("RETAPE_MODE") {
+            Ok(word) if !word.is_empty() => word.parse(),
+            _ if is_ci() => Ok(Self::Replay),
+            _ => Ok(Self::Once),
+        }
+    }
+
+    /// The word for it: `replay`, `once`, `new_episodes`, `record` or `passthrough`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Replay => "replay",
+            Self::Once => "once",
+            Self::NewEpisodes => "new_episodes",
+            Self::Record => "record",
+            Self::Passthrough => "passthrough",
+        }
+    }
+}
+
+/// Whether this is a build server: `CI` is set and is not `false` or `0`.
+fn is_ci() -> bool {
+    env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        [Self::Replay, Self::Once, Self::NewEpisodes, Self::Record, Self::Passthrough]
+            .into_iter()
+            .find(|mode| mode.as_str() == word)
+            .ok_or_else(|| {
+                Error::new(Kind::Setting {
+                    name: "RETAPE_MODE",
+                    value: word.to_owned(),
+                    expected: "replay, once, new_episodes, record, passthrough",
+                })
+            })
+    }
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,84 @@
+//! Header fields that are meant for the other end, not for the next hop.
+
+use http::header::{CONNECTION, EXPECT, HOST, HeaderName, TE, TRANSFER_ENCODING, UPGRADE};
+use http::{HeaderMap, HeaderValue};
+
+use crate::cassette::Headers;
+
+/// RFC 9110, section 7.6.1: fields that a proxy does not pass on, besides those that `connection`
+/// names.
+const HOP_BY_HOP: [HeaderName; 6] = [
+    CONNECTION,
+    HeaderName::from_static("proxy-connection"),
+    HeaderName::from_static("keep-alive"),
+    TE,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// The fields of a request that go on to the server. `host` is the server's own; `expect` has been
+/// answered by us.
+pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
+    let mut kept = of_response(headers);
+    // Removing would change the order of what stays.
+    let asked = headers.get_all(TE).iter().any(|value| value.as_bytes() == b"trailers");
+    if kept.contains_key(HOST) || kept.contains_key(EXPECT) {
+        kept = filtered(&kept, |name| *name != HOST && *name != EXPECT);
+    }
+    if asked {
+        kept.insert(TE, HeaderValue::from_static("trailers"));
+    }
+    kept
+}
+
+/// The fields of an answer that go on to the client.
+pub(super) fn of_response(headers: &HeaderMap) -> HeaderMap {
+    let named = named_by_connection(headers);
+    filtered(headers, |name| !HOP_BY_HOP.contains(name) && !named.contains(name))
+}
+
+/// The fields as a cassette keeps them.
+pub(super) fn recorded(headers: &HeaderMap) -> Headers {
+    headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes().to_vec())).collect()
+}
+
+fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok()).collect()
+}
+
+fn filtered(headers: &HeaderMap, keep: impl Fn(&HeaderName) -> bool) -> HeaderMap {
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers.iter().filter(|(name, _)| keep(name)) {
+        kept.append(name.clone(), value.clone());
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_meant_for_the_other_end_is_passed_on() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("host", "127.0.0.1:1"),
+            ("connection", "close, X-Hop"),
+            ("x-hop", "1"),
+            ("x-end", "a"),
+            ("keep-alive", "timeout=5"),
+            ("te", "trailers"),
+            ("transfer-encoding", "chunked"),
+            ("x-end", "b"),
+            ("upgrade", "h2c"),
+        ] {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+
+        let kept = recorded(&of_request(&headers));
+
+        let kept: Vec<_> = kept.iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
+        assert_eq!(kept, [r#"x-end: b"a""#, r#"x-end: b"b""#, r#"te: b"trailers""#]);
+    }
+}

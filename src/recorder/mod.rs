@@ -1,0 +1,17 @@
+//! Recording: a reverse proxy that keeps what passes through it.
+//!
+//! Nothing is collected before it is passed on. What the client receives is what the server sent,
+//! chunk for chunk; a copy goes to the [`Tape`] first.
+
+mod clock;
+mod end_to_end;
+mod forward;
+mod shown;
+mod take;
+mod tape;
+mod tee;
+mod upstream;
+
+pub use forward::{Asked, Recorder};
+pub use tape::{Recording, Tape};
+pub use upstream::{Patience, Upstream};

@@ -1,0 +1,213 @@
+//! One interaction while it is being recorded.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+
+use super::end_to_end::recorded;
+use super::shown::Shown;
+use super::tape::Tape;
+use crate::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Request, Response};
+use crate::redact::Secrets;
+use crate::store::Entry;
+
+/// One interaction while it is being recorded. Everything is written to the journal, redacted,
+/// before it is passed on.
+#[derive(Debug)]
+pub struct Take {
+    tape: Arc<Tape>,
+    number: usize,
+    begun: Instant,
+    chunks: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    interaction: Interaction,
+    body: BytesMut,
+    asked: bool,
+    chunks: Vec<Chunk>,
+    over: bool,
+    /// The body that is arriving, as the journal shows it: the request's, then the answer's.
+    shown: Option<Shown>,
+    /// The secrets up to here.
+    secrets: Secrets,
+}
+
+impl Take {
+    pub(super) fn new(
+        tape: Arc<Tape>,
+        number: usize,
+        interaction: Interaction,
+        secrets: Secrets,
+    ) -> Self {
+        let shown = Shown::new(tape.redactor(), &interaction.request.headers, secrets.clone());
+        let state = State {
+            interaction,
+            body: BytesMut::new(),
+            asked: false,
+            chunks: Vec::new(),
+            over: false,
+            shown: Some(shown),
+            secrets,
+        };
+        let chunks = AtomicUsize::new(0);
+        Self { tape, number, begun: Instant::now(), chunks, state: Mutex::new(state) }
+    }
+
+    /// A piece of the request's body, as it goes to the server.
+    pub(super) fn sent(&self, bytes: &Bytes) {
+        let mut state = self.state();
+        let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
+        self.show_sent(shown.unwrap_or_default());
+        state.body.extend_from_slice(bytes);
+    }
+
+    /// The request is complete.
+    pub(super) fn asked(&self) {
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.asked, true) {
+            self.show_sent(state.finish_shown());
+            self.tape.journal().append(&Entry::Asked { n: self.number });
+        }
+    }
+
+    /// The head of the answer, with its end-to-end fields.
+    pub(super) fn head(&self, status: u16, reason: Option<&str>, headers: &HeaderMap) {
+        let ms = self.ms();
+        let headers = recorded(headers);
+        self.tape.note_server(&headers);
+        let mut state = self.state();
+        // An answer may come before the request was complete; the journal has seen enough of it.
+        drop(state.finish_shown());
+        let mut harmless = headers.clone();
+        self.tape.redactor().headers_noting(&mut harmless, &mut state.secrets);
+        let shown = Shown::new(self.tape.redactor(), &headers, state.secrets.clone());
+        shown.headers(&mut harmless);
+        state.shown = Some(shown);
+        self.tape.journal().append(&Entry::Head {
+            n: self.number,
+            ms,
+            status,
+            reason: reason.map(Cow::Borrowed),
+            headers: Cow::Owned(harmless),
+        });
+        state.interaction.outcome = Outcome::Response(Response {
+            ms,
+            status,
+            reason: reason.map(str::to_owned),
+            headers,
+            body: Body::default(),
+            trailers: Headers::new(),
+            end: End::Interrupted,
+        });
+    }
+
+    /// A chunk of the answer.
+    pub(super) fn chunk(&self, bytes: &Bytes) {
+        let ms = self.ms();
+        let mut state = self.state();
+        let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
+        self.show_chunk(ms, shown.unwrap_or_default());
+        state.chunks.push(Chunk { ms, bytes: bytes.clone() });
+        self.chunks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The fields behind the body.
+    pub(super) fn trailers(&self, trailers: &HeaderMap) {
+        if let Outcome::Response(response) = &mut self.state().interaction.outcome {
+            response.trailers = recorded(trailers);
+        }
+    }
+
+    /// The interaction is over. Only the first word counts.
+    pub(super) fn end(&self, end: End) {
+        {
+            let mut state = self.state();
+            if std::mem::replace(&mut state.over, true) {
+                return;
+            }
+            self.show_chunk(self.ms(), state.finish_shown());
+            let mut trailers = Headers::new();
+            match &mut state.interaction.outcome {
+                Outcome::Response(response) => {
+                    response.end = end;
+                    trailers = response.trailers.clone();
+                }
+                Outcome::Nothing(nothing) => *nothing = end,
+            }
+            self.tape.redactor().headers(&mut trailers);
+            self.tape.journal().append(&Entry::End {
+                n: self.number,
+                end,
+                trailers: Cow::Owned(trailers),
+            });
+        }
+        self.tape.over(self.number);
+    }
+
+    /// How many chunks of the answer have come.
+    pub(super) fn progress(&self) -> usize {
+        self.chunks.load(Ordering::Relaxed)
+    }
+
+    /// The interaction as far as it has come; `None` if the request was never complete and nothing
+    /// was answered.
+    pub(super) fn interaction(&self) -> Option<Interaction> {
+        let state = self.state();
+        let mut interaction = state.interaction.clone();
+        interaction.request.body = state.body.clone().freeze();
+        match &mut interaction.outcome {
+            Outcome::Response(response) => {
+                response.body = Body::of_arrival(&response.headers, state.chunks.clone());
+            }
+            Outcome::Nothing(_) if !state.asked => return None,
+            Outcome::Nothing(_) => {}
+        }
+        Some(interaction)
+    }
+
+    fn show_sent(&self, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            self.tape.journal().append(&Entry::Sent { n: self.number, bytes: Cow::Owned(bytes) });
+        }
+    }
+
+    fn show_chunk(&self, ms: u64, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            self.tape.journal().append(&Entry::Chunk {
+                n: self.number,
+                ms,
+                bytes: Cow::Owned(bytes),
+            });
+        }
+    }
+
+    fn ms(&self) -> u64 {
+        self.begun.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The rest of the body that was arriving; its secrets are known from now on.
+    fn finish_shown(&mut self) -> Vec<u8> {
+        let Some(shown) = self.shown.take() else { return Vec::new() };
+        let (rest, secrets) = shown.finish();
+        self.secrets = secrets;
+        rest
+    }
+}
+
+/// The beginning of an interaction: what is known when the head of a request has arrived.
+pub(super) fn begun(after: Vec<crate::cassette::Progress>, request: Request) -> Interaction {
+    Interaction { after, request, outcome: Outcome::Nothing(End::Interrupted) }
+}

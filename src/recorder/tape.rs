@@ -1,0 +1,229 @@
+//! A cassette while it is being recorded.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Notify;
+
+use super::clock::rfc3339;
+use super::take::{Take, begun};
+use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
+use crate::error::Result;
+use crate::redact::{Redactor, Secrets};
+use crate::store::{self, Entry, Journal, Recovered};
+
+/// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
+#[derive(Debug)]
+pub struct Tape {
+    folder: PathBuf,
+    name: Name,
+    redactor: Redactor,
+    journal: Journal,
+    state: Mutex<State>,
+    ended: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    recorded: Recorded,
+    takes: Vec<Arc<Take>>,
+    open: BTreeMap<usize, Arc<Take>>,
+}
+
+/// What a recording came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recording {
+    /// The name of the cassette.
+    pub name: Name,
+    /// The file, if anything was recorded.
+    pub path: Option<PathBuf>,
+    /// How many interactions are in it.
+    pub interactions: usize,
+    /// How many requests never came to an end and are not in it.
+    pub dropped: usize,
+}
+
+impl Tape {
+    /// Begins to record a cassette. An earlier one of that name stays until the new one is complete.
+    /// What a killed recorder left is saved beside it first and returned with its path.
+    ///
+    /// # Errors
+    ///
+    /// If another process records it, or the folder cannot be written.
+    pub fn begin(
+        folder: &Path,
+        name: &Name,
+        upstream: &str,
+    ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
+        let redactor = Redactor::standard();
+        let (journal, left) = Journal::open(folder, name)?;
+        let rescued = match left {
+            Some(left) => Some(rescue(folder, name, &redactor, left)?),
+            None => None,
+        };
+        let recorded = Recorded {
+            at: rfc3339(SystemTime::now()),
+            upstream: upstream.to_owned(),
+            server: None,
+        };
+        journal.begin(&recorded)?;
+        let state = State { recorded, takes: Vec::new(), open: BTreeMap::new() };
+        let tape = Self {
+            folder: folder.to_owned(),
+            name: name.clone(),
+            redactor,
+            journal,
+            state: Mutex::new(state),
+            ended: Notify::new(),
+        };
+        Ok((tape, rescued))
+    }
+
+    /// A request has arrived.
+    pub(super) fn take(self: &Arc<Self>, request: Request) -> Arc<Take> {
+        let mut state = self.state();
+        let number = state.takes.len();
+        let progress = |(interaction, take): (&usize, &Arc<Take>)| Progress {
+            interaction: *interaction,
+            chunks: take.progress(),
+        };
+        let after: Vec<Progress> = state.open.iter().map(progress).collect();
+        let secrets = self.write_down(number, &after, &request);
+        let take = Arc::new(Take::new(Arc::clone(self), number, begun(after, request), secrets));
+        state.takes.push(Arc::clone(&take));
+        state.open.insert(number, Arc::clone(&take));
+        take
+    }
+
+    /// Waits until nothing is under way any more, but not longer than `limit`.
+    pub async fn settle(&self, limit: Duration) {
+        let settled = async {
+            loop {
+                let ended = self.ended.notified();
+                if self.state().open.is_empty() {
+                    return;
+                }
+                ended.await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, settled).await;
+    }
+
+    /// Saves the cassette, behind the interactions of `base` if there is one, and removes the
+    /// journal. Nothing is saved if nothing was recorded.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be written. The journal and an earlier cassette are as they were then.
+    pub fn finish(&self, base: Option<&Cassette>) -> Result<Recording> {
+        self.journal.check()?;
+        let (cassette, dropped) = self.cassette(base);
+        let recorded = cassette.interactions.len();
+        let new = recorded - base.map_or(0, |base| base.interactions.len());
+        let path = match new {
+            0 => None,
+            _ => Some(store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))?),
+        };
+        self.journal.remove()?;
+        Ok(Recording { name: self.name.clone(), path, interactions: recorded, dropped })
+    }
+
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The first answer tells what the server calls itself.
+    pub(super) fn note_server(&self, headers: &Headers) {
+        let mut state = self.state();
+        if state.recorded.server.is_none() {
+            state.recorded.server = headers.get("server").map(str::to_owned);
+        }
+    }
+
+    pub(super) fn over(&self, number: usize) {
+        self.state().open.remove(&number);
+        self.ended.notify_waiters();
+    }
+
+    /// Writes the head of a request to the journal; returns the secrets in it.
+    fn write_down(&self, n: usize, after: &[Progress], request: &Request) -> Secrets {
+        let mut secrets = Secrets::default();
+        let mut harmless = request.clone();
+        self.redactor.request_noting(&mut harmless, &mut secrets);
+        if coding::Coding::of(request.headers.get("content-encoding").unwrap_or("")).is_some() {
+            harmless.headers.remove("content-encoding");
+        }
+        self.journal.append(&Entry::Request {
+            n,
+            after: Cow::Borrowed(after),
+            method: Cow::Borrowed(&harmless.method),
+            path: Cow::Borrowed(&harmless.path),
+            headers: Cow::Borrowed(&harmless.headers),
+        });
+        secrets
+    }
+
+    /// What was recorded, with the numbers of what never came to be left out.
+    fn cassette(&self, base: Option<&Cassette>) -> (Cassette, usize) {
+        let state = self.state();
+        let mut cassette = base.cloned().unwrap_or_default();
+        if base.is_none() {
+            cassette.recorded = state.recorded.clone();
+        }
+        let mut numbers = BTreeMap::new();
+        for (number, take) in state.takes.iter().enumerate() {
+            let Some(mut interaction) = take.interaction() else { continue };
+            interaction.after.retain_mut(|progress| {
+                let Some(new) = numbers.get(&progress.interaction) else { return false };
+                progress.interaction = *new;
+                unfinished(progress, &cassette.interactions[*new])
+            });
+            numbers.insert(number, cassette.interactions.len());
+            cassette.interactions.push(interaction);
+        }
+        (cassette, state.takes.len() - numbers.len())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether an answer had still something to send. One of which only the end was missing had said
+/// all: servers are often a moment late with the end. What a body in one piece had sent of itself
+/// depends on the network and is not kept.
+fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
+    let chunks = earlier.response().map_or(&[][..], |response| response.body.chunks());
+    if chunks.is_empty() {
+        progress.chunks = 0;
+        return true;
+    }
+    progress.chunks < chunks.len()
+}
+
+/// Saves what a killed recorder left as `NAME.recovered`, or `.recovered-2` and so on.
+fn rescue(
+    folder: &Path,
+    name: &Name,
+    redactor: &Redactor,
+    left: Recovered,
+) -> Result<(Recovered, PathBuf)> {
+    let mut count = 1;
+    let free = loop {
+        let suffix = if count == 1 { String::new() } else { format!("-{count}") };
+        let free = Name::new(format!("{name}.recovered{suffix}"))?;
+        if !store::exists(folder, &free) {
+            break free;
+        }
+        count += 1;
+    };
+    let path = store::save(folder, &free, &redactor.cassette(left.cassette.clone()))?;
+    Ok((left, path))
+}

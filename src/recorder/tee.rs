@@ -1,0 +1,282 @@
+//! Bodies that are copied to a take while they pass.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep};
+
+use super::take::Take;
+use super::upstream::Patience;
+use crate::cassette::End;
+use crate::server::{Cut, Rewriter};
+
+/// The client left before its request was complete.
+#[derive(Debug, Clone, Copy)]
+pub struct Abandoned;
+
+impl std::fmt::Display for Abandoned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the client left before its request was complete")
+    }
+}
+
+impl std::error::Error for Abandoned {}
+
+/// A request's body on its way to the server.
+#[derive(Debug)]
+pub(super) struct Sent<B> {
+    inner: B,
+    take: Option<Arc<Take>>,
+}
+
+impl<B: Body> Sent<B> {
+    pub(super) fn new(inner: B, take: Option<Arc<Take>>) -> Self {
+        let sent = Self { inner, take };
+        sent.note_end();
+        sent
+    }
+
+    /// A body whose length is known may never be polled for its end.
+    fn note_end(&self) {
+        if let Some(take) = self.take.as_ref().filter(|_| self.inner.is_end_stream()) {
+            take.asked();
+        }
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
+    type Data = Bytes;
+    type Error = Abandoned;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
+        let polled = std::task::ready!(Pin::new(&mut self.inner).poll_frame(context));
+        let take = self.take.as_ref();
+        match &polled {
+            Some(Ok(frame)) => {
+                if let (Some(take), Some(bytes)) = (take, frame.data_ref()) {
+                    take.sent(bytes);
+                }
+                self.note_end();
+            }
+            Some(Err(_)) => {}
+            None => {
+                if let Some(take) = take {
+                    take.asked();
+                }
+            }
+        }
+        Poll::Ready(polled.map(|result| result.map_err(|_| Abandoned)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// An answer's body on its way to the client.
+///
+/// When the client leaves, hyper drops it; it then goes on reading for the grace time on a task of
+/// its own, so that the recording is whole.
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// Taken when the rest is read elsewhere.
+    source: Option<Source>,
+}
+
+#[derive(Debug)]
+struct Source {
+    body: Incoming,
+    take: Option<Arc<Take>>,
+    patience: Patience,
+    /// The deadline of the silence, moved lazily: looked at when the timer fires.
+    timer: Pin<Box<Sleep>>,
+    heard: Instant,
+    over: bool,
+}
+
+impl Answered {
+    pub(super) fn new(body: Incoming, take: Option<Arc<Take>>, patience: Patience) -> Self {
+        let timer = Box::pin(tokio::time::sleep(patience.silence));
+        let mut source = Source { body, take, patience, timer, heard: Instant::now(), over: false };
+        if source.body.is_end_stream() {
+            source.end(End::Complete);
+        }
+        Self { source: Some(source) }
+    }
+}
+
+impl Source {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.heard = Instant::now();
+                self.note(&frame);
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(_))) => {
+                self.end(End::ServerClosed);
+                Poll::Ready(Some(Err(Cut)))
+            }
+            Poll::Ready(None) => {
+                self.end(End::Complete);
+                Poll::Ready(None)
+            }
+            Poll::Pending => self.poll_silence(context),
+        }
+    }
+
+    fn poll_silence<T>(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Cut>>> {
+        while self.timer.as_mut().poll(context).is_ready() {
+            let deadline = self.heard + self.patience.silence;
+            if deadline <= Instant::now() {
+                self.end(End::Timeout);
+                return Poll::Ready(Some(Err(Cut)));
+            }
+            self.timer.as_mut().reset(deadline);
+        }
+        Poll::Pending
+    }
+
+    fn note(&mut self, frame: &Frame<Bytes>) {
+        if let Some(take) = &self.take {
+            if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
+                take.chunk(bytes);
+            }
+            if let Some(trailers) = frame.trailers_ref() {
+                take.trailers(trailers);
+            }
+        }
+        if self.body.is_end_stream() {
+            self.end(End::Complete);
+        }
+    }
+
+    fn end(&mut self, end: End) {
+        self.over = true;
+        if let Some(take) = &self.take {
+            take.end(end);
+        }
+    }
+}
+
+impl Body for Answered {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match &mut self.source {
+            Some(source) => source.poll(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.source.as_ref().is_none_or(|source| source.body.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.source.as_ref().map_or_else(SizeHint::default, |source| source.body.size_hint())
+    }
+}
+
+impl Drop for Answered {
+    fn drop(&mut self) {
+        let Some(mut source) = self.source.take().filter(|source| !source.over) else { return };
+        if source.take.is_none() {
+            return;
+        }
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(read_on(source))),
+            Err(_) => source.end(End::ClientClosed),
+        }
+    }
+}
+
+/// Reads the rest of an answer whose client has left.
+async fn read_on(mut source: Source) {
+    let grace: Duration = source.patience.grace;
+    let rest = async {
+        while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {
+            if source.over {
+                break;
+            }
+        }
+    };
+    if tokio::time::timeout(grace, rest).await.is_err() {
+        source.end(End::ClientClosed);
+    }
+}
+
+/// An answer's body in which the server's address is replaced by ours.
+pub(super) struct Rewritten {
+    inner: Answered,
+    rewriter: Rewriter,
+    /// What comes behind the last piece of data: trailers, or that the body was cut.
+    behind: Option<Result<Frame<Bytes>, Cut>>,
+    over: bool,
+}
+
+impl Rewritten {
+    pub(super) fn new(inner: Answered, rewriter: Rewriter) -> Self {
+        Self { inner, rewriter, behind: None, over: false }
+    }
+
+    /// The whole body, and whether it was cut.
+    pub(super) async fn collect(mut self) -> (Bytes, Result<(), Cut>) {
+        let mut all = bytes::BytesMut::new();
+        while let Some(frame) = self.frame().await {
+            match frame {
+                Ok(frame) => all.extend(frame.into_data().ok()),
+                Err(cut) => return (all.freeze(), Err(cut)),
+            }
+        }
+        (all.freeze(), Ok(()))
+    }
+}
+
+impl Body for Rewritten {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        while !self.over {
+            match std::task::ready!(Pin::new(&mut self.inner).poll_frame(context)) {
+                Some(Ok(frame)) if frame.is_data() => {
+                    let piece = frame.into_data().unwrap_or_default();
+                    let piece = self.rewriter.push(piece);
+                    if !piece.is_empty() {
+                        return Poll::Ready(Some(Ok(Frame::data(piece))));
+                    }
+                }
+                behind => {
+                    self.over = true;
+                    self.behind = behind;
+                    let held = self.rewriter.finish();
+                    if !held.is_empty() {
+                        return Poll::Ready(Some(Ok(Frame::data(held))));
+                    }
+                }
+            }
+        }
+        Poll::Ready(self.behind.take())
+    }
+}

@@ -1,0 +1,165 @@
+//! Applying rules and found secrets to the parts of an interaction.
+
+use bytes::Bytes;
+
+use super::notes::{Notes, Side};
+use super::secrets::Searcher;
+use super::{Redactor, Rule, Secrets, header, text, url};
+use crate::cassette::splice::{Edit, in_order, splice};
+use crate::cassette::{Body, Cassette, Chunk, Headers, Outcome, Request, Response, coding};
+
+/// Applies the rules to a request, and replaces what they found wherever else it stands in it.
+pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
+    let mut own = Secrets::default();
+    let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
+    edit_text(&mut request.path, |text| target(text, &mut notes));
+    header::redact(&mut request.headers, &mut notes);
+    edit_request_body(request, |text, is_form| body_edits(text, is_form, &mut notes));
+    if redactor.applies(Rule::Values) && !own.is_empty() {
+        known_in_request(&own.searcher(), request);
+    }
+    secrets.extend(own);
+}
+
+/// Applies the rules to an answer.
+pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &mut Secrets) {
+    let mut notes = Notes { redactor, side: Side::Response, secrets };
+    header::redact(&mut response.headers, &mut notes);
+    header::redact(&mut response.trailers, &mut notes);
+    let is_form = is_form(&response.headers);
+    edit_body(&mut response.headers, &mut response.body, |text| {
+        body_edits(text, is_form, &mut notes)
+    });
+}
+
+/// Applies the rules to all interactions, and replaces what they found in any of them in all of them.
+pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
+    let mut secrets = Secrets::default();
+    for interaction in &mut cassette.interactions {
+        request(redactor, &mut interaction.request, &mut secrets);
+        if let Outcome::Response(answer) = &mut interaction.outcome {
+            response(redactor, answer, &mut secrets);
+        }
+    }
+    if let Some(range) = url::userinfo(&cassette.recorded.upstream) {
+        cassette.recorded.upstream.replace_range(range.start..=range.end, "");
+    }
+    if !redactor.applies(Rule::Values) || secrets.is_empty() {
+        return;
+    }
+    let searcher = secrets.searcher();
+    cassette.recorded.server.iter_mut().for_each(|server| known_in_text(&searcher, server));
+    known_in_text(&searcher, &mut cassette.recorded.upstream);
+    for interaction in &mut cassette.interactions {
+        known_in_request(&searcher, &mut interaction.request);
+        if let Outcome::Response(answer) = &mut interaction.outcome {
+            known_in_response(&searcher, answer);
+        }
+    }
+}
+
+pub(super) fn target(target: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    if target.contains(['?', '@']) { url::find(target, notes) } else { Vec::new() }
+}
+
+/// Applies edits to a text in place.
+pub(super) fn edit_text(text: &mut String, find: impl FnOnce(&str) -> Vec<Edit>) {
+    let edits = find(text);
+    if !edits.is_empty() {
+        *text = String::from_utf8_lossy(&splice(text.as_bytes(), &edits)).into_owned();
+    }
+}
+
+fn body_edits(body: &[u8], is_form: bool, notes: &mut Notes<'_>) -> Vec<Edit> {
+    match std::str::from_utf8(body) {
+        Ok(form) if is_form && notes.applies(Rule::Form) => url::pairs(form, 0..form.len(), notes),
+        _ => text::find(body, notes),
+    }
+}
+
+fn is_form(headers: &Headers) -> bool {
+    headers.get("content-type").is_some_and(|kind| {
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    })
+}
+
+fn known_in_request(searcher: &Searcher, request: &mut Request) {
+    known_in_text(searcher, &mut request.path);
+    known_in_headers(searcher, &mut request.headers);
+    edit_request_body(request, |text, _| searcher.edits_of_body(text));
+}
+
+fn known_in_response(searcher: &Searcher, response: &mut Response) {
+    response.reason.iter_mut().for_each(|reason| known_in_text(searcher, reason));
+    known_in_headers(searcher, &mut response.headers);
+    known_in_headers(searcher, &mut response.trailers);
+    edit_body(&mut response.headers, &mut response.body, |text| searcher.edits_of_body(text));
+}
+
+fn known_in_text(searcher: &Searcher, text: &mut String) {
+    edit_text(text, |text| searcher.edits(text.as_bytes()));
+}
+
+fn known_in_headers(searcher: &Searcher, headers: &mut Headers) {
+    for (_, value) in headers.iter_mut() {
+        let edits = searcher.edits(value);
+        if !edits.is_empty() {
+            *value = splice(value, &edits).into();
+        }
+    }
+}
+
+fn edit_request_body(request: &mut Request, find: impl FnOnce(&[u8], bool) -> Vec<Edit>) {
+    if request.body.is_empty() {
+        return;
+    }
+    let is_form = is_form(&request.headers);
+    let mut body = Body::Whole(std::mem::take(&mut request.body));
+    edit_body(&mut request.headers, &mut body, |text| find(text, is_form));
+    request.body = body.bytes();
+}
+
+/// Applies edits to what a body says. A compressed body with a secret in it is stored as what it
+/// says; one without stays as it is.
+fn edit_body(headers: &mut Headers, body: &mut Body, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
+    let wire = body.bytes();
+    let plain = headers
+        .get("content-encoding")
+        .filter(|coding| !coding.trim().eq_ignore_ascii_case("identity"))
+        .and_then(|coding| coding::decode_whole(coding, &wire));
+    let edits = in_order(find(plain.as_deref().unwrap_or(&wire)));
+    if edits.is_empty() {
+        return;
+    }
+    if let Some(plain) = plain {
+        headers.remove("content-encoding");
+        *body = laid_out_as(body, plain.into());
+    }
+    body.splice(&edits);
+    let announced = headers.get("content-length").and_then(|length| length.trim().parse().ok());
+    if announced == Some(wire.len()) && body.len() != wire.len() {
+        headers.set("content-length", body.len().to_string());
+    }
+}
+
+/// Decoded bytes in as many chunks as the compressed ones came in, each about as far as its
+/// compressed share and up to the end of an event or a line.
+fn laid_out_as(body: &Body, plain: Bytes) -> Body {
+    let Body::Stream(chunks) = body else { return Body::Whole(plain) };
+    let wire = body.len().max(1);
+    let (mut arrived, mut start) = (0, 0);
+    let last = chunks.len().saturating_sub(1);
+    let share = |(number, chunk): (usize, &Chunk)| {
+        arrived += chunk.bytes.len();
+        let about = (plain.len() * arrived / wire).max(start);
+        let end = match memchr::memmem::find(&plain[about..], b"\n\n") {
+            Some(found) if number < last => about + found + 2,
+            _ => plain.len(),
+        };
+        let bytes = plain.slice(start..end);
+        start = end;
+        Chunk { ms: chunk.ms, bytes }
+    };
+    Body::Stream(chunks.iter().enumerate().map(share).collect())
+}

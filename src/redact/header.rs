@@ -1,0 +1,106 @@
+//! Secrets in header fields.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+
+use super::notes::Notes;
+use super::{Rule, name, url, value};
+use crate::cassette::Headers;
+use crate::cassette::splice::{Edit, splice};
+
+/// Applies the rules to each field.
+pub(super) fn redact(headers: &mut Headers, notes: &mut Notes<'_>) {
+    for (name, value) in headers.iter_mut() {
+        let edits = find(name, value, notes);
+        if !edits.is_empty() {
+            *value = splice(value, &edits).into();
+        }
+    }
+}
+
+fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    if is("cookie") || is("set-cookie") {
+        if !notes.applies(Rule::Cookies) {
+            return Vec::new();
+        }
+        let text = String::from_utf8_lossy(bytes);
+        // Offsets into a text that was mended would be off: all of it goes.
+        return match std::str::from_utf8(bytes) {
+            Ok(text) if is("cookie") => cookies(text, notes),
+            Ok(text) => set_cookie(text, notes),
+            Err(_) => whole(&text, bytes.len(), "cookie", notes),
+        };
+    }
+    if notes.applies(Rule::Headers) && name::header(name) {
+        return credential(&name.to_ascii_lowercase(), bytes, notes);
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is("location") || is("content-location") || is("referer") => {
+            url::find(text, notes)
+        }
+        Ok(text) if text.contains("://") => urls(text, notes),
+        _ => Vec::new(),
+    }
+}
+
+/// A credential, with the scheme before it kept.
+fn credential(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return whole(&String::from_utf8_lossy(bytes), bytes.len(), name, notes);
+    };
+    let start = value::behind_scheme(text);
+    let secret = text[start..].trim_end();
+    let Some(with) = notes.replacement(name, secret) else { return Vec::new() };
+    note_basic(name, text, secret, notes);
+    vec![Edit::new(start..start + secret.len(), with)]
+}
+
+/// The password within `Basic …` may stand elsewhere.
+fn note_basic(name: &str, text: &str, secret: &str, notes: &mut Notes<'_>) {
+    let is_basic = text.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("basic "));
+    if !is_basic {
+        return;
+    }
+    let Ok(plain) = STANDARD.decode(secret) else { return };
+    if let Some((_, password)) = String::from_utf8_lossy(&plain).split_once(':') {
+        notes.secrets.note(password, value::placeholder(name));
+    }
+}
+
+fn whole(text: &str, length: usize, name: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let with = notes.replacement(name, text);
+    with.map(|with| Edit::new(0..length, with)).into_iter().collect()
+}
+
+/// `a=1; b=2`: all values go.
+fn cookies(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut start = 0;
+    let mut edits = Vec::new();
+    for part in text.split_inclusive(';') {
+        edits.extend(cookie(part.trim_end_matches(';'), start, notes));
+        start += part.len();
+    }
+    edits
+}
+
+/// `a=1; Path=/`: the value goes, the attributes stay.
+fn set_cookie(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let pair = text.split(';').next().unwrap_or_default();
+    cookie(pair, 0, notes).into_iter().collect()
+}
+
+fn cookie(pair: &str, offset: usize, notes: &mut Notes<'_>) -> Option<Edit> {
+    let (name, value) = pair.split_once('=').unwrap_or(("cookie", pair));
+    let name = name.trim();
+    let secret = value.trim().trim_matches('"');
+    let start = offset + secret.as_ptr().addr() - pair.as_ptr().addr();
+    let with = notes.replacement(name, secret)?;
+    Some(Edit::new(start..start + secret.len(), with))
+}
+
+/// `<https://…>; rel="next"` and other texts with addresses in them.
+fn urls(text: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    super::scan::find(text.as_bytes(), notes)
+}

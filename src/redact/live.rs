@@ -1,0 +1,112 @@
+//! Redacting a body while it arrives.
+
+use super::notes::{Notes, Side};
+use super::scan::{Input, Scanner};
+use super::secrets::Searcher;
+use super::{Redactor, Rule, Secrets};
+use crate::cassette::splice::{Edit, in_order, splice};
+
+/// So many bytes before the ones that are looked at are kept: a name stands there.
+const CONTEXT: usize = 8 * 1024;
+
+/// Redacts a body that comes in pieces, for a journal that is written while they arrive.
+///
+/// What comes out is written at once. Held back is only what cannot be decided yet: a value that has
+/// begun behind a telling name, a URL, and bytes with which a known secret begins. However the body
+/// is cut up, the pieces put together are the same, and no piece holds a part of a secret.
+///
+/// # Limits
+///
+/// It sees the bytes as they go over the wire, so it is of no use for a compressed body: keep such
+/// a body out of the journal until it is complete, and redact it then.
+#[derive(Debug)]
+pub struct Live {
+    redactor: Redactor,
+    secrets: Secrets,
+    searcher: Searcher,
+    /// Bytes that may be the beginning of a known secret.
+    held: Vec<u8>,
+    /// What was read and may be needed still, known secrets replaced.
+    text: Vec<u8>,
+    /// How much of it was given out.
+    written: usize,
+    scanner: Scanner,
+    /// Edits that are decided and not given out.
+    edits: Vec<Edit>,
+}
+
+impl Live {
+    /// Begins a body, with the secrets that are known from what came before it.
+    pub fn new(redactor: &Redactor, secrets: Secrets) -> Self {
+        Self {
+            redactor: redactor.clone(),
+            searcher: searcher(redactor, &secrets),
+            secrets,
+            held: Vec::new(),
+            text: Vec::new(),
+            written: 0,
+            scanner: Scanner::default(),
+            edits: Vec::new(),
+        }
+    }
+
+    /// Takes the next piece and gives what can be written.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.held.extend_from_slice(bytes);
+        self.replace_known(Input::More);
+        self.scan(Input::More)
+    }
+
+    /// Gives what was held back. A value without an end is taken for a secret.
+    pub fn finish(mut self) -> (Vec<u8>, Secrets) {
+        self.replace_known(Input::Done);
+        let rest = self.scan(Input::Done);
+        (rest, self.secrets)
+    }
+
+    /// Moves what was held to the text, with known secrets replaced, as far as it is decided.
+    fn replace_known(&mut self, input: Input) {
+        let (edits, end) = match input {
+            Input::Done => (self.searcher.edits_of_body(&self.held), self.held.len()),
+            Input::More => self.searcher.decided_edits(&self.held),
+        };
+        let rest = self.held.split_off(end);
+        self.text.extend(splice(&self.held, &edits));
+        self.held = rest;
+    }
+
+    fn scan(&mut self, input: Input) -> Vec<u8> {
+        let before = self.secrets.len();
+        let redactor = &self.redactor;
+        let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
+        self.edits.extend(self.scanner.run(&self.text, input, &mut notes));
+        if self.secrets.len() > before {
+            self.searcher = searcher(&self.redactor, &self.secrets);
+        }
+        let decided = self.scanner.decided(self.text.len());
+        let edits = in_order(std::mem::take(&mut self.edits));
+        let local = edits.into_iter().map(|edit| Edit {
+            range: edit.range.start - self.written..edit.range.end - self.written,
+            with: edit.with,
+        });
+        let out = splice(&self.text[self.written..decided], &local.collect::<Vec<_>>());
+        self.written = decided;
+        self.forget();
+        out
+    }
+
+    fn forget(&mut self) {
+        let needed = self.scanner.needs(self.text.len()).min(self.written);
+        let count = needed.saturating_sub(CONTEXT);
+        // Moving the rest for a few bytes would cost more than it frees.
+        if count > CONTEXT {
+            self.text.drain(..count);
+            self.written -= count;
+            self.scanner.forget(count);
+        }
+    }
+}
+
+fn searcher(redactor: &Redactor, secrets: &Secrets) -> Searcher {
+    if redactor.applies(Rule::Values) { secrets.searcher() } else { Searcher::default() }
+}

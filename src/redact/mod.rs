@@ -1,0 +1,200 @@
+//! Replacing secrets before anything is stored or shown.
+//!
+//! A [`Redactor`] is a set of rules. [`Redactor::cassette`] is the only way to a
+//! [`Redacted`]`<`[`Cassette`]`>`, and only such a one can be saved. [`Redactor::request`] does the
+//! same to a request that comes in at replay, so that a request recorded with a real key matches one
+//! that is sent with another. [`Live`] is for what is written while a body arrives.
+//!
+//! In the place of a secret stands a placeholder that names its field and nothing else:
+//! `[redacted:authorization]`. Everything around it stays byte for byte; a `content-length` that was
+//! right before is right afterwards.
+//!
+//! # Rules
+//!
+//! | rule | what it replaces |
+//! |---|---|
+//! | `headers/1` | `authorization` (behind its scheme), `proxy-authorization`, and fields whose name ends in `api-key`, `token`, `secret`, `password`, `credential`, `session-key` … |
+//! | `cookies/1` | the values in `cookie` and `set-cookie`; names and attributes stay |
+//! | `query/1` | the values of `api_key`, `access_token`, `token`, `password`, `signature` … in request targets and in URLs anywhere, and of `key` and `code` if they look like a credential |
+//! | `userinfo/1` | `user:password@` in URLs anywhere |
+//! | `form/1` | the same names as in a query, in `application/x-www-form-urlencoded` bodies |
+//! | `json/1` | string values of fields with telling names (`api_key`, `clientSecret`, `PASSWORD` …), strings below them (`secrets`, `credentials`) and in `env`, `custom_headers`, `…_environment_variables`; numbers become 0; in JSON, NDJSON, SSE, JSON within strings, and texts that are cut short |
+//! | `values/1` | each value that another rule found, wherever else it stands, also escaped, percent-encoded or in base64 |
+//!
+//! # Limits
+//!
+//! No rule knows a secret by its look alone: a key in prose is found only if it also stands where a
+//! rule looks. Values below 8 characters, plain words (`production`), short numbers and addresses are
+//! replaced where they are found and nowhere else. A secret that a model streams in several events,
+//! a few letters in each, is not seen. A body with a `content-encoding` that cannot be undone stays.
+//! A bare `token`, `key`, `code` or `auth` counts only if its value has 16 or more characters and
+//! looks made by a machine. Digests and signatures over a body are not made anew.
+
+mod apply;
+mod header;
+mod json;
+mod live;
+mod name;
+mod notes;
+mod places;
+mod rule;
+mod scan;
+mod secrets;
+mod text;
+mod url;
+mod value;
+
+use std::ops::Deref;
+
+use regex::bytes::Regex;
+
+pub use live::Live;
+pub use secrets::Secrets;
+
+use self::notes::{Notes, Side};
+use self::rule::Rule;
+use crate::cassette::splice::{Edit, splice};
+use crate::cassette::{Cassette, Headers, Request, Response};
+use crate::error::Result;
+
+/// A value from which a [`Redactor`] has taken the secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted<T>(T);
+
+/// A set of redaction rules.
+#[derive(Debug, Clone)]
+pub struct Redactor {
+    rules: Vec<Rule>,
+    telling: Regex,
+}
+
+impl<T> Redacted<T> {
+    /// The value.
+    pub const fn get(&self) -> &T {
+        &self.0
+    }
+
+    /// The value, which can then be changed.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for Redacted<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl Redactor {
+    /// All rules of this release.
+    pub fn standard() -> Self {
+        Self::of(Rule::ALL.to_vec())
+    }
+
+    /// The rules that a cassette names.
+    ///
+    /// # Errors
+    ///
+    /// If this release does not know one of them, because a newer one wrote the cassette.
+    pub fn of_rules(names: &[String]) -> Result<Self> {
+        names.iter().map(|name| Rule::of(name)).collect::<Result<_>>().map(Self::of)
+    }
+
+    /// The names of the rules, with versions.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| rule.name())
+    }
+
+    /// Takes the secrets out of a cassette and names the rules in it.
+    ///
+    /// # Example: what is left of a key
+    ///
+    /// ```
+    /// use retape::Cassette;
+    /// use retape::cassette::{End, Interaction, Outcome, Request};
+    /// use retape::redact::Redactor;
+    ///
+    /// let request = Request {
+    ///     method: "GET".to_owned(),
+    ///     path: "/v1/models?api_key=1234".to_owned(),
+    ///     headers: [("authorization", "Bearer 5678")].into_iter().collect(),
+    ///     body: Default::default(),
+    /// };
+    /// let outcome = Outcome::Nothing(End::Unreachable);
+    /// let interactions = vec![Interaction { after: vec![], request, outcome }];
+    ///
+    /// let cassette = Redactor::standard().cassette(Cassette { interactions, ..Cassette::default() });
+    ///
+    /// let request = &cassette.interactions[0].request;
+    /// assert_eq!(request.path, "/v1/models?api_key=[redacted:api_key]");
+    /// assert_eq!(request.headers.get("authorization"), Some("Bearer [redacted:authorization]"));
+    /// ```
+    pub fn cassette(&self, mut cassette: Cassette) -> Redacted<Cassette> {
+        apply::cassette(self, &mut cassette);
+        cassette.redactions = self.rules().map(str::to_owned).collect();
+        Redacted(cassette)
+    }
+
+    /// Takes the secrets out of a request, as [`cassette`](Self::cassette) does.
+    pub fn request(&self, request: &mut Request) {
+        apply::request(self, request, &mut Secrets::default());
+    }
+
+    /// Takes the secrets out of a request and notes them, for what comes later in a journal.
+    pub fn request_noting(&self, request: &mut Request, secrets: &mut Secrets) {
+        apply::request(self, request, secrets);
+    }
+
+    /// Takes the secrets out of an answer and notes them.
+    pub fn response_noting(&self, response: &mut Response, secrets: &mut Secrets) {
+        apply::response(self, response, secrets);
+    }
+
+    /// Takes the secrets out of header fields.
+    pub fn headers(&self, headers: &mut Headers) {
+        self.headers_noting(headers, &mut Secrets::default());
+    }
+
+    /// Takes the secrets out of the header fields of an answer and notes them.
+    pub fn headers_noting(&self, headers: &mut Headers, secrets: &mut Secrets) {
+        header::redact(headers, &mut Notes { redactor: self, side: Side::Response, secrets });
+    }
+
+    /// A request target without the secrets in its query; `None` if there are none.
+    pub fn target(&self, path_and_query: &str) -> Option<String> {
+        let secrets = &mut Secrets::default();
+        let mut notes = Notes { redactor: self, side: Side::Request, secrets };
+        let edits = apply::target(path_and_query, &mut notes);
+        (!edits.is_empty()).then(|| edited(path_and_query, &edits))
+    }
+
+    /// A URL without its user information and without the secrets in its query.
+    pub fn url(&self, url: &str) -> String {
+        let mut url = url.to_owned();
+        if let Some(range) = url::userinfo(&url) {
+            url.replace_range(range.start..=range.end, "");
+        }
+        self.target(&url).unwrap_or(url)
+    }
+
+    fn of(rules: Vec<Rule>) -> Self {
+        Self { rules, telling: name::telling() }
+    }
+
+    fn applies(&self, rule: Rule) -> bool {
+        self.rules.contains(&rule)
+    }
+
+    /// Whether a text is worth a closer look.
+    fn may_tell(&self, text: &[u8]) -> bool {
+        memchr::memmem::find(text, b"://").is_some()
+            || (self.applies(Rule::Json) && self.telling.is_match(text))
+    }
+}
+
+fn edited(text: &str, edits: &[Edit]) -> String {
+    String::from_utf8_lossy(&splice(text.as_bytes(), edits)).into_owned()
+}

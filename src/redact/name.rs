@@ -1,0 +1,426 @@
+//! Which names tell that their value is a secret.
+
+use regex::bytes::Regex;
+
+/// Finds what may be a telling name before a colon, in any text and at any depth of escaping.
+pub(super) fn telling() -> Regex {
+    let ends = "key|token|secret|passw(or)?d|pwd|passphrase|passcode|bearer|authorization|credential\
+        |cookie|auth|verifier|assertion|value|string|env|vars|variable|header|code|jwt|pass";
+    let tail = r"([_\-]?(enc|encrypted|plaintext|[0-9]+))*";
+    Regex::new(&format!(r#"(?i-u)({ends})s?{tail}\\*["']\s*:"#))
+        .expect("the expression is fixed and tested")
+}
+
+/// What a name says of its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// Nothing.
+    Nothing,
+    /// A secret if it looks like one: `token`, `key`, `code`.
+    Perhaps,
+    /// A secret: `api_key`, `password`.
+    Secret,
+    /// Several secrets: `credentials`, `api_keys`.
+    Secrets,
+    /// Secrets if it holds other values: `env`, `custom_headers`.
+    Holder,
+}
+
+/// Last words that tell whatever stands before them.
+const HEADS: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "bearer",
+    "authorization",
+    "credential",
+    "cookie",
+];
+
+/// The same for several.
+const PLURAL_HEADS: &[&str] = &["passwords", "secrets", "credentials", "cookies"];
+
+/// Last two words that tell only together.
+const PAIRS: &[&str] = &[
+    "apikey",
+    "secretkey",
+    "privatekey",
+    "accesskey",
+    "authkey",
+    "encryptionkey",
+    "signingkey",
+    "masterkey",
+    "sharedkey",
+    "accountkey",
+    "subscriptionkey",
+    "servicekey",
+    "sessionkey",
+    "licensekey",
+    "storagekey",
+    "sshkey",
+    "deploykey",
+    "aeskey",
+    "accesstoken",
+    "refreshtoken",
+    "idtoken",
+    "authtoken",
+    "apitoken",
+    "bearertoken",
+    "sessiontoken",
+    "securitytoken",
+    "csrftoken",
+    "xsrftoken",
+    "oauthtoken",
+    "servicetoken",
+    "bottoken",
+    "secrettoken",
+    "privatetoken",
+    "jwttoken",
+    "webhooktoken",
+    "registrationtoken",
+    "verificationtoken",
+    "resettoken",
+    "deploytoken",
+    "basicauth",
+    "bearerauth",
+    "httpauth",
+    "codeverifier",
+    "clientassertion",
+    "secretvalue",
+    "secretstring",
+];
+
+/// The same for several.
+const PLURAL_PAIRS: &[&str] = &[
+    "apikeys",
+    "secretkeys",
+    "privatekeys",
+    "accesskeys",
+    "accesstokens",
+    "refreshtokens",
+    "apitokens",
+    "bearertokens",
+];
+
+/// Names of what holds secrets among other things.
+const HOLDERS: &[&str] = &[
+    "env",
+    "envs",
+    "envvars",
+    "environmentvariables",
+    "customheaders",
+    "extraheaders",
+    "authheaders",
+];
+
+/// Names that tell only if the value looks like a credential.
+const PERHAPS: &[&str] = &["token", "key", "auth", "code", "jwt", "pass", "assertion"];
+
+/// Words before `token` that make it the place in a list or a piece of text.
+const PLAIN_TOKENS: &[&str] = &[
+    "page",
+    "next",
+    "previous",
+    "prev",
+    "continuation",
+    "sync",
+    "cursor",
+    "pagination",
+    "resume",
+    "start",
+    "stop",
+    "begin",
+    "end",
+    "bos",
+    "eos",
+    "eot",
+    "pad",
+    "unk",
+    "sep",
+    "cls",
+    "mask",
+    "first",
+    "last",
+    "per",
+    "image",
+    "special",
+    "new",
+    "max",
+    "min",
+    "num",
+    "forward",
+    "backward",
+];
+
+/// Header fields that end like a secret and are none.
+const PLAIN_HEADERS: &[&str] = &["access-control-"];
+
+/// What the name of a JSON field tells, in any case and in snake, kebab or camel spelling.
+pub(super) fn field(name: &str) -> Tells {
+    let words = Words::of(name);
+    let (last, both) = (words.last(), words.last_two());
+    let either = |list: &[&str]| list.contains(&last) || list.contains(&both.as_str());
+    if HEADS.contains(&last) || either(PAIRS) {
+        Tells::Secret
+    } else if PLURAL_HEADS.contains(&last) || either(PLURAL_PAIRS) {
+        Tells::Secrets
+    } else if either(HOLDERS) {
+        Tells::Holder
+    } else if PERHAPS.contains(&last) && words.alone() {
+        Tells::Perhaps
+    } else if matches!(last, "token" | "jwt" | "pass") && !PLAIN_TOKENS.contains(&words.before()) {
+        Tells::Perhaps
+    } else {
+        Tells::Nothing
+    }
+}
+
+/// What the name of a query parameter or a form field tells.
+pub(super) fn parameter(name: &str) -> Tells {
+    let words = Words::of(name);
+    match field(name) {
+        _ if matches!(words.last(), "sig" | "signature") => Tells::Secret,
+        Tells::Perhaps if words.alone() && matches!(words.last(), "token" | "auth" | "jwt") => {
+            Tells::Secret
+        }
+        Tells::Holder => Tells::Nothing,
+        tells => tells,
+    }
+}
+
+/// Whether a header field of that name holds a credential. Cookies are not meant.
+pub(super) fn header(name: &str) -> bool {
+    // Most fields are settled by their last letter, without a look at their words.
+    if !name.ends_with(|last: char| "dersnyhlteDERSNYHLTE".contains(last)) {
+        return false;
+    }
+    let plain =
+        |start: &&str| name.get(..start.len()).is_some_and(|s| s.eq_ignore_ascii_case(start));
+    if PLAIN_HEADERS.iter().any(|start| plain(&start)) {
+        return false;
+    }
+    match field(name) {
+        Tells::Secret | Tells::Secrets => true,
+        Tells::Perhaps => !matches!(Words::of(name).last(), "key" | "code" | "assertion"),
+        Tells::Nothing | Tells::Holder => false,
+    }
+}
+
+/// Whether a field that stands among secrets describes them and is none itself.
+fn describes(name: &str) -> bool {
+    const DESCRIBING: &[&str] =
+        &["id", "type", "description", "title", "object", "scheme", "format", "in", "$ref"];
+    DESCRIBING.contains(&name) || name.ends_with("_id") || name.ends_with("_at")
+}
+
+/// Where a string stands below a name that tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spot<'a> {
+    /// In an array.
+    Element,
+    /// In an object whose keys the user chose: `"secrets": {"API_KEY": …}`.
+    Entry(&'a str),
+    /// In an object that describes one of several: `"secrets": [{"key": "API_KEY", "value": …}]`.
+    Column(&'a str),
+}
+
+/// What a string below `holder` is to be called, if it is a secret.
+pub(super) fn below<'a>(holder: &'a str, spot: Spot<'a>) -> Option<&'a str> {
+    match spot {
+        Spot::Element => Some(holder),
+        Spot::Entry(key) | Spot::Column(key) if describes(key) => None,
+        Spot::Column("key" | "name") => None,
+        Spot::Column("value") => Some(holder),
+        Spot::Entry(key) | Spot::Column(key) => Some(key),
+    }
+}
+
+/// The words of a name in lower case.
+struct Words {
+    text: String,
+}
+
+impl Words {
+    fn of(name: &str) -> Self {
+        let mut text = String::with_capacity(name.len() + 4);
+        let mut chars = name.chars().peekable();
+        let mut before = ' ';
+        while let Some(c) = chars.next() {
+            if !c.is_alphanumeric() {
+                space(&mut text);
+            } else {
+                let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+                if c.is_uppercase() && (!before.is_uppercase() || next_is_lower) {
+                    space(&mut text);
+                }
+                text.push(c.to_ascii_lowercase());
+            }
+            before = c;
+        }
+        let mut words = Self { text };
+        words.drop_tail();
+        words
+    }
+
+    /// Drops what only numbers the name or says how its value is kept: `_2`, `_enc`.
+    fn drop_tail(&mut self) {
+        loop {
+            let length = self.text.trim_end().len();
+            self.text.truncate(length);
+            let last = self.last();
+            let is_tail = matches!(last, "enc" | "encrypted" | "plaintext")
+                || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
+            if !is_tail || self.alone() {
+                return;
+            }
+            self.text.truncate(self.text.len() - self.last().len());
+        }
+    }
+
+    fn last(&self) -> &str {
+        self.text.rsplit(' ').next().unwrap_or_default()
+    }
+
+    fn before(&self) -> &str {
+        self.text.rsplit(' ').nth(1).unwrap_or_default()
+    }
+
+    fn last_two(&self) -> String {
+        [self.before(), self.last()].concat()
+    }
+
+    fn alone(&self) -> bool {
+        !self.text.contains(' ')
+    }
+}
+
+fn space(text: &mut String) {
+    if !text.is_empty() && !text.ends_with(' ') {
+        text.push(' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tells, field, header, parameter};
+
+    #[test]
+    fn names_tell_in_any_spelling() {
+        for name in [
+            "api_key",
+            "apiKey",
+            "API_KEY",
+            "x-api-key",
+            "apikey",
+            "OPENAI_API_KEY",
+            "OpenAIApiKey",
+            "access_token",
+            "accessToken",
+            "refresh_token",
+            "id_token",
+            "client_secret",
+            "password",
+            "userPassword",
+            "passwd",
+            "secret",
+            "private_key",
+            "privateKey",
+            "authorization",
+            "auth_token",
+            "bearer",
+            "secret_key",
+            "AWS_SECRET_ACCESS_KEY",
+            "api_key_enc",
+            "password2",
+            "credential",
+        ] {
+            assert_eq!(field(name), Tells::Secret, "{name}");
+        }
+        for name in ["secrets", "credentials", "api_keys"] {
+            assert_eq!(field(name), Tells::Secrets, "{name}");
+        }
+        for name in ["env", "custom_headers", "tool_exec_environment_variables", "envVars"] {
+            assert_eq!(field(name), Tells::Holder, "{name}");
+        }
+        for name in ["token", "key", "auth", "code", "github_token", "HF_TOKEN"] {
+            assert_eq!(field(name), Tells::Perhaps, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_look_alike_do_not_tell() {
+        for name in [
+            "max_tokens",
+            "prompt_tokens",
+            "stream_tokens",
+            "token_count",
+            "token_type",
+            "tokens",
+            "next_page_token",
+            "pageToken",
+            "tool_call_id",
+            "public_key",
+            "secret_code_tool",
+            "idempotency_key",
+            "primary_key",
+            "cache_key",
+            "secret_name",
+            "eos_token",
+            "access_key_id",
+            "signature",
+            "session_id",
+            "monkey",
+            "environment",
+            "",
+        ] {
+            assert_eq!(field(name), Tells::Nothing, "{name}");
+        }
+    }
+
+    #[test]
+    fn header_fields_with_credentials_are_known() {
+        for name in [
+            "Authorization",
+            "Proxy-Authorization",
+            "X-API-Key",
+            "api-key",
+            "x-goog-api-key",
+            "X-BARE-PASSWORD",
+            "x-auth-token",
+            "x-amz-security-token",
+            "x-session-key",
+            "x-token",
+            "x-vault-token",
+            "x-client-secret",
+        ] {
+            assert!(header(name), "{name}");
+        }
+        for name in [
+            "mcp-session-id",
+            "x-ratelimit-remaining-tokens",
+            "sec-websocket-key",
+            "content-type",
+            "idempotency-key",
+            "access-control-allow-credentials",
+            "user_id",
+            "x-request-id",
+            "access-control-allow-headers",
+            "www-authenticate",
+            "surrogate-key",
+        ] {
+            assert!(!header(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn parameters_tell_more_than_fields() {
+        for name in ["sig", "X-Amz-Signature", "token", "access_token", "X-Amz-Credential"] {
+            assert_eq!(parameter(name), Tells::Secret, "{name}");
+        }
+        assert_eq!(parameter("key"), Tells::Perhaps);
+        assert_eq!(parameter("page_token"), Tells::Nothing);
+        assert_eq!(parameter("env"), Tells::Nothing);
+    }
+}

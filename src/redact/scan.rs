@@ -1,0 +1,473 @@
+//! Secrets in text that is not well-formed JSON: a stream cut in the middle, a Python dictionary in
+//! prose, a body of which more is to come.
+//!
+//! A [`Scanner`] knows `"name": "value"` and `'name': 'value'` at any depth of escaping, objects and
+//! arrays below a telling name, and URLs. It never goes back, so it gives the same edits however the
+//! text is cut up.
+
+use super::name::{self, Spot, Tells};
+use super::notes::Notes;
+use super::places::Places;
+use super::{json, url, value};
+use crate::cassette::splice::Edit;
+
+/// The longest name, and the most white space around a colon, that is looked at.
+const REACH: usize = 80;
+
+/// A value of which more than this has come is not waited for.
+const LONGEST: usize = 64 * 1024;
+
+/// Deeper than this below a telling name, the text is not what it seemed.
+const DEEPEST: usize = 64;
+
+/// Whether there is more to come behind a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Input {
+    More,
+    Done,
+}
+
+/// The edits for a text of which all is there.
+pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut scanner = Scanner::default();
+    scanner.run(text, Input::Done, notes)
+}
+
+/// Reads a text that grows.
+#[derive(Default)]
+pub(super) struct Scanner {
+    /// The next byte to look at.
+    at: usize,
+    held: Option<Held>,
+    nest: Option<Nest>,
+}
+
+/// How a string is quoted, and how many backslashes stand before its quotes.
+#[derive(Clone, Copy)]
+struct Quote {
+    byte: u8,
+    slashes: usize,
+}
+
+/// Something that has begun and may be a secret.
+enum Held {
+    String { start: usize, quote: Quote, role: Role, begun: Begun },
+    Number { start: usize },
+    Url { start: usize, scheme: usize },
+}
+
+/// What a string is if it is something.
+enum Role {
+    Secret(String),
+    Perhaps(String),
+    /// A key or a value below a telling name.
+    Nested,
+}
+
+/// Whether the placeholder for a long value has been written already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    No,
+    Yes,
+}
+
+/// Containers below a telling name.
+struct Nest {
+    holder: String,
+    slashes: usize,
+    frames: Vec<Frame>,
+}
+
+enum Frame {
+    Array,
+    Object { key: Option<String>, within: Within },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Array,
+    Object,
+}
+
+/// Whether the scanner can go on.
+enum Step {
+    On,
+    Wait,
+}
+
+impl std::fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scanner({})", self.at)
+    }
+}
+
+impl Scanner {
+    /// Reads as far as the text can be decided; the edits are in order.
+    pub(super) fn run(&mut self, text: &[u8], input: Input, notes: &mut Notes<'_>) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        loop {
+            let step = match self.held.take() {
+                Some(held) => self.end(held, text, input, notes, &mut edits),
+                None if self.at >= text.len() => Step::Wait,
+                None if self.nest.is_some() => self.below(text),
+                None => self.begin(text, input, notes),
+            };
+            if matches!(step, Step::Wait) {
+                return edits;
+            }
+        }
+    }
+
+    /// Up to where the text of that length is decided.
+    pub(super) fn decided(&self, length: usize) -> usize {
+        self.held.as_ref().map_or(length, Held::start)
+    }
+
+    /// The first byte that may be looked at again, names before a colon aside.
+    pub(super) fn needs(&self, length: usize) -> usize {
+        let scheme = match &self.held {
+            Some(Held::Url { scheme, .. }) => *scheme,
+            _ => length,
+        };
+        scheme.min(self.at).min(self.decided(length))
+    }
+
+    /// Forgets the first bytes of the text.
+    pub(super) fn forget(&mut self, count: usize) {
+        self.at -= count;
+        match &mut self.held {
+            None => {}
+            Some(Held::String { start, .. } | Held::Number { start }) => *start -= count,
+            Some(Held::Url { start, scheme }) => {
+                *start -= count;
+                *scheme -= count;
+            }
+        }
+    }
+
+    /// Looks for the next colon and what stands on both sides of it.
+    fn begin(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Step {
+        let Some(found) = memchr::memchr(b':', &text[self.at..]) else {
+            self.at = text.len();
+            return Step::Wait;
+        };
+        let colon = self.at + found;
+        self.at = colon;
+        let behind = &text[colon + 1..];
+        if let Some(scheme) = scheme_before(text, colon) {
+            if behind.starts_with(b"//") {
+                self.at = colon + 3;
+                self.held = Some(Held::Url { start: self.at, scheme });
+                return Step::On;
+            }
+            if input == Input::More && b"//".starts_with(behind) {
+                return Step::Wait;
+            }
+        }
+        if let Some((name, slashes)) = name_before(text, colon) {
+            let tells = notes.field(&name);
+            if tells != Tells::Nothing {
+                return self.value(text, input, (name, tells), slashes);
+            }
+        }
+        self.at = colon + 1;
+        Step::On
+    }
+
+    /// Looks at what a telling name is followed by.
+    fn value(
+        &mut self,
+        text: &[u8],
+        input: Input,
+        (name, tells): (String, Tells),
+        slashes: usize,
+    ) -> Step {
+        let behind = &text[self.at + 1..];
+        let blank = behind.iter().take(REACH).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let escapes = behind[blank..].iter().take_while(|byte| **byte == b'\\').count();
+        let first = self.at + 1 + blank + escapes;
+        let Some(&byte) = text.get(first) else {
+            self.at = if input == Input::More { self.at } else { text.len() };
+            return Step::Wait;
+        };
+        self.at = first;
+        match (byte, tells) {
+            (b'"' | b'\'', _) if escapes == slashes => {
+                let role = match tells {
+                    Tells::Perhaps => Role::Perhaps(name),
+                    Tells::Holder => return Step::On,
+                    _ => Role::Secret(name),
+                };
+                self.string(first, Quote { byte, slashes }, role);
+            }
+            (b'{' | b'[', Tells::Secret | Tells::Secrets | Tells::Holder) if escapes == 0 => {
+                self.nest = Some(Nest { holder: name, slashes, frames: Vec::new() });
+            }
+            (b'-' | b'0'..=b'9', Tells::Secret) if escapes == 0 => {
+                self.held = Some(Held::Number { start: first });
+            }
+            _ => {}
+        }
+        Step::On
+    }
+
+    fn string(&mut self, at: usize, quote: Quote, role: Role) {
+        self.at = at + 1;
+        self.held = Some(Held::String { start: self.at, quote, role, begun: Begun::No });
+    }
+
+    /// Takes the next token below a telling name.
+    fn below(&mut self, text: &[u8]) -> Step {
+        let Some(nest) = &mut self.nest else { return Step::On };
+        let at = self.at;
+        self.at += 1;
+        match text[at] {
+            byte @ (b'{' | b'[') => nest.open(byte),
+            b'}' | b']' => {
+                nest.frames.pop();
+            }
+            b',' => {
+                if let Some(Frame::Object { key, .. }) = nest.frames.last_mut() {
+                    *key = None;
+                }
+            }
+            // A quote with fewer backslashes ends the string that all of this stands in.
+            b'"' if slashes_before(&text[..at]) < nest.slashes => nest.frames.clear(),
+            byte @ (b'"' | b'\'') => {
+                let quote = Quote { byte, slashes: nest.slashes };
+                self.string(at, quote, Role::Nested);
+                return Step::On;
+            }
+            _ => {}
+        }
+        if nest.frames.is_empty() || nest.frames.len() > DEEPEST {
+            self.nest = None;
+        }
+        Step::On
+    }
+
+    /// Looks for the end of what has begun, and decides on it.
+    fn end(
+        &mut self,
+        held: Held,
+        text: &[u8],
+        input: Input,
+        notes: &mut Notes<'_>,
+        edits: &mut Vec<Edit>,
+    ) -> Step {
+        let end = held.end(text, self.at);
+        let too_long = text.len() - held.start() > LONGEST;
+        let (end, next) = match end {
+            Some(ends) => ends,
+            None if input == Input::Done => (text.len(), text.len()),
+            None if too_long => {
+                self.at = text.len();
+                edits.extend(self.spill(held, text.len()));
+                return Step::Wait;
+            }
+            None => {
+                self.at = text.len();
+                self.held = Some(held);
+                return Step::Wait;
+            }
+        };
+        self.at = next;
+        match held {
+            Held::Number { start } if &text[start..end] == b"0" => {}
+            Held::Number { start } => edits.push(Edit::new(start..end, "0")),
+            Held::Url { start, scheme } => edits.extend(
+                url_edits(&text[scheme..end], scheme, notes)
+                    .into_iter()
+                    .filter(|edit| edit.range.start >= start),
+            ),
+            Held::String { start, begun: Begun::Yes, .. } if start < end => {
+                edits.push(Edit::new(start..end, ""));
+            }
+            Held::String { begun: Begun::Yes, .. } => {}
+            Held::String { start, quote, role, .. } => {
+                let content = String::from_utf8_lossy(&text[start..end]);
+                match self.name_of(&content, role, quote) {
+                    Verdict::Secret(name) => {
+                        edits.extend(secret(&content, start..end, quote, &name, notes));
+                    }
+                    Verdict::LookWithin => self.at = start,
+                    Verdict::Pass => {}
+                }
+            }
+        }
+        Step::On
+    }
+
+    /// What a string that has ended is.
+    fn name_of(&mut self, content: &str, role: Role, quote: Quote) -> Verdict {
+        match role {
+            Role::Secret(name) => Verdict::Secret(name),
+            Role::Perhaps(name) => {
+                let plain = quote.plain(content);
+                if value::is_credential(&plain) || value::is_placeholder(&plain) {
+                    Verdict::Secret(name)
+                } else {
+                    Verdict::LookWithin
+                }
+            }
+            Role::Nested => match self.nest.as_mut().and_then(|nest| nest.take(content)) {
+                Some(name) => Verdict::Secret(name),
+                None => Verdict::Pass,
+            },
+        }
+    }
+
+    /// Decides on something whose end does not come.
+    fn spill(&mut self, held: Held, length: usize) -> Option<Edit> {
+        let Held::String { start, quote, role, begun } = held else { return None };
+        let name = match &role {
+            Role::Perhaps(_) => return None,
+            Role::Secret(name) => name.clone(),
+            Role::Nested => self.nest.as_ref().map(|nest| nest.holder.clone())?,
+        };
+        self.held = Some(Held::String { start: length, quote, role, begun: Begun::Yes });
+        let with = match begun {
+            Begun::No => value::placeholder(&name),
+            Begun::Yes => String::new(),
+        };
+        Some(Edit::new(start..length, with))
+    }
+}
+
+/// What a string turned out to be.
+enum Verdict {
+    Secret(String),
+    /// Not a secret, but there may be one in it.
+    LookWithin,
+    Pass,
+}
+
+impl Held {
+    fn start(&self) -> usize {
+        match self {
+            Self::String { start, .. } | Self::Number { start } | Self::Url { start, .. } => *start,
+        }
+    }
+
+    /// Where it ends, and where to go on.
+    fn end(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
+        let first = |is_end: fn(u8) -> bool| {
+            let found = text[from..].iter().position(|byte| is_end(*byte))? + from;
+            Some((found, found))
+        };
+        match self {
+            Self::String { start, quote, .. } => quote.end(text, *start, from),
+            Self::Number { .. } => first(|byte| {
+                !byte.is_ascii_digit() && !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
+            }),
+            Self::Url { .. } => first(|byte| {
+                byte.is_ascii_whitespace()
+                    || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b')')
+            }),
+        }
+    }
+}
+
+impl Quote {
+    /// Where a string so quoted ends that begins at `start` and has no end before `from`, and what
+    /// comes behind its end. A line break ends it as well.
+    fn end(self, text: &[u8], start: usize, from: usize) -> Option<(usize, usize)> {
+        let mut at = from;
+        loop {
+            at += memchr::memchr2(self.byte, b'\n', &text[at..])?;
+            if text[at] == b'\n' {
+                return Some((at, at));
+            }
+            // Each level of escaping doubles the backslashes and adds one before a quote; a quote
+            // of this string or of one around it leaves a remainder that a quote within it does not.
+            let slashes = slashes_before(&text[start..at]) % (2 * (self.slashes + 1));
+            if slashes <= self.slashes {
+                return Some((at - slashes, at + 1));
+            }
+            at += 1;
+        }
+    }
+
+    /// A string's content without any of the escapes.
+    fn plain(self, content: &str) -> String {
+        let mut text = json::plain(content).into_owned();
+        let mut slashes = self.slashes;
+        while slashes > 0 {
+            text = json::plain(&text).into_owned();
+            slashes /= 2;
+        }
+        text
+    }
+}
+
+impl Nest {
+    fn open(&mut self, byte: u8) {
+        let within = match self.frames.last() {
+            Some(Frame::Array) => Within::Array,
+            _ => Within::Object,
+        };
+        self.frames.push(match byte {
+            b'[' => Frame::Array,
+            _ => Frame::Object { key: None, within },
+        });
+    }
+
+    /// Takes a string: the next key, or a value; gives its name if it is a secret.
+    fn take(&mut self, content: &str) -> Option<String> {
+        let spot = match self.frames.last_mut()? {
+            Frame::Array => Spot::Element,
+            Frame::Object { key: key @ None, .. } => {
+                *key = Some(content.to_owned());
+                return None;
+            }
+            Frame::Object { key: Some(key), within: Within::Array } => Spot::Column(key),
+            Frame::Object { key: Some(key), within: Within::Object } => Spot::Entry(key),
+        };
+        name::below(&self.holder, spot).map(str::to_owned)
+    }
+}
+
+fn secret(
+    content: &str,
+    range: std::ops::Range<usize>,
+    quote: Quote,
+    name: &str,
+    notes: &mut Notes<'_>,
+) -> Option<Edit> {
+    let skipped = value::behind_scheme(content);
+    let with = notes.replacement(name, &quote.plain(&content[skipped..]))?;
+    Some(Edit::new(range.start + skipped..range.end, with))
+}
+
+fn url_edits(url: &[u8], offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let Ok(spelled) = std::str::from_utf8(url) else { return Vec::new() };
+    let places = Places::of_json_string(spelled.trim_end_matches('\\'), offset);
+    let found = match std::str::from_utf8(&places.text) {
+        Ok(url) => url::find(url, notes),
+        Err(_) => Vec::new(),
+    };
+    places.outside(found).collect()
+}
+
+/// Where the scheme of a URL begins whose `:` is at `colon`.
+fn scheme_before(text: &[u8], colon: usize) -> Option<usize> {
+    let letters = text[..colon].iter().rev().take(REACH);
+    let length = letters.take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    (length > 0).then_some(colon - length)
+}
+
+/// The name that is quoted before a colon, and how many backslashes stand before its quotes.
+fn name_before(text: &[u8], colon: usize) -> Option<(String, usize)> {
+    let text = text[colon.saturating_sub(2 * REACH)..colon].trim_ascii_end();
+    let (quote, text) = text.split_last().filter(|(byte, _)| matches!(byte, b'"' | b'\''))?;
+    let slashes = slashes_before(text);
+    let text = &text[..text.len() - slashes];
+    let start = memchr::memrchr3(*quote, b'\\', b'\n', text).filter(|at| text[*at] == *quote)?;
+    let is_opening = slashes_before(&text[..start]) >= slashes;
+    let name = std::str::from_utf8(&text[start + 1..]).ok()?;
+    is_opening.then(|| (name.to_owned(), slashes))
+}
+
+fn slashes_before(text: &[u8]) -> usize {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count()
+}

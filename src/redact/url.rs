@@ -1,0 +1,96 @@
+//! Secrets in URLs, queries and forms.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::notes::Notes;
+use super::{Rule, name, value};
+use crate::cassette::splice::Edit;
+
+/// What stands in the place of a URL's user information. It has to be a valid one.
+const USER: &str = "redacted";
+
+/// The edits for a URL or the part of one that a request names.
+pub(super) fn find(url: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    if notes.applies(Rule::Userinfo)
+        && let Some(range) = userinfo(url)
+        && &url[range.clone()] != USER
+    {
+        let user = &url[range.clone()];
+        let secret = user.split_once(':').map_or(user, |(_, password)| password);
+        notes.secrets.note(&decoded(secret), value::placeholder("userinfo"));
+        edits.push(Edit::new(range, USER));
+    }
+    if notes.applies(Rule::Query)
+        && let Some(start) = url.find(['?', '#'])
+    {
+        edits.extend(pairs(url, start + 1..url.len(), notes));
+    }
+    edits
+}
+
+/// The edits for `name=value` pairs in a range of a text: a query, a fragment, a form.
+pub(super) fn pairs(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut start = range.start;
+    for part in text[range].split_inclusive(['&', '#', '?']) {
+        let pair = part.trim_end_matches(['&', '#', '?']);
+        if let Some((name, value)) = pair.split_once('=') {
+            let begin = start + name.len() + 1;
+            if let Some(with) = parameter(name, value, notes) {
+                edits.push(Edit::new(begin..begin + value.len(), with));
+            }
+        }
+        start += part.len();
+    }
+    edits
+}
+
+/// The part of a URL between `://` and the `@` of its authority.
+pub(super) fn userinfo(url: &str) -> Option<Range<usize>> {
+    let start = url.find("://")? + 3;
+    let authority = &url[start..];
+    let end = authority.find(['/', '?', '#']).unwrap_or(authority.len());
+    let at = authority[..end].rfind('@')?;
+    (at > 0).then_some(start..start + at)
+}
+
+fn parameter(name: &str, spelled: &str, notes: &mut Notes<'_>) -> Option<String> {
+    let name = decoded(name.strip_prefix("amp;").unwrap_or(name));
+    let value = decoded(spelled);
+    match name::parameter(&name) {
+        name::Tells::Secret | name::Tells::Secrets => {}
+        name::Tells::Perhaps if value::is_credential(&value) || value::is_placeholder(&value) => {}
+        _ => return None,
+    }
+    if spelled == value::placeholder(&name) {
+        return None;
+    }
+    let with = notes.replacement(&name, &value);
+    // A client that sends a placeholder back encodes it.
+    with.or_else(|| value::is_placeholder(&value).then(|| value.into_owned()))
+}
+
+/// A part of a query without its percent-encoding.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains(['%', '+']) {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let hex = text.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (byte, hex) {
+            (b'%', Some(code)) => {
+                out.push(code);
+                at += 2;
+            }
+            (b'+', _) => out.push(b' '),
+            _ => out.push(*byte),
+        }
+        at += 1;
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}

@@ -1,0 +1,172 @@
+//! What values look like.
+
+const OPENING: &str = "[redacted:";
+
+/// The longest name that a placeholder shows.
+const LONGEST_NAME: usize = 48;
+
+/// Values below this length are replaced where a rule finds them and nowhere else.
+pub(super) const SHORTEST: usize = 8;
+
+/// Words that say how a credential is to be read, before it.
+const SCHEMES: &[&str] = &[
+    "bearer",
+    "basic",
+    "digest",
+    "token",
+    "apikey",
+    "api-key",
+    "negotiate",
+    "password",
+    "aws4-hmac-sha256",
+    "hmac",
+    "dpop",
+    "ntlm",
+];
+
+/// Beginnings by which credentials can be told.
+const PREFIXES: &[&str] = &[
+    "sk-",
+    "sk_",
+    "pk-",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xox",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "eyJ",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "gsk_",
+    "xai-",
+    "r8_",
+    "SG.",
+    "key-",
+    "whsec_",
+];
+
+/// What stands in the place of a secret: `[redacted:api_key]`.
+pub(super) fn placeholder(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let name = name.chars().take(LONGEST_NAME).map(|c| if plain(c) { c } else { '_' });
+    let mut text = String::from(OPENING);
+    text.extend(name);
+    text.push(']');
+    text
+}
+
+/// Whether a value is a placeholder and nothing else.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    value
+        .strip_prefix(OPENING)
+        .and_then(|rest| rest.strip_suffix(']'))
+        .is_some_and(|name| !name.contains([']', '[']) && !name.contains(char::is_whitespace))
+}
+
+/// Whether a range of a text lies within a placeholder without being all of it.
+pub(super) fn in_placeholder(text: &[u8], at: usize) -> bool {
+    let from = at.saturating_sub(OPENING.len() + LONGEST_NAME);
+    let before = &text[from..at];
+    memchr::memmem::rfind(before, OPENING.as_bytes())
+        .is_some_and(|found| memchr::memchr(b']', &before[found..]).is_none())
+}
+
+/// The offset at which the credential begins behind a scheme: 7 for `Bearer …`.
+pub(super) fn behind_scheme(value: &str) -> usize {
+    let Some((scheme, rest)) = value.split_once(' ') else { return 0 };
+    if !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+        return 0;
+    }
+    value.len() - rest.trim_start().len()
+}
+
+/// Whether a value of which its name says little looks like a credential.
+pub(super) fn is_credential(value: &str) -> bool {
+    if value.len() < 16 || value.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return false;
+    }
+    if value.contains(['<', '>', '{', '}', '"', '|']) || value.contains("://") {
+        return false;
+    }
+    PREFIXES.iter().any(|prefix| value.starts_with(prefix))
+        || value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_random)
+}
+
+/// A run of letters and digits as only a machine writes it.
+fn is_random(run: &str) -> bool {
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    run.len() >= 16 && digits >= 2 && digits < run.len()
+}
+
+/// Whether a secret is distinctive enough to be replaced wherever it stands.
+///
+/// Plain words and addresses are not: `"env": {"MODE": "production"}` must not take that word out of
+/// every text of the cassette.
+pub(super) fn is_distinctive(value: &str) -> bool {
+    let separates = |c: char| matches!(c, '_' | '-' | ' ' | '.');
+    let longest = if value.contains(separates) { 32 } else { 16 };
+    let words =
+        value.len() < longest && value.chars().all(|c| c.is_ascii_alphabetic() || separates(c));
+    let one_case = !value.contains(|c: char| c.is_ascii_uppercase())
+        || !value.contains(|c: char| c.is_ascii_lowercase());
+    let digits = value.len() < 12 && value.bytes().all(|byte| byte.is_ascii_digit());
+    let place = value.contains("://") || value.starts_with(['/', '.']);
+    value.len() >= SHORTEST && !(words && one_case) && !digits && !place && !is_placeholder(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{behind_scheme, is_credential, is_distinctive, is_placeholder, placeholder};
+
+    #[test]
+    fn placeholders_are_plain_and_known_again() {
+        assert_eq!(placeholder("api key\""), "[redacted:api_key_]");
+        assert!(is_placeholder(&placeholder("x")));
+        assert!(!is_placeholder("Bearer [redacted:x]"));
+    }
+
+    #[test]
+    fn schemes_stay_readable() {
+        assert_eq!(behind_scheme("Bearer abc"), 7);
+        assert_eq!(behind_scheme("password abc"), 9);
+        assert_eq!(behind_scheme("my words"), 0);
+        assert_eq!(behind_scheme("abc"), 0);
+    }
+
+    #[test]
+    fn words_codes_and_ids_are_no_credentials() {
+        for value in [
+            "PENDING_APPROVAL",
+            "Hello",
+            "internationalization",
+            "folder/2024-11-20/report.txt",
+            "agent-6f1c2d3e-0000-4000-8000-000000000001",
+            "<|begin_of_text|>",
+            "a b c d e f g h i 12345",
+        ] {
+            assert!(!is_credential(value), "{value}");
+        }
+        assert!(is_credential(&format!("{}{}", "sk-", "ab".repeat(8))));
+        assert!(is_credential(&"a1".repeat(8)));
+    }
+
+    #[test]
+    fn common_words_are_not_distinctive() {
+        for value in
+            ["password", "production", "dummy-key", "12345678", "http://localhost:8283", "short1"]
+        {
+            assert!(!is_distinctive(value), "{value}");
+        }
+        assert!(is_distinctive("hunter22"));
+        assert!(is_distinctive(&"a1".repeat(4)));
+    }
+}

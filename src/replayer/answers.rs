@@ -1,0 +1,224 @@
+//! Recorded answers, made ready to be sent.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOCATION};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper::ext::ReasonPhrase;
+use memchr::memmem;
+use tokio::time::Instant;
+
+use super::Pace;
+use super::body::{Ending, Played};
+use crate::cassette::{self, Body, End, Headers, Interaction, Outcome, coding};
+use crate::server::{Answer, Flushed, Place, Rewriter, full, may_hold_origins, no_answer};
+
+/// A recorded answer, made ready to be sent any number of times.
+#[derive(Debug)]
+pub(super) enum Ready {
+    Answer(Box<Prepared>),
+    Nothing(End),
+}
+
+#[derive(Debug)]
+pub(super) struct Prepared {
+    status: StatusCode,
+    reason: Option<ReasonPhrase>,
+    headers: HeaderMap,
+    trailers: Option<HeaderMap>,
+    ms: u64,
+    body: Body,
+    ending: Ending,
+    /// Whether the server's own address stands in the head or the body.
+    addressed: bool,
+}
+
+/// What an answer is to be like this time.
+pub(super) struct Wanted<'a> {
+    pub(super) upstream: &'a str,
+    pub(super) place: &'a Place,
+    pub(super) pace: Pace,
+    pub(super) begun: Instant,
+    pub(super) accept_encoding: Option<&'a HeaderValue>,
+}
+
+impl Ready {
+    pub(super) fn of(interaction: &Interaction, upstream: &str) -> Self {
+        match &interaction.outcome {
+            Outcome::Nothing(end) => Self::Nothing(*end),
+            Outcome::Response(response) => Self::Answer(Box::new(Prepared::of(response, upstream))),
+        }
+    }
+
+    pub(super) async fn send(&self, wanted: Wanted<'_>) -> Answer {
+        match self {
+            Self::Nothing(end) => no_answer(*end, wanted.upstream),
+            Self::Answer(prepared) => {
+                let due = wanted.pace.due(prepared.ms);
+                if !due.is_zero() {
+                    tokio::time::sleep_until(wanted.begun + due).await;
+                }
+                prepared.answer(&wanted)
+            }
+        }
+    }
+}
+
+impl Prepared {
+    fn of(response: &cassette::Response, upstream: &str) -> Self {
+        let headers = header_map(&response.headers);
+        let reason =
+            response.reason.as_ref().and_then(|reason| reason.as_bytes().to_vec().try_into().ok());
+        let origin = upstream.as_bytes();
+        let addressed = !origin.is_empty()
+            && (headers.contains_key(LOCATION)
+                || headers.contains_key(LINK)
+                || headers.contains_key(CONTENT_LOCATION)
+                || (may_hold_origins(&headers) && holds(&response.body, upstream)));
+        Self {
+            status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
+            reason,
+            headers,
+            trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
+            ms: response.ms,
+            body: response.body.clone(),
+            ending: if response.end == End::Complete { Ending::Whole } else { Ending::Cut },
+            addressed,
+        }
+    }
+
+    fn answer(&self, wanted: &Wanted<'_>) -> Answer {
+        let mut headers = self.headers.clone();
+        let mut body = None;
+        if !accepts(&headers, wanted.accept_encoding) {
+            body = decoded(&mut headers, &self.body);
+        }
+        if self.addressed {
+            let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
+            rewriter.fields(&mut headers, &[LOCATION, CONTENT_LOCATION, LINK]);
+            wanted.place.keep_below(&mut headers);
+            if may_hold_origins(&headers) {
+                body = Some(rewritten(&mut headers, body.as_ref().unwrap_or(&self.body), rewriter));
+            }
+        }
+        let body = body.as_ref().unwrap_or(&self.body);
+        let mut answer = Response::new(self.framed(&headers, body, wanted));
+        *answer.status_mut() = self.status;
+        *answer.headers_mut() = headers;
+        if let Some(reason) = &self.reason {
+            answer.extensions_mut().insert(reason.clone());
+        }
+        answer
+    }
+
+    /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.
+    fn framed(
+        &self,
+        headers: &HeaderMap,
+        body: &Body,
+        wanted: &Wanted<'_>,
+    ) -> crate::server::AnswerBody {
+        let length =
+            headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let plain = self.ending == Ending::Whole && self.trailers.is_none();
+        match body {
+            Body::Whole(bytes) if plain && (length.is_some() || bytes.is_empty()) => {
+                full(bytes.clone())
+            }
+            Body::Whole(bytes) => {
+                let played =
+                    Played::new(wanted.begun, vec![(Duration::ZERO, bytes.clone())], self.ending);
+                self.finished(played, length)
+            }
+            Body::Stream(chunks) => {
+                let pace = wanted.pace;
+                let timed =
+                    chunks.iter().map(|chunk| (pace.due(chunk.ms), chunk.bytes.clone())).collect();
+                self.finished(Played::new(wanted.begun, timed, self.ending), length)
+            }
+        }
+    }
+
+    fn finished(&self, played: Played, length: Option<u64>) -> crate::server::AnswerBody {
+        let played = played.with_trailers(self.trailers.clone());
+        let played = match length {
+            Some(length) => played.with_length(length),
+            None => played,
+        };
+        Flushed::new(played).boxed_unsync()
+    }
+}
+
+fn header_map(headers: &Headers) -> HeaderMap {
+    let fields = headers.iter().filter_map(|(name, value)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_bytes(value).ok()?))
+    });
+    let mut map = HeaderMap::with_capacity(headers.len());
+    fields.for_each(|(name, value)| {
+        map.append(name, value);
+    });
+    map
+}
+
+/// Whether the host of the server's address stands in the body, in any spelling.
+fn holds(body: &Body, upstream: &str) -> bool {
+    let host = upstream.split_once("://").map_or(upstream, |(_, host)| host);
+    let host = host.split([':', '/']).next().unwrap_or(host);
+    memmem::find(&body.bytes(), host.as_bytes()).is_some()
+}
+
+/// Whether a client takes the recorded coding. One that says nothing is given what was recorded.
+fn accepts(headers: &HeaderMap, accept_encoding: Option<&HeaderValue>) -> bool {
+    let coding = headers.get(CONTENT_ENCODING).and_then(|coding| coding.to_str().ok());
+    let (Some(coding), Some(accepted)) =
+        (coding, accept_encoding.and_then(|value| value.to_str().ok()))
+    else {
+        return true;
+    };
+    let weight = |name: &str| {
+        accepted.split(',').find_map(|item| {
+            let (item, parameters) = item.split_once(';').unwrap_or((item, ""));
+            let refused =
+                parameters.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
+            item.trim().eq_ignore_ascii_case(name).then_some(!refused)
+        })
+    };
+    coding.eq_ignore_ascii_case("identity")
+        || weight(coding).or_else(|| weight("*")).unwrap_or(false)
+}
+
+/// The body without its coding, for a client that does not take it.
+fn decoded(headers: &mut HeaderMap, body: &Body) -> Option<Body> {
+    let coding = headers.get(CONTENT_ENCODING)?.to_str().ok()?.to_owned();
+    let bytes = Bytes::from(coding::decode_whole(&coding, &body.bytes())?);
+    headers.remove(CONTENT_ENCODING);
+    if headers.contains_key(CONTENT_LENGTH) {
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    }
+    Some(Body::Whole(bytes))
+}
+
+/// The body with the server's address replaced by ours, its announced length corrected.
+fn rewritten(headers: &mut HeaderMap, body: &Body, mut rewriter: Rewriter) -> Body {
+    match body {
+        Body::Whole(bytes) => {
+            let Some(replaced) = rewriter.whole(bytes) else { return body.clone() };
+            if headers.contains_key(CONTENT_LENGTH) {
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(replaced.len()));
+            }
+            Body::Whole(replaced)
+        }
+        Body::Stream(chunks) => {
+            let mut chunks = chunks.clone();
+            chunks.iter_mut().for_each(|chunk| chunk.bytes = rewriter.push(chunk.bytes.clone()));
+            let held = rewriter.finish();
+            if let Some(last) = chunks.last_mut().filter(|_| !held.is_empty()) {
+                last.bytes = [last.bytes.as_ref(), held.as_ref()].concat().into();
+            }
+            Body::Stream(chunks)
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Replaying: a server that answers from a cassette.
+
+mod answers;
+mod body;
+mod miss;
+mod pace;
+mod replay;
+
+pub use miss::miss_answer;
+pub use pace::Pace;
+pub use replay::{Recorded, Replayer};

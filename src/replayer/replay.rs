@@ -1,0 +1,152 @@
+//! Sessions on a cassette.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, HeaderName};
+use http::request::Parts;
+use tokio::time::Instant;
+
+use super::Pace;
+use super::answers::{Ready, Wanted};
+use crate::cassette::{Cassette, Headers, Name, Request};
+use crate::error::Result;
+use crate::matching::{Index, Mismatch, Playlist};
+use crate::redact::Redactor;
+use crate::server::{Answer, Place, Rewriter};
+use crate::store;
+
+/// A cassette made ready to answer: shared by all its sessions.
+#[derive(Debug)]
+pub struct Recorded {
+    cassette: Cassette,
+    index: Index,
+    answers: Vec<Ready>,
+    redactor: Redactor,
+}
+
+impl Recorded {
+    /// Loads a cassette.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of that name, or it cannot be read.
+    pub fn load(folder: &Path, name: &Name) -> Result<Self> {
+        Self::new(store::load(folder, name)?)
+    }
+
+    /// Makes a cassette ready.
+    ///
+    /// # Errors
+    ///
+    /// If a redaction rule that it names is not known to this release.
+    pub fn new(cassette: Cassette) -> Result<Self> {
+        let redactor = Redactor::of_rules(&cassette.redactions)?;
+        let index = Index::of(&cassette);
+        let upstream = &cassette.recorded.upstream;
+        let answers = cassette
+            .interactions
+            .iter()
+            .map(|interaction| Ready::of(interaction, upstream))
+            .collect();
+        Ok(Self { cassette, index, answers, redactor })
+    }
+
+    /// What was recorded.
+    pub fn cassette(&self) -> &Cassette {
+        &self.cassette
+    }
+}
+
+/// One client's run through a cassette.
+#[derive(Debug)]
+pub struct Replayer {
+    recorded: Arc<Recorded>,
+    pace: Pace,
+    playlist: Mutex<Playlist>,
+}
+
+/// The header fields that are looked at when requests are compared.
+const COMPARED: [HeaderName; 3] =
+    [http::header::CONTENT_TYPE, http::header::CONTENT_ENCODING, http::header::CONTENT_LENGTH];
+
+impl Replayer {
+    /// Begins a run in which nothing was played yet.
+    pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
+        let playlist = Mutex::new(Playlist::new(&recorded.index));
+        Self { recorded, pace, playlist }
+    }
+
+    /// What is replayed.
+    pub fn recorded(&self) -> &Arc<Recorded> {
+        &self.recorded
+    }
+
+    /// Answers a request as it was recorded.
+    ///
+    /// # Errors
+    ///
+    /// What is most alike, if nothing answers it.
+    pub async fn answer(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: &Place,
+    ) -> Result<Answer, Box<Mismatch>> {
+        let begun = Instant::now();
+        let asked = self.asked(head, target, body, place);
+        let Some(number) = self.take(&asked) else {
+            let Recorded { cassette, index, .. } = &*self.recorded;
+            return Err(Box::new(Mismatch::explain(asked, cassette, index, &self.playlist())));
+        };
+        let wanted = Wanted {
+            upstream: &self.recorded.cassette.recorded.upstream,
+            place,
+            pace: self.pace,
+            begun,
+            accept_encoding: head.headers.get(ACCEPT_ENCODING),
+        };
+        Ok(self.recorded.answers[number].send(wanted).await)
+    }
+
+    /// The numbers of the interactions that were not asked for in this run.
+    pub fn unplayed(&self) -> Vec<usize> {
+        self.playlist().unplayed().collect()
+    }
+
+    /// Begins the run anew.
+    pub fn reset(&self) {
+        *self.playlist() = Playlist::new(&self.recorded.index);
+    }
+
+    fn take(&self, asked: &Request) -> Option<usize> {
+        let skeleton = self.recorded.index.skeleton(asked);
+        self.playlist().take(&self.recorded.index, &skeleton)
+    }
+
+    /// The request as the recorded server would have been asked: its address in the place of ours,
+    /// secrets replaced as they were in the recording.
+    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: &Place) -> Request {
+        let upstream = &self.recorded.cassette.recorded.upstream;
+        let inward = Rewriter::new(&place.address(), upstream);
+        let target = inward.clone().whole(target.as_bytes()).map_or_else(
+            || target.to_owned(),
+            |target| String::from_utf8_lossy(&target).into_owned(),
+        );
+        let body = inward.whole(&body).unwrap_or(body);
+        let headers: Headers = COMPARED
+            .iter()
+            .filter_map(|name| Some((name.as_str(), head.headers.get(name)?.as_bytes().to_vec())))
+            .collect();
+        let mut asked =
+            Request { method: head.method.as_str().to_owned(), path: target, headers, body };
+        self.recorded.redactor.request(&mut asked);
+        asked
+    }
+
+    fn playlist(&self) -> MutexGuard<'_, Playlist> {
+        self.playlist.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,107 @@
+//! Which cassette and which session a request is for.
+
+use crate::cassette::Name;
+use crate::error::Result;
+
+/// A request target taken apart: `/<cassette>~<token>/-/<what the client asks for>`.
+///
+/// Everything before the first `/-/` is retape's, the rest is the client's. Without it the whole
+/// target is the client's and the default cassette is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// The path before the separator as it came, without a slash at either end; it names a session.
+    pub session: String,
+    /// The cassette, `None` for the default one.
+    pub cassette: Option<Name>,
+    /// What the client asks the recorded server for: path and query.
+    pub target: String,
+}
+
+impl Address {
+    /// Takes a request target apart.
+    ///
+    /// # Errors
+    ///
+    /// If what stands before the separator is not a cassette name.
+    pub fn parse(target: &str) -> Result<Self> {
+        let path_end = target.find('?').unwrap_or(target.len());
+        let Some((session, rest)) = split(target, path_end) else {
+            return Ok(Self { session: String::new(), cassette: None, target: target.to_owned() });
+        };
+        let cassette = match session.split('~').next() {
+            None | Some("") => None,
+            Some(name) => Some(Name::new(percent_decoded(name))?),
+        };
+        let target = match rest.as_bytes().first() {
+            Some(b'/') => rest.to_owned(),
+            _ => format!("/{rest}"),
+        };
+        Ok(Self { session: session.to_owned(), cassette, target })
+    }
+
+    /// The path that stands before what the client asks for: empty for the default session.
+    pub fn prefix(session: &str) -> String {
+        if session.is_empty() { String::new() } else { format!("/{session}/-") }
+    }
+}
+
+/// Splits at `/-/`, or at a `/-` that ends the path.
+fn split(target: &str, path_end: usize) -> Option<(&str, &str)> {
+    let path = &target[..path_end];
+    let at = path.find("/-/").or_else(|| path.ends_with("/-").then(|| path.len() - 2))?;
+    Some((path[..at].trim_start_matches('/'), &target[at + 2..]))
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let code = behind.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        let byte =
+            code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%');
+        out.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(target: &str, session: &str, cassette: Option<&str>, asked: &str) {
+        let address = Address::parse(target).expect(target);
+        let name = address.cassette.as_ref().map(Name::as_str);
+        assert_eq!(
+            (address.session.as_str(), name, address.target.as_str()),
+            (session, cassette, asked)
+        );
+    }
+
+    #[test]
+    fn what_stands_before_the_separator_is_retapes() {
+        check("/v1/agents?limit=1", "", None, "/v1/agents?limit=1");
+        check(
+            "/letta/hitl/-/v1/agents?x=/-/y",
+            "letta/hitl",
+            Some("letta/hitl"),
+            "/v1/agents?x=/-/y",
+        );
+        check("/letta/hitl~a7/-/v1", "letta/hitl~a7", Some("letta/hitl"), "/v1");
+        check("/~a7/-/v1", "~a7", None, "/v1");
+        check("/a/-/b/-/c", "a", Some("a"), "/b/-/c");
+        check("/-/v1", "", None, "/v1");
+        check("/a/-", "a", Some("a"), "/");
+        check("/a/-?q=1", "a", Some("a"), "/?q=1");
+        check("/a/-/", "a", Some("a"), "/");
+        check("/test%5B0%5D/-/v1", "test%5B0%5D", Some("test[0]"), "/v1");
+        check("/v1?x=/-/y", "", None, "/v1?x=/-/y");
+    }
+
+    #[test]
+    fn a_name_never_leaves_its_folder() {
+        for target in ["/../x/-/v1", "/%2e%2e/x/-/v1", "/a//b/-/v1", "/a%00/-/v1", "/.git/-/v1"] {
+            assert!(Address::parse(target).is_err(), "{target}");
+        }
+    }
+}

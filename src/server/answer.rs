@@ -1,0 +1,131 @@
+//! What the server answers with.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+
+use crate::cassette::End;
+
+/// An answer whose body may stream.
+pub type Answer = Response<AnswerBody>;
+
+/// A body that may stream, and may be cut short on purpose.
+pub type AnswerBody = UnsyncBoxBody<Bytes, Cut>;
+
+/// The body ends here although it was not complete: the connection is closed without its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut;
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the answer was cut short")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+/// A body in one piece, with its length announced.
+pub fn full(bytes: impl Into<Bytes>) -> AnswerBody {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// These bytes, and then the connection is cut.
+pub fn cut_after(bytes: Bytes) -> AnswerBody {
+    Flushed::new(CutAfter(Some(bytes))).boxed_unsync()
+}
+
+struct CutAfter(Option<Bytes>);
+
+impl Body for CutAfter {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        Poll::Ready(Some(self.0.take().map(Frame::data).ok_or(Cut)))
+    }
+}
+
+/// A body that lets hyper send what it has before it is cut: an error that follows a piece at once
+/// would close the connection with the piece unsent.
+#[derive(Debug)]
+pub struct Flushed<B> {
+    inner: B,
+    cut: bool,
+}
+
+impl<B> Flushed<B> {
+    /// Wraps a body that may be cut.
+    pub fn new(inner: B) -> Self {
+        Self { inner, cut: false }
+    }
+}
+
+impl<B: Body<Data = Bytes, Error = Cut> + Unpin> Body for Flushed<B> {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        if self.cut {
+            return Poll::Ready(Some(Err(Cut)));
+        }
+        let polled = std::task::ready!(Pin::new(&mut self.inner).poll_frame(context));
+        if !matches!(polled, Some(Err(Cut))) {
+            return Poll::Ready(polled);
+        }
+        self.cut = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn is_end_stream(&self) -> bool {
+        !self.cut && self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// The field by which an answer of retape's own is told from the server's.
+pub const OURS: HeaderName = HeaderName::from_static("retape-error");
+
+/// An answer of retape's own, in the form that SDKs show: `{"error": {"type": …, "message": …}}`.
+pub fn problem(status: StatusCode, kind: &'static str, message: &str) -> Answer {
+    let error =
+        serde_json::json!({"error": {"type": format!("retape_{kind}"), "message": message}});
+    let mut answer = Response::new(full(error.to_string()));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer.headers_mut().insert(OURS, HeaderValue::from_static(kind));
+    answer
+}
+
+/// The answer where the server gave none.
+pub fn no_answer(end: End, upstream: &str) -> Answer {
+    match end {
+        End::Timeout => {
+            let message = format!("`{upstream}` did not answer in time");
+            problem(StatusCode::GATEWAY_TIMEOUT, "timeout", &message)
+        }
+        End::Unreachable => {
+            let message = format!("`{upstream}` cannot be reached: is the server running there?");
+            problem(StatusCode::BAD_GATEWAY, "unreachable", &message)
+        }
+        _ => {
+            let message = format!("`{upstream}` closed the connection before it answered");
+            problem(StatusCode::BAD_GATEWAY, "closed", &message)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The accept loop.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::Answer;
+use crate::error::{Error, Kind, Result};
+
+/// Answers requests.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers one request. It is dropped if the client leaves before the answer's head was sent.
+    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Answer> + Send;
+}
+
+/// A server on its own task of the current runtime.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    shutdown: watch::Sender<bool>,
+    accepting: JoinHandle<()>,
+}
+
+impl Server {
+    /// Takes a listening address; port 0 takes a free one.
+    ///
+    /// # Errors
+    ///
+    /// If the address is taken or not of this machine.
+    pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
+        TcpListener::bind(address).await.map_err(|source| {
+            Error::new(Kind::Bind { address: address.to_string() })
+                .because(source)
+                .hint("take another port, or port 0 for a free one: `--listen 127.0.0.1:0`")
+        })
+    }
+
+    /// Starts to answer what arrives at `listener`.
+    ///
+    /// # Errors
+    ///
+    /// If the listener has no address any more.
+    pub fn start<H: Handler>(listener: TcpListener, handler: Arc<H>) -> Result<Self> {
+        let address = listener
+            .local_addr()
+            .map_err(|source| Error::new(Kind::Bind { address: "?".to_owned() }).because(source))?;
+        let (shutdown, stopped) = watch::channel(false);
+        let accepting = tokio::spawn(accept(listener, handler, stopped));
+        Ok(Self { address, shutdown, accepting })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes no more connections, lets the open ones finish what they are at for up to `grace`, then
+    /// closes them.
+    pub async fn stop(mut self, grace: Duration) {
+        self.shutdown.send_replace(true);
+        if tokio::time::timeout(grace, &mut self.accepting).await.is_err() {
+            self.accepting.abort();
+        }
+    }
+}
+
+async fn accept<H: Handler>(
+    listener: TcpListener,
+    handler: Arc<H>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            _ = stopped.changed() => break,
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(serve(stream, Arc::clone(&handler), stopped.clone()));
+                }
+                // Out of file descriptors, or a connection that was gone before it was taken.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            },
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+async fn serve<H: Handler>(stream: TcpStream, handler: Arc<H>, mut stopped: watch::Receiver<bool>) {
+    // A chunk is to leave when it is written, not when the next one fills a segment.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let handler = Arc::clone(&handler);
+        async move { Ok::<_, Infallible>(handler.handle(request).await) }
+    });
+    let connection = http1::Builder::new()
+        .preserve_header_case(true)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::pin!(connection);
+    tokio::select! {
+        // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
+        // produces the answer has been told by then.
+        _ = connection.as_mut() => return,
+        _ = stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}

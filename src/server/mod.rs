@@ -1,0 +1,13 @@
+//! Listening: the accept loop, addresses, and shutting down in order.
+
+mod address;
+mod answer;
+mod listen;
+mod origin;
+mod place;
+
+pub use address::Address;
+pub use answer::{Answer, AnswerBody, Cut, Flushed, OURS, cut_after, full, no_answer, problem};
+pub use listen::{Handler, Server};
+pub use origin::{Rewriter, may_hold_origins};
+pub use place::Place;

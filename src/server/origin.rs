@@ -1,0 +1,173 @@
+//! The recorded server's address and ours, exchanged in both directions.
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+
+/// Replaces one origin by another in a body that comes in pieces.
+///
+/// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. It is found as
+/// it is, with `\/` for `/` as some JSON writers spell it, and percent-encoded; never as the
+/// beginning of a longer host or port. Only what may be the beginning of one is held back.
+#[derive(Debug, Clone)]
+pub struct Rewriter {
+    pairs: [(Vec<u8>, Vec<u8>); 3],
+    held: BytesMut,
+}
+
+impl Rewriter {
+    /// Replaces `from` by `to`.
+    pub fn new(from: &str, to: &str) -> Self {
+        let escaped = |origin: &str| origin.replace('/', "\\/").into_bytes();
+        let encoded = |origin: &str| origin.replace(':', "%3A").replace('/', "%2F").into_bytes();
+        let pairs = [
+            (from.as_bytes().to_vec(), to.as_bytes().to_vec()),
+            (escaped(from), escaped(to)),
+            (encoded(from), encoded(to)),
+        ];
+        Self { pairs, held: BytesMut::new() }
+    }
+
+    /// The whole text with its origins replaced; `None` if there are none.
+    pub fn whole(mut self, text: &[u8]) -> Option<Bytes> {
+        if !self.pairs.iter().any(|(from, _)| memchr::memmem::find(text, from).is_some()) {
+            return None;
+        }
+        let mut out = BytesMut::from(self.push(Bytes::copy_from_slice(text)).as_ref());
+        out.extend_from_slice(&self.finish());
+        Some(out.freeze())
+    }
+
+    /// The fields of these names with their origins replaced.
+    pub fn fields(&self, headers: &mut HeaderMap, names: &[HeaderName]) {
+        for (_, value) in headers.iter_mut().filter(|(name, _)| names.contains(name)) {
+            let replaced = self.clone().whole(value.as_bytes());
+            if let Some(Ok(replaced)) = replaced.map(HeaderValue::from_maybe_shared) {
+                *value = replaced;
+            }
+        }
+    }
+
+    /// What can be passed on now that `piece` has come. Not copied if nothing is replaced.
+    pub fn push(&mut self, piece: Bytes) -> Bytes {
+        if self.held.is_empty() && !piece.iter().any(|byte| *byte == b'h') {
+            return piece;
+        }
+        let text = if self.held.is_empty() {
+            piece
+        } else {
+            self.held.extend_from_slice(&piece);
+            self.held.split().freeze()
+        };
+        let (out, undecided) = self.replace(&text);
+        self.held.extend_from_slice(&text[undecided..]);
+        out.unwrap_or_else(|| text.slice(..undecided))
+    }
+
+    /// What was held back, now that nothing more comes.
+    pub fn finish(&mut self) -> Bytes {
+        let text = self.held.split().freeze();
+        match self.pairs.iter().find(|(from, _)| text == from) {
+            Some((_, to)) => Bytes::copy_from_slice(to),
+            None => text,
+        }
+    }
+
+    /// The text with origins replaced, if there were any, up to where it is not decided yet.
+    fn replace(&self, text: &Bytes) -> (Option<Bytes>, usize) {
+        let mut out: Option<BytesMut> = None;
+        let mut copied = 0;
+        let mut at = 0;
+        while let Some(found) = memchr::memchr(b'h', &text[at..]) {
+            at += found;
+            let rest = &text[at..];
+            match self.pairs.iter().find(|(from, _)| rest.starts_with(from)) {
+                Some((from, _)) if rest.len() == from.len() => break,
+                Some((from, to)) if ends_an_origin(rest[from.len()]) => {
+                    let out = out.get_or_insert_default();
+                    out.extend_from_slice(&text[copied..at]);
+                    out.extend_from_slice(to);
+                    at += from.len();
+                    copied = at;
+                }
+                _ if self.pairs.iter().any(|(from, _)| from.starts_with(rest)) => break,
+                _ => at += 1,
+            }
+        }
+        let undecided = if memchr::memchr(b'h', &text[at..]).is_some() { at } else { text.len() };
+        if let Some(out) = &mut out {
+            out.extend_from_slice(&text[copied..undecided]);
+        }
+        (out.map(BytesMut::freeze), undecided)
+    }
+}
+
+/// Whether an origin is over before this byte.
+fn ends_an_origin(next: u8) -> bool {
+    !(next.is_ascii_alphanumeric() || matches!(next, b'.' | b'-' | b':' | b'@'))
+}
+
+/// Whether a body is text in which an address of the server may stand: JSON, alone or in a stream,
+/// not compressed.
+pub fn may_hold_origins(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let readable = media_type.contains("json") || media_type.contains("event-stream");
+    readable && !headers.contains_key(CONTENT_ENCODING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FROM: &str = "http://127.0.0.1:8283";
+    const TO: &str = "http://localhost:9/name/-";
+
+    fn check(text: &str, expected: &str) {
+        for cut in 0..=text.len() {
+            let mut rewriter = Rewriter::new(FROM, TO);
+            let mut out = rewriter.push(Bytes::copy_from_slice(&text.as_bytes()[..cut])).to_vec();
+            out.extend_from_slice(&rewriter.push(Bytes::copy_from_slice(&text.as_bytes()[cut..])));
+            out.extend_from_slice(&rewriter.finish());
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_found_across_every_cut() {
+        check("http://127.0.0.1:8283", "http://localhost:9/name/-");
+        check(
+            "\"http://127.0.0.1:8283/v1?x\" and http://127.0.0.1:8283",
+            "\"http://localhost:9/name/-/v1?x\" and http://localhost:9/name/-",
+        );
+        check(r#""http:\/\/127.0.0.1:8283\/v1""#, r#""http:\/\/localhost:9\/name\/-\/v1""#);
+        check(
+            "?next=http%3A%2F%2F127.0.0.1%3A8283%2Fv1",
+            "?next=http%3A%2F%2Flocalhost%3A9%2Fname%2F-%2Fv1",
+        );
+    }
+
+    #[test]
+    fn what_only_begins_like_it_is_left_alone() {
+        for text in [
+            "http://127.0.0.1:82830/",
+            "http://127.0.0.1:828",
+            "http://127.0.0.1",
+            "hhttp:/",
+            "héh",
+        ] {
+            if text.is_ascii() {
+                check(text, text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_piece_with_nothing_to_replace_is_not_held_back() {
+        let mut rewriter = Rewriter::new(FROM, TO);
+
+        let out = rewriter.push(Bytes::from_static(b"data: {\"a\": \"the http way\"}\n\n"));
+
+        assert_eq!(out, "data: {\"a\": \"the http way\"}\n\n");
+        assert!(rewriter.finish().is_empty());
+    }
+}

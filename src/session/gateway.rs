@@ -1,0 +1,314 @@
+//! From a request to the session it belongs to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::{Request, StatusCode};
+use hyper::body::Incoming;
+use tokio::sync::OnceCell;
+
+use super::event::{Event, Miss};
+use super::settings::Settings;
+use super::summary::{Summary, Unplayed};
+use super::track::{self, Track};
+use super::{control, track::Begun};
+use crate::cassette::Name;
+use crate::error::{Error, Result};
+use crate::matching::Mismatch;
+use crate::mode::Mode;
+use crate::recorder::{Recorder, Recording, Tape};
+use crate::replayer::{Recorded, Replayer, miss_answer};
+use crate::report;
+use crate::server::{Address, Answer, Handler, Place, problem};
+use crate::store::Journal;
+
+/// All sessions that are served at one address.
+#[derive(Debug)]
+pub(super) struct Gateway {
+    settings: Settings,
+    tracks: Mutex<BTreeMap<String, Slot>>,
+    /// Loaded cassettes, shared by the sessions of the same name.
+    library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
+    tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
+    misses: Mutex<Vec<Miss>>,
+}
+
+/// A session that is opened by its first request, once.
+#[derive(Debug, Clone)]
+struct Slot {
+    cassette: Name,
+    track: Arc<OnceCell<Track>>,
+}
+
+impl Gateway {
+    /// Opens the default session, so that what is wrong with it is known at once. In replay it may
+    /// be missing: all clients may name cassettes of their own.
+    pub(super) async fn open(settings: Settings) -> Result<Self> {
+        let gateway = Self {
+            settings,
+            tracks: Mutex::default(),
+            library: Mutex::default(),
+            tapes: Mutex::default(),
+            misses: Mutex::default(),
+        };
+        let name = gateway.settings.cassette.clone();
+        if Track::plan(&gateway.settings, &name) == Mode::Replay {
+            gateway.report_unfinished(&name);
+            match gateway.recorded(&name).await {
+                Err(error) if error.is_no_cassette() => {}
+                Err(error) => return Err(error),
+                Ok(_) => drop(gateway.slot("", &name).track(&gateway).await?),
+            }
+        }
+        Ok(gateway)
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        self.settings.mode
+    }
+
+    pub(super) fn misses(&self) -> Vec<Miss> {
+        lock(&self.misses).clone()
+    }
+
+    /// Lets the runs of a session, or of all, begin anew. Tells how many there were.
+    pub(super) fn reset(&self, session: Option<&str>) -> usize {
+        let tracks = lock(&self.tracks);
+        let chosen =
+            tracks.iter().filter(|(name, _)| session.is_none_or(|session| session == *name));
+        let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
+        replayers.map(Replayer::reset).count()
+    }
+
+    /// The sessions that were asked for and their cassettes.
+    pub(super) fn sessions(&self) -> Vec<(String, Name)> {
+        lock(&self.tracks)
+            .iter()
+            .map(|(session, slot)| (session.clone(), slot.cassette.clone()))
+            .collect()
+    }
+
+    /// What was recorded and not asked for, by session.
+    pub(super) fn unplayed(&self) -> Vec<Unplayed> {
+        let mut all = Vec::new();
+        for (session, slot) in lock(&self.tracks).iter() {
+            let Some(replayer) = slot.track.get().and_then(Track::replayer) else { continue };
+            let interactions = &replayer.recorded().cassette().interactions;
+            all.extend(replayer.unplayed().into_iter().map(|interaction| Unplayed {
+                session: session.clone(),
+                cassette: slot.cassette.to_string(),
+                interaction,
+                method: interactions[interaction].request.method.clone(),
+                path: interactions[interaction].request.path.clone(),
+            }));
+        }
+        all
+    }
+
+    /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
+    /// returned.
+    pub(super) async fn finish(&self) -> Result<Summary> {
+        let tapes = std::mem::take(&mut *lock(&self.tapes));
+        let mut recordings = Vec::new();
+        let mut failure = None;
+        for (name, tape) in tapes.iter().filter_map(|(name, cell)| Some((name, cell.get()?))) {
+            tape.settle(self.settings.patience.grace + std::time::Duration::from_secs(1)).await;
+            let base = lock(&self.library).get(name).and_then(|cell| cell.get().cloned());
+            match tape.finish(base.as_ref().map(|base| base.cassette())) {
+                Ok(recording) => recordings.push(recording),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(self.summary(recordings)),
+        }
+    }
+
+    fn summary(&self, recordings: Vec<Recording>) -> Summary {
+        let unplayed = self.unplayed();
+        let tracks = lock(&self.tracks);
+        let replayed: Vec<usize> = tracks
+            .values()
+            .filter_map(|slot| {
+                Some(slot.track.get()?.replayer()?.recorded().cassette().interactions.len())
+            })
+            .collect();
+        Summary {
+            recordings,
+            misses: self.misses(),
+            sessions: replayed.len(),
+            played: replayed.iter().sum::<usize>() - unplayed.len(),
+            unplayed,
+        }
+    }
+
+    async fn serve(&self, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
+        if let Some(asked) = control::asked(&target) {
+            return control::answer(self, &head.method, asked);
+        }
+        if head.headers.contains_key(http::header::UPGRADE) {
+            let message = "retape does not record WebSocket or other upgrades yet";
+            return problem(StatusCode::NOT_IMPLEMENTED, "upgrade", message);
+        }
+        let address = match Address::parse(&target) {
+            Ok(address) => address,
+            Err(error) => return self.refuse(&head, &target, "", &error),
+        };
+        let name = address.cassette.clone().unwrap_or_else(|| self.settings.cassette.clone());
+        let slot = self.slot(&address.session, &name);
+        let track = match slot.track(self).await {
+            Ok(track) => track,
+            Err(error) => return self.refuse(&head, &address.target, &address.session, &error),
+        };
+        let place = Place::of(&head.headers, &address.session);
+        let asked = head.headers.clone();
+        match track.answer(head, &address.target, body, &place).await {
+            Ok(answer) => answer,
+            Err(mismatch) => {
+                let explanation = self.missed(&address.session, &name, &mismatch);
+                miss_answer(&asked, &explanation)
+            }
+        }
+    }
+
+    fn slot(&self, session: &str, name: &Name) -> Slot {
+        let mut tracks = lock(&self.tracks);
+        if let Some(slot) = tracks.get(session) {
+            return slot.clone();
+        }
+        let slot = Slot { cassette: name.clone(), track: Arc::default() };
+        tracks.insert(session.to_owned(), slot.clone());
+        slot
+    }
+
+    async fn track(&self, name: &Name) -> Result<Track> {
+        let settings = &self.settings;
+        let replayer = |recorded| Replayer::new(recorded, settings.pace);
+        let recorder = |tape| {
+            Ok::<_, Error>(Recorder::new(track::upstream(settings)?, settings.patience, tape))
+        };
+        Ok(match Track::plan(settings, name) {
+            Mode::Replay | Mode::Once => Track::Replay(replayer(self.recorded(name).await?)),
+            Mode::Passthrough => Track::Forward(recorder(None)?),
+            Mode::Record => Track::Forward(recorder(Some(self.tape(name).await?))?),
+            Mode::NewEpisodes => {
+                let base = self.base(name).await?;
+                Track::Extend(replayer(base), recorder(Some(self.tape(name).await?))?)
+            }
+        })
+    }
+
+    async fn recorded(&self, name: &Name) -> Result<Arc<Recorded>> {
+        let folder = self.settings.folder.clone();
+        self.library_of(name, move |name| Recorded::load(&folder, &name)).await
+    }
+
+    async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
+        let cell = Arc::clone(lock(&self.library).entry(name.clone()).or_default());
+        cell.get_or_try_init(|| async { track::base(&self.settings, name).map(Arc::new) })
+            .await
+            .cloned()
+    }
+
+    /// Loading takes a while for a large cassette and must not hold up others.
+    async fn library_of(
+        &self,
+        name: &Name,
+        load: impl FnOnce(Name) -> Result<Recorded> + Send + 'static,
+    ) -> Result<Arc<Recorded>> {
+        let cell = Arc::clone(lock(&self.library).entry(name.clone()).or_default());
+        let name = name.clone();
+        let loaded = cell.get_or_try_init(|| async {
+            let loading = tokio::task::spawn_blocking(move || load(name));
+            loading.await.expect("loading a cassette does not panic").map(Arc::new)
+        });
+        loaded.await.cloned()
+    }
+
+    async fn tape(&self, name: &Name) -> Result<Arc<Tape>> {
+        let cell = Arc::clone(lock(&self.tapes).entry(name.clone()).or_default());
+        let begun = cell.get_or_try_init(|| async {
+            let Begun { tape, rescued } = track::begin(&self.settings, name)?;
+            if let Some((left, path)) = rescued {
+                self.tell(Event::Rescued {
+                    path,
+                    interactions: left.cassette.interactions.len(),
+                    cut: left.cut,
+                    unasked: left.unasked,
+                });
+            }
+            Ok(tape)
+        });
+        begun.await.cloned()
+    }
+
+    fn report_unfinished(&self, name: &Name) {
+        let folder = &self.settings.folder;
+        if let Some(left) = Journal::peek(folder, name) {
+            self.tell(Event::Unfinished {
+                journal: Journal::path_of(folder, name),
+                interactions: left.cassette.interactions.len(),
+                cut: left.cut,
+            });
+        }
+    }
+
+    fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> String {
+        let explanation = report::miss(name.as_str(), mismatch);
+        self.note(Miss {
+            session: session.to_owned(),
+            cassette: name.to_string(),
+            method: mismatch.asked.method.clone(),
+            path: mismatch.asked.path.clone(),
+            explanation: explanation.clone(),
+        });
+        explanation
+    }
+
+    /// A request whose cassette cannot be opened is a miss as well.
+    fn refuse(
+        &self,
+        head: &http::request::Parts,
+        target: &str,
+        session: &str,
+        error: &Error,
+    ) -> Answer {
+        let explanation = format!("{error:?}");
+        self.note(Miss {
+            session: session.to_owned(),
+            cassette: session.split('~').next().unwrap_or_default().to_owned(),
+            method: head.method.to_string(),
+            path: target.to_owned(),
+            explanation: explanation.clone(),
+        });
+        miss_answer(&head.headers, &explanation)
+    }
+
+    fn note(&self, miss: Miss) {
+        lock(&self.misses).push(miss.clone());
+        self.tell(Event::Miss(miss));
+    }
+
+    fn tell(&self, event: Event) {
+        (self.settings.listener)(event);
+    }
+}
+
+impl Slot {
+    async fn track(&self, gateway: &Gateway) -> Result<&Track> {
+        self.track.get_or_try_init(|| gateway.track(&self.cassette)).await
+    }
+}
+
+impl Handler for Gateway {
+    async fn handle(&self, request: Request<Incoming>) -> Answer {
+        self.serve(request).await
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,124 @@
+//! Entry points of a test: a server that records or replays, by mode.
+//!
+//! A [`Session`] listens on loopback. Clients are given its [`url`](Session::url) as their base
+//! address; one prefix of the path names the cassette (`URL/letta/hitl/-/v1/agents`), so any number
+//! of tests share one session and never meet.
+
+mod control;
+mod event;
+mod gateway;
+mod settings;
+mod summary;
+mod track;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use event::{Event, Miss};
+pub use settings::SessionBuilder;
+pub use summary::{Summary, Unplayed};
+
+use crate::error::Result;
+use crate::mode::Mode;
+use crate::server::{Address, Server};
+use gateway::Gateway;
+
+/// A running recorder or replayer, and the cassettes it works with.
+///
+/// The mode is `RETAPE_MODE`, else [`Mode::Replay`] under `CI`, else [`Mode::Once`]: replay what is
+/// recorded, record what is not. It runs on the current tokio runtime; a test with a blocking client
+/// needs the multi-threaded one.
+///
+/// # Example: replay a recorded conversation
+///
+/// ```
+/// # use std::error::Error;
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn Error>> {
+/// let session = retape::Session::builder("compat/v1/hello")
+///     .cassettes("cassettes")
+///     .mode(retape::Mode::Replay)
+///     .start()
+///     .await?;
+///
+/// let answer = reqwest::get(format!("{}/hello", session.url())).await?;
+///
+/// assert_eq!(answer.status(), 200);
+/// session.finish().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "a session that is not finished saves no recording and reports no miss"]
+pub struct Session {
+    gateway: Arc<Gateway>,
+    server: Server,
+}
+
+impl Session {
+    /// Starts a session on one cassette with the settings of the environment: `RETAPE_MODE`,
+    /// `RETAPE_UPSTREAM`, and the folder `cassettes` of the crate under test.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionBuilder::start`].
+    pub async fn start(cassette: &str) -> Result<Self> {
+        Self::builder(cassette).start().await
+    }
+
+    /// Settings for a session whose default cassette is `cassette`.
+    pub fn builder(cassette: &str) -> SessionBuilder {
+        SessionBuilder::new(cassette)
+    }
+
+    /// The base address for a client of the default cassette: `http://127.0.0.1:40123`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address())
+    }
+
+    /// The base address for a client of another cassette, `letta/hitl/deny`, or of a separate run
+    /// through one, `letta/hitl/deny~2`.
+    pub fn url_of(&self, session: &str) -> String {
+        format!("{}{}", self.url(), Address::prefix(session))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// What is done with requests.
+    pub fn mode(&self) -> Mode {
+        self.gateway.mode()
+    }
+
+    /// The requests so far that nothing recorded answered.
+    pub fn misses(&self) -> Vec<Miss> {
+        self.gateway.misses()
+    }
+
+    /// Lets every run through a cassette begin anew.
+    pub fn reset(&self) {
+        self.gateway.reset(None);
+    }
+
+    /// Stops, saves what was recorded, and reports.
+    ///
+    /// # Errors
+    ///
+    /// If a request had no recorded answer, or a recording could not be saved.
+    pub async fn finish(self) -> Result<Summary> {
+        self.stop().await?.checked()
+    }
+
+    /// Stops, saves what was recorded, and tells what happened, misses included.
+    ///
+    /// # Errors
+    ///
+    /// If a recording could not be saved.
+    pub async fn stop(self) -> Result<Summary> {
+        self.server.stop(Duration::from_millis(500)).await;
+        self.gateway.finish().await
+    }
+}

@@ -1,0 +1,167 @@
+//! Settings of a session.
+
+use std::env;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::gateway::Gateway;
+use super::{Event, Session};
+use crate::cassette::Name;
+use crate::error::{Error, Kind, Result};
+use crate::mode::Mode;
+use crate::recorder::{Patience, Upstream};
+use crate::replayer::Pace;
+use crate::server::Server;
+
+/// Is told what happens.
+pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// Settings of a [`Session`]; what is not set comes from the environment.
+#[derive(Clone)]
+pub struct SessionBuilder {
+    cassette: String,
+    cassettes: Option<PathBuf>,
+    upstream: Option<String>,
+    mode: Option<Mode>,
+    listen: SocketAddr,
+    pace: Pace,
+    patience: Patience,
+    listener: Listener,
+}
+
+/// Settings that are complete.
+pub(super) struct Settings {
+    pub(super) cassette: Name,
+    pub(super) folder: PathBuf,
+    pub(super) upstream: Option<Upstream>,
+    pub(super) mode: Mode,
+    pub(super) pace: Pace,
+    pub(super) patience: Patience,
+    pub(super) listener: Listener,
+}
+
+impl SessionBuilder {
+    pub(super) fn new(cassette: &str) -> Self {
+        Self {
+            cassette: cassette.to_owned(),
+            cassettes: None,
+            upstream: None,
+            mode: None,
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            pace: Pace::Instant,
+            patience: Patience::default(),
+            listener: Arc::new(|_| {}),
+        }
+    }
+
+    /// The folder of the cassettes; `cassettes` if it is not set. A relative one is looked for below
+    /// the crate that cargo runs, else below the current folder.
+    pub fn cassettes(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cassettes = Some(folder.into());
+        self
+    }
+
+    /// The live server to record from; `RETAPE_UPSTREAM` if it is not set.
+    pub fn upstream(mut self, address: impl Into<String>) -> Self {
+        self.upstream = Some(address.into());
+        self
+    }
+
+    /// What is done with requests; [`Mode::from_env`] if it is not set.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Where to listen; a free port of the loopback address if it is not set.
+    pub fn listen(mut self, address: SocketAddr) -> Self {
+        self.listen = address;
+        self
+    }
+
+    /// How fast recorded answers come.
+    pub fn pace(mut self, pace: Pace) -> Self {
+        self.pace = pace;
+        self
+    }
+
+    /// How long the recorder waits for a silent server; 300 s if it is not set.
+    pub fn silence(mut self, limit: Duration) -> Self {
+        self.patience.silence = limit;
+        self
+    }
+
+    /// How long the recorder goes on reading an answer after its client has left; 5 s if it is not
+    /// set.
+    pub fn grace(mut self, limit: Duration) -> Self {
+        self.patience.grace = limit;
+        self
+    }
+
+    /// Is called with what happens while it happens.
+    pub fn on_event(mut self, listener: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        self.listener = Arc::new(listener);
+        self
+    }
+
+    /// Starts to listen.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is not valid, the mode needs a server that is not given, the cassette cannot be
+    /// opened, or the address cannot be listened on.
+    pub async fn start(self) -> Result<Session> {
+        let listen = self.listen;
+        let gateway = Arc::new(Gateway::open(self.complete()?).await?);
+        let listener = Server::bind(listen).await?;
+        let server = Server::start(listener, Arc::clone(&gateway))?;
+        Ok(Session { gateway, server })
+    }
+
+    fn complete(self) -> Result<Settings> {
+        let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
+        let address = self.upstream.or_else(|| env::var("RETAPE_UPSTREAM").ok());
+        let address = address.filter(|address| !address.is_empty());
+        let upstream = address.as_deref().map(Upstream::new).transpose()?;
+        if upstream.is_none() && !matches!(mode, Mode::Replay | Mode::Once) {
+            return Err(no_upstream(mode));
+        }
+        Ok(Settings {
+            cassette: Name::new(self.cassette)?,
+            folder: below_crate(&self.cassettes.unwrap_or_else(|| "cassettes".into())),
+            upstream,
+            mode,
+            pace: self.pace,
+            patience: self.patience,
+            listener: self.listener,
+        })
+    }
+}
+
+pub(super) fn no_upstream(mode: Mode) -> Error {
+    Error::new(Kind::NoUpstream).hint(format!(
+        "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`), or replay what is recorded instead of `{mode}`"
+    ))
+}
+
+fn below_crate(folder: &Path) -> PathBuf {
+    match env::var_os("CARGO_MANIFEST_DIR") {
+        Some(of_crate) if folder.is_relative() => Path::new(&of_crate).join(folder),
+        _ => folder.to_owned(),
+    }
+}
+
+impl fmt::Debug for SessionBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionBuilder").field("cassette", &self.cassette).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("cassette", &self.cassette).finish_non_exhaustive()
+    }
+}

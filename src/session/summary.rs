@@ -1,0 +1,82 @@
+//! What a session came to.
+
+use serde_json::json;
+
+use super::event::Miss;
+use crate::error::{Error, Kind, Result};
+use crate::recorder::Recording;
+
+/// What a session came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// The cassettes that were recorded.
+    pub recordings: Vec<Recording>,
+    /// The requests that nothing recorded answered.
+    pub misses: Vec<Miss>,
+    /// How many runs through a cassette were replayed.
+    pub sessions: usize,
+    /// How many recorded interactions were asked for in them.
+    pub played: usize,
+    /// What was recorded and not asked for in them.
+    pub unplayed: Vec<Unplayed>,
+}
+
+/// A recorded interaction that was not asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unplayed {
+    /// The session as its prefix names it; empty for the default one.
+    pub session: String,
+    /// The cassette.
+    pub cassette: String,
+    /// The number of the interaction, counted from 0.
+    pub interaction: usize,
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// What it asks for.
+    pub path: String,
+}
+
+impl Summary {
+    /// The summary if every request was answered.
+    ///
+    /// # Errors
+    ///
+    /// If there were misses; the hint explains the first.
+    pub fn checked(self) -> Result<Self> {
+        match self.misses.first() {
+            None => Ok(self),
+            Some(first) => Err(Error::new(Kind::Missed { count: self.misses.len() })
+                .hint(first.explanation.clone())),
+        }
+    }
+
+    /// The summary if everything recorded was asked for.
+    ///
+    /// # Errors
+    ///
+    /// If something was left.
+    pub fn all_played(self) -> Result<Self> {
+        match self.unplayed.first() {
+            None => Ok(self),
+            Some(first) => Err(Error::new(Kind::Unplayed { count: self.unplayed.len() }).hint(format!(
+                "`{}` was not asked for `{} {}` (interaction {}); record it again if that is meant to be",
+                first.cassette,
+                first.method,
+                first.path,
+                first.interaction + 1
+            ))),
+        }
+    }
+}
+
+impl Unplayed {
+    pub(super) fn to_json(&self) -> serde_json::Value {
+        json!({
+            "session": self.session,
+            "cassette": self.cassette,
+            "interaction": self.interaction + 1,
+            "method": self.method,
+            "path": self.path,
+        })
+    }
+}

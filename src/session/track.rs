@@ -1,0 +1,106 @@
+//! What a session of one cassette does with a request.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+
+use super::settings::{Settings, no_upstream};
+use crate::cassette::{Cassette, End, Name};
+use crate::error::Result;
+use crate::matching::Mismatch;
+use crate::mode::Mode;
+use crate::recorder::{Asked, Recorder, Tape, Upstream};
+use crate::replayer::{Recorded, Replayer};
+use crate::server::{Answer, Place, no_answer};
+use crate::store::{self, Recovered};
+
+/// What a session of one cassette does with a request.
+#[derive(Debug)]
+pub(super) enum Track {
+    /// Answers from the cassette.
+    Replay(Replayer),
+    /// Asks the live server; records the answers if it has a tape.
+    Forward(Recorder),
+    /// Answers from the cassette where it can, and records the rest.
+    Extend(Replayer, Recorder),
+}
+
+/// A tape, what it goes on from, and what was rescued when it was begun.
+pub(super) struct Begun {
+    pub(super) tape: Arc<Tape>,
+    pub(super) rescued: Option<(Recovered, PathBuf)>,
+}
+
+impl Track {
+    /// What the mode asks for, given whether the cassette exists.
+    pub(super) fn plan(settings: &Settings, name: &Name) -> Mode {
+        match settings.mode {
+            Mode::Once if store::exists(&settings.folder, name) => Mode::Replay,
+            Mode::Once if settings.upstream.is_some() => Mode::Record,
+            Mode::Once => Mode::Replay,
+            mode => mode,
+        }
+    }
+
+    pub(super) async fn answer(
+        &self,
+        head: Parts,
+        target: &str,
+        body: Incoming,
+        place: &Place,
+    ) -> Result<Answer, Box<Mismatch>> {
+        match self {
+            Self::Forward(recorder) => {
+                Ok(recorder.forward(head, target, Asked::Arriving(body), place).await)
+            }
+            Self::Replay(replayer) => match read(body).await {
+                Some(body) => replayer.answer(&head, target, body, place).await,
+                None => Ok(no_answer(End::ClientClosed, "")),
+            },
+            Self::Extend(replayer, recorder) => {
+                let Some(body) = read(body).await else {
+                    return Ok(no_answer(End::ClientClosed, ""));
+                };
+                match replayer.answer(&head, target, body.clone(), place).await {
+                    Ok(answer) => Ok(answer),
+                    Err(_) => Ok(recorder.forward(head, target, Asked::Whole(body), place).await),
+                }
+            }
+        }
+    }
+
+    pub(super) fn replayer(&self) -> Option<&Replayer> {
+        match self {
+            Self::Replay(replayer) | Self::Extend(replayer, _) => Some(replayer),
+            Self::Forward(_) => None,
+        }
+    }
+}
+
+pub(super) fn upstream(settings: &Settings) -> Result<Upstream> {
+    settings.upstream.clone().ok_or_else(|| no_upstream(settings.mode))
+}
+
+pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
+    let upstream = upstream(settings)?;
+    let (tape, rescued) = Tape::begin(&settings.folder, name, upstream.origin())?;
+    Ok(Begun { tape: Arc::new(tape), rescued })
+}
+
+/// The cassette that is extended: the one that is there, or an empty one.
+pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
+    if store::exists(&settings.folder, name) {
+        return Recorded::load(&settings.folder, name);
+    }
+    let mut empty = Cassette::default();
+    empty.recorded.upstream = upstream(settings)?.origin().to_owned();
+    Recorded::new(empty)
+}
+
+async fn read(body: Incoming) -> Option<Bytes> {
+    Some(body.collect().await.ok()?.to_bytes())
+}

@@ -1,0 +1,255 @@
+//! The lines of a journal.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::cassette::{End, Headers, Progress, Recorded};
+
+/// One thing that happened while recording. `n` is the number of the interaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry<'a> {
+    /// A recording began.
+    Begin {
+        /// Where and when.
+        recorded: Recorded,
+    },
+    /// The head of a request arrived.
+    Request {
+        /// The interaction.
+        n: usize,
+        /// What was going on.
+        after: Cow<'a, [Progress]>,
+        /// `GET`, `POST`, …
+        method: Cow<'a, str>,
+        /// Path and query.
+        path: Cow<'a, str>,
+        /// Its header fields.
+        headers: Cow<'a, Headers>,
+    },
+    /// A piece of a request body arrived.
+    Sent {
+        /// The interaction.
+        n: usize,
+        /// The piece.
+        bytes: Cow<'a, [u8]>,
+    },
+    /// The request was complete.
+    Asked {
+        /// The interaction.
+        n: usize,
+    },
+    /// The head of an answer arrived.
+    Head {
+        /// The interaction.
+        n: usize,
+        /// Milliseconds since the request.
+        ms: u64,
+        /// The status code.
+        status: u16,
+        /// An unusual reason phrase.
+        reason: Option<Cow<'a, str>>,
+        /// Its header fields.
+        headers: Cow<'a, Headers>,
+    },
+    /// A chunk of an answer arrived.
+    Chunk {
+        /// The interaction.
+        n: usize,
+        /// Milliseconds since the request.
+        ms: u64,
+        /// The chunk.
+        bytes: Cow<'a, [u8]>,
+    },
+    /// The interaction is over.
+    End {
+        /// The interaction.
+        n: usize,
+        /// How.
+        end: End,
+        /// Fields behind the body.
+        trailers: Cow<'a, Headers>,
+    },
+}
+
+/// How a line is spelled: every entry is one object of these members.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retape_journal: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upstream: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after: Vec<(usize, usize)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent: Option<Piece<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<Vec<(Cow<'a, str>, Piece<'a>)>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunk: Option<Piece<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<Cow<'a, str>>,
+}
+
+/// Bytes: text where they are, base64 where they are not.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Piece<'a> {
+    Text(Cow<'a, str>),
+    Base64(String),
+}
+
+/// The journal is a file of the moment: no release reads another one's.
+const VERSION: u64 = 1;
+
+impl Entry<'_> {
+    /// Appends the entry as one line.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        serde_json::to_writer(&mut *out, &self.line())
+            .expect("a line holds nothing that JSON cannot say");
+        out.push(b'\n');
+    }
+
+    fn line(&self) -> Line<'_> {
+        match self {
+            Self::Begin { recorded } => Line {
+                retape_journal: Some(VERSION),
+                at: Some(recorded.at.as_str().into()),
+                upstream: Some(recorded.upstream.as_str().into()),
+                server: recorded.server.as_deref().map(Into::into),
+                ..Line::default()
+            },
+            Self::Request { n, after, method, path, headers } => Line {
+                n: Some(*n),
+                after: after.iter().map(|at| (at.interaction, at.chunks)).collect(),
+                method: Some(method.as_ref().into()),
+                path: Some(path.as_ref().into()),
+                headers: Some(fields(headers)),
+                ..Line::default()
+            },
+            Self::Sent { n, bytes } => {
+                Line { n: Some(*n), sent: Some(Piece::of(bytes)), ..Line::default() }
+            }
+            Self::Asked { n } => Line { n: Some(*n), asked: Some(true), ..Line::default() },
+            Self::Head { n, ms, status, reason, headers } => Line {
+                n: Some(*n),
+                ms: Some(*ms),
+                status: Some(*status),
+                reason: reason.as_deref().map(Into::into),
+                headers: Some(fields(headers)),
+                ..Line::default()
+            },
+            Self::Chunk { n, ms, bytes } => Line {
+                n: Some(*n),
+                ms: Some(*ms),
+                chunk: Some(Piece::of(bytes)),
+                ..Line::default()
+            },
+            Self::End { n, end, trailers } => Line {
+                n: Some(*n),
+                end: Some(end.as_str().into()),
+                headers: (!trailers.is_empty()).then(|| fields(trailers)),
+                ..Line::default()
+            },
+        }
+    }
+}
+
+impl Entry<'static> {
+    /// Reads one line; `None` if it is torn.
+    pub(super) fn read(line: &[u8]) -> Option<Self> {
+        let line: Line<'_> = serde_json::from_slice(line).ok()?;
+        if line.retape_journal.is_some() {
+            return line.begin();
+        }
+        let n = line.n?;
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        if let Some(end) = line.end {
+            let trailers = Cow::Owned(headers(line.headers.unwrap_or_default())?);
+            return Some(Self::End { n, end: End::from_word(&end)?, trailers });
+        }
+        if let Some(chunk) = line.chunk {
+            return Some(Self::Chunk { n, ms: line.ms?, bytes: Cow::Owned(chunk.bytes()?) });
+        }
+        if let Some(sent) = line.sent {
+            return Some(Self::Sent { n, bytes: Cow::Owned(sent.bytes()?) });
+        }
+        if line.asked.is_some() {
+            return Some(Self::Asked { n });
+        }
+        let headers = Cow::Owned(headers(line.headers?)?);
+        if let Some(status) = line.status {
+            let reason = line.reason.map(owned);
+            return Some(Self::Head { n, ms: line.ms?, status, reason, headers });
+        }
+        let progress = |(interaction, chunks)| Progress { interaction, chunks };
+        Some(Self::Request {
+            n,
+            after: Cow::Owned(line.after.into_iter().map(progress).collect()),
+            method: owned(line.method?),
+            path: owned(line.path?),
+            headers,
+        })
+    }
+}
+
+impl Line<'_> {
+    fn begin(self) -> Option<Entry<'static>> {
+        (self.retape_journal == Some(VERSION)).then_some(())?;
+        let recorded = Recorded {
+            at: self.at?.into_owned(),
+            upstream: self.upstream?.into_owned(),
+            server: self.server.map(Cow::into_owned),
+        };
+        Some(Entry::Begin { recorded })
+    }
+}
+
+impl<'a> Piece<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::Text(text.into()),
+            Err(_) => Self::Base64(STANDARD.encode(bytes)),
+        }
+    }
+
+    fn bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Text(text) => Some(text.into_owned().into_bytes()),
+            Self::Base64(text) => STANDARD.decode(text).ok(),
+        }
+    }
+}
+
+fn fields(headers: &Headers) -> Vec<(Cow<'_, str>, Piece<'_>)> {
+    headers.iter().map(|(name, value)| (name.into(), Piece::of(value))).collect()
+}
+
+fn headers(fields: Vec<(Cow<'_, str>, Piece<'_>)>) -> Option<Headers> {
+    let field = |(name, value): (Cow<'_, str>, Piece<'_>)| {
+        Some((name.into_owned(), Bytes::from(value.bytes()?)))
+    };
+    fields.into_iter().map(field).collect::<Option<Vec<_>>>().map(Headers::from_iter)
+}

@@ -1,0 +1,160 @@
+//! The journal of a recording that is under way: `NAME.json.part`.
+//!
+//! Each thing that happens is appended as one line before it is passed on to the client, so
+//! whatever a client has seen is in the journal, also if the recorder is killed. What is written is
+//! redacted already. The file is locked while it is written.
+//!
+//! # Rationale
+//!
+//! A queue and a writer task would keep the disk out of the client's way, but lose what is in the
+//! queue when the process is killed. An append to the page cache costs about as much as waking a
+//! task, so the line is written at once.
+
+mod format;
+mod recover;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+pub use format::Entry;
+pub use recover::Recovered;
+
+use super::file::path_of;
+use crate::cassette::{Name, Recorded};
+use crate::error::{Error, Kind, Result};
+
+/// An open, locked journal.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: Mutex<Writer>,
+}
+
+#[derive(Debug)]
+struct Writer {
+    file: File,
+    line: Vec<u8>,
+    failure: Option<std::io::Error>,
+}
+
+impl Journal {
+    /// Opens and locks the journal of a cassette. If a recorder was killed while it wrote one, what
+    /// it holds is returned as well, and stays there until [`begin`](Self::begin).
+    ///
+    /// # Errors
+    ///
+    /// If another process is recording this cassette, or the file cannot be written.
+    pub fn open(folder: &Path, name: &Name) -> Result<(Self, Option<Recovered>)> {
+        let path = Self::path_of(folder, name);
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|source| Error::io("create", parent, source))?;
+        let mut file = private()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(|source| Error::io("write", &path, source))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::new(Kind::Busy)
+                    .at(&path)
+                    .hint("wait for it, or record under another name"));
+            }
+            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path, source)),
+        }
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(|source| Error::io("read", &path, source))?;
+        let recovered = recover::recover(&text);
+        let writer = Writer { file, line: Vec::new(), failure: None };
+        Ok((Self { path, file: Mutex::new(writer) }, recovered))
+    }
+
+    /// Reads the journal that a killed recorder left, without touching it.
+    pub fn peek(folder: &Path, name: &Name) -> Option<Recovered> {
+        let mut file = File::open(Self::path_of(folder, name)).ok()?;
+        // A journal that is locked belongs to a recorder that is at work.
+        file.try_lock_shared().ok()?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).ok()?;
+        recover::recover(&text)
+    }
+
+    /// The file that the journal of a cassette is.
+    pub fn path_of(folder: &Path, name: &Name) -> PathBuf {
+        let mut path = path_of(folder, name).into_os_string();
+        path.push(".part");
+        path.into()
+    }
+
+    /// Empties the journal and begins a new one.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn begin(&self, recorded: &Recorded) -> Result<()> {
+        {
+            let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let emptied = writer.file.set_len(0).and_then(|()| writer.file.rewind());
+            emptied.map_err(|source| Error::io("write", &self.path, source))?;
+        }
+        self.append(&Entry::Begin { recorded: recorded.clone() });
+        self.check()
+    }
+
+    /// Appends one line. A failure is kept for [`check`](Self::check): a recording does not stop
+    /// serving its client because a disk is full.
+    pub fn append(&self, entry: &Entry<'_>) {
+        let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Writer { file, line, failure } = &mut *writer;
+        if failure.is_some() {
+            return;
+        }
+        line.clear();
+        entry.write(line);
+        if let Err(source) = file.write_all(line) {
+            *failure = Some(source);
+        }
+    }
+
+    /// Whether everything was written so far.
+    ///
+    /// # Errors
+    ///
+    /// If a line could not be written; the lines before it are there.
+    pub fn check(&self) -> Result<()> {
+        let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        match writer.failure.take() {
+            None => Ok(()),
+            Some(source) => {
+                Err(Error::io("write", &self.path, source)
+                    .hint("free some space, then record again"))
+            }
+        }
+    }
+
+    /// Removes the journal: its cassette has been saved, or nothing was recorded.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be removed.
+    pub fn remove(&self) -> Result<()> {
+        std::fs::remove_file(&self.path).map_err(|source| Error::io("remove", &self.path, source))
+    }
+}
+
+/// What a conversation holds is nobody else's business while it is not reviewed.
+#[cfg(unix)]
+fn private() -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
+}
+
+#[cfg(not(unix))]
+fn private() -> OpenOptions {
+    OpenOptions::new()
+}

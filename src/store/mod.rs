@@ -1,0 +1,7 @@
+//! Files: cassettes, the bodies beside them, and the journal of a recording that is under way.
+
+mod file;
+mod journal;
+
+pub use file::{exists, load, load_file, path_of, remove_leftovers, save};
+pub use journal::{Entry, Journal, Recovered};
