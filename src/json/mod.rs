@@ -15,4 +15,3 @@ mod walk;
 
 pub use layout::{Indent, Layout};
 pub use token::{Container, Text, Token, Tokens};
-pub use walk::{Elements, Members};

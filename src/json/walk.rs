@@ -6,11 +6,11 @@ use super::{Container, Text, Token, Tokens};
 
 /// The members of an object in order: name and value. Repeated names come each time.
 #[derive(Debug, Clone)]
-pub struct Members<'a>(Values<'a>);
+pub(crate) struct Members<'a>(Values<'a>);
 
 /// The elements of an array in order.
 #[derive(Debug, Clone)]
-pub struct Elements<'a>(Values<'a>);
+pub(crate) struct Elements<'a>(Values<'a>);
 
 #[derive(Debug, Clone)]
 struct Values<'a> {
@@ -20,22 +20,22 @@ struct Values<'a> {
 
 impl<'a> Text<'a> {
     /// The members, none if it is not an object.
-    pub fn members(self) -> Members<'a> {
+    pub(crate) fn members(self) -> Members<'a> {
         Members(Values::inside(self, Container::Object))
     }
 
     /// The elements, none if it is not an array.
-    pub fn elements(self) -> Elements<'a> {
+    pub(crate) fn elements(self) -> Elements<'a> {
         Elements(Values::inside(self, Container::Array))
     }
 
     /// The value of a member; the last one if the name is repeated, as most parsers have it.
-    pub fn get(self, name: &str) -> Option<Text<'a>> {
+    pub(crate) fn get(self, name: &str) -> Option<Text<'a>> {
         self.members().filter(|(other, _)| other == name).map(|(_, value)| value).last()
     }
 
     /// The value at the end of a path of names, with digits for the elements of arrays.
-    pub fn at(self, path: &[&str]) -> Option<Text<'a>> {
+    pub(crate) fn at(self, path: &[&str]) -> Option<Text<'a>> {
         path.iter().try_fold(self, |text, part| match (text.container(), part.parse()) {
             (Some(Container::Array), Ok(index)) => text.elements().nth(index),
             _ => text.get(part),
@@ -43,7 +43,7 @@ impl<'a> Text<'a> {
     }
 
     /// Whether it is an object or an array, and which.
-    pub fn container(self) -> Option<Container> {
+    pub(crate) fn container(self) -> Option<Container> {
         match self.tokens().next()? {
             Token::Open(container) => Some(container),
             _ => None,
@@ -51,7 +51,7 @@ impl<'a> Text<'a> {
     }
 
     /// What a string says. A lone surrogate, which no Rust string can hold, stays escaped.
-    pub fn string(self) -> Option<Cow<'a, str>> {
+    pub(crate) fn string(self) -> Option<Cow<'a, str>> {
         match self.tokens().next()? {
             Token::String(spelled) => Some(unescaped(spelled)),
             _ => None,
@@ -59,7 +59,7 @@ impl<'a> Text<'a> {
     }
 
     /// A number, `true` or `false` as it is spelled; not `null`.
-    pub fn scalar(self) -> Option<&'a str> {
+    pub(crate) fn scalar(self) -> Option<&'a str> {
         match self.tokens().next()? {
             Token::Scalar("null") => None,
             Token::Scalar(spelled) => Some(spelled),
