@@ -63,8 +63,9 @@ impl Page {
             counts.push(format!("redacted by {}", cassette.redactions.join(", ")));
         }
         let mut lines = vec![self.paint(Style::Bold, &visible(name))];
-        for told in [origin(&cassette.recorded), counts.join(" · ")] {
-            lines.push(self.paint(Style::Dim, &cut(&visible(&told), self.options.width)));
+        let told = [origin(&cassette.recorded), counts.join(" · ")];
+        for told in told.iter().filter(|told| !told.is_empty()) {
+            lines.push(self.paint(Style::Dim, &cut(&visible(told), self.options.width)));
         }
         if cassette.interrupted {
             let told = "! the recorder was stopped before it had finished: the end may be missing";
@@ -156,10 +157,11 @@ impl Page {
 /// When it was recorded and where from, as far as that is known.
 fn origin(recorded: &Recorded) -> String {
     let server = recorded.server.as_deref().unwrap_or_default();
-    let parts = [("", recorded.at.as_str()), ("from ", &recorded.upstream), ("· ", server)];
+    let parts =
+        [("recorded ", recorded.at.as_str()), ("from ", &recorded.upstream), ("· ", server)];
     let known = parts.iter().filter(|(_, what)| !what.is_empty());
     let told: Vec<String> = known.map(|(before, what)| format!("{before}{what}")).collect();
-    format!("recorded {}", told.join(" "))
+    told.join(" ")
 }
 
 /// What stands at the beginning of a line, coloured or not.

@@ -340,24 +340,26 @@ fn other_servers_are_told_as_well() {
 }
 
 #[test]
-fn a_long_trace_is_told_by_its_types() {
-    let events: Vec<String> =
+fn a_long_trace_is_told_by_its_types_and_errors() {
+    let mut events: Vec<String> =
         (0..30).map(|it| format!(r#"data: {{"type":"step_{it}","id":"{it}"}}"#)).collect();
+    events.push(r#"data: {"type":"error","error":{"message":"overloaded"}}"#.to_owned());
     let events: Vec<(u64, &str)> = events.iter().map(|event| (1, event.as_str())).collect();
 
     let shown = shown(vec![ask("GET", "/steps", "", Outcome::Response(stream(&events)))]);
 
-    assert_snapshot!(shown, @"
+    assert_snapshot!(shown, @r#"
     letta/hitl
     recorded 2026-11-20T10:00:00Z from http://127.0.0.1:8283 · letta 0.16.8
-    1 interaction · 1 stream with 30 messages
+    1 interaction · 1 stream with 31 messages
 
-    1 GET /steps  200  30 events  1 ms
+    1 GET /steps  200  31 events  1 ms
       ← step_0 · step_1 · step_2 · step_3 · step_4 · step_5 · step_6 · step_7 · step_8 · step_9
         step_10 · step_11 · step_12 · step_13 · step_14 · step_15 · step_16 · step_17 · step_18
         step_19 · step_20 · step_21 · step_22 · step_23 · step_24 · step_25 · step_26 · step_27
-        step_28 · step_29
-    ");
+        step_28 · step_29 · error
+      ← 1 ms  error  "overloaded"
+    "#);
 }
 
 #[test]
