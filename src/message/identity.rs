@@ -34,8 +34,16 @@ pub(super) enum Relation {
 
 impl Identity {
     pub(super) fn of(data: &str) -> Self {
+        let mut identity = Self::default();
         let json = Text::parse_container(data.as_bytes());
-        Self(FIELDS.map(|path| json.and_then(|json| said(json.at(path)?))))
+        for (name, value) in json.into_iter().flat_map(Text::members) {
+            for (field, slot) in FIELDS.iter().zip(&mut identity.0) {
+                if field[0] == name {
+                    *slot = value.at(&field[1..]).and_then(said);
+                }
+            }
+        }
+        identity
     }
 
     pub(super) fn relation(&self, other: &Self) -> Relation {

@@ -32,6 +32,10 @@ impl Page {
             0..=MOST_STEPS => self.steps(&answer.lines),
             _ => self.types(&answer.lines),
         };
+        if answer.lines.len() > MOST_STEPS {
+            let errors = answer.lines.iter().filter(|line| line.role == Role::Error);
+            lines.extend(self.steps(&errors.cloned().collect::<Vec<_>>()));
+        }
         if answer.keep_alives > 0 {
             let aside = format!("+ {}", unit::count(answer.keep_alives, "keep-alive"));
             let aside = self.paint(Style::Dim, &aside);

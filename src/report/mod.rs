@@ -7,6 +7,7 @@
 mod answer;
 mod bodies;
 mod difference;
+mod extract;
 mod gist;
 mod gist_fields;
 mod line;

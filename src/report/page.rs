@@ -5,7 +5,7 @@ use super::line::{cut, cut_middle, pad, pad_left, shorten_ids, visible, width, w
 use super::style::Style;
 use super::summary::{Answer, Row, Summary};
 use super::{ShowOptions, unit};
-use crate::cassette::Cassette;
+use crate::cassette::{Cassette, Recorded};
 
 /// The columns of a cassette's text.
 pub(super) struct Page {
@@ -54,11 +54,6 @@ impl Page {
 
     /// Where the cassette comes from and what is in it.
     pub(super) fn head(&self, name: &str, cassette: &Cassette, summary: &Summary) -> Vec<String> {
-        let recorded = &cassette.recorded;
-        let mut from = format!("recorded {} from {}", recorded.at, recorded.upstream);
-        if let Some(server) = &recorded.server {
-            from += &format!(" ({server})");
-        }
         let mut counts = vec![unit::count(summary.rows.len(), "interaction")];
         if summary.streams > 0 {
             let messages = unit::count(summary.messages, "message");
@@ -68,8 +63,9 @@ impl Page {
             counts.push(format!("redacted by {}", cassette.redactions.join(", ")));
         }
         let mut lines = vec![self.paint(Style::Bold, &visible(name))];
-        for told in [from, counts.join(" · ")] {
-            lines.push(self.paint(Style::Dim, &cut(&visible(&told), self.options.width)));
+        let told = [origin(&cassette.recorded), counts.join(" · ")];
+        for told in told.iter().filter(|told| !told.is_empty()) {
+            lines.push(self.paint(Style::Dim, &cut(&visible(told), self.options.width)));
         }
         if cassette.interrupted {
             let told = "! the recorder was stopped before it had finished: the end may be missing";
@@ -156,6 +152,16 @@ impl Page {
             Paths::Short => shorten_ids(&visible(&row.path)),
         }
     }
+}
+
+/// When it was recorded and where from, as far as that is known.
+fn origin(recorded: &Recorded) -> String {
+    let server = recorded.server.as_deref().unwrap_or_default();
+    let parts =
+        [("recorded ", recorded.at.as_str()), ("from ", &recorded.upstream), ("· ", server)];
+    let known = parts.iter().filter(|(_, what)| !what.is_empty());
+    let told: Vec<String> = known.map(|(before, what)| format!("{before}{what}")).collect();
+    told.join(" ")
 }
 
 /// What stands at the beginning of a line, coloured or not.

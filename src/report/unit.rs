@@ -37,3 +37,27 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{ending}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_unit_that_reads_best() {
+        assert_eq!(
+            [0, 999, 1_000, 99_949, 99_950, 1_234_567].map(size),
+            ["0 B", "999 B", "1.0 kB", "99.9 kB", "100 kB", "1.2 MB"]
+        );
+        assert_eq!(
+            [0, 999, 1_000, 59_994, 125_000].map(time),
+            ["0 ms", "999 ms", "1.00 s", "59.99 s", "2 min 05 s"]
+        );
+        assert_eq!(span(5, 5), "5 ms");
+        assert_eq!(span(5, 7), "5–7 ms");
+        assert_eq!(span(980, 1_420), "0.98–1.42 s");
+        assert_eq!(span(1_001, 1_002), "1.00 s");
+        assert_eq!(span(59_000, 61_000), "59.00 s – 1 min 01 s");
+        assert_eq!(count(1, "event"), "1 event");
+        assert_eq!(count(0, "event"), "0 events");
+    }
+}

@@ -155,6 +155,20 @@ mod event_stream {
         check("data: ü€😀\n\n", &[r#"0..16 event [] "ü€😀""#]);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn how_the_body_is_cut_changes_nothing(
+            parts in proptest::collection::vec("[adt:e \r\n\u{feff}ü0]{0,12}|data: |id: |event:|retry:", 0..24),
+        ) {
+            let whole = parts.concat();
+
+            let pieces = items(parts.iter().map(|part| part.as_bytes()));
+
+            assert_eq!(pieces, items([whole.as_bytes()]));
+            assert_eq!(pieces, items(whole.as_bytes().chunks(1)));
+        }
+    }
+
     #[test]
     fn an_event_that_is_cut_short_is_left_over() {
         check("data: a\n\ndata: b\n", &[r#"0..8 event [] "a""#, "9..17 rest"]);
