@@ -9,6 +9,8 @@ mod json;
 pub mod matching;
 pub mod message;
 mod mode;
+#[cfg(feature = "wiremock")]
+mod mount;
 mod recorder;
 pub mod redact;
 mod replayer;
@@ -20,6 +22,8 @@ pub mod store;
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};
 pub use mode::Mode;
+#[cfg(feature = "wiremock")]
+pub use mount::{Mounted, mount};
 pub use recorder::Recording;
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
