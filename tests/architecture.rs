@@ -89,7 +89,9 @@ fn nothing_is_kept_in_a_static() {
     for source in sources() {
         for line in source.code.lines().map(str::trim_start) {
             let kept = line.starts_with("static ") || line.starts_with("pub static ");
-            let state = ["Mutex", "Atomic", "Cell", "RwLock", " mut "].iter().any(|state| line.contains(state));
+            let state = ["Mutex", "Atomic", "Cell", "RwLock", " mut "]
+                .iter()
+                .any(|state| line.contains(state));
             assert!(!(kept && state), "{}: {line}", source.path.display());
         }
     }
@@ -110,7 +112,11 @@ fn files_and_functions_stay_within_a_readers_grasp() {
         let lines = source.text.lines().count();
         assert!(lines <= LONGEST_FILE, "{} has {lines} lines", source.path.display());
         for (name, length) in functions(&source.code) {
-            assert!(length <= LONGEST_FUNCTION, "{}: `{name}` has {length} lines", source.path.display());
+            assert!(
+                length <= LONGEST_FUNCTION,
+                "{}: `{name}` has {length} lines",
+                source.path.display()
+            );
         }
         let stem = source.path.file_stem().unwrap_or_default();
         assert!(!["util", "utils", "common", "helpers"].iter().any(|name| stem == *name));
@@ -125,7 +131,8 @@ fn every_file_that_the_documents_name_exists() {
         let Ok(text) = fs::read_to_string(root().join(document)) else { continue };
         let named = text.split(['`', '(', ')', ' ', '\n']).filter(|word| {
             let tree = ["src/", "tests/", "cassettes/", "benches/", ".ci/"];
-            tree.iter().any(|folder| word.starts_with(folder)) && !word.contains(['<', '*', '$', '{', '…'])
+            tree.iter().any(|folder| word.starts_with(folder))
+                && !word.contains(['<', '*', '$', '{', '…'])
         });
         for word in named {
             let path = word.trim_end_matches(['.', ',', ':', ';']);
@@ -179,12 +186,15 @@ fn used_modules(code: &str) -> Vec<String> {
         let rest = &code[at + "crate::".len()..];
         let inside = match rest.strip_prefix('{') {
             Some(list) => &list[..list.find("};").unwrap_or(list.len())],
-            None => &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())],
+            None => {
+                &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())]
+            }
         };
         let mut depth = 0;
         for word in inside.split_inclusive(['{', '}', ',']) {
             if depth == 0 {
-                let name = word.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                let name =
+                    word.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next();
                 used.extend(name.filter(|name| !name.is_empty()).map(str::to_owned));
             }
             depth += i32::from(word.ends_with('{')) - i32::from(word.ends_with('}'));
@@ -198,7 +208,9 @@ fn functions(code: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();
     for (start, line) in lines.iter().enumerate() {
-        let Some(at) = line.find("fn ").filter(|at| line[..*at].trim_end().split(' ').all(is_qualifier)) else {
+        let Some(at) =
+            line.find("fn ").filter(|at| line[..*at].trim_end().split(' ').all(is_qualifier))
+        else {
             continue;
         };
         let indent = line.len() - line.trim_start().len();
