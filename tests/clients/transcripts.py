@@ -1,7 +1,8 @@
 """Keeps and compares transcripts: what an SDK said in each scenario.
 
     transcripts.py accept SAID EXPECTED    make what was said the expected
-    transcripts.py compare SAID EXPECTED   print differences, then the number of transcripts
+    transcripts.py compare SAID EXPECTED [SCENARIO...]
+                                           print differences, then the number of transcripts
                                            that are as expected and of those that are not
 
 A run makes up a few values (agent names, otids). Where the server echoed one, the expected
@@ -25,7 +26,7 @@ def main() -> int:
     options = _options()
     if options.command == "accept":
         return accept(options.said, options.expected)
-    return compare(options.said, options.expected, options.echoes)
+    return compare(options.said, options.expected, options.scenario, options.echoes)
 
 
 def _options() -> argparse.Namespace:
@@ -41,6 +42,7 @@ def _options() -> argparse.Namespace:
         default="live",
         help="which made-up values come back: this run's, or consistently those of the recording",
     )
+    parser.add_argument("scenario", nargs="*", help="such as hitl/approve_tokens; default: all")
     return parser.parse_args()
 
 
@@ -54,8 +56,8 @@ def accept(said: Path, expected: Path) -> int:
     return 0
 
 
-def compare(said: Path, expected: Path, echoes: str) -> int:
-    names = sorted(_names(said) | _names(expected))
+def compare(said: Path, expected: Path, scenarios: list[str], echoes: str) -> int:
+    names = sorted(name for name in _names(said) | _names(expected) if _asked(name, scenarios))
     failed = 0
     for name in names:
         differences = _differences_of(said / name, expected / name, echoes)
@@ -68,6 +70,11 @@ def compare(said: Path, expected: Path, echoes: str) -> int:
 
 def _names(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*.json")}
+
+
+def _asked(name: str, scenarios: list[str]) -> bool:
+    _, _, scenario = name.removesuffix(".json").partition("/")
+    return not scenarios or scenario in scenarios
 
 
 def _minted(transcript: dict[str, Any]) -> dict[str, str]:
