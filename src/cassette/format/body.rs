@@ -202,6 +202,9 @@ impl<'a> Parts<'a> {
             if self.form.is_some() || self.chunks.is_some() {
                 return Err(here.invalid("a body is written both whole and as a stream"));
             }
+            if !style.is_on_line() {
+                return Err(here.invalid("`layout` is none for a stream"));
+            }
             let usual = Usual { style, framing };
             let chunk =
                 |line: Line<'a>| Ok(Chunk { ms: line.ms(), bytes: line.bytes(usual, fetch)? });
@@ -232,7 +235,10 @@ impl Readable {
 
 /// Cuts a body into chunks of given times and lengths.
 fn cut(mut bytes: Bytes, chunks: Vec<(u64, usize)>, here: &Reader<'_>) -> Result<Body> {
-    let wrong = || here.invalid("the lengths of the chunks do not add up to that of the body");
+    let wrong = || {
+        here.invalid("the lengths of the chunks do not add up to that of the body")
+            .hint("correct them, or remove `chunks` to have the body in one piece")
+    };
     let chunks = chunks
         .into_iter()
         .map(|(ms, length)| {
