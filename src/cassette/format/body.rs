@@ -164,10 +164,10 @@ impl<'a> Parts<'a> {
             "layout" => self.style = Some(Style::read(reader)?),
             "framing" => self.framing = Some(Framing::read(reader)?),
             "encoded" => self.encoded = Some(Encoded::read(reader)?),
-            "stream" => self.stream = Some(read_list(reader, Line::read)?),
+            "stream" => self.stream = Some(reader.list(Line::read)?),
             "chunks" => {
                 let pair = |reader: &mut Reader<'a>| reader.pair(Reader::number, Reader::count);
-                self.chunks = Some(read_list(reader, pair)?);
+                self.chunks = Some(reader.list(pair)?);
             }
             _ if self.form.is_some() => return Err(reader.invalid("a body is written twice")),
             _ => self.form = Form::read(reader, name)?,
@@ -247,16 +247,4 @@ fn cut(mut bytes: Bytes, chunks: Vec<(u64, usize)>, here: &Reader<'_>) -> Result
         })
         .collect::<Result<_>>()?;
     if bytes.is_empty() { Ok(Body::Stream(chunks)) } else { Err(wrong()) }
-}
-
-fn read_list<'a, T>(
-    reader: &mut Reader<'a>,
-    mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
-) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    reader.array(|reader| {
-        list.push(item(reader)?);
-        Ok(())
-    })?;
-    Ok(list)
 }

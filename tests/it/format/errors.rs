@@ -46,7 +46,10 @@ fn what_is_no_cassette_is_refused() {
     hint: resolve the merge conflict in it, or record it again
     "#);
     assert_snapshot!(refused("[]"), @r#"expected an object, found an array (line 1)"#);
-    assert_snapshot!(refused("{}"), @r#"member `retape` is missing (line 1)"#);
+    assert_snapshot!(refused("{}"), @r#"
+    member `retape` is missing (line 1)
+    hint: a cassette begins with `{"retape": 1`
+    "#);
     assert_snapshot!(refused(r#"{"retape": 0, "interactions": []}"#), @r#"not a valid cassette: there is no such version of the format (line 1)"#);
     assert_snapshot!(refused(r#"{"retape": "1"}"#), @r#"expected a whole number, found a string (line 1)"#);
     assert_snapshot!(refused(r#"{"retape": 1.5}"#), @r#"expected a whole number, found another number (line 1)"#);
@@ -118,7 +121,7 @@ fn chunks_that_do_not_add_up_are_refused() {
     not a valid cassette: the lengths of the chunks do not add up to that of the body (line 12) in interaction 0
     hint: correct them, or remove `chunks` to have the body in one piece
     "#);
-    assert_snapshot!(refused(&text.replace("[1, 2]", "[1]")), @r#"not a valid cassette: a pair has two items (line 13) in interaction 0"#);
+    assert_snapshot!(refused(&text.replace("[1, 2]", "[1]")), @r#"not a valid cassette: a pair has fewer than two items (line 13) in interaction 0"#);
 }
 
 #[test]

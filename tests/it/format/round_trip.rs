@@ -17,23 +17,20 @@ fn config() -> Config {
 fn any_cassette_comes_back_as_it_was_and_is_written_the_same_again() {
     let met: RefCell<BTreeMap<&str, usize>> = RefCell::default();
 
-    TestRunner::new_with_rng(
-        config(),
-        proptest::test_runner::TestRng::deterministic_rng(config().rng_algorithm),
-    )
-    .run(&cassettes(), |cassette| {
-        let file = encode(&cassette);
+    TestRunner::new_with_rng(config(), TestRng::deterministic_rng(config().rng_algorithm))
+        .run(&cassettes(), |cassette| {
+            let file = encode(&cassette);
 
-        let again = decoded(&file);
+            let again = decoded(&file);
 
-        prop_assert_eq!(again.as_ref().ok(), Some(&cassette), "{:?}\n{}", again, file.text);
-        prop_assert_eq!(&encode(&cassette), &file);
-        FORMS.iter().filter(|form| file.text.contains(**form)).for_each(|form| {
-            *met.borrow_mut().entry(form).or_default() += 1;
-        });
-        Ok(())
-    })
-    .unwrap();
+            prop_assert_eq!(again.as_ref().ok(), Some(&cassette), "{:?}\n{}", again, file.text);
+            prop_assert_eq!(&encode(&cassette), &file);
+            FORMS.iter().filter(|form| file.text.contains(**form)).for_each(|form| {
+                *met.borrow_mut().entry(form).or_default() += 1;
+            });
+            Ok(())
+        })
+        .unwrap();
 
     let met = met.into_inner();
     let missed: Vec<_> = FORMS.iter().filter(|form| met.get(**form) < Some(&3)).collect();
