@@ -62,11 +62,7 @@ async fn start(plan: &Plan) -> Result<Server> {
     Ok(server)
 }
 
-async fn record(
-    plan: &Plan,
-    server: &Server,
-    findings: &mut Vec<String>,
-) -> Result<Option<Taken>> {
+async fn record(plan: &Plan, server: &Server, findings: &mut Vec<String>) -> Result<Option<Taken>> {
     let upstream = format!("http://{}", server.address());
     let session = plan.folder.session().mode(Mode::Record).upstream(upstream).start().await?;
     stage::act(2, "Record: a client talks to it, through retape");
@@ -102,11 +98,7 @@ async fn stop(server: Server, findings: &mut Vec<String>) {
     }
 }
 
-async fn replay(
-    plan: &Plan,
-    recorded: &Transcript,
-    findings: &mut Vec<String>,
-) -> Result<()> {
+async fn replay(plan: &Plan, recorded: &Transcript, findings: &mut Vec<String>) -> Result<()> {
     let session = plan.folder.session().mode(Mode::Replay).start().await?;
     stage::act(4, "Replay: the same client talks to the file");
     stage::text(&format!(

@@ -19,7 +19,10 @@ pub(super) fn tell(folder: &Folder, taken: &Taken) {
         (format!("{retape} show --bodies {file}"), "every event with its time"),
         (format!("{retape} replay {file}"), "a server for any client, until Ctrl-C"),
         (
-            format!("{retape} replay {file} -- \\\n{}  curl -sH 'authorization: x' {{url}}/v1/agents/{agent}/messages", stage::INDENT),
+            format!(
+                "{retape} replay {file} -- \\\n{}  curl -sH 'authorization: x' {{url}}/v1/agents/{agent}/messages",
+                stage::INDENT
+            ),
             "",
         ),
         (format!("{retape} record --upstream URL NAME -- COMMAND"), "your own server and tests"),

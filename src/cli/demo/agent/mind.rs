@@ -127,9 +127,7 @@ mod tests {
         let mut mind = Mind::default();
 
         assert!(said(&mut mind, json!({"content": "hello"})).contains("end_turn"));
-        assert!(
-            said(&mut mind, json!({"content": "order 815"})).contains(r#""{\"order\":815}""#)
-        );
+        assert!(said(&mut mind, json!({"content": "order 815"})).contains(r#""{\"order\":815}""#));
         assert!(said(&mut mind, json!({"content": "and 816"})).contains("waits for an approval"));
 
         let id = mind.pending.clone().expect("a call waits").id;

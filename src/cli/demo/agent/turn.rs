@@ -60,8 +60,7 @@ impl Turn {
     pub(super) fn end(mut self, history: &mut Vec<Value>) -> Vec<String> {
         history.append(&mut self.stays);
         let stop = json!({"message_type": "stop_reason", "stop_reason": self.stop});
-        let usage =
-            json!({"message_type": "usage_statistics", "completion_tokens": self.tokens});
+        let usage = json!({"message_type": "usage_statistics", "completion_tokens": self.tokens});
         self.events.extend([stop, usage]);
         let data = self.events.iter().map(Value::to_string);
         data.chain(["[DONE]".to_owned()]).collect()
@@ -95,7 +94,9 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
-        let end = rest[first.len_utf8()..].find([' ', ':']).map_or(rest.len(), |at| at + first.len_utf8());
+        let end = rest[first.len_utf8()..]
+            .find([' ', ':'])
+            .map_or(rest.len(), |at| at + first.len_utf8());
         let (token, behind) = rest.split_at(end);
         rest = behind;
         Some(token)
