@@ -1,5 +1,19 @@
 //! What the library does, through its public interface.
 
+#[path = "../support/mod.rs"]
+mod support;
+
+mod early;
 mod format;
+mod journal;
 mod message;
+mod misses;
+mod modes;
+mod origins;
+mod outages;
+mod record;
+mod replay;
+mod sessions;
 mod show;
+mod stage;
+mod true_streams;
