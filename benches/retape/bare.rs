@@ -63,7 +63,7 @@ where
     A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
-    Served::start(async move || {
+    Served::start("bare", async move || {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let accepting = tokio::spawn(async move {

@@ -66,7 +66,7 @@ fn asked(number: usize) -> Vec<u8> {
 }
 
 fn recorder(upstream: SocketAddr) -> Served {
-    Served::start(async move || {
+    Served::start("retape", async move || {
         let folder = tempfile::tempdir().expect("there is room");
         let session = Session::builder("sample")
             .cassettes(folder.path())

@@ -62,7 +62,7 @@ fn requests(cassette: &Cassette) -> Vec<Vec<u8>> {
 }
 
 fn replayed(cassette: Cassette) -> Served {
-    Served::start(async move || {
+    Served::start("retape", async move || {
         let folder = tempfile::tempdir().expect("there is room");
         let name = Name::new("sample").expect("it is a name");
         let cassette = Redactor::standard().cassette(cassette);

@@ -18,14 +18,16 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts what `start` gives: the address, and what must stay alive for it to be served.
-    pub fn start<S, F>(start: impl FnOnce() -> F + Send + 'static) -> Self
+    /// Starts what `start` gives: the address, and what must stay alive for it to be served. A
+    /// profiler shows the thread by its name.
+    pub fn start<S, F>(name: &str, start: impl FnOnce() -> F + Send + 'static) -> Self
     where
         F: Future<Output = (SocketAddr, S)>,
     {
         let (tell, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
-        let running = std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        let running = thread.spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime can be built").block_on(async {
                 let (address, alive) = start().await;
@@ -34,6 +36,7 @@ impl Served {
                 drop(alive);
             });
         });
+        let running = running.expect("a thread can be started");
         let (address, thread) = told.recv().expect("the server starts");
         Self { address, thread, stop: Some(stop), running: Some(running) }
     }
