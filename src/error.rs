@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// value of its own type, except at the end of a [`Session`](crate::Session), whose
 /// [`finish`](crate::Session::finish) turns misses into an error so that they cannot be overlooked.
 ///
-/// [`Display`](fmt::Display) gives one lower-case fragment with its place; [`Error::hint`] gives the
+/// [`Display`](fmt::Display) gives one lower-case fragment with its place; [`Error::next_step`] gives the
 /// next step; [`source`](StdError::source) gives what caused it.
 pub struct Error(Box<Inner>);
 

@@ -34,10 +34,15 @@ impl Unplayed {
 }
 
 pub(super) fn conduct(plan: Plan<'_>) -> Result<Exit> {
+    on_runtime(perform(plan))
+}
+
+/// Runs what a subcommand does where bytes move.
+pub(super) fn on_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let runtime = Builder::new_multi_thread().enable_all().worker_threads(2).build();
     let runtime =
         runtime.map_err(|source| Error::new(Kind::Io("start threads and open")).because(source))?;
-    let exit = runtime.block_on(perform(plan));
+    let exit = runtime.block_on(work);
     // A client that never closes its connection does not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(1));
     exit

@@ -3,6 +3,7 @@
 mod arguments;
 mod child;
 mod conduct;
+mod demo;
 mod record;
 mod replay;
 mod run;
@@ -30,6 +31,7 @@ enum Command {
     Replay(replay::Replay),
     Run(run::Run),
     Show(show::Show),
+    Demo(demo::Demo),
 }
 
 const AFTER_HELP: &str = "\
@@ -74,5 +76,6 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Replay(replay) => replay.run(),
         Command::Run(run) => run.run(),
         Command::Show(show) => show.run(),
+        Command::Demo(demo) => demo.run(),
     }
 }

@@ -6,16 +6,19 @@ use std::io::Write as _;
 use crate::error::Error;
 use crate::session::{Event, Miss, Session, Summary};
 
-const RED: &str = "\x1b[31;1m";
-const GREEN: &str = "\x1b[32;1m";
-const YELLOW: &str = "\x1b[33;1m";
-const DIM: &str = "\x1b[2m";
-const PLAIN: &str = "\x1b[0m";
+pub(super) const RED: &str = "\x1b[31;1m";
+pub(super) const GREEN: &str = "\x1b[32;1m";
+pub(super) const YELLOW: &str = "\x1b[33;1m";
+pub(super) const CYAN: &str = "\x1b[36;1m";
+pub(super) const BOLD: &str = "\x1b[1m";
+pub(super) const DIM: &str = "\x1b[2m";
+pub(super) const PLAIN: &str = "\x1b[0m";
 
 /// Data, with colour taken out where nobody would see it.
 pub(super) fn data(text: &str) {
     // A reader that has seen enough (`| head`) is no failure.
-    let _ = anstream::stdout().write_all(text.as_bytes());
+    let mut out = anstream::stdout();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// One line to the person at the terminal.

@@ -107,3 +107,51 @@ impl Write for Expected<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(json: &str, expected: Option<Layout>) {
+        let text = Text::parse(json.as_bytes()).expect(json);
+
+        assert_eq!(Layout::of(text), expected, "{json}");
+    }
+
+    #[test]
+    fn the_layout_of_a_text_is_the_one_that_gives_it_back() {
+        let spaces = |width| Some(Layout::Indented(Indent::Spaces(width)));
+        check(r#"{"a":1,"b":[2,{}]}"#, Some(Layout::Compact));
+        check(r#"{"a": 1, "b": [2, {}]}"#, Some(Layout::Spaced));
+        check("{\n  \"a\": [\n    [],\n    1\n  ]\n}", spaces(2));
+        check("[\n        1\n]", spaces(8));
+        check("[\n\t{\n\t\t\"a\": 1\n\t}\n]", Some(Layout::Indented(Indent::Tab)));
+        check("1e400", Some(Layout::Compact));
+    }
+
+    #[test]
+    fn a_text_that_no_layout_gives_back_has_none() {
+        for json in [
+            r#"{"a": 1,"b":2}"#,
+            r#"{"a" :1}"#,
+            " {}",
+            "{} ",
+            "[ ]",
+            "[\n]",
+            "[\n1\n]",
+            "[\n         1\n]",
+            "[\n  1,\n   2\n]",
+            "[\n  [\n  ]\n]",
+            "[\r\n  1\r\n]",
+        ] {
+            check(json, None);
+        }
+    }
+
+    #[test]
+    fn judging_a_layout_costs_no_more_than_the_text_is_long() {
+        let deep = format!("[\n        {}{}", "[".repeat(1_000_000), "]".repeat(1_000_001));
+
+        check(&deep, None);
+    }
+}

@@ -106,7 +106,7 @@ impl<'a> Tokens<'a> {
         self.peek()?;
         let start = self.at;
         let mut depth = 0_usize;
-        while let Some(token) = self.next() {
+        for token in self.by_ref() {
             match token {
                 Token::Open(_) => depth += 1,
                 Token::Close(_) => depth = depth.checked_sub(1)?,

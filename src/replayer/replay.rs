@@ -96,11 +96,7 @@ impl Replayer {
         place: &Place,
     ) -> Result<Answer, Box<Mismatch>> {
         let begun = Instant::now();
-        let asked = self.asked(head, target, body, place);
-        let Some(number) = self.take(&asked) else {
-            let Recorded { cassette, index, .. } = &*self.recorded;
-            return Err(Box::new(Mismatch::explain(asked, cassette, index, &self.playlist())));
-        };
+        let number = self.choose(head, target, body, place)?;
         let wanted = Wanted {
             upstream: &self.recorded.cassette.recorded.upstream,
             place,
@@ -109,6 +105,25 @@ impl Replayer {
             accept_encoding: head.headers.get(ACCEPT_ENCODING),
         };
         Ok(self.recorded.answers[number].send(wanted).await)
+    }
+
+    /// The number of the interaction that answers a request now; it counts as played.
+    ///
+    /// # Errors
+    ///
+    /// What is most alike, if nothing answers it.
+    pub fn choose(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: &Place,
+    ) -> Result<usize, Box<Mismatch>> {
+        let asked = self.asked(head, target, body, place);
+        self.take(&asked).ok_or_else(|| {
+            let Recorded { cassette, index, .. } = &*self.recorded;
+            Box::new(Mismatch::explain(asked, cassette, index, &self.playlist()))
+        })
     }
 
     /// The numbers of the interactions that were not asked for in this run.

@@ -50,7 +50,7 @@ impl Rewriter {
 
     /// What can be passed on now that `piece` has come. Not copied if nothing is replaced.
     pub fn push(&mut self, piece: Bytes) -> Bytes {
-        if self.held.is_empty() && !piece.iter().any(|byte| *byte == b'h') {
+        if self.held.is_empty() && !piece.contains(&b'h') {
             return piece;
         }
         let text = if self.held.is_empty() {

@@ -30,22 +30,35 @@ use gateway::Gateway;
 /// recorded, record what is not. It runs on the current tokio runtime; a test with a blocking client
 /// needs the multi-threaded one.
 ///
-/// # Example: replay a recorded conversation
+/// # Example: record a server, then replay it
 ///
 /// ```
 /// # use std::error::Error;
+/// use retape::{Mode, Session};
+/// # use wiremock::{Mock, MockServer, ResponseTemplate, matchers::path};
+///
 /// # #[tokio::main]
 /// # async fn main() -> Result<(), Box<dyn Error>> {
-/// let session = retape::Session::builder("compat/v1/hello")
-///     .cassettes("cassettes")
-///     .mode(retape::Mode::Replay)
-///     .start()
-///     .await?;
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// # let live = MockServer::start().await;
+/// # Mock::given(path("/v1/agents"))
+/// #     .respond_with(ResponseTemplate::new(200).set_body_json(["agent"])).mount(&live).await;
+/// async fn first_agent(base_url: &str) -> Result<String, reqwest::Error> {
+///     let agents: Vec<String> = reqwest::get(format!("{base_url}/v1/agents")).await?.json().await?;
+///     Ok(agents[0].clone())
+/// }
 ///
-/// let answer = reqwest::get(format!("{}/hello", session.url())).await?;
-///
-/// assert_eq!(answer.status(), 200);
+/// // A test leaves mode, server and folder to the environment: `Session::start("agents/list")`.
+/// let settings = Session::builder("agents/list").cassettes(folder).upstream(live.uri());
+/// let session = settings.clone().mode(Mode::Record).start().await?;
+/// assert_eq!(first_agent(&session.url()).await?, "agent");
 /// session.finish().await?;
+/// drop(live);
+///
+/// let session = settings.mode(Mode::Replay).start().await?;
+/// assert_eq!(first_agent(&session.url()).await?, "agent");
+/// session.finish().await?; // fails if a request had no recorded answer
 /// # Ok(())
 /// # }
 /// ```

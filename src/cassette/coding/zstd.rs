@@ -84,33 +84,48 @@ impl Frame {
             }
             Err(error) => return Err(damaged(error)),
         }
-        let mut readable = Vec::new();
-        let mut length = None;
-        while length.is_none() && has_block(rest) {
-            let last = rest[0] & 1 == 1;
-            match decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1)) {
-                Ok(_) if last => length = Some(bytes.len() - rest.len()),
-                Ok(_) => {}
+        let mut frame = Self { readable: Vec::new(), length: None };
+        if frame.take_blocks(&mut decoder, &mut rest, limit)? {
+            frame.length = Some(bytes.len() - rest.len());
+            return if has_right_sum(&decoder) { Ok(Some(frame)) } else { Err(invalid()) };
+        }
+        let last = decoder.decode_blocks(&LAST_BLOCK[..], BlockDecodingStrategy::All);
+        last.map_err(damaged)?;
+        frame.collect(&mut decoder, limit)?;
+        Ok(Some(frame))
+    }
+
+    /// Decodes the blocks that are there, and tells whether the last one was.
+    fn take_blocks(
+        &mut self,
+        decoder: &mut FrameDecoder,
+        rest: &mut &[u8],
+        limit: usize,
+    ) -> io::Result<bool> {
+        while has_block(rest) {
+            match decoder.decode_blocks(&mut *rest, BlockDecodingStrategy::UptoBlocks(1)) {
+                Ok(last) => {
+                    self.collect(decoder, limit)?;
+                    if last {
+                        return Ok(true);
+                    }
+                }
                 Err(FrameDecoderError::FailedToReadChecksum(_)) => break,
                 Err(error) => return Err(damaged(error)),
             }
-            readable.extend(decoder.collect().unwrap_or_default());
-            if readable.len() > limit {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
         }
-        if length.is_none() {
-            decoder
-                .decode_blocks(&LAST_BLOCK[..], BlockDecodingStrategy::UptoBlocks(1))
-                .map_err(damaged)?;
-            readable.extend(decoder.collect().unwrap_or_default());
-        } else if decoder.get_checksum_from_data().is_some_and(|told| {
-            decoder.get_calculated_checksum().is_some_and(|calculated| calculated != told)
-        }) {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        Ok(Some(Self { readable, length }))
+        Ok(false)
     }
+
+    fn collect(&mut self, decoder: &mut FrameDecoder, limit: usize) -> io::Result<()> {
+        self.readable.extend(decoder.collect().unwrap_or_default());
+        if self.readable.len() > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+    }
+}
+
+fn has_right_sum(decoder: &FrameDecoder) -> bool {
+    let told = decoder.get_checksum_from_data();
+    told.is_none() || told == decoder.get_calculated_checksum()
 }
 
 /// Whether a block is there from its head to its end.
@@ -135,10 +150,14 @@ fn skipped(error: &ReadFrameHeaderError, there: usize) -> io::Result<Option<Fram
         | ReadFrameHeaderError::WindowDescriptorReadError(_)
         | ReadFrameHeaderError::DictionaryIdReadError(_)
         | ReadFrameHeaderError::FrameContentSizeReadError(_) => Ok(None),
-        _ => Err(io::ErrorKind::InvalidData.into()),
+        _ => Err(invalid()),
     }
 }
 
+fn invalid() -> io::Error {
+    io::ErrorKind::InvalidData.into()
+}
+
 fn damaged(error: FrameDecoderError) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
+    io::Error::new(invalid().kind(), error)
 }

@@ -164,10 +164,10 @@ impl<'a> Parts<'a> {
             "layout" => self.style = Some(Style::read(reader)?),
             "framing" => self.framing = Some(Framing::read(reader)?),
             "encoded" => self.encoded = Some(Encoded::read(reader)?),
-            "stream" => self.stream = Some(read_list(reader, Line::read)?),
+            "stream" => self.stream = Some(reader.list(Line::read)?),
             "chunks" => {
                 let pair = |reader: &mut Reader<'a>| reader.pair(Reader::number, Reader::count);
-                self.chunks = Some(read_list(reader, pair)?);
+                self.chunks = Some(reader.list(pair)?);
             }
             _ if self.form.is_some() => return Err(reader.invalid("a body is written twice")),
             _ => self.form = Form::read(reader, name)?,
@@ -202,6 +202,9 @@ impl<'a> Parts<'a> {
             if self.form.is_some() || self.chunks.is_some() {
                 return Err(here.invalid("a body is written both whole and as a stream"));
             }
+            if !style.is_on_line() {
+                return Err(here.invalid("`layout` is none for a stream"));
+            }
             let usual = Usual { style, framing };
             let chunk =
                 |line: Line<'a>| Ok(Chunk { ms: line.ms(), bytes: line.bytes(usual, fetch)? });
@@ -232,7 +235,10 @@ impl Readable {
 
 /// Cuts a body into chunks of given times and lengths.
 fn cut(mut bytes: Bytes, chunks: Vec<(u64, usize)>, here: &Reader<'_>) -> Result<Body> {
-    let wrong = || here.invalid("the lengths of the chunks do not add up to that of the body");
+    let wrong = || {
+        here.invalid("the lengths of the chunks do not add up to that of the body")
+            .hint("correct them, or remove `chunks` to have the body in one piece")
+    };
     let chunks = chunks
         .into_iter()
         .map(|(ms, length)| {
@@ -241,16 +247,4 @@ fn cut(mut bytes: Bytes, chunks: Vec<(u64, usize)>, here: &Reader<'_>) -> Result
         })
         .collect::<Result<_>>()?;
     if bytes.is_empty() { Ok(Body::Stream(chunks)) } else { Err(wrong()) }
-}
-
-fn read_list<'a, T>(
-    reader: &mut Reader<'a>,
-    mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
-) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    reader.array(|reader| {
-        list.push(item(reader)?);
-        Ok(())
-    })?;
-    Ok(list)
 }

@@ -6,7 +6,7 @@ use super::sidecar::Fetch;
 use super::version;
 use super::writer::{Spread, Writer};
 use super::{File, FormatVersion};
-use crate::cassette::{Cassette, Recorded};
+use crate::cassette::{Cassette, Interaction, Recorded};
 use crate::error::{Kind, Result};
 
 pub(super) fn write(cassette: &Cassette) -> File {
@@ -70,24 +70,30 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
             version::MEMBER => version = Some(reader.number()?),
             "recorded" => cassette.recorded = read_recorded(reader)?,
             "interrupted" => cassette.interrupted = reader.truth()?,
-            "redactions" => reader.array(|reader| {
-                cassette.redactions.push(reader.string()?.into_owned());
-                Ok(())
-            })?,
-            _ => reader.array(|reader| {
-                let number = cassette.interactions.len();
-                let interaction = exchange::read(reader, number, fetch);
-                cassette.interactions.push(interaction.map_err(|e| e.in_interaction(number))?);
-                Ok(())
-            })?,
+            "redactions" => {
+                cassette.redactions = reader.list(|reader| Ok(reader.string()?.into_owned()))?;
+            }
+            _ => cassette.interactions = read_interactions(reader, fetch)?,
         }
         Ok(())
     })?;
     match version {
         Some(1) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
-        None => Err(here.error(Kind::MissingMember { name: version::MEMBER })),
+        None => Err(here
+            .error(Kind::MissingMember { name: version::MEMBER })
+            .hint("a cassette begins with `{\"retape\": 1`")),
     }
+}
+
+fn read_interactions(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Vec<Interaction>> {
+    let mut number = 0;
+    reader.list(|reader| {
+        let interaction = exchange::read(reader, number, fetch);
+        let interaction = interaction.map_err(|error| error.in_interaction(number))?;
+        number += 1;
+        Ok(interaction)
+    })
 }
 
 fn read_recorded(reader: &mut Reader<'_>) -> Result<Recorded> {

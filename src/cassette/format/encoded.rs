@@ -85,14 +85,7 @@ impl<'a> Encoded<'a> {
         reader.object(&[Self::MEMBERS, Form::BINARY], |reader, name| {
             match name {
                 "bytes" => encoded.length = Some(reader.count()?),
-                "lengths" => {
-                    let mut lengths = Vec::new();
-                    reader.array(|reader| {
-                        lengths.push(reader.count()?);
-                        Ok(())
-                    })?;
-                    encoded.lengths = Some(lengths);
-                }
+                "lengths" => encoded.lengths = Some(reader.list(Reader::count)?),
                 _ => encoded.form = Form::read(reader, name)?,
             }
             Ok(())

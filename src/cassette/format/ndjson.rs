@@ -52,11 +52,6 @@ impl<'a> Lines<'a> {
         if reader.peek() != b'[' {
             return Ok(Self(vec![reader.container()?]));
         }
-        let mut lines = Vec::new();
-        reader.array(|reader| {
-            lines.push(reader.container()?);
-            Ok(())
-        })?;
-        Ok(Self(lines))
+        reader.list(Reader::container).map(Self)
     }
 }

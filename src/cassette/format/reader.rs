@@ -78,27 +78,39 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads an array of pairs of numbers.
+    /// Reads an array into a list.
+    pub(super) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut list = Vec::new();
+        self.array(|reader| {
+            list.push(item(reader)?);
+            Ok(())
+        })?;
+        Ok(list)
+    }
+
+    /// Reads an array of two items.
     pub(super) fn pair<A, B>(
         &mut self,
         first: impl FnOnce(&mut Self) -> Result<A>,
         second: impl FnOnce(&mut Self) -> Result<B>,
     ) -> Result<(A, B)> {
-        self.expect(b'[', "an array")?;
-        if self.tokens.peek() == Some(b']') {
-            return Err(self.invalid("a pair has two items"));
-        }
-        let first = first(self)?;
-        self.pass_comma();
-        if self.tokens.peek() == Some(b']') {
-            return Err(self.invalid("a pair has two items"));
-        }
-        let second = second(self)?;
-        if self.tokens.peek() != Some(b']') {
-            return Err(self.invalid("a pair has two items"));
-        }
-        self.tokens.next();
-        Ok((first, second))
+        let here = self.clone();
+        let (mut first, mut second) = (Some(first), Some(second));
+        let (mut one, mut other) = (None, None);
+        self.array(|reader| {
+            if let Some(first) = first.take() {
+                one = Some(first(reader)?);
+            } else if let Some(second) = second.take() {
+                other = Some(second(reader)?);
+            } else {
+                return Err(here.invalid("a pair has more than two items"));
+            }
+            Ok(())
+        })?;
+        one.zip(other).ok_or_else(|| here.invalid("a pair has fewer than two items"))
     }
 
     /// Reads a string.
@@ -122,8 +134,11 @@ impl<'a> Reader<'a> {
     pub(super) fn number(&mut self) -> Result<u64> {
         let before = self.clone();
         match self.tokens.next() {
-            Some(Token::Scalar(spelled)) => {
-                spelled.parse().map_err(|_| before.wrong_type("a whole number"))
+            Some(Token::Scalar(spelled))
+                if spelled.starts_with(|c: char| "-0123456789".contains(c)) =>
+            {
+                let (expected, found) = ("a whole number", "another number");
+                spelled.parse().map_err(|_| before.error(Kind::WrongType { expected, found }))
             }
             _ => Err(before.wrong_type("a whole number")),
         }
@@ -201,11 +216,6 @@ impl Reader<'_> {
             b't' | b'f' => "a truth value",
             b'n' => "`null`",
             _ => "a number",
-        };
-        let found = if found == "a number" && expected == "a whole number" {
-            "another number"
-        } else {
-            found
         };
         self.error(Kind::WrongType { expected, found })
     }

@@ -98,12 +98,7 @@ impl<'a> Events<'a> {
         if reader.peek() != b'[' {
             return Ok(Self(vec![Event::read(reader)?]));
         }
-        let mut events = Vec::new();
-        reader.array(|reader| {
-            events.push(Event::read(reader)?);
-            Ok(())
-        })?;
-        Ok(Self(events))
+        reader.list(Event::read).map(Self)
     }
 }
 

@@ -52,6 +52,11 @@ impl Style {
         Self { layout, ending: "" }
     }
 
+    /// Whether JSON stays on a line so.
+    pub(super) fn is_on_line(self) -> bool {
+        self.ending.is_empty() && !matches!(self.layout, Layout::Indented(_))
+    }
+
     /// Writes `layout` unless it goes without saying.
     pub(super) fn write(self, w: &mut Writer, usual: Option<Self>) {
         if Some(self) != usual {

@@ -1,0 +1,190 @@
+//! A cassette on a `wiremock::MockServer`, for tests that have one already.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::header::CONTENT_TYPE;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use crate::cassette::{Body, Cassette, End, Outcome, Response};
+use crate::error::{Error, Kind, Result};
+use crate::replayer::{Pace, Recorded, Replayer};
+use crate::report;
+use crate::server::Place;
+use crate::store;
+
+/// Lets a mock server answer from a cassette, given by the path of its file.
+///
+/// The cassette is asked last: mocks that the test mounts itself go first, unless they are given the
+/// lowest priority (255) as well. A request that nothing recorded answers gets status 470 with an
+/// explanation, and makes [`Mounted::finish`] fail.
+///
+/// A mock server sends each body in one piece, without trailers, and ends every answer well. A
+/// cassette that needs more than that is refused: serve it with a [`Session`](crate::Session).
+///
+/// # Errors
+///
+/// If the cassette cannot be read, or needs streaming, trailers or a cut answer.
+///
+/// # Example: replay what was recorded, on a server that the test has already
+///
+/// ```
+/// # use std::error::Error;
+/// use retape::{Mode, Session};
+/// use wiremock::{Mock, MockServer, ResponseTemplate, matchers::path};
+///
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// // A live server is recorded once …
+/// let live = MockServer::start().await;
+/// Mock::given(path("/v1/health")).respond_with(ResponseTemplate::new(200)).mount(&live).await;
+/// let session =
+///     Session::builder("health").cassettes(folder).upstream(live.uri()).mode(Mode::Record).start().await?;
+/// reqwest::get(format!("{}/v1/health", session.url())).await?;
+/// session.finish().await?;
+///
+/// // … and later its answers come from the cassette.
+/// let server = MockServer::start().await;
+/// let mounted = retape::mount(&server, folder.join("health.json")).await?;
+/// let answer = reqwest::get(format!("{}/v1/health", server.uri())).await?;
+/// assert_eq!(answer.status(), 200);
+/// mounted.finish()?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounted> {
+    let file = file.as_ref();
+    let cassette = store::load_file(file)?;
+    refuse(&cassette).map_err(|error| error.at_file(file))?;
+    let recorded = Arc::new(Recorded::new(cassette)?);
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let player =
+        Player { name, replayer: Replayer::new(recorded, Pace::Instant), misses: Mutex::default() };
+    let mounted = Mounted { player: Arc::new(player) };
+    let responder = Responder(Arc::clone(&mounted.player));
+    Mock::given(any()).respond_with(responder).with_priority(255).mount(server).await;
+    Ok(mounted)
+}
+
+/// A cassette on a mock server.
+#[derive(Debug)]
+#[must_use = "misses are only reported by `finish`"]
+pub struct Mounted {
+    player: Arc<Player>,
+}
+
+impl Mounted {
+    /// The explanations of the requests so far that nothing recorded answered.
+    pub fn misses(&self) -> Vec<String> {
+        self.player.misses().clone()
+    }
+
+    /// Reports.
+    ///
+    /// # Errors
+    ///
+    /// If a request had no recorded answer; the hint explains the first.
+    pub fn finish(self) -> Result<()> {
+        let misses = self.player.misses();
+        match misses.first() {
+            None => Ok(()),
+            Some(first) => {
+                Err(Error::new(Kind::Missed { count: misses.len() }).hint(first.clone()))
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Player {
+    name: String,
+    replayer: Replayer,
+    misses: Mutex<Vec<String>>,
+}
+
+impl Player {
+    fn misses(&self) -> MutexGuard<'_, Vec<String>> {
+        self.misses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let mut head = http::Request::new(()).into_parts().0;
+        head.method = request.method.clone();
+        head.headers = request.headers.clone();
+        let target = match request.url.query() {
+            Some(query) => format!("{}?{query}", request.url.path()),
+            None => request.url.path().to_owned(),
+        };
+        let place = Place::of(&head.headers, "");
+        let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), &place);
+        let interactions = &self.replayer.recorded().cassette().interactions;
+        match chosen.map(|number| interactions[number].response()) {
+            Ok(Some(response)) => template(response),
+            Ok(None) => ResponseTemplate::new(502),
+            Err(mismatch) => {
+                let explanation = report::miss(&self.name, &mismatch);
+                self.misses().push(explanation.clone());
+                ResponseTemplate::new(470)
+                    .insert_header("retape-error", "miss")
+                    .insert_header("x-should-retry", "false")
+                    .set_body_string(explanation)
+            }
+        }
+    }
+}
+
+struct Responder(Arc<Player>);
+
+impl Respond for Responder {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        self.0.respond(request)
+    }
+}
+
+fn template(response: &Response) -> ResponseTemplate {
+    let media_type =
+        response.headers.get(CONTENT_TYPE.as_str()).unwrap_or("application/octet-stream");
+    let mut template = ResponseTemplate::new(response.status);
+    let body = response.body.bytes();
+    if !body.is_empty() {
+        template = template.set_body_raw(body, media_type);
+    }
+    // The server frames the body itself, and `set_body_raw` has said what it is.
+    let fields = response.headers.iter().filter(|(name, _)| {
+        !name.eq_ignore_ascii_case("content-length") && !name.eq_ignore_ascii_case("content-type")
+    });
+    fields.fold(template, |template, (name, value)| template.append_header(name, value.as_ref()))
+}
+
+fn refuse(cassette: &Cassette) -> Result<()> {
+    for (number, interaction) in cassette.interactions.iter().enumerate() {
+        if let Some(why) = needs_more(&interaction.outcome) {
+            let hint = "serve this cassette with `retape::Session`, whose server does that";
+            return Err(Error::new(Kind::Unsupported(why)).in_interaction(number).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// What an answer needs that a mock server cannot do.
+fn needs_more(outcome: &Outcome) -> Option<&'static str> {
+    let response = match outcome {
+        Outcome::Response(response) => response,
+        Outcome::Nothing(_) => {
+            return Some("a mock server cannot leave a request without an answer");
+        }
+    };
+    match &response.body {
+        Body::Stream(_) => Some("a mock server cannot stream an answer"),
+        Body::Whole(_) if response.end != End::Complete => {
+            Some("a mock server cannot cut an answer short")
+        }
+        Body::Whole(_) if !response.trailers.is_empty() => {
+            Some("a mock server cannot send trailers")
+        }
+        Body::Whole(_) => None,
+    }
+}

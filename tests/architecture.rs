@@ -1,0 +1,228 @@
+//! The house: which module may use which, and what every file keeps to.
+//!
+//! The rows are explained in CONTRIBUTING.md.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// From the top. A module uses modules of lower rows only, never of its own, never above.
+const ROWS: [&[&str]; 10] = [
+    &["cli"],
+    &["session", "mount"],
+    &["recorder", "replayer"],
+    &["server", "store", "mode"],
+    // No IO, no async, no clock, no environment from here on.
+    &["report"],
+    &["matching"],
+    &["redact", "correlate"],
+    &["message"],
+    &["cassette"],
+    &["error", "json"],
+];
+
+/// The first row below the line.
+const PURE: usize = 4;
+
+/// What a pure module does not name.
+const IMPURE: [&str; 8] =
+    ["tokio", "hyper", "reqwest", "std::fs", "std::env", "std::net", "Instant::now", "SystemTime"];
+
+const LONGEST_FILE: usize = 600;
+const LONGEST_FUNCTION: usize = 70;
+
+struct Source {
+    path: PathBuf,
+    /// The module of the crate's root that the file belongs to.
+    module: String,
+    /// The text up to its tests, without comments.
+    code: String,
+    text: String,
+}
+
+#[test]
+fn a_module_uses_only_modules_of_lower_rows() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let Some(row) = row_of(&source.module) else { continue };
+        for used in used_modules(&source.code) {
+            let lower = row_of(&used).is_none_or(|other| other > row);
+            if used != source.module && !lower {
+                broken.push(format!("{} uses `{used}`", source.path.display()));
+            }
+        }
+    }
+
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn every_module_of_the_root_has_a_row() {
+    let known: Vec<&str> = ROWS.iter().flat_map(|row| row.iter().copied()).collect();
+
+    let found: BTreeMap<String, PathBuf> =
+        sources().into_iter().map(|source| (source.module, source.path)).collect();
+
+    for (module, path) in found {
+        let known = known.contains(&module.as_str()) || matches!(module.as_str(), "lib" | "main");
+        assert!(known, "`{module}` ({}) has no row", path.display());
+    }
+}
+
+#[test]
+fn below_the_line_nothing_touches_the_world() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        if row_of(&source.module).is_none_or(|row| row < PURE) {
+            continue;
+        }
+        for impure in IMPURE.iter().filter(|impure| source.code.contains(*impure)) {
+            broken.push(format!("{} names `{impure}`", source.path.display()));
+        }
+    }
+
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn nothing_is_kept_in_a_static() {
+    for source in sources() {
+        for line in source.code.lines().map(str::trim_start) {
+            let kept = line.starts_with("static ") || line.starts_with("pub static ");
+            let state = ["Mutex", "Atomic", "Cell", "RwLock", " mut "]
+                .iter()
+                .any(|state| line.contains(state));
+            assert!(!(kept && state), "{}: {line}", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn nothing_panics_for_want_of_a_reason() {
+    for source in sources() {
+        for refused in [".unwrap()", "todo!(", "unimplemented!(", "dbg!("] {
+            assert!(!source.code.contains(refused), "{} has `{refused}`", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn files_and_functions_stay_within_a_readers_grasp() {
+    for source in sources() {
+        let lines = source.text.lines().count();
+        assert!(lines <= LONGEST_FILE, "{} has {lines} lines", source.path.display());
+        for (name, length) in functions(&source.code) {
+            assert!(
+                length <= LONGEST_FUNCTION,
+                "{}: `{name}` has {length} lines",
+                source.path.display()
+            );
+        }
+        let stem = source.path.file_stem().unwrap_or_default();
+        assert!(!["util", "utils", "common", "helpers"].iter().any(|name| stem == *name));
+    }
+    let main = fs::read_to_string(root().join("src/main.rs")).unwrap();
+    assert!(main.lines().count() <= 40);
+}
+
+#[test]
+fn every_file_that_the_documents_name_exists() {
+    for document in ["README.md", "CONTRIBUTING.md", "tests/clients/README.md"] {
+        let Ok(text) = fs::read_to_string(root().join(document)) else { continue };
+        let named = text.split(['`', '(', ')', ' ', '\n']).filter(|word| {
+            let tree = ["src/", "tests/", "cassettes/", "benches/", ".ci/"];
+            tree.iter().any(|folder| word.starts_with(folder))
+                && !word.contains(['<', '*', '$', '{', '…'])
+        });
+        for word in named {
+            let path = word.trim_end_matches(['.', ',', ':', ';']);
+            assert!(root().join(path).exists(), "{document} names `{path}`, which is not there");
+        }
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn row_of(module: &str) -> Option<usize> {
+    ROWS.iter().position(|row| row.contains(&module))
+}
+
+fn sources() -> Vec<Source> {
+    let mut files = Vec::new();
+    walk(&root().join("src"), &mut files);
+    files.sort();
+    files.into_iter().map(read).collect()
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn read(file: PathBuf) -> Source {
+    let text = fs::read_to_string(&file).unwrap();
+    let path = file.strip_prefix(root()).unwrap().to_owned();
+    let below = path.strip_prefix("src").unwrap();
+    let module = below.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
+    let before_tests = text.split("#[cfg(test)]").next().unwrap();
+    let code: Vec<&str> =
+        before_tests.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    Source { path, module, code, text }
+}
+
+/// The modules behind `crate::`, also in nested imports.
+fn used_modules(code: &str) -> Vec<String> {
+    let mut used = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        let inside = match rest.strip_prefix('{') {
+            Some(list) => &list[..list.find("};").unwrap_or(list.len())],
+            None => {
+                &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())]
+            }
+        };
+        let mut depth = 0;
+        for word in inside.split_inclusive(['{', '}', ',']) {
+            if depth == 0 {
+                let name =
+                    word.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                used.extend(name.filter(|name| !name.is_empty()).map(str::to_owned));
+            }
+            depth += i32::from(word.ends_with('{')) - i32::from(word.ends_with('}'));
+        }
+    }
+    used
+}
+
+/// The functions and how many lines they have, counted by indentation.
+fn functions(code: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut found = Vec::new();
+    for (start, line) in lines.iter().enumerate() {
+        let Some(at) =
+            line.find("fn ").filter(|at| line[..*at].trim_end().split(' ').all(is_qualifier))
+        else {
+            continue;
+        };
+        let indent = line.len() - line.trim_start().len();
+        let closing = format!("{}}}", " ".repeat(indent));
+        if let Some(length) = lines[start..].iter().position(|line| **line == *closing) {
+            let name = line[at + 3..].split(['(', '<']).next().unwrap_or_default();
+            found.push((name.to_owned(), length + 1));
+        }
+    }
+    found
+}
+
+fn is_qualifier(word: &str) -> bool {
+    matches!(word, "" | "pub" | "const" | "async" | "pub(super)" | "pub(crate)" | "pub(in")
+}

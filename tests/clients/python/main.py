@@ -1,0 +1,61 @@
+"""Runs scenarios through the Python SDK and writes what it said, one JSON file per scenario."""
+
+import argparse
+import json
+import os
+import random
+import sys
+import traceback
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from scenarios import SCENARIOS, run
+
+# messages.stream is deprecated in the SDK, and is what most clients still call.
+warnings.filterwarnings("ignore", category=DeprecationWarning)
+
+
+def main() -> int:
+    options = _options()
+    names = options.scenario or list(SCENARIOS)
+    workers = 1
+    if options.parallel:
+        random.shuffle(names)
+        workers = len(names)
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        passed = list(pool.map(lambda name: _passes(name, options), names))
+    return 0 if all(passed) else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder for the transcripts")
+    parser.add_argument("--parallel", action="store_true", help="all at once, in random order")
+    parser.add_argument("--direct", action="store_true", help="RETAPE_URL is the server itself")
+    parser.add_argument(
+        "--settle", type=float, default=0, help="seconds a live server needs to close a stream"
+    )
+    parser.add_argument("scenario", nargs="*", choices=[*SCENARIOS, []], help="default: all")
+    return parser.parse_args()
+
+
+def _passes(name: str, options: argparse.Namespace) -> bool:
+    try:
+        said = run(name, _base_url(name, options.direct), options.settle)
+    except Exception:
+        print(f"python {name}:\n{traceback.format_exc()}", file=sys.stderr)
+        return False
+    path = options.out / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(said))
+    return True
+
+
+def _base_url(name: str, direct: bool) -> str:
+    url = os.environ["RETAPE_URL"]
+    return url if direct else f"{url}/letta/{name}/-"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
