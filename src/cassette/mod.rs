@@ -1,7 +1,7 @@
 //! What was recorded.
 //!
 //! A [`Cassette`] holds the [`Interaction`]s of one scenario exactly as they went over the wire:
-//! bytes, chunk boundaries, repeated headers, and how each answer ended. [`format`] writes it as a
+//! bytes, chunk boundaries, repeated headers, and how each answer ended. [`mod@format`] writes it as a
 //! text that reads well and gives the same bytes back.
 
 mod body;
