@@ -14,9 +14,8 @@ pub(super) fn of_cassette(seen: &Transcript, cassette: &Cassette, file: &[u8]) -
     }
     for (interaction, heard) in cassette.interactions.iter().zip(&seen.heard) {
         let kept = interaction.response().map(|kept| (kept.status, kept.body.bytes()));
-        let same = kept.is_some_and(|(status, body)| {
-            status == heard.status && body[..] == heard.body[..]
-        });
+        let same =
+            kept.is_some_and(|(status, body)| status == heard.status && body[..] == heard.body[..]);
         if !same {
             findings.push(format!("the file does not hold what `{}` was answered", heard.asked));
         }
@@ -112,7 +111,10 @@ mod tests {
 
         assert_eq!(
             findings,
-            ["the file holds 0 interactions, the client had 1", "the client's API key is in the file"]
+            [
+                "the file holds 0 interactions, the client had 1",
+                "the client's API key is in the file"
+            ]
         );
     }
 }

@@ -49,19 +49,17 @@ impl Turn {
         self.stop = "requires_approval";
     }
 
-    pub(super) fn returns(&mut self, call: &Call, result: &str) {
+    pub(super) fn returns(&mut self, result: &str) {
         let kind = "tool_return_message";
-        let returned = json!({"status": "success", "text": result, "tool_call_id": call.id});
-        self.emits(kind, "tool_return", returned.clone());
-        self.keeps(kind, "tool_return", returned);
+        self.emits(kind, "tool_return", json!(result));
+        self.keeps(kind, "tool_return", json!(result));
     }
 
     /// The data of all events; what stays goes to the history.
     pub(super) fn end(mut self, history: &mut Vec<Value>) -> Vec<String> {
         history.append(&mut self.stays);
         let stop = json!({"message_type": "stop_reason", "stop_reason": self.stop});
-        let usage =
-            json!({"message_type": "usage_statistics", "completion_tokens": self.tokens});
+        let usage = json!({"message_type": "usage_statistics", "completion_tokens": self.tokens});
         self.events.extend([stop, usage]);
         let data = self.events.iter().map(Value::to_string);
         data.chain(["[DONE]".to_owned()]).collect()
@@ -95,7 +93,9 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
-        let end = rest[first.len_utf8()..].find([' ', ':']).map_or(rest.len(), |at| at + first.len_utf8());
+        let end = rest[first.len_utf8()..]
+            .find([' ', ':'])
+            .map_or(rest.len(), |at| at + first.len_utf8());
         let (token, behind) = rest.split_at(end);
         rest = behind;
         Some(token)
