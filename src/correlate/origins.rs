@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::identifiers;
-use crate::cassette::{Cassette, Interaction, coding};
+use crate::cassette::{Cassette, Headers, Interaction};
 
 /// Where an identifier came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,24 +43,19 @@ impl Origins {
         let request = &interaction.request;
         self.note(&request.path, origin);
         self.note_headers(&request.headers, origin);
-        self.note_body(request.headers.get("content-encoding"), &request.body, origin);
+        self.note(&String::from_utf8_lossy(&request.readable()), origin);
     }
 
     fn note_answer(&mut self, interaction: &Interaction, origin: Origin) {
         let Some(response) = interaction.response() else { return };
         self.note_headers(&response.headers, origin);
-        self.note_body(response.headers.get("content-encoding"), &response.body.bytes(), origin);
+        self.note(&String::from_utf8_lossy(&response.readable().bytes()), origin);
     }
 
-    fn note_headers(&mut self, headers: &crate::cassette::Headers, origin: Origin) {
+    fn note_headers(&mut self, headers: &Headers, origin: Origin) {
         for (_, value) in headers.iter() {
             self.note(&String::from_utf8_lossy(value), origin);
         }
-    }
-
-    fn note_body(&mut self, encoding: Option<&str>, body: &[u8], origin: Origin) {
-        let decoded = encoding.and_then(|encoding| coding::decode_whole(encoding, body));
-        self.note(&String::from_utf8_lossy(decoded.as_deref().unwrap_or(body)), origin);
     }
 
     fn note(&mut self, text: &str, origin: Origin) {

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::{FixedState, FoldHasher};
 
-use crate::cassette::{Request, coding};
+use crate::cassette::Request;
 use crate::correlate::{Origins, identifiers};
 use crate::json::{Container, Text, Token, canonical_number, unescape};
 
@@ -81,9 +81,8 @@ impl Reader<'_> {
     }
 
     fn body(&mut self, request: &Request) -> u64 {
-        let encoding = request.headers.get("content-encoding");
-        let decoded = encoding.and_then(|encoding| coding::decode_whole(encoding, &request.body));
-        let body = decoded.as_deref().unwrap_or(&request.body);
+        let body = request.readable();
+        let body = body.as_ref();
         if let Some(text) = Text::parse_container(body) {
             return self.json(text);
         }

@@ -18,16 +18,10 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Cuts a recorded answer. A compressed one is opaque.
+    /// Cuts a recorded answer, decoded where it was compressed.
     pub fn of(response: &Response) -> Self {
-        let headers = &response.headers;
-        let plain =
-            headers.get("content-encoding").is_none_or(|it| it.eq_ignore_ascii_case("identity"));
-        let framing = match plain {
-            true => Framing::of(headers.get("content-type")),
-            false => Framing::Opaque,
-        };
-        Self::cut(&response.body, framing, response.ms)
+        let framing = Framing::of(response.headers.get("content-type"));
+        Self::cut(&response.readable(), framing, response.ms)
     }
 
     /// Cuts a body. The time is that of a body which came in one piece.

@@ -1,6 +1,7 @@
 //! Passing a request on and its answer back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOCATION, ORIGIN, REFERER};
@@ -113,9 +114,14 @@ impl Recorder {
         place: &Place,
     ) -> Answer {
         let (upstream, patience) = (self.upstream.clone(), self.patience);
-        let (tell, told) = oneshot::channel();
+        let (mut tell, told) = oneshot::channel();
+        // What is not recorded is not waited for either when the client has left.
+        let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
         tokio::spawn(async move {
-            let outcome = upstream.send(request, patience).await;
+            let outcome = tokio::select! {
+                outcome = upstream.send(request, patience) => outcome,
+                () = left_for(grace, &mut tell) => Err(End::ClientClosed),
+            };
             let outcome = outcome.map(|response| noted(response, take.clone(), patience));
             if let (Err(end), Some(take)) = (&outcome, &take) {
                 take.end(*end);
@@ -155,6 +161,12 @@ impl Recorder {
             }
         }
     }
+}
+
+/// Waits until nobody has waited for the answer for that long.
+async fn left_for<T>(grace: Duration, tell: &mut oneshot::Sender<T>) {
+    tell.closed().await;
+    tokio::time::sleep(grace).await;
 }
 
 /// Writes the head of an answer down and lets its body be written down as it is read.

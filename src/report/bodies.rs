@@ -10,12 +10,12 @@ use crate::message::{Framing, Messages};
 impl Page {
     /// The request's body and the answer's; of a stream each message on a line.
     pub(super) fn bodies(&self, interaction: &Interaction) -> Vec<String> {
-        let mut lines = self.body("request", &interaction.request.body);
+        let mut lines = self.body("request", &interaction.request.readable());
         if let Some(response) = interaction.response() {
             let messages = Messages::of(response);
             lines.extend(match messages.framing {
                 Framing::EventStream | Framing::Lines => self.stream(response, &messages),
-                _ => self.body("response", &response.body.bytes()),
+                _ => self.body("response", &response.readable().bytes()),
             });
         }
         lines
@@ -42,7 +42,7 @@ impl Page {
             lines.push(self.inside(&format!("{time}  {name}{}", visible(&message.data))));
         }
         if let Some(rest) = messages.rest.clone() {
-            let body = response.body.bytes();
+            let body = response.readable().bytes();
             let rest = String::from_utf8_lossy(&body[rest]).into_owned();
             let mark = self.paint(Style::Yellow, "unfinished");
             lines.push(self.inside(&format!("{mark} {}", visible(&rest))));

@@ -112,7 +112,7 @@ impl Row {
 impl Answer {
     fn of(response: &Response, messages: &Messages) -> Self {
         let trace = Trace::of(&messages.list);
-        let listed = is_list(messages, &response.body.bytes());
+        let listed = is_list(messages, &response.readable().bytes());
         let lines = match listed {
             true => trace
                 .steps
@@ -177,7 +177,8 @@ fn asked(request: &Request) -> Option<Gist> {
         return None;
     }
     let media = media(&request.headers);
-    let text = std::str::from_utf8(&request.body).ok();
+    let body = request.readable();
+    let text = str::from_utf8(&body).ok();
     match text.filter(|_| !media.starts_with("multipart/")) {
         Some(text) => Some(Gist::of_request(text)),
         None => {
@@ -192,7 +193,7 @@ fn whole(response: &Response) -> Option<Gist> {
     if let Some(location) = response.headers.get("location") {
         return Some(Gist { words: vec![format!("to {location}")], ..Gist::default() });
     }
-    let bytes = response.body.bytes();
+    let bytes = response.readable().bytes();
     let text = std::str::from_utf8(&bytes).ok().filter(|it| !it.trim().is_empty())?;
     if response.status >= 400 {
         return Some(Gist::of_error(text));

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::{Request, StatusCode};
+use http::header::UPGRADE;
+use http::{HeaderMap, Request, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::OnceCell;
 
@@ -149,7 +150,7 @@ impl Gateway {
         if let Some(asked) = control::asked(&target) {
             return control::answer(self, &head.method, asked);
         }
-        if head.headers.contains_key(http::header::UPGRADE) {
+        if wants_websocket(&head.headers) {
             let message = "retape does not record WebSocket or other upgrades yet";
             return problem(StatusCode::NOT_IMPLEMENTED, "upgrade", message);
         }
@@ -307,6 +308,14 @@ impl Handler for Gateway {
     async fn handle(&self, request: Request<Incoming>) -> Answer {
         self.serve(request).await
     }
+}
+
+/// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.
+fn wants_websocket(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
+    offers
+        .flat_map(|offer| offer.split(','))
+        .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

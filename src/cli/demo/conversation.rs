@@ -64,10 +64,7 @@ impl Conversation {
     async fn go_through(&mut self) -> Result<(), Broken> {
         self.create().await?;
         let pending = self.question(QUESTION).await?;
-        self.voice.line(
-            Speaker::Client,
-            &format!("Yes to {} (by mistake not the call)", pending.message),
-        );
+        self.voice.line(Speaker::Client, &format!("Yes to {} (the wrong id)", pending.message));
         self.approve(&pending.message, 400).await?;
         self.voice.line(Speaker::Client, &format!("Yes to {}", pending.call));
         self.approve(&pending.call, 200).await?;

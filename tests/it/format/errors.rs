@@ -58,7 +58,7 @@ fn what_is_no_cassette_is_refused() {
 #[test]
 fn an_unknown_member_is_named_with_the_nearest_that_is_known() {
     assert_snapshot!(changed("\"status\"", "\"statsu\""), @r#"
-    unknown member `statsu` (line 11) in interaction 0
+    unknown member `statsu` (line 11) in interaction 1
     hint: the nearest known member is `status`
     "#);
     assert_snapshot!(changed("\"interactions\"", "\"interaction\""), @r#"
@@ -66,51 +66,51 @@ fn an_unknown_member_is_named_with_the_nearest_that_is_known() {
     hint: the nearest known member is `interactions`
     "#);
     assert_snapshot!(changed("\"data\"", "\"dada\""), @r#"
-    unknown member `dada` (line 16) in interaction 0
+    unknown member `dada` (line 16) in interaction 1
     hint: the nearest known member is `data`
     "#);
     assert_snapshot!(changed("\"request\"", "\"zzz\""), @r#"
-    unknown member `zzz` (line 5) in interaction 0
+    unknown member `zzz` (line 5) in interaction 1
     hint: known here: `after`, `request`, `response`
     "#);
     assert_snapshot!(changed("\"path\": \"/\"", "\"path\": \"/\", \"stream\": []"), @r#"
-    unknown member `stream` (line 7) in interaction 0
+    unknown member `stream` (line 7) in interaction 1
     hint: known here: `method`, `path`, `headers`, `bytes`, `layout`, `encoded`, `json`, `text`, `base64`, `file`
     "#);
 }
 
 #[test]
 fn a_wrong_type_is_refused_with_its_line() {
-    assert_snapshot!(changed("200", "\"200\""), @r#"expected a whole number, found a string (line 11) in interaction 0"#);
-    assert_snapshot!(changed("200", "200.0"), @r#"expected a whole number, found another number (line 11) in interaction 0"#);
-    assert_snapshot!(changed("200", "70000"), @r#"not a valid cassette: `status` is no status code (line 11) in interaction 0"#);
-    assert_snapshot!(changed("\"GET\"", "null"), @r#"expected a string, found `null` (line 6) in interaction 0"#);
-    assert_snapshot!(changed("{\"ms\": 1, \"text\": \"x\"}", "\"x\""), @r#"expected an object, found a string (line 17) in interaction 0"#);
-    assert_snapshot!(changed("\"x\"", "[\"x\", 1]"), @r#"expected a string, found a number (line 17) in interaction 0"#);
-    assert_snapshot!(changed("\"x\"", "\"\\ud800\""), @r#"not a valid cassette: a string is not Unicode (line 17) in interaction 0: unexpected end of hex escape at line 1 column 8"#);
+    assert_snapshot!(changed("200", "\"200\""), @r#"expected a whole number, found a string (line 11) in interaction 1"#);
+    assert_snapshot!(changed("200", "200.0"), @r#"expected a whole number, found another number (line 11) in interaction 1"#);
+    assert_snapshot!(changed("200", "70000"), @r#"not a valid cassette: `status` is no status code (line 11) in interaction 1"#);
+    assert_snapshot!(changed("\"GET\"", "null"), @r#"expected a string, found `null` (line 6) in interaction 1"#);
+    assert_snapshot!(changed("{\"ms\": 1, \"text\": \"x\"}", "\"x\""), @r#"expected an object, found a string (line 17) in interaction 1"#);
+    assert_snapshot!(changed("\"x\"", "[\"x\", 1]"), @r#"expected a string, found a number (line 17) in interaction 1"#);
+    assert_snapshot!(changed("\"x\"", "\"\\ud800\""), @r#"not a valid cassette: a string is not Unicode (line 17) in interaction 1: unexpected end of hex escape at line 1 column 8"#);
     assert_snapshot!(changed("\"complete\"", "\"completed\""), @r#"
-    not a valid cassette: `end` is none that is known (line 19) in interaction 0
+    not a valid cassette: `end` is none that is known (line 19) in interaction 1
     hint: it may be `complete`, `client_closed`, `server_closed`, `timeout`, `unreachable`, `interrupted`
     "#);
 }
 
 #[test]
 fn what_is_missing_or_contradicts_itself_is_refused() {
-    assert_snapshot!(changed("\"status\": 200,", ""), @r#"member `status` is missing (line 9) in interaction 0"#);
-    assert_snapshot!(changed("\"method\": \"GET\",", ""), @r#"member `method` is missing (line 5) in interaction 0"#);
-    assert_snapshot!(changed("\"ms\": 1, ", ""), @r#"member `ms` is missing (line 17) in interaction 0"#);
-    assert_snapshot!(changed(", \"text\": \"x\"", ""), @r#"member `text` is missing (line 17) in interaction 0"#);
-    assert_snapshot!(changed("\"text\": \"x\"", "\"text\": \"x\", \"base64\": \"\""), @r#"not a valid cassette: a chunk is written twice (line 17) in interaction 0"#);
-    assert_snapshot!(changed("\"text\": \"x\"", "\"base64\": \"%\""), @r#"not a valid cassette: `base64` is not base64 (line 17) in interaction 0: Invalid symbol 37, offset 0."#);
-    assert_snapshot!(changed("\"stream\"", "\"text\": \"x\",\n\"stream\""), @r#"not a valid cassette: a body is written both whole and as a stream (line 15) in interaction 0"#);
-    assert_snapshot!(changed("\"status\": 200,", "\"status\": 200, \"status\": 200,"), @r#"not a valid cassette: a member stands there twice (line 11) in interaction 0"#);
-    assert_snapshot!(changed("\"request\"", "\"after\": {\"0\": 1},\n\"request\""), @r#"not a valid cassette: `after` names something that is no earlier interaction (line 5) in interaction 0"#);
-    assert_snapshot!(changed("\"stream\"", "\"layout\": \"indent 2\",\n\"stream\""), @r#"not a valid cassette: `layout` is none for a stream (line 15) in interaction 0"#);
+    assert_snapshot!(changed("\"status\": 200,", ""), @r#"member `status` is missing (line 9) in interaction 1"#);
+    assert_snapshot!(changed("\"method\": \"GET\",", ""), @r#"member `method` is missing (line 5) in interaction 1"#);
+    assert_snapshot!(changed("\"ms\": 1, ", ""), @r#"member `ms` is missing (line 17) in interaction 1"#);
+    assert_snapshot!(changed(", \"text\": \"x\"", ""), @r#"member `text` is missing (line 17) in interaction 1"#);
+    assert_snapshot!(changed("\"text\": \"x\"", "\"text\": \"x\", \"base64\": \"\""), @r#"not a valid cassette: a chunk is written twice (line 17) in interaction 1"#);
+    assert_snapshot!(changed("\"text\": \"x\"", "\"base64\": \"%\""), @r#"not a valid cassette: `base64` is not base64 (line 17) in interaction 1: Invalid symbol 37, offset 0."#);
+    assert_snapshot!(changed("\"stream\"", "\"text\": \"x\",\n\"stream\""), @r#"not a valid cassette: a body is written both whole and as a stream (line 15) in interaction 1"#);
+    assert_snapshot!(changed("\"status\": 200,", "\"status\": 200, \"status\": 200,"), @r#"not a valid cassette: a member stands there twice (line 11) in interaction 1"#);
+    assert_snapshot!(changed("\"request\"", "\"after\": {\"0\": 1},\n\"request\""), @r#"not a valid cassette: `after` names something that is no earlier interaction (line 5) in interaction 1"#);
+    assert_snapshot!(changed("\"stream\"", "\"layout\": \"indent 2\",\n\"stream\""), @r#"not a valid cassette: `layout` is none for a stream (line 15) in interaction 1"#);
     assert_snapshot!(changed("\"stream\"", "\"framing\": \"cr\",\n\"stream\""), @r#"
-    not a valid cassette: `framing` is none that is known (line 15) in interaction 0
+    not a valid cassette: `framing` is none that is known (line 15) in interaction 1
     hint: it may be `usual`, `crlf`, `unspaced`, `crlf unspaced`
     "#);
-    assert_snapshot!(changed("{\"data\": {}}", "{\"data\": \"a\\nb\"}"), @r#"not a valid cassette: a line of an event has a line break in it (line 16) in interaction 0"#);
+    assert_snapshot!(changed("{\"data\": {}}", "{\"data\": \"a\\nb\"}"), @r#"not a valid cassette: a line of an event has a line break in it (line 16) in interaction 1"#);
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn chunks_that_do_not_add_up_are_refused() {
     let text = encode(&answer(&[], stream(&["{\"a\":", "1}"]))).text;
 
     assert_snapshot!(refused(&text.replace("[1, 2]", "[1, 3]")), @r#"
-    not a valid cassette: the lengths of the chunks do not add up to that of the body (line 12) in interaction 0
+    not a valid cassette: the lengths of the chunks do not add up to that of the body (line 12) in interaction 1
     hint: correct them, or remove `chunks` to have the body in one piece
     "#);
-    assert_snapshot!(refused(&text.replace("[1, 2]", "[1]")), @r#"not a valid cassette: a pair has fewer than two items (line 13) in interaction 0"#);
+    assert_snapshot!(refused(&text.replace("[1, 2]", "[1]")), @r#"not a valid cassette: a pair has fewer than two items (line 13) in interaction 1"#);
 }
 
 #[test]
@@ -129,13 +129,13 @@ fn a_body_beside_the_file_must_be_the_one_that_was_stored() {
     let text = encode(&answer(&[], Body::Whole(bytes([0xff; 5_000])))).text;
 
     assert_snapshot!(refused(&text), @r#"
-    body `941cf5406b10b2fa122746c95d40d1fe` is missing or has been changed (line 12) in interaction 0
+    body `941cf5406b10b2fa122746c95d40d1fe` is missing or has been changed (line 12) in interaction 1
     hint: restore it from version control, or record the cassette again
     "#);
-    assert_snapshot!(refused(&text.replace("\"file\": \"", "\"file\": \"../")), @r#"not a valid cassette: `file` is not the name of a body (line 12) in interaction 0"#);
+    assert_snapshot!(refused(&text.replace("\"file\": \"", "\"file\": \"../")), @r#"not a valid cassette: `file` is not the name of a body (line 12) in interaction 1"#);
     let wrong_length = text.replace("5000", "5001");
     let error = decode(&wrong_length, |_| Ok(bytes([0xff; 5_000]))).unwrap_err();
-    assert_snapshot!(format!("{error:?}"), @r#"not a valid cassette: `bytes` is not the length of the body (line 12) in interaction 0"#);
+    assert_snapshot!(format!("{error:?}"), @r#"not a valid cassette: `bytes` is not the length of the body (line 12) in interaction 1"#);
 }
 
 #[test]
@@ -145,15 +145,15 @@ fn a_readable_body_must_be_what_its_compressed_bytes_are() {
     let text = encode(&answer(&gzip, Body::Whole(sent.into()))).text;
 
     assert_snapshot!(refused(&text.replace("ALPHA", "BETA")), @r#"
-    not a valid cassette: the readable body is not what `encoded` decodes to (line 16) in interaction 0
+    not a valid cassette: the readable body is not what `encoded` decodes to (line 16) in interaction 1
     hint: if the readable body was edited on purpose, remove `encoded` and the `content-encoding` header
     "#);
     assert_snapshot!(refused(&text.replace("content-encoding", "content-language")), @r#"
-    not a valid cassette: `encoded` stands without a `content-encoding` that is known (line 16) in interaction 0
+    not a valid cassette: `encoded` stands without a `content-encoding` that is known (line 16) in interaction 1
     hint: if the readable body was edited on purpose, remove `encoded` and the `content-encoding` header
     "#);
     assert_snapshot!(refused(&text.replace("H4sI", "AAAA")), @r#"
-    not a valid cassette: the readable body is not what `encoded` decodes to (line 16) in interaction 0
+    not a valid cassette: the readable body is not what `encoded` decodes to (line 16) in interaction 1
     hint: if the readable body was edited on purpose, remove `encoded` and the `content-encoding` header
     "#);
 }

@@ -1,0 +1,90 @@
+//! What bare hyper does: as little as can be done.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Request, Response, Uri};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpListener;
+
+use crate::served::Served;
+
+type Body = UnsyncBoxBody<Bytes, hyper::Error>;
+
+/// Answers every request with the same JSON.
+pub fn fixed(body: &'static [u8]) -> Served {
+    serve(move |request| async move {
+        let _ = request.into_body().collect().await;
+        let body = Full::new(Bytes::from_static(body)).map_err(|never| match never {});
+        typed("application/json", body.boxed_unsync())
+    })
+}
+
+/// Answers every request with the same stream, a chunk for each event.
+pub fn stream(events: Vec<Bytes>) -> Served {
+    serve(move |request| {
+        let events = events.clone();
+        async move {
+            let _ = request.into_body().collect().await;
+            let frames = events.into_iter().map(|event| Ok(Frame::data(event)));
+            let body = StreamBody::new(futures_util::stream::iter(frames));
+            typed("text/event-stream", body.boxed_unsync())
+        }
+    })
+}
+
+/// Passes every request on, and the answer back as it comes.
+pub fn proxy(upstream: SocketAddr) -> Served {
+    let mut tcp = HttpConnector::new();
+    tcp.set_nodelay(true);
+    let client: Client<HttpConnector, Incoming> = Client::builder(TokioExecutor::new()).build(tcp);
+    serve(move |mut request| {
+        let client = client.clone();
+        let uri = format!("http://{upstream}{}", request.uri());
+        *request.uri_mut() = Uri::try_from(uri).expect("it was one without the address");
+        async move {
+            let response = client.request(request).await.expect("the origin answers");
+            response.map(BodyExt::boxed_unsync)
+        }
+    })
+}
+
+fn serve<A, F>(answer: A) -> Served
+where
+    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    Served::start("bare", async move || {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let accepting = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                let answer = answer.clone();
+                let service = service_fn(move |request| {
+                    let answer = answer(request);
+                    async move { Ok::<_, Infallible>(answer.await) }
+                });
+                let connection =
+                    http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                tokio::spawn(connection);
+            }
+        });
+        (address, accepting)
+    })
+}
+
+fn typed(media_type: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}

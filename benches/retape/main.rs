@@ -1,0 +1,37 @@
+//! How fast retape is, beside the limits of what it is built on.
+//!
+//! Each table has the limit in its first row: a bare hyper server with the answer at hand, a bare
+//! hyper proxy, `serde_json` reading the same text. The rows take turns, so that what else the
+//! machine does hits all of them; a share is the median over the rounds, with the lowest and the
+//! highest. Nothing is asserted about a time.
+//!
+//! - `cargo bench` runs everything, `cargo bench -- replay` what has this in its name;
+//! - `cargo bench -- --smoke` runs everything once, for a moment: it fails if something does not work;
+//! - `taskset -c 0 cargo bench` keeps all on one processor, where a request wakes nobody up elsewhere.
+
+#![expect(clippy::print_stdout, reason = "the tables are what it is for")]
+
+mod bare;
+mod client;
+mod cpu;
+mod loading;
+mod measure;
+mod recording;
+mod replaying;
+mod sample;
+mod served;
+
+use measure::Effort;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let smoke = arguments.iter().any(|argument| argument == "--smoke");
+    let effort = if smoke { Effort::SMOKE } else { Effort::FULL };
+    let words: Vec<&String> =
+        arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
+    for (name, bench) in [replaying::ALL, recording::ALL, loading::ALL].concat() {
+        if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
+            println!("{}", bench(effort).titled(name));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Letting contenders take turns, and what came of it.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::cpu::Thread;
+
+/// How much time is given.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// How many turns each contender has.
+    rounds: usize,
+    /// How long a turn takes.
+    turn: Duration,
+    /// The largest number of interactions.
+    most: usize,
+}
+
+impl Effort {
+    /// Enough to compare.
+    pub const FULL: Self = Self { rounds: 7, turn: Duration::from_millis(200), most: usize::MAX };
+    /// Enough to see that it works.
+    pub const SMOKE: Self = Self { rounds: 1, turn: Duration::from_millis(1), most: 100 };
+
+    /// That many interactions, or as many as there is time for.
+    pub fn at_most(self, interactions: usize) -> usize {
+        interactions.min(self.most)
+    }
+}
+
+/// Something that does one thing again and again.
+pub struct Contender {
+    name: String,
+    thread: Thread,
+    step: Box<dyn FnMut()>,
+}
+
+impl Contender {
+    /// Does `step` on this thread, which makes `thread` work.
+    pub fn new(name: impl Into<String>, thread: Thread, step: impl FnMut() + 'static) -> Self {
+        Self { name: name.into(), thread, step: Box::new(step) }
+    }
+
+    /// How long one step takes: on the clock, and on the processor.
+    fn turn(&mut self, limit: Duration) -> Turn {
+        let (begun, cpu) = (Instant::now(), self.thread.time());
+        let mut steps = 0;
+        while steps == 0 || begun.elapsed() < limit {
+            (self.step)();
+            steps += 1;
+        }
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(steps);
+        let cpu = self.thread.time().zip(cpu).map(|(after, before)| each(after - before));
+        Turn { clock: each(begun.elapsed()), cpu: cpu.unwrap_or(f64::NAN) }
+    }
+}
+
+/// Microseconds for a step.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    clock: f64,
+    cpu: f64,
+}
+
+/// What came of it: the turns of each contender.
+#[derive(Debug)]
+pub struct Table(Vec<(String, Vec<Turn>)>);
+
+/// Lets all take turns, after one that does not count. The first is the limit.
+pub fn compare(effort: Effort, mut contenders: Vec<Contender>) -> Table {
+    for contender in &mut contenders {
+        contender.turn(effort.turn);
+    }
+    let mut turns = vec![Vec::new(); contenders.len()];
+    for _ in 0..effort.rounds {
+        for (contender, turns) in contenders.iter_mut().zip(&mut turns) {
+            turns.push(contender.turn(effort.turn));
+        }
+    }
+    Table(contenders.into_iter().map(|contender| contender.name).zip(turns).collect())
+}
+
+impl Table {
+    /// The table in Markdown below a title.
+    pub fn titled(&self, title: &str) -> String {
+        format!("## {title}\n\n{self}")
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| | µs each | speed beside the limit | CPU µs each | CPU beside the limit |")?;
+        writeln!(f, "|---|---|---|---|---|")?;
+        let limit = &self.0[0].1;
+        for (name, turns) in &self.0 {
+            let clock = Spread::of(turns.iter().map(|turn| turn.clock));
+            let cpu = Spread::of(turns.iter().map(|turn| turn.cpu));
+            let pairs = || limit.iter().zip(turns);
+            let speed = Spread::of(pairs().map(|(limit, turn)| limit.clock / turn.clock));
+            let work = Spread::of(pairs().map(|(limit, turn)| turn.cpu / limit.cpu));
+            let (clock, cpu) = (clock.median, cpu.median);
+            writeln!(f, "| {name} | {clock:.1} | {speed} | {cpu:.1} | {work} |")?;
+        }
+        Ok(())
+    }
+}
+
+/// Where values lie.
+struct Spread {
+    median: f64,
+    lowest: f64,
+    highest: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
+        let last = values.len().saturating_sub(1);
+        Self { median: at(last / 2), lowest: at(0), highest: at(last) }
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} ({:.2} to {:.2})", self.median, self.lowest, self.highest)
+    }
+}
