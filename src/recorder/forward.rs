@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOCATION, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderValue, Request, Response};
+use http_body::Body as _;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
@@ -141,7 +142,8 @@ impl Recorder {
         let outward = Rewriter::new(self.upstream.origin(), &place.address());
         outward.fields(&mut head.headers, &[LOCATION, CONTENT_LOCATION, LINK]);
         place.keep_below(&mut head.headers);
-        if !may_hold_origins(&head.headers) {
+        // The length that the answer to a `HEAD` announces is not that of its body.
+        if body.is_end_stream() || !may_hold_origins(&head.headers) {
             return Response::from_parts(head, Flushed::new(body).boxed_unsync());
         }
         let body = Rewritten::new(body, outward);
