@@ -124,9 +124,7 @@ impl Prepared {
             headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         let plain = self.ending == Ending::Whole && self.trailers.is_none();
         match body {
-            Body::Whole(bytes) if plain && (length.is_some() || bytes.is_empty()) => {
-                full(bytes.clone())
-            }
+            Body::Whole(bytes) if plain && length.is_some() => full(bytes.clone()),
             Body::Whole(bytes) => {
                 let played =
                     Played::new(wanted.begun, vec![(Duration::ZERO, bytes.clone())], self.ending);

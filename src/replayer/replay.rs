@@ -14,7 +14,7 @@ use crate::cassette::{Cassette, Headers, Name, Request};
 use crate::error::Result;
 use crate::matching::{Index, Mismatch, Playlist};
 use crate::redact::Redactor;
-use crate::server::{Answer, Place, Rewriter};
+use crate::server::{Answer, Place, Rewriter, may_name_us};
 use crate::store;
 
 /// A cassette made ready to answer: shared by all its sessions.
@@ -150,7 +150,8 @@ impl Replayer {
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
-        let body = inward.whole(&body).unwrap_or(body);
+        let names_us = may_name_us(&head.headers);
+        let body = inward.whole(&body).filter(|_| names_us).unwrap_or(body);
         let headers: Headers = COMPARED
             .iter()
             .filter_map(|name| Some((name.as_str(), head.headers.get(name)?.as_bytes().to_vec())))
