@@ -4,6 +4,7 @@ use similar::DiffableStr as _;
 
 use super::{Hole, Index, Playlist};
 use crate::cassette::{Cassette, Request};
+use crate::json::{Text, Token};
 
 /// A request that no recorded interaction answers.
 #[derive(Debug, Clone)]
@@ -34,6 +35,9 @@ pub struct Nearest {
 
 /// At most so many requests are compared closely: a miss must be told within a moment.
 const CLOSE_LOOKS: usize = 200;
+
+/// So much of a body tells how near it is.
+const MOST_WORDS: usize = 4000;
 
 /// What was played before is less likely to be what is meant, unless it is very much alike.
 const PLAYED: u32 = 300;
@@ -100,10 +104,6 @@ fn near(asked: &Request, aligned: &[u8], recorded: &Request) -> u32 {
     if aligned == recorded.body {
         return query;
     }
-    let words = |body: &[u8]| -> Vec<String> {
-        let text = String::from_utf8_lossy(&body[..body.len().min(16 * 1024)]).into_owned();
-        text.tokenize_words().into_iter().map(str::to_owned).collect()
-    };
     let (ours, theirs) = (words(aligned), words(&recorded.body));
     let alike = similar::capture_diff_slices(similar::Algorithm::Myers, &ours, &theirs)
         .iter()
@@ -111,4 +111,17 @@ fn near(asked: &Request, aligned: &[u8], recorded: &Request) -> u32 {
         .map(|operation| operation.new_range().len())
         .sum::<usize>();
     query + 1000 - (2000 * alike / (ours.len() + theirs.len()).max(1)) as u32
+}
+
+/// What is compared: the names and values of JSON, each as one, else the words of the beginning.
+fn words(body: &[u8]) -> Vec<String> {
+    if let Some(json) = Text::parse(body) {
+        let value = |token| match token {
+            Token::String(spelled) | Token::Scalar(spelled) => Some(spelled.to_owned()),
+            _ => None,
+        };
+        return json.tokens().filter_map(value).take(MOST_WORDS).collect();
+    }
+    let text = String::from_utf8_lossy(&body[..body.len().min(16 * 1024)]).into_owned();
+    text.tokenize_words().into_iter().take(MOST_WORDS).map(str::to_owned).collect()
 }
