@@ -154,6 +154,11 @@ impl Error {
         matches!(self.0.kind, Kind::NewerVersion { .. } | Kind::UnknownRule { .. })
     }
 
+    /// Whether something is no name of a cassette.
+    pub(crate) fn is_no_name(&self) -> bool {
+        matches!(self.0.kind, Kind::Name { .. })
+    }
+
     /// Whether there is no cassette of that name.
     pub fn is_no_cassette(&self) -> bool {
         matches!(self.0.kind, Kind::NoCassette { .. })
