@@ -57,7 +57,6 @@ impl Gateway {
         };
         let name = gateway.settings.cassette.clone();
         if Track::plan(&gateway.settings, &name) == Mode::Replay {
-            gateway.report_unfinished(&name);
             match gateway.recorded(&name).await {
                 Err(error) if error.is_no_cassette() => {}
                 Err(error) => return Err(error),
@@ -208,6 +207,10 @@ impl Gateway {
     }
 
     async fn recorded(&self, name: &Name) -> Result<Arc<Recorded>> {
+        let is_new = !lock(&self.library).contains_key(name);
+        if is_new {
+            self.report_unfinished(name);
+        }
         let folder = self.settings.folder.clone();
         self.library_of(name, move |name| Recorded::load(&folder, &name)).await
     }
