@@ -20,7 +20,7 @@ use crate::store::{self, Entry, Journal, Recovered};
 pub struct Tape {
     folder: PathBuf,
     name: Name,
-    redactor: Redactor,
+    redactor: Arc<Redactor>,
     journal: Journal,
     state: Mutex<State>,
     ended: Notify,
@@ -68,7 +68,7 @@ impl Tape {
         name: &Name,
         upstream: &str,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
-        let redactor = Redactor::standard();
+        let redactor = Arc::new(Redactor::standard());
         let (journal, left) = Journal::open(folder, name)?;
         let rescued = match left {
             Some(left) => Some(rescue(folder, name, &redactor, left)?),
@@ -102,7 +102,7 @@ impl Tape {
         };
         let after: Vec<Progress> = state.open.iter().map(progress).collect();
         let secrets = self.write_down(number, &after, &request);
-        let take = Arc::new(Take::new(Arc::clone(self), number, begun(after, request), secrets));
+        let take = Arc::new(Take::new(self, number, begun(after, request), secrets));
         state.takes.push(Arc::clone(&take));
         state.open.insert(number, Arc::clone(&take));
         take
@@ -144,7 +144,7 @@ impl Tape {
         Ok(Recording { name: self.name.clone(), path, interactions, answered, dropped })
     }
 
-    pub(super) fn redactor(&self) -> &Redactor {
+    pub(super) fn redactor(&self) -> &Arc<Redactor> {
         &self.redactor
     }
 

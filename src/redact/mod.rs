@@ -34,6 +34,7 @@ mod apply;
 mod header;
 mod json;
 mod live;
+mod memory;
 mod name;
 mod notes;
 mod places;
@@ -49,6 +50,7 @@ use std::ops::Deref;
 use regex::bytes::Regex;
 
 pub use live::Live;
+pub use memory::Memory;
 pub use secrets::Secrets;
 
 use self::notes::{Notes, Side};

@@ -65,5 +65,5 @@ fn first_line(request: &Request) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
+    text.lines().map(|line| format!("{}\n", format!("  {line}").trim_end())).collect()
 }

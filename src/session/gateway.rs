@@ -20,7 +20,7 @@ use crate::mode::Mode;
 use crate::recorder::{Recorder, Recording, Tape};
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
-use crate::server::{Address, Answer, Handler, Place, problem};
+use crate::server::{Address, Answer, Handler, Place, percent_decoded, problem};
 use crate::store::Journal;
 
 /// All sessions that are served at one address.
@@ -32,6 +32,8 @@ pub(super) struct Gateway {
     library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Mutex<Vec<Miss>>,
+    /// The first cassette that could not be opened while clients asked for it.
+    failure: Mutex<Option<Error>>,
 }
 
 /// A session that is opened by its first request, once.
@@ -51,6 +53,7 @@ impl Gateway {
             library: Mutex::default(),
             tapes: Mutex::default(),
             misses: Mutex::default(),
+            failure: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
         if Track::plan(&gateway.settings, &name) == Mode::Replay {
@@ -74,8 +77,10 @@ impl Gateway {
     /// Lets the runs of a session, or of all, begin anew. Tells how many there were.
     pub(super) fn reset(&self, session: Option<&str>) -> usize {
         let tracks = lock(&self.tracks);
-        let chosen =
-            tracks.iter().filter(|(name, _)| session.is_none_or(|session| session == *name));
+        let session = session.map(percent_decoded);
+        let chosen = tracks.iter().filter(|(name, _)| {
+            session.as_ref().is_none_or(|session| *session == percent_decoded(name))
+        });
         let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
         replayers.map(Replayer::reset).count()
     }
@@ -110,7 +115,7 @@ impl Gateway {
     pub(super) async fn finish(&self) -> Result<Summary> {
         let tapes = std::mem::take(&mut *lock(&self.tapes));
         let mut recordings = Vec::new();
-        let mut failure = None;
+        let mut failure = lock(&self.failure).take();
         for (name, tape) in tapes.iter().filter_map(|(name, cell)| Some((name, cell.get()?))) {
             tape.settle(self.settings.patience.grace + std::time::Duration::from_secs(1)).await;
             let base = lock(&self.library).get(name).and_then(|cell| cell.get().cloned());
@@ -155,13 +160,13 @@ impl Gateway {
         }
         let address = match Address::parse(&target) {
             Ok(address) => address,
-            Err(error) => return self.refuse(&head, &target, "", &error),
+            Err(error) => return self.refuse(&head, &target, "", error),
         };
         let name = address.cassette.clone().unwrap_or_else(|| self.settings.cassette.clone());
         let slot = self.slot(&address.session, &name);
         let track = match slot.track(self).await {
             Ok(track) => track,
-            Err(error) => return self.refuse(&head, &address.target, &address.session, &error),
+            Err(error) => return self.refuse(&head, &address.target, &address.session, error),
         };
         let place = Place::of(&head.headers, &address.session);
         let asked = head.headers.clone();
@@ -205,6 +210,10 @@ impl Gateway {
     }
 
     async fn recorded(&self, name: &Name) -> Result<Arc<Recorded>> {
+        let is_new = !lock(&self.library).contains_key(name);
+        if is_new {
+            self.report_unfinished(name);
+        }
         let folder = self.settings.folder.clone();
         self.library_of(name, move |name| Recorded::load(&folder, &name)).await
     }
@@ -271,13 +280,14 @@ impl Gateway {
         explanation
     }
 
-    /// A request whose cassette cannot be opened is a miss as well.
+    /// A request whose cassette cannot be opened is a miss as well. If it is there, or cannot be
+    /// recorded, that is more than a finding.
     fn refuse(
         &self,
         head: &http::request::Parts,
         target: &str,
         session: &str,
-        error: &Error,
+        error: Error,
     ) -> Answer {
         let explanation = format!("{error:?}");
         self.note(Miss {
@@ -287,6 +297,9 @@ impl Gateway {
             path: target.to_owned(),
             explanation: explanation.clone(),
         });
+        if !error.is_no_cassette() && !error.is_no_name() {
+            lock(&self.failure).get_or_insert(error);
+        }
         miss_answer(&head.headers, &explanation)
     }
 
