@@ -93,7 +93,7 @@ impl Replayer {
         head: &Parts,
         target: &str,
         body: Bytes,
-        place: &Place,
+        place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         let begun = Instant::now();
         let number = self.choose(head, target, body, place)?;
@@ -117,7 +117,7 @@ impl Replayer {
         head: &Parts,
         target: &str,
         body: Bytes,
-        place: &Place,
+        place: Place<'_>,
     ) -> Result<usize, Box<Mismatch>> {
         let asked = self.asked(head, target, body, place);
         self.take(&asked).ok_or_else(|| {
@@ -143,14 +143,17 @@ impl Replayer {
 
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
-    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: &Place) -> Request {
+    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> Request {
         let upstream = &self.recorded.cassette.recorded.upstream;
-        let inward = Rewriter::new(&place.address(), upstream);
-        let target = inward.clone().whole(target.as_bytes()).map_or_else(
+        let inward = |text: &[u8]| {
+            let ours = place.may_stand_in(text);
+            ours.then(|| Rewriter::new(&place.address(), upstream).whole(text)).flatten()
+        };
+        let target = inward(target.as_bytes()).map_or_else(
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
-        let body = inward.whole(&body).unwrap_or(body);
+        let body = inward(&body).unwrap_or(body);
         let headers: Headers = COMPARED
             .iter()
             .filter_map(|name| Some((name.as_str(), head.headers.get(name)?.as_bytes().to_vec())))

@@ -9,5 +9,5 @@ mod place;
 pub use address::Address;
 pub use answer::{Answer, AnswerBody, Cut, Flushed, OURS, cut_after, full, no_answer, problem};
 pub use listen::{Handler, Server};
-pub use origin::{Rewriter, may_hold_origins};
+pub use origin::{Rewriter, may_hold, may_hold_origins};
 pub use place::Place;
