@@ -12,7 +12,9 @@ use tokio::time::Instant;
 use super::Pace;
 use super::body::{Ending, Played};
 use crate::cassette::{self, Body, End, Headers, Interaction, Outcome, coding};
-use crate::server::{Answer, Flushed, Place, Rewriter, full, may_hold, may_hold_origins, no_answer};
+use crate::server::{
+    Answer, Flushed, Place, Rewriter, full, may_hold, may_hold_origins, no_answer,
+};
 
 /// A recorded answer, made ready to be sent any number of times.
 #[derive(Debug)]
