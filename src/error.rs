@@ -58,6 +58,8 @@ pub(crate) enum Kind {
     NoUpstream,
     /// Another process is recording this cassette.
     Busy,
+    /// Somebody else's journal stands where this one would.
+    ForeignJournal,
     /// Requests had no recorded answer.
     Missed { count: usize },
     /// Recorded interactions were not asked for.
@@ -154,6 +156,11 @@ impl Error {
         matches!(self.0.kind, Kind::NewerVersion { .. } | Kind::UnknownRule { .. })
     }
 
+    /// Whether something is no name of a cassette.
+    pub(crate) fn is_no_name(&self) -> bool {
+        matches!(self.0.kind, Kind::Name { .. })
+    }
+
     /// Whether there is no cassette of that name.
     pub fn is_no_cassette(&self) -> bool {
         matches!(self.0.kind, Kind::NoCassette { .. })
@@ -204,6 +211,9 @@ impl fmt::Display for Kind {
             }
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::Busy => f.write_str("another process is recording this cassette"),
+            Self::ForeignJournal => {
+                f.write_str("a killed recorder of another release left this journal")
+            }
             Self::Missed { count: 1 } => f.write_str("1 request has no recorded answer"),
             Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
             Self::Unplayed { count: 1 } => f.write_str("1 recorded interaction was not played"),

@@ -9,6 +9,7 @@ use super::child::{self, Signals};
 use super::serve::Served;
 use super::{Exit, tell};
 use crate::error::{Error, Kind, Result};
+use crate::recorder::Recording;
 use crate::session::{Session, SessionBuilder, Summary};
 
 /// What is to be run.
@@ -82,8 +83,9 @@ async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Resu
 }
 
 fn judge(ran: Exit, summary: &Summary, unplayed: Unplayed) -> Exit {
-    let found =
-        !summary.misses.is_empty() || (unplayed == Unplayed::Fails && !summary.unplayed.is_empty());
+    let found = summary.recordings.iter().any(Recording::is_unheard)
+        || !summary.misses.is_empty()
+        || (unplayed == Unplayed::Fails && !summary.unplayed.is_empty());
     match ran {
         Exit::Agrees if found => Exit::Findings,
         ran => ran,

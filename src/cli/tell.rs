@@ -72,7 +72,13 @@ pub(super) fn summary(summary: &Summary) {
                 count(recording.interactions, "interaction"),
                 path.display()
             )),
+            None if recording.is_unheard() => {
+                line(&format!("the cassette `{}` stays as it was", recording.name))
+            }
             None => line(&format!("nothing new was recorded for `{}`", recording.name)),
+        }
+        if recording.is_unheard() {
+            line(&format!("{RED}the server did not answer a single request{PLAIN}"));
         }
         if recording.dropped > 0 {
             line(&format!(

@@ -102,10 +102,9 @@ struct Fitting<'o> {
 
 impl Fitting<'_> {
     fn open(&mut self, bracket: &str, measure: Measure) {
-        let within_line = self.spreads.last() == Some(&Spread::Line);
         let fits = self.column + measure.width <= WIDTH || measure.width == 2;
         let spread = match measure.varied {
-            _ if within_line || fits || self.depth >= self.deepest => Spread::Line,
+            _ if fits || self.depth >= self.deepest => Spread::Line,
             false => Spread::Filled,
             true => Spread::Broken,
         };

@@ -23,16 +23,18 @@ impl Playlist {
     /// The interaction that answers a request now, if there is one.
     ///
     /// Requests that look the same are answered in recorded order. When all of them were played the
-    /// last answer stays: clients repeat what they ask, by retrying and by polling. A repetition may
-    /// bring other client-minted values; they are bound anew.
+    /// last answer stays: clients repeat what they ask, by retrying and by polling.
+    ///
+    /// A repetition that brings other client-minted values is no repetition, and nothing answers it,
+    /// unless the whole cassette was played and it is the first request again: then the client has
+    /// begun anew, and so does the run.
     pub fn take(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
         let candidates = index.candidates(skeleton);
-        let front = self.front(skeleton.hash, candidates);
-        let fits = |number: &&usize| self.unifies(index, **number, skeleton);
-        let fresh = candidates[front..].iter().filter(|number| !self.played[**number]).find(fits);
-        let again = || candidates.iter().rev().filter(|number| self.played[**number]).find(fits);
-        let rebound = || candidates.iter().rev().find(|number| self.played[**number]);
-        let number = *fresh.or_else(again).or_else(rebound)?;
+        let number = self.fitting(index, skeleton).or_else(|| {
+            let again = candidates.first() == Some(&0) && self.unplayed().next().is_none();
+            again.then(|| *self = Self::new(index))?;
+            self.fitting(index, skeleton)
+        })?;
         self.played[number] = true;
         for (recorded, live) in index.holes(number).iter().zip(&skeleton.holes) {
             self.bindings.bind(&recorded.identifier, &live.identifier);
@@ -53,6 +55,16 @@ impl Playlist {
     /// What stands for the client-minted identifiers of the recording in this run.
     pub fn bindings(&self) -> &Bindings {
         &self.bindings
+    }
+
+    /// The first candidate that was not played, else the last that was, whose holes can be filled.
+    fn fitting(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
+        let candidates = index.candidates(skeleton);
+        let front = self.front(skeleton.hash, candidates);
+        let fits = |number: &&usize| self.unifies(index, **number, skeleton);
+        let fresh = candidates[front..].iter().filter(|number| !self.played[**number]).find(fits);
+        let again = || candidates.iter().rev().filter(|number| self.played[**number]).find(fits);
+        fresh.or_else(again).copied()
     }
 
     fn front(&mut self, hash: u64, candidates: &[usize]) -> usize {

@@ -28,6 +28,13 @@ pub struct Hole {
     pub identifier: String,
 }
 
+impl Hole {
+    /// Whether both stand in the same place of their requests.
+    pub fn is_where(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
+}
+
 impl Skeleton {
     /// Reduces a request, given what the server issued in the cassette that it may match.
     pub fn of(request: &Request, origins: &Origins) -> Self {

@@ -1,10 +1,12 @@
 //! Passing a request on and its answer back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOCATION, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderValue, Request, Response};
+use http_body::Body as _;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
@@ -13,16 +15,13 @@ use tokio::sync::oneshot;
 use super::end_to_end::{of_request, of_response, recorded};
 use super::take::Take;
 use super::tape::Tape;
-use super::tee::{Answered, Rewritten, Sent};
+use super::tee::{Abandoned, Answered, Rewritten, Sent};
 use super::upstream::{Outgoing, Patience, Upstream};
 use crate::cassette::{self, End};
 use crate::server::{
-    Answer, Cut, Flushed, Place, Rewriter, cut_after, full, may_hold_origins, no_answer,
+    Answer, Cut, Flushed, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
+    may_hold_origins, may_name_us, no_answer,
 };
-
-/// A JSON body up to this size whose length was announced is read whole, so that the length can be
-/// announced again after addresses were replaced in it.
-const WHOLE_JSON: u64 = 1024 * 1024;
 
 /// Sends requests to a live server and records what comes of them.
 #[derive(Debug, Clone)]
@@ -88,17 +87,13 @@ impl Recorder {
         head: &http::request::Parts,
         target: &str,
         headers: HeaderMap,
-        body: Asked,
+        body: Outgoing,
         take: Option<Arc<Take>>,
     ) -> Result<Request<Outgoing>, http::Error> {
-        let body = match body {
-            Asked::Arriving(body) => Sent::new(body, take).boxed_unsync(),
-            Asked::Whole(bytes) => Sent::new(Full::new(bytes), take).boxed_unsync(),
-        };
         let mut request = Request::builder()
             .method(head.method.clone())
             .uri(self.upstream.uri_of(target)?)
-            .body(body)?;
+            .body(Sent::new(body, take).boxed_unsync())?;
         *request.headers_mut() = headers;
         // hyper keeps the case of the names as the client wrote them beside the head.
         *request.extensions_mut() = head.extensions.clone();
@@ -113,9 +108,14 @@ impl Recorder {
         place: Place<'_>,
     ) -> Answer {
         let (upstream, patience) = (self.upstream.clone(), self.patience);
-        let (tell, told) = oneshot::channel();
+        let (mut tell, told) = oneshot::channel();
+        // What is not recorded is not waited for either when the client has left.
+        let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
         tokio::spawn(async move {
-            let outcome = upstream.send(request, patience).await;
+            let outcome = tokio::select! {
+                outcome = upstream.send(request, patience) => outcome,
+                () = left_for(grace, &mut tell) => Err(End::ClientClosed),
+            };
             let outcome = outcome.map(|response| noted(response, take.clone(), patience));
             if let (Err(end), Some(take)) = (&outcome, &take) {
                 take.end(*end);
@@ -135,13 +135,14 @@ impl Recorder {
         let outward = Rewriter::new(self.upstream.origin(), &place.address());
         outward.fields(&mut head.headers, &[LOCATION, CONTENT_LOCATION, LINK]);
         place.keep_below(&mut head.headers);
-        if !may_hold_origins(&head.headers) {
+        // The length that the answer to a `HEAD` announces is not that of its body.
+        if body.is_end_stream() || !may_hold_origins(&head.headers) {
             return Response::from_parts(head, Flushed::new(body).boxed_unsync());
         }
         let body = Rewritten::new(body, outward);
         match announced(&head.headers) {
             None => Response::from_parts(head, Flushed::new(body).boxed_unsync()),
-            Some(length) if length <= WHOLE_JSON => {
+            Some(length) if length <= READ_WHOLE => {
                 let (bytes, end) = body.collect().await;
                 if let Err(Cut) = end {
                     return Response::from_parts(head, cut_after(bytes));
@@ -155,6 +156,12 @@ impl Recorder {
             }
         }
     }
+}
+
+/// Waits until nobody has waited for the answer for that long.
+async fn left_for<T>(grace: Duration, tell: &mut oneshot::Sender<T>) {
+    tell.closed().await;
+    tokio::time::sleep(grace).await;
 }
 
 /// Writes the head of an answer down and lets its body be written down as it is read.
@@ -175,31 +182,31 @@ fn noted(
     Response::from_parts(head, Answered::new(body, take, patience))
 }
 
-/// A request body in which our address may stand, with it replaced and its length corrected.
+/// A request body with our address replaced by the server's, and its length corrected.
 async fn prepared(
     body: Asked,
     headers: &mut HeaderMap,
     inward: &Rewriter,
-) -> Result<Asked, Answer> {
-    let small = announced(headers).is_some_and(|length| length <= WHOLE_JSON);
-    let body = match body {
-        Asked::Arriving(body) if small && may_hold_origins(headers) => {
-            let limited = Limited::new(body, WHOLE_JSON as usize);
-            let Ok(bytes) = limited.collect().await else {
-                return Err(no_answer(End::ClientClosed, ""));
-            };
-            Asked::Whole(bytes.to_bytes())
+) -> Result<Outgoing, Answer> {
+    let names_us = may_name_us(headers);
+    let bytes = match body {
+        Asked::Arriving(body) if !names_us || body.is_end_stream() => return Ok(outgoing(body)),
+        Asked::Arriving(body) if announced(headers).is_none() => {
+            return Ok(outgoing(Rewritten::new(body, inward.clone())));
         }
-        body => body,
+        Asked::Arriving(body) => match Limited::new(body, READ_WHOLE as usize).collect().await {
+            Ok(bytes) => bytes.to_bytes(),
+            Err(_) => return Err(no_answer(End::ClientClosed, "")),
+        },
+        Asked::Whole(bytes) => bytes,
     };
-    let Asked::Whole(bytes) = &body else { return Ok(body) };
-    let Some(replaced) = inward.clone().whole(bytes).filter(|_| may_hold_origins(headers)) else {
-        return Ok(body);
+    let Some(replaced) = inward.clone().whole(&bytes).filter(|_| names_us) else {
+        return Ok(outgoing(Full::new(bytes)));
     };
     headers.insert(CONTENT_LENGTH, HeaderValue::from(replaced.len()));
-    Ok(Asked::Whole(replaced))
+    Ok(outgoing(Full::new(replaced)))
 }
 
-fn announced(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+fn outgoing(body: impl http_body::Body<Data = Bytes> + Send + 'static) -> Outgoing {
+    body.map_err(|_| Abandoned).boxed_unsync()
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
@@ -12,14 +12,17 @@ use super::end_to_end::recorded;
 use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Request, Response};
-use crate::redact::Secrets;
+use crate::redact::{Redactor, Secrets};
 use crate::store::Entry;
 
 /// One interaction while it is being recorded. Everything is written to the journal, redacted,
 /// before it is passed on.
+///
+/// The tape owns its takes. When it is gone nobody will save them, and nothing is written any more.
 #[derive(Debug)]
 pub struct Take {
-    tape: Arc<Tape>,
+    tape: Weak<Tape>,
+    redactor: Arc<Redactor>,
     number: usize,
     begun: Instant,
     chunks: AtomicUsize,
@@ -41,7 +44,7 @@ struct State {
 
 impl Take {
     pub(super) fn new(
-        tape: Arc<Tape>,
+        tape: &Arc<Tape>,
         number: usize,
         interaction: Interaction,
         secrets: Secrets,
@@ -56,8 +59,14 @@ impl Take {
             shown: Some(shown),
             secrets,
         };
-        let chunks = AtomicUsize::new(0);
-        Self { tape, number, begun: Instant::now(), chunks, state: Mutex::new(state) }
+        Self {
+            tape: Arc::downgrade(tape),
+            redactor: Arc::clone(tape.redactor()),
+            number,
+            begun: Instant::now(),
+            chunks: AtomicUsize::new(0),
+            state: Mutex::new(state),
+        }
     }
 
     /// A piece of the request's body, as it goes to the server.
@@ -73,7 +82,7 @@ impl Take {
         let mut state = self.state();
         if !std::mem::replace(&mut state.asked, true) {
             self.show_sent(state.finish_shown());
-            self.tape.journal().append(&Entry::Asked { n: self.number });
+            self.write(&Entry::Asked { n: self.number });
         }
     }
 
@@ -81,16 +90,18 @@ impl Take {
     pub(super) fn head(&self, status: u16, reason: Option<&str>, headers: &HeaderMap) {
         let ms = self.ms();
         let headers = recorded(headers);
-        self.tape.note_server(&headers);
+        if let Some(tape) = self.tape.upgrade() {
+            tape.note_server(&headers);
+        }
         let mut state = self.state();
         // An answer may come before the request was complete; the journal has seen enough of it.
         drop(state.finish_shown());
         let mut harmless = headers.clone();
-        self.tape.redactor().headers_noting(&mut harmless, &mut state.secrets);
-        let shown = Shown::new(self.tape.redactor(), &headers, state.secrets.clone());
+        self.redactor.headers_noting(&mut harmless, &mut state.secrets);
+        let shown = Shown::new(&self.redactor, &headers, state.secrets.clone());
         shown.headers(&mut harmless);
         state.shown = Some(shown);
-        self.tape.journal().append(&Entry::Head {
+        self.write(&Entry::Head {
             n: self.number,
             ms,
             status,
@@ -141,14 +152,12 @@ impl Take {
                 }
                 Outcome::Nothing(nothing) => *nothing = end,
             }
-            self.tape.redactor().headers(&mut trailers);
-            self.tape.journal().append(&Entry::End {
-                n: self.number,
-                end,
-                trailers: Cow::Owned(trailers),
-            });
+            self.redactor.headers(&mut trailers);
+            self.write(&Entry::End { n: self.number, end, trailers: Cow::Owned(trailers) });
         }
-        self.tape.over(self.number);
+        if let Some(tape) = self.tape.upgrade() {
+            tape.over(self.number);
+        }
     }
 
     /// How many chunks of the answer have come.
@@ -172,19 +181,21 @@ impl Take {
         Some(interaction)
     }
 
+    fn write(&self, entry: &Entry<'_>) {
+        if let Some(tape) = self.tape.upgrade() {
+            tape.journal().append(entry);
+        }
+    }
+
     fn show_sent(&self, bytes: Vec<u8>) {
         if !bytes.is_empty() {
-            self.tape.journal().append(&Entry::Sent { n: self.number, bytes: Cow::Owned(bytes) });
+            self.write(&Entry::Sent { n: self.number, bytes: Cow::Owned(bytes) });
         }
     }
 
     fn show_chunk(&self, ms: u64, bytes: Vec<u8>) {
         if !bytes.is_empty() {
-            self.tape.journal().append(&Entry::Chunk {
-                n: self.number,
-                ms,
-                bytes: Cow::Owned(bytes),
-            });
+            self.write(&Entry::Chunk { n: self.number, ms, bytes: Cow::Owned(bytes) });
         }
     }
 

@@ -20,7 +20,7 @@ use crate::store::{self, Entry, Journal, Recovered};
 pub struct Tape {
     folder: PathBuf,
     name: Name,
-    redactor: Redactor,
+    redactor: Arc<Redactor>,
     journal: Journal,
     state: Mutex<State>,
     ended: Notify,
@@ -40,10 +40,20 @@ pub struct Recording {
     pub name: Name,
     /// The file, if anything was recorded.
     pub path: Option<PathBuf>,
-    /// How many interactions are in it.
+    /// How many interactions were recorded now; those that were there before do not count.
     pub interactions: usize,
+    /// How many of them the server answered. If there are none, an earlier cassette of that name stays
+    /// as it is.
+    pub answered: usize,
     /// How many requests never came to an end and are not in it.
     pub dropped: usize,
+}
+
+impl Recording {
+    /// Whether the server was asked and never answered.
+    pub fn is_unheard(&self) -> bool {
+        self.interactions > 0 && self.answered == 0
+    }
 }
 
 impl Tape {
@@ -58,7 +68,7 @@ impl Tape {
         name: &Name,
         upstream: &str,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
-        let redactor = Redactor::standard();
+        let redactor = Arc::new(Redactor::standard());
         let (journal, left) = Journal::open(folder, name)?;
         let rescued = match left {
             Some(left) => Some(rescue(folder, name, &redactor, left)?),
@@ -92,7 +102,7 @@ impl Tape {
         };
         let after: Vec<Progress> = state.open.iter().map(progress).collect();
         let secrets = self.write_down(number, &after, &request);
-        let take = Arc::new(Take::new(Arc::clone(self), number, begun(after, request), secrets));
+        let take = Arc::new(Take::new(self, number, begun(after, request), secrets));
         state.takes.push(Arc::clone(&take));
         state.open.insert(number, Arc::clone(&take));
         take
@@ -121,17 +131,20 @@ impl Tape {
     pub fn finish(&self, base: Option<&Cassette>) -> Result<Recording> {
         self.journal.check()?;
         let (cassette, dropped) = self.cassette(base);
-        let recorded = cassette.interactions.len();
-        let new = recorded - base.map_or(0, |base| base.interactions.len());
+        let new = &cassette.interactions[base.map_or(0, |base| base.interactions.len())..];
+        let answered = new.iter().filter(|interaction| interaction.response().is_some()).count();
+        let interactions = new.len();
+        let worse = answered == 0 && store::exists(&self.folder, &self.name);
         let path = match new {
-            0 => None,
+            [] => None,
+            _ if worse => None,
             _ => Some(store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))?),
         };
         self.journal.remove()?;
-        Ok(Recording { name: self.name.clone(), path, interactions: recorded, dropped })
+        Ok(Recording { name: self.name.clone(), path, interactions, answered, dropped })
     }
 
-    pub(super) fn redactor(&self) -> &Redactor {
+    pub(super) fn redactor(&self) -> &Arc<Redactor> {
         &self.redactor
     }
 

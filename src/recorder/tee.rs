@@ -223,22 +223,25 @@ async fn read_on(mut source: Source) {
     }
 }
 
-/// An answer's body in which the server's address is replaced by ours.
-pub(super) struct Rewritten {
-    inner: Answered,
+/// A body in which one address is replaced by another.
+pub(super) struct Rewritten<B: Body> {
+    inner: B,
     rewriter: Rewriter,
     /// What comes behind the last piece of data: trailers, or that the body was cut.
-    behind: Option<Result<Frame<Bytes>, Cut>>,
+    behind: Option<Result<Frame<Bytes>, B::Error>>,
     over: bool,
 }
 
-impl Rewritten {
-    pub(super) fn new(inner: Answered, rewriter: Rewriter) -> Self {
+impl<B: Body<Data = Bytes> + Unpin> Rewritten<B> {
+    pub(super) fn new(inner: B, rewriter: Rewriter) -> Self {
         Self { inner, rewriter, behind: None, over: false }
     }
 
     /// The whole body, and whether it was cut.
-    pub(super) async fn collect(mut self) -> (Bytes, Result<(), Cut>) {
+    pub(super) async fn collect(mut self) -> (Bytes, Result<(), B::Error>)
+    where
+        B::Error: Unpin,
+    {
         let mut all = bytes::BytesMut::new();
         while let Some(frame) = self.frame().await {
             match frame {
@@ -250,14 +253,17 @@ impl Rewritten {
     }
 }
 
-impl Body for Rewritten {
+impl<B: Body<Data = Bytes> + Unpin> Body for Rewritten<B>
+where
+    B::Error: Unpin,
+{
     type Data = Bytes;
-    type Error = Cut;
+    type Error = B::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         while !self.over {
             match std::task::ready!(Pin::new(&mut self.inner).poll_frame(context)) {
                 Some(Ok(frame)) if frame.is_data() => {

@@ -10,15 +10,28 @@ use crate::cassette::{Body, Cassette, Chunk, Headers, Outcome, Request, Response
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
+    let own = rules(redactor, request);
+    if !own.is_empty() {
+        known(redactor, request, &own.searcher());
+    }
+    secrets.extend(own);
+}
+
+/// Applies the rules to a request and gives what they found.
+pub(super) fn rules(redactor: &Redactor, request: &mut Request) -> Secrets {
     let mut own = Secrets::default();
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     edit_text(&mut request.path, |text| target(text, &mut notes));
     header::redact(&mut request.headers, &mut notes);
     edit_request_body(request, |text, is_form| body_edits(text, is_form, &mut notes));
-    if redactor.applies(Rule::Values) && !own.is_empty() {
-        known_in_request(&own.searcher(), request);
+    own
+}
+
+/// Replaces secrets that were found, wherever they stand in a request.
+pub(super) fn known(redactor: &Redactor, request: &mut Request, searcher: &Searcher) {
+    if redactor.applies(Rule::Values) && !searcher.is_empty() {
+        known_in_request(searcher, request);
     }
-    secrets.extend(own);
 }
 
 /// Applies the rules to an answer.

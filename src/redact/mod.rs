@@ -34,6 +34,7 @@ mod apply;
 mod header;
 mod json;
 mod live;
+mod memory;
 mod name;
 mod notes;
 mod places;
@@ -50,6 +51,7 @@ use std::sync::Arc;
 use regex::bytes::Regex;
 
 pub use live::Live;
+pub use memory::Memory;
 pub use secrets::Secrets;
 
 use self::notes::{Notes, Side};

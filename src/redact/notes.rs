@@ -33,7 +33,12 @@ impl Notes<'_> {
     /// What is to stand in the place of a secret, if it is not that already.
     pub(super) fn replacement(&mut self, name: &str, secret: &str) -> Option<String> {
         let own = value::placeholder(name);
-        if secret.is_empty() || secret == own {
+        if secret.is_empty() {
+            return None;
+        }
+        if secret == own {
+            // The first name counts, as it did when the value itself stood here.
+            self.secrets.rename(secret, &own);
             return None;
         }
         let is_placeholder = value::is_placeholder(secret);

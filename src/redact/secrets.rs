@@ -47,6 +47,11 @@ impl Secrets {
         }
     }
 
+    /// Whether all of these are among them, under the same names.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        other.0.iter().all(|(value, placeholder)| self.0.get(value) == Some(placeholder))
+    }
+
     /// Notes a value if it is distinctive, and gives what stands for it from now on.
     pub(super) fn note(&mut self, value: &str, placeholder: String) -> String {
         if !value::is_distinctive(value) {
@@ -91,6 +96,10 @@ impl fmt::Debug for Searcher {
 }
 
 impl Searcher {
+    pub(super) fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
     /// The edits that take all secrets out of a text, in order.
     pub(super) fn edits(&self, text: &[u8]) -> Vec<Edit> {
         let found: Vec<Edit> = match &self.many {

@@ -64,10 +64,10 @@ fn parameter(name: &str, spelled: &str, notes: &mut Notes<'_>) -> Option<String>
         name::Tells::Perhaps if value::is_credential(&value) || value::is_placeholder(&value) => {}
         _ => return None,
     }
+    let with = notes.replacement(&name, &value);
     if spelled == value::placeholder(&name) {
         return None;
     }
-    let with = notes.replacement(&name, &value);
     // A client that sends a placeholder back encodes it.
     with.or_else(|| value::is_placeholder(&value).then(|| value.into_owned()))
 }

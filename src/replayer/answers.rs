@@ -13,7 +13,7 @@ use super::Pace;
 use super::body::{Ending, Played};
 use crate::cassette::{self, Body, End, Headers, Interaction, Outcome, coding};
 use crate::server::{
-    Answer, Flushed, Place, Rewriter, full, may_hold, may_hold_origins, no_answer,
+    Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins, no_answer,
 };
 
 /// A recorded answer, made ready to be sent any number of times.
@@ -69,7 +69,11 @@ impl Ready {
 
 impl Prepared {
     fn of(response: &cassette::Response, upstream: &str) -> Self {
-        let headers = header_map(&response.headers);
+        let mut headers = header_map(&response.headers);
+        let ending = if response.end == End::Complete { Ending::Whole } else { Ending::Cut };
+        if !response.body.is_empty() {
+            correct_length(&mut headers, &response.body, ending);
+        }
         let reason =
             response.reason.as_ref().and_then(|reason| reason.as_bytes().to_vec().try_into().ok());
         let origin = upstream.as_bytes();
@@ -85,7 +89,7 @@ impl Prepared {
             trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
             ms: response.ms,
             body: response.body.clone(),
-            ending: if response.end == End::Complete { Ending::Whole } else { Ending::Cut },
+            ending,
             addressed,
         }
     }
@@ -94,14 +98,19 @@ impl Prepared {
         let mut headers = self.headers.clone();
         let mut body = None;
         if !accepts(&headers, wanted.accept_encoding) {
-            body = decoded(&mut headers, &self.body);
+            body = self.decoded(&mut headers);
         }
         if self.addressed {
             let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
             rewriter.fields(&mut headers, &[LOCATION, CONTENT_LOCATION, LINK]);
             wanted.place.keep_below(&mut headers);
             if may_hold_origins(&headers) {
-                body = Some(rewritten(&mut headers, body.as_ref().unwrap_or(&self.body), rewriter));
+                let plain = body.as_ref().unwrap_or(&self.body);
+                let replaced = rewritten(plain, rewriter);
+                if replaced.len() != plain.len() {
+                    correct_length(&mut headers, &replaced, self.ending);
+                }
+                body = Some(replaced);
             }
         }
         let body = body.as_ref().unwrap_or(&self.body);
@@ -114,6 +123,16 @@ impl Prepared {
         answer
     }
 
+    /// The body without its coding, for a client that does not take it.
+    fn decoded(&self, headers: &mut HeaderMap) -> Option<Body> {
+        let coding = headers.get(CONTENT_ENCODING)?.to_str().ok()?.to_owned();
+        let bytes = Bytes::from(coding::decode_whole(&coding, &self.body.bytes())?);
+        headers.remove(CONTENT_ENCODING);
+        let body = Body::Whole(bytes);
+        correct_length(headers, &body, self.ending);
+        Some(body)
+    }
+
     /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.
     fn framed(
         &self,
@@ -121,13 +140,10 @@ impl Prepared {
         body: &Body,
         wanted: &Wanted<'_>,
     ) -> crate::server::AnswerBody {
-        let length =
-            headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let length = announced(headers);
         let plain = self.ending == Ending::Whole && self.trailers.is_none();
         match body {
-            Body::Whole(bytes) if plain && (length.is_some() || bytes.is_empty()) => {
-                full(bytes.clone())
-            }
+            Body::Whole(bytes) if plain && length.is_some() => full(bytes.clone()),
             Body::Whole(bytes) => {
                 let played =
                     Played::new(wanted.begun, vec![(Duration::ZERO, bytes.clone())], self.ending);
@@ -184,27 +200,21 @@ fn accepts(headers: &HeaderMap, accept_encoding: Option<&HeaderValue>) -> bool {
         || weight(coding).or_else(|| weight("*")).unwrap_or(false)
 }
 
-/// The body without its coding, for a client that does not take it.
-fn decoded(headers: &mut HeaderMap, body: &Body) -> Option<Body> {
-    let coding = headers.get(CONTENT_ENCODING)?.to_str().ok()?.to_owned();
-    let bytes = Bytes::from(coding::decode_whole(&coding, &body.bytes())?);
-    headers.remove(CONTENT_ENCODING);
-    if headers.contains_key(CONTENT_LENGTH) {
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-    }
-    Some(Body::Whole(bytes))
+/// Announces the right length, where one is announced: somebody may have edited the cassette.
+/// That of a body that is cut short stays beyond what there is of it.
+fn correct_length(headers: &mut HeaderMap, body: &Body, ending: Ending) {
+    let Some(announced) = announced(headers) else { return };
+    let length = match ending {
+        Ending::Whole => body.len() as u64,
+        Ending::Cut => announced.max(body.len() as u64 + 1),
+    };
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
 }
 
-/// The body with the server's address replaced by ours, its announced length corrected.
-fn rewritten(headers: &mut HeaderMap, body: &Body, mut rewriter: Rewriter) -> Body {
+/// The body with the server's address replaced by ours.
+fn rewritten(body: &Body, mut rewriter: Rewriter) -> Body {
     match body {
-        Body::Whole(bytes) => {
-            let Some(replaced) = rewriter.whole(bytes) else { return body.clone() };
-            if headers.contains_key(CONTENT_LENGTH) {
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(replaced.len()));
-            }
-            Body::Whole(replaced)
-        }
+        Body::Whole(bytes) => Body::Whole(rewriter.whole(bytes).unwrap_or_else(|| bytes.clone())),
         Body::Stream(chunks) => {
             let mut chunks = chunks.clone();
             chunks.iter_mut().for_each(|chunk| chunk.bytes = rewriter.push(chunk.bytes.clone()));

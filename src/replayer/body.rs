@@ -87,10 +87,6 @@ impl Body for Played {
         Poll::Ready(self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.ending == Ending::Whole && self.trailers.is_none() && self.chunks.as_slice().is_empty()
-    }
-
     fn size_hint(&self) -> SizeHint {
         self.length.map_or_else(SizeHint::default, SizeHint::with_exact)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, HeaderName};
+use http::header::ACCEPT_ENCODING;
 use http::request::Parts;
 use tokio::time::Instant;
 
@@ -13,8 +13,8 @@ use super::answers::{Ready, Wanted};
 use crate::cassette::{Cassette, Headers, Name, Request};
 use crate::error::Result;
 use crate::matching::{Index, Mismatch, Playlist};
-use crate::redact::Redactor;
-use crate::server::{Answer, Place, Rewriter};
+use crate::redact::{Memory, Redactor};
+use crate::server::{Answer, Place, Rewriter, may_name_us};
 use crate::store;
 
 /// A cassette made ready to answer: shared by all its sessions.
@@ -65,17 +65,14 @@ pub struct Replayer {
     recorded: Arc<Recorded>,
     pace: Pace,
     playlist: Mutex<Playlist>,
+    memory: Memory,
 }
-
-/// The header fields that are looked at when requests are compared.
-const COMPARED: [HeaderName; 3] =
-    [http::header::CONTENT_TYPE, http::header::CONTENT_ENCODING, http::header::CONTENT_LENGTH];
 
 impl Replayer {
     /// Begins a run in which nothing was played yet.
     pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
         let playlist = Mutex::new(Playlist::new(&recorded.index));
-        Self { recorded, pace, playlist }
+        Self { recorded, pace, playlist, memory: Memory::default() }
     }
 
     /// What is replayed.
@@ -134,6 +131,7 @@ impl Replayer {
     /// Begins the run anew.
     pub fn reset(&self) {
         *self.playlist() = Playlist::new(&self.recorded.index);
+        self.memory.clear();
     }
 
     fn take(&self, asked: &Request) -> Option<usize> {
@@ -153,14 +151,14 @@ impl Replayer {
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
-        let body = inward(&body).unwrap_or(body);
-        let headers: Headers = COMPARED
-            .iter()
-            .filter_map(|name| Some((name.as_str(), head.headers.get(name)?.as_bytes().to_vec())))
-            .collect();
+        let ours = may_name_us(&head.headers).then(|| inward(&body)).flatten();
+        let body = ours.unwrap_or(body);
+        let headers = head.headers.iter();
+        let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes().to_vec()));
+        let headers = Headers::from_iter(headers);
         let mut asked =
             Request { method: head.method.as_str().to_owned(), path: target, headers, body };
-        self.recorded.redactor.request(&mut asked);
+        self.memory.redact(&self.recorded.redactor, &mut asked);
         asked
     }
 

@@ -42,7 +42,9 @@ fn tell_nearest(asked: &Request, nearest: &Nearest, text: &mut String) {
     }
     if differing.is_empty() {
         text.push_str(
-            "it looks the same, but an id that the client chose stood for another one earlier in this session\n",
+            "it looks the same, but an id that the client chose is not the one that it chose earlier in \
+             this run; a client that begins anew asks under another name (`~2` behind the cassette's) \
+             or resets the run (`POST /-/retape/reset`)\n",
         );
     }
 }
@@ -63,5 +65,5 @@ fn first_line(request: &Request) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
+    text.lines().map(|line| format!("{}\n", format!("  {line}").trim_end())).collect()
 }

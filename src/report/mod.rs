@@ -18,6 +18,7 @@ mod pretty;
 mod show;
 mod style;
 mod summary;
+mod trace;
 mod unit;
 
 pub use difference::difference;
@@ -27,3 +28,4 @@ pub use pretty::pretty;
 pub use show::{Detail, ShowOptions, show};
 pub use style::Colour;
 pub use summary::{Answer, Line, Role, Row, Summary};
+pub use trace::trace;

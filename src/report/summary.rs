@@ -110,6 +110,11 @@ impl Row {
 }
 
 impl Answer {
+    /// Looks at an answer.
+    pub(super) fn of_response(response: &Response) -> Self {
+        Self::of(response, &Messages::of(response))
+    }
+
     fn of(response: &Response, messages: &Messages) -> Self {
         let trace = Trace::of(&messages.list);
         let listed = is_list(messages, &response.readable().bytes());

@@ -56,7 +56,8 @@ fn split(target: &str, path_end: usize) -> Option<(&str, &str)> {
     Some((path[..at].trim_start_matches('/'), &target[at + 2..]))
 }
 
-fn percent_decoded(text: &str) -> String {
+/// The text with `%XX` resolved; bytes that are no UTF-8 then are replaced.
+pub fn percent_decoded(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {

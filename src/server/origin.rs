@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 
 /// Replaces one origin by another in a body that comes in pieces.
 ///
@@ -114,12 +114,37 @@ fn ends_an_origin(next: u8) -> bool {
     !(next.is_ascii_alphanumeric() || matches!(next, b'.' | b'-' | b':' | b'@'))
 }
 
-/// Whether a body is text in which an address of the server may stand: JSON, alone or in a stream,
-/// not compressed.
+/// A body up to this size whose length was announced is read whole, so that the length can be
+/// announced again after addresses were replaced in it.
+pub const READ_WHOLE: u64 = 1024 * 1024;
+
+/// Whether the body of an answer is text in which an address of the server may stand: JSON, alone or
+/// in a stream, not compressed.
 pub fn may_hold_origins(headers: &HeaderMap) -> bool {
-    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let media_type = media_type(headers);
     let readable = media_type.contains("json") || media_type.contains("event-stream");
     readable && !headers.contains_key(CONTENT_ENCODING)
+}
+
+/// Whether our address is replaced in the body of a request: JSON, a form or other text, neither
+/// compressed nor announced to be large. Record and replay must agree on it.
+pub fn may_name_us(headers: &HeaderMap) -> bool {
+    let media_type = media_type(headers);
+    let readable = media_type.contains("json")
+        || media_type.starts_with("text/")
+        || media_type.starts_with("application/x-www-form-urlencoded");
+    readable
+        && !headers.contains_key(CONTENT_ENCODING)
+        && announced(headers).is_none_or(|length| length <= READ_WHOLE)
+}
+
+/// The length of the body, if it was announced.
+pub fn announced(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn media_type(headers: &HeaderMap) -> &str {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("")
 }
 
 #[cfg(test)]

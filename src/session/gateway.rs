@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::{Request, StatusCode};
+use http::header::UPGRADE;
+use http::{HeaderMap, Request, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::OnceCell;
 
@@ -19,7 +20,7 @@ use crate::mode::Mode;
 use crate::recorder::{Recorder, Recording, Tape};
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
-use crate::server::{Address, Answer, Handler, Place, problem};
+use crate::server::{Address, Answer, Handler, Place, percent_decoded, problem};
 use crate::store::Journal;
 
 /// All sessions that are served at one address.
@@ -31,6 +32,8 @@ pub(super) struct Gateway {
     library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Mutex<Vec<Miss>>,
+    /// The first cassette that could not be opened while clients asked for it.
+    failure: Mutex<Option<Error>>,
 }
 
 /// A session that is opened by its first request, once.
@@ -50,12 +53,12 @@ impl Gateway {
             library: Mutex::default(),
             tapes: Mutex::default(),
             misses: Mutex::default(),
+            failure: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
         if Track::plan(&gateway.settings, &name) == Mode::Replay {
-            gateway.report_unfinished(&name);
             match gateway.recorded(&name).await {
-                Err(error) if error.is_no_cassette() => {}
+                Err(error) if error.is_no_cassette() => gateway.report_unfinished(&name),
                 Err(error) => return Err(error),
                 Ok(_) => drop(gateway.slot_of("", name).track(&gateway).await?),
             }
@@ -74,8 +77,10 @@ impl Gateway {
     /// Lets the runs of a session, or of all, begin anew. Tells how many there were.
     pub(super) fn reset(&self, session: Option<&str>) -> usize {
         let tracks = lock(&self.tracks);
-        let chosen =
-            tracks.iter().filter(|(name, _)| session.is_none_or(|session| session == *name));
+        let session = session.map(percent_decoded);
+        let chosen = tracks.iter().filter(|(name, _)| {
+            session.as_ref().is_none_or(|session| *session == percent_decoded(name))
+        });
         let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
         replayers.map(Replayer::reset).count()
     }
@@ -110,7 +115,7 @@ impl Gateway {
     pub(super) async fn finish(&self) -> Result<Summary> {
         let tapes = std::mem::take(&mut *lock(&self.tapes));
         let mut recordings = Vec::new();
-        let mut failure = None;
+        let mut failure = lock(&self.failure).take();
         for (name, tape) in tapes.iter().filter_map(|(name, cell)| Some((name, cell.get()?))) {
             tape.settle(self.settings.patience.grace + std::time::Duration::from_secs(1)).await;
             let base = lock(&self.library).get(name).and_then(|cell| cell.get().cloned());
@@ -149,18 +154,18 @@ impl Gateway {
         if let Some(asked) = control::asked(target) {
             return control::answer(self, &head.method, asked);
         }
-        if head.headers.contains_key(http::header::UPGRADE) {
+        if wants_websocket(&head.headers) {
             let message = "retape does not record WebSocket or other upgrades yet";
             return problem(StatusCode::NOT_IMPLEMENTED, "upgrade", message);
         }
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
             Ok(slot) => slot,
-            Err(error) => return self.refuse(&head, target, "", &error),
+            Err(error) => return self.refuse(&head, target, "", error),
         };
         let track = match slot.track(self).await {
             Ok(track) => track,
-            Err(error) => return self.refuse(&head, &address.target, address.session, &error),
+            Err(error) => return self.refuse(&head, &address.target, address.session, error),
         };
         let place = Place::of(&head.headers, address.session);
         match track.answer(&head, &address.target, body, place).await {
@@ -193,7 +198,10 @@ impl Gateway {
             Ok::<_, Error>(Recorder::new(track::upstream(settings)?, settings.patience, tape))
         };
         Ok(match Track::plan(settings, name) {
-            Mode::Replay | Mode::Once => Track::Replay(replayer(self.recorded(name).await?)),
+            Mode::Replay | Mode::Once => {
+                self.report_unfinished(name);
+                Track::Replay(replayer(self.recorded(name).await?))
+            }
             Mode::Passthrough => Track::Forward(recorder(None)?),
             Mode::Record => Track::Forward(recorder(Some(self.tape(name).await?))?),
             Mode::NewEpisodes => {
@@ -204,6 +212,10 @@ impl Gateway {
     }
 
     async fn recorded(&self, name: &Name) -> Result<Arc<Recorded>> {
+        let is_new = !lock(&self.library).contains_key(name);
+        if is_new {
+            self.report_unfinished(name);
+        }
         let folder = self.settings.folder.clone();
         self.library_of(name, move |name| Recorded::load(&folder, &name)).await
     }
@@ -270,13 +282,14 @@ impl Gateway {
         explanation
     }
 
-    /// A request whose cassette cannot be opened is a miss as well.
+    /// A request whose cassette cannot be opened is a miss as well. If it is there, or cannot be
+    /// recorded, that is more than a finding.
     fn refuse(
         &self,
         head: &http::request::Parts,
         target: &str,
         session: &str,
-        error: &Error,
+        error: Error,
     ) -> Answer {
         let explanation = format!("{error:?}");
         self.note(Miss {
@@ -286,6 +299,9 @@ impl Gateway {
             path: target.to_owned(),
             explanation: explanation.clone(),
         });
+        if !error.is_no_cassette() && !error.is_no_name() {
+            lock(&self.failure).get_or_insert(error);
+        }
         miss_answer(&head.headers, &explanation)
     }
 
@@ -309,6 +325,14 @@ impl Handler for Gateway {
     async fn handle(&self, request: Request<Incoming>) -> Answer {
         self.serve(request).await
     }
+}
+
+/// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.
+fn wants_websocket(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
+    offers
+        .flat_map(|offer| offer.split(','))
+        .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

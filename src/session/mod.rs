@@ -120,7 +120,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If a request had no recorded answer, or a recording could not be saved.
+    /// If a request had no recorded answer, a cassette could not be opened, or a recording could not
+    /// be saved.
     pub async fn finish(self) -> Result<Summary> {
         self.stop().await?.checked()
     }
@@ -129,7 +130,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If a recording could not be saved.
+    /// If a cassette could not be opened, or a recording could not be saved.
     pub async fn stop(self) -> Result<Summary> {
         self.server.stop(Duration::from_millis(500)).await;
         self.gateway.finish().await

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use crate::cassette::{Cassette, Name, format};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redacted;
+use crate::report;
 
 /// The file of a cassette below a folder: `cassettes/letta/hitl.json`.
 pub fn path_of(folder: &Path, name: &Name) -> PathBuf {
@@ -58,7 +59,7 @@ pub fn load_file(path: &Path) -> Result<Cassette> {
 /// If something cannot be written; an earlier cassette of that name is as it was then.
 pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
     let path = path_of(folder, name);
-    let file = format::encode(cassette.get());
+    let file = format::encode_traced(cassette.get(), &report::trace);
     make_folder(path.parent().unwrap_or(folder))?;
     let bodies = bodies_of(&path);
     for (hash, bytes) in &file.bodies {

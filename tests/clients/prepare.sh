@@ -1,5 +1,6 @@
-# Sourced by `run` and `record`: installs the pinned SDKs and builds retape.
-# Leaves the repository's folder in $root, the interpreter in $python and the binary in $retape.
+# shellcheck shell=bash
+# Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
+# interpreter in $python and the binary in $retape.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
@@ -45,6 +46,8 @@ build_retape() {
     retape=${CARGO_TARGET_DIR:-$root/target}/release/retape
 }
 
-install_python_sdk
-install_typescript_sdk
-build_retape
+prepare() {
+    install_python_sdk
+    install_typescript_sdk
+    build_retape
+}

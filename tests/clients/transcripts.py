@@ -149,7 +149,9 @@ def _differences(expected: Any, said: Any, echoes: Echoes, path: str = "") -> It
         yield _difference(path, expected, said)
 
 
-def _children(expected: dict, said: dict, echoes: Echoes, path: str) -> Iterator[str]:
+def _children(
+    expected: dict[Any, Any], said: dict[Any, Any], echoes: Echoes, path: str
+) -> Iterator[str]:
     for key in [*expected, *(key for key in said if key not in expected)]:
         place = f"{path}.{key}"
         if key not in said:
@@ -170,7 +172,7 @@ def _shown(value: Any) -> str:
 
 
 def _show(name: str, differences: list[str]) -> None:
-    print(f"{name}: {len(differences)} differences", file=sys.stderr)
+    print(f"{name}: not as expected in {len(differences)} place(s)", file=sys.stderr)
     for difference in differences[:SHOWN_DIFFERENCES]:
         print(f"  {difference}", file=sys.stderr)
 

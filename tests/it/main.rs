@@ -2,6 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
+mod early;
 mod format;
+mod journal;
 mod message;
+mod misses;
+mod modes;
+mod origins;
+mod outages;
+mod record;
+mod replay;
+mod sessions;
 mod show;
+mod stage;
+mod true_streams;

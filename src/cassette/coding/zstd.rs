@@ -8,7 +8,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use super::LIMIT;
 
 /// How many bytes may be decoded again and again so that a stream can be read while it comes.
-const PATIENCE: usize = 64 << 20;
+const PATIENCE: usize = 16 << 20;
 
 /// An empty block that says it is the last one, and room for a checksum.
 const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];

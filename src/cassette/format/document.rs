@@ -5,11 +5,11 @@ use super::reader::Reader;
 use super::sidecar::Fetch;
 use super::version;
 use super::writer::{Spread, Writer};
-use super::{File, FormatVersion};
+use super::{File, FormatVersion, Tracer};
 use crate::cassette::{Cassette, Interaction, Recorded};
 use crate::error::{Kind, Result};
 
-pub(super) fn write(cassette: &Cassette) -> File {
+pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     let mut w = Writer::default();
     w.object(Spread::Broken);
     w.name(version::MEMBER);
@@ -32,7 +32,7 @@ pub(super) fn write(cassette: &Cassette) -> File {
     w.array(Spread::Broken);
     for interaction in &cassette.interactions {
         w.item();
-        exchange::write(&mut w, interaction);
+        exchange::write(&mut w, interaction, trace);
     }
     w.end(']');
     w.end('}');

@@ -1,5 +1,6 @@
 //! A request and its answer.
 
+use super::Tracer;
 use super::body::{self, Parts};
 use super::form::Form;
 use super::headers;
@@ -9,7 +10,10 @@ use super::writer::{Spread, Writer};
 use crate::cassette::{Body, End, Headers, Interaction, Outcome, Progress, Request, Response};
 use crate::error::{Kind, Result};
 
-pub(super) fn write(w: &mut Writer, interaction: &Interaction) {
+/// The member that says in short what a stream says.
+const TRACE: &str = "trace";
+
+pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_>) {
     w.object(Spread::Broken);
     if !interaction.after.is_empty() {
         w.name("after");
@@ -24,7 +28,7 @@ pub(super) fn write(w: &mut Writer, interaction: &Interaction) {
     write_request(w, &interaction.request);
     w.name("response");
     match &interaction.outcome {
-        Outcome::Response(response) => write_response(w, response),
+        Outcome::Response(response) => write_response(w, response, trace),
         Outcome::Nothing(end) => {
             w.object(Spread::Line);
             write_end(w, *end);
@@ -44,7 +48,7 @@ fn write_request(w: &mut Writer, request: &Request) {
     w.end('}');
 }
 
-fn write_response(w: &mut Writer, response: &Response) {
+fn write_response(w: &mut Writer, response: &Response, trace: &Tracer<'_>) {
     w.object(Spread::Broken);
     w.name("ms");
     w.number(response.ms);
@@ -55,9 +59,23 @@ fn write_response(w: &mut Writer, response: &Response) {
         w.string(reason);
     }
     headers::write(w, "headers", &response.headers);
+    write_trace(w, &trace(response));
     body::write(w, &response.headers, &response.body);
     headers::write(w, "trailers", &response.trailers);
     write_end(w, response.end);
+}
+
+fn write_trace(w: &mut Writer, trace: &[String]) {
+    if trace.is_empty() {
+        return;
+    }
+    w.name(TRACE);
+    w.array(Spread::Broken);
+    for line in trace {
+        w.item();
+        w.string(line);
+    }
+    w.end(']');
 }
 
 fn write_end(w: &mut Writer, end: End) {
@@ -142,7 +160,7 @@ struct Answer<'a> {
 }
 
 fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
-    const MEMBERS: &[&str] = &["ms", "status", "reason", "headers", "trailers", "end"];
+    const MEMBERS: &[&str] = &["ms", "status", "reason", "headers", TRACE, "trailers", "end"];
     let here = reader.clone();
     let mut answer = Answer::default();
     reader.object(&[MEMBERS, Parts::MEMBERS, Form::WHOLE], |reader, name| {
@@ -151,6 +169,8 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
             "status" => answer.status = Some(read_status(reader)?),
             "reason" => answer.reason = Some(reader.string()?.into_owned()),
             "headers" => answer.headers = Some(headers::read(reader)?),
+            // It only repeats for people what the body says.
+            TRACE => drop(reader.list(|reader| reader.string())?),
             "trailers" => answer.trailers = Some(headers::read(reader)?),
             "end" => answer.end = Some(read_end(reader)?),
             _ => answer.parts.member(reader, name)?,

@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::Cassette;
+use super::{Cassette, Response};
 use crate::error::Result;
 
 /// A version of the cassette format.
@@ -52,9 +52,18 @@ pub struct File {
     pub bodies: BTreeMap<String, Bytes>,
 }
 
+/// Says in a few lines, for people, what an answer says; nothing for one that reads well itself.
+pub type Tracer<'a> = dyn Fn(&Response) -> Vec<String> + 'a;
+
 /// Writes a cassette. Equal cassettes give equal texts.
 pub fn encode(cassette: &Cassette) -> File {
-    document::write(cassette)
+    encode_traced(cassette, &|_| Vec::new())
+}
+
+/// Writes a cassette, with what `trace` says of an answer before its body. That is there for people
+/// only and is not read again.
+pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
+    document::write(cassette, trace)
 }
 
 /// Reads a cassette. `body` fetches a body that lives beside the file, by its name.

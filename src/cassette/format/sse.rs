@@ -9,6 +9,9 @@ use crate::error::Result;
 use crate::json::{Layout, Text};
 
 /// Whole events, ended by an empty line each.
+///
+/// What an object cannot say (a field that comes again, a carriage return within a line) is not looked
+/// for: the writer reads what it has written, and takes another form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Events<'a>(Vec<Event<'a>>);
 
@@ -105,9 +108,9 @@ impl<'a> Events<'a> {
 impl<'a> Event<'a> {
     const MEMBERS: &'static [&'static str] = &["event", "id", "retry", "data", "comment", "layout"];
 
-    /// Makes JSON of what is JSON. Nothing if the lines cannot be said as members of an object.
+    /// Makes JSON of what is JSON. Nothing if there are no lines.
     fn settle(&mut self, usual: Style) -> Option<()> {
-        if self.lines.is_empty() || self.repeats() {
+        if self.lines.is_empty() {
             return None;
         }
         for (field, value) in &mut self.lines {
@@ -127,18 +130,6 @@ impl<'a> Event<'a> {
             *value = Value::Json(json);
         }
         Some(())
-    }
-
-    /// Whether a field comes again, other than as a further line of the same.
-    fn repeats(&self) -> bool {
-        let mut runs = self.lines.chunk_by(|one, other| one.0 == other.0 && one.0.has_lines());
-        let mut seen = Vec::new();
-        runs.any(|run| {
-            let field = run[0].0;
-            let again = seen.contains(&field);
-            seen.push(field);
-            again
-        })
     }
 
     fn json(&self) -> impl Iterator<Item = Text<'a>> + '_ {
@@ -259,8 +250,7 @@ fn parse(line: &str, framing: Framing) -> Option<(Field, Value<'_>)> {
     let field = Field::ALL.into_iter().find(|field| field.on_wire() == name)?;
     // A space there would be read as part of the framing.
     let ambiguous = framing.colon == ":" && value.starts_with(' ');
-    let breaks = value.contains(['\r', '\n']);
-    (!ambiguous && !breaks).then_some((field, Value::Text(Cow::Borrowed(value))))
+    (!ambiguous).then_some((field, Value::Text(Cow::Borrowed(value))))
 }
 
 /// The layout of a text that can have only one.

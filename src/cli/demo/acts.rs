@@ -8,16 +8,16 @@ use tokio::net::TcpStream;
 
 use super::agent::AgentServer;
 use super::conversation::{self, Conversation, QUESTION};
-use super::folder::{CASSETTE, Folder};
+use super::folder::Folder;
 use super::heard::Broken;
 use super::transcript::Transcript;
 use super::{checks, epilogue, stage};
 use crate::cassette::Cassette;
-use crate::cli::Exit;
-use crate::cli::tell::{self, BOLD, DIM, PLAIN};
+use crate::cli::{Exit, tell};
 use crate::error::{Error, Result};
 use crate::mode::Mode;
 use crate::server::Server;
+use crate::session::Event;
 use crate::store;
 
 /// What the demo is to be like.
@@ -27,7 +27,7 @@ pub(super) struct Plan {
     pub(super) per_token: Duration,
 }
 
-/// What was recorded: what the client saw of it, and what is in the file.
+/// What was recorded: what the client saw of it, and what the file holds.
 pub(super) struct Taken {
     pub(super) seen: Transcript,
     pub(super) cassette: Cassette,
@@ -35,19 +35,17 @@ pub(super) struct Taken {
 
 /// Plays the demo.
 pub(super) async fn play(plan: &Plan) -> Result<Exit> {
-    tell::data(&format!(
-        "{BOLD}retape demo{PLAIN} · record an agent server once, then test without it\n"
-    ));
+    stage::title("retape demo", "record an agent server once, then test without it");
     let mut findings = Vec::new();
     let server = start(plan).await?;
-    let recorded = record(plan, &server, &mut findings).await?;
+    let taken = record(plan, &server, &mut findings).await?;
     stop(server, &mut findings).await;
-    if let Some(recorded) = &recorded {
-        replay(plan, &recorded.seen, &mut findings).await?;
+    if let Some(taken) = &taken {
+        replay(plan, &taken.seen, &mut findings).await?;
         miss(plan, &mut findings).await?;
-        epilogue::tell(&plan.folder, recorded);
+        epilogue::show(&plan.folder, taken);
     }
-    Ok(epilogue::judge(recorded.as_ref(), &findings))
+    Ok(epilogue::judge(taken.as_ref(), &findings))
 }
 
 async fn start(plan: &Plan) -> Result<Server> {
@@ -55,8 +53,9 @@ async fn start(plan: &Plan) -> Result<Server> {
     let server = Server::start(listener, Arc::new(AgentServer::new(plan.per_token)))?;
     stage::act(1, "A server starts");
     stage::text(&format!(
-        "An agent server is up at http://{}. It streams its tokens, asks a human before it acts, \
-         and makes new random ids each time. It is small, but it is a real server on a real socket.",
+        "An agent server is up at http://{}. It streams tokens, asks a human before it acts, and \
+         makes new random ids in every run. No language model is behind it; all the rest is real: \
+         its sockets and its state, and below the recorder, the file and the replay.",
         server.address()
     ));
     Ok(server)
@@ -64,27 +63,31 @@ async fn start(plan: &Plan) -> Result<Server> {
 
 async fn record(plan: &Plan, server: &Server, findings: &mut Vec<String>) -> Result<Option<Taken>> {
     let upstream = format!("http://{}", server.address());
-    let session = plan.folder.session().mode(Mode::Record).upstream(upstream).start().await?;
+    let session = plan.folder.session().mode(Mode::Record).upstream(&*upstream);
+    let session = session.on_event(other_than_misses).start().await?;
     stage::act(2, "Record: a client talks to it, through retape");
-    stage::text(&format!("client → retape at {} → server", session.url()));
+    stage::text(&format!("client → retape at {} → {upstream}", session.url()));
     stage::gap();
     let held = conversation::hold(session.url()).await;
-    session.stop().await?;
-    let Some(seen) = kept(held, findings) else { return Ok(None) };
+    session.finish().await?;
+    let Some(seen) = whole(held, findings) else { return Ok(None) };
     let file = plan.folder.file();
     let bytes = std::fs::read(&file).map_err(|source| Error::io("read", &file, source))?;
     let cassette = store::load(&plan.folder.absolute(), &Folder::name()?)?;
-    findings.extend(checks::of_cassette(&seen, &cassette, &bytes));
     stage::gap();
     stage::text(&format!(
-        "{} answers with {} events in {}, all of it in {} ({} kB). The API key that the client sent \
-         is not.",
+        "{} answers with {} stream events in {} are now in {} ({} kB).",
         seen.heard.len(),
         seen.events(),
         stage::time(seen.took),
         file.display(),
         bytes.len().div_ceil(1000)
     ));
+    let found = checks::of_cassette(&seen, &cassette, &bytes);
+    if found.is_empty() {
+        stage::text("The API key that the client had sent is not: it was taken out on the way.");
+    }
+    findings.extend(found);
     Ok(Some(Taken { seen, cassette }))
 }
 
@@ -101,20 +104,22 @@ async fn stop(server: Server, findings: &mut Vec<String>) {
 async fn replay(plan: &Plan, recorded: &Transcript, findings: &mut Vec<String>) -> Result<()> {
     let session = plan.folder.session().mode(Mode::Replay).start().await?;
     stage::act(4, "Replay: the same client talks to the file");
-    stage::text(&format!(
-        "client → retape at {} → {}, with another random name for its agent",
-        session.url(),
-        plan.folder.file().display()
-    ));
+    let file = plan.folder.file();
+    stage::text(&format!("client → retape at {} → {}", session.url(), file.display()));
     stage::gap();
     let held = conversation::hold(session.url()).await;
     findings.extend(checks::of_summary(&session.stop().await?));
-    let Some(seen) = kept(held, findings) else { return Ok(()) };
+    let Some(seen) = whole(held, findings) else { return Ok(()) };
     let differing = checks::of_replay(recorded, &seen);
-    stage::gap();
     if differing.is_empty() {
+        let same = match recorded.is_verbatim(&seen) {
+            true => "none differs",
+            false => "none differs but those of that name",
+        };
+        stage::gap();
         stage::text(&format!(
-            "The same {} answers in {}: all {} bytes of them compared, none differs.",
+            "The client had made up another random name for its agent, and got the same {} answers, \
+             this time in {}. All their {} bytes were compared: {same}.",
             seen.heard.len(),
             stage::time(seen.took),
             seen.bytes()
@@ -124,32 +129,36 @@ async fn replay(plan: &Plan, recorded: &Transcript, findings: &mut Vec<String>) 
     Ok(())
 }
 
+/// Shows that replay does not guess.
 async fn miss(plan: &Plan, findings: &mut Vec<String>) -> Result<()> {
     let session = plan.folder.session().mode(Mode::Replay).start().await?;
-    stage::act(5, "A miss: the client asks what was never recorded");
+    stage::act(5, "A miss: the client asks what was not recorded");
     let mut conversation = Conversation::begin(session.url());
     let opened = conversation.open(&QUESTION.replace("4711", "4712")).await;
     let missed = session.stop().await?.misses;
     let (Err(Broken::Status(heard)), [miss]) = (opened, missed.as_slice()) else {
-        findings.push("a question that was never recorded was answered".to_owned());
+        findings.push("a question that was not recorded was answered all the same".to_owned());
         return Ok(());
     };
     stage::gap();
     stage::text(&format!(
-        "It gets status {} and this explanation; `{CASSETTE}` is not guessed from:",
+        "retape does not guess: it answers with status {} and says why, and the command that runs \
+         your tests fails, whatever they make of it. In brief:",
         heard.status
     ));
     stage::gap();
-    let explained = miss.explanation.lines().take_while(|line| !line.starts_with("hint:"));
-    stage::quote(explained);
+    stage::quote(stage::brief(&miss.explanation));
     Ok(())
 }
 
-fn kept(held: Result<Transcript, Broken>, findings: &mut Vec<String>) -> Option<Transcript> {
-    held.map_err(|broken| findings.push(format!("the client broke off: {broken}"))).ok()
+/// While it is recorded a miss means that the file cannot be written: an error, told at the end.
+fn other_than_misses(event: Event) {
+    if !matches!(event, Event::Miss(_)) {
+        tell::event(event);
+    }
 }
 
-/// Keeps the shade of what is only said in passing in one place.
-pub(super) fn dim(text: &str) -> String {
-    format!("{DIM}{text}{PLAIN}")
+/// The transcript, if the client came to the end.
+fn whole(held: Result<Transcript, Broken>, findings: &mut Vec<String>) -> Option<Transcript> {
+    held.map_err(|broken| findings.push(format!("the client broke off: {broken}"))).ok()
 }

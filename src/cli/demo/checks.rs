@@ -43,7 +43,7 @@ pub(super) fn of_replay(recorded: &Transcript, replayed: &Transcript) -> Vec<Str
             let shown = difference(&alike(&first.body), &alike(&second.body), Colour::Ansi);
             let [asked, before, now] =
                 [&first.asked, &first.status.to_string(), &second.status.to_string()];
-            findings.push(format!("`{asked}` was answered {before}, then {now}\n{shown}"));
+            findings.push(format!("`{asked}` is answered otherwise in replay (status {now}, recorded {before})\n{shown}"));
         }
     }
     let [first, second] = [recorded, replayed].map(|seen| alike(seen.printed.as_bytes()));

@@ -53,7 +53,7 @@ impl Conversation {
         }
     }
 
-    /// Creates an agent and asks it something; gives back what was asked only, if that fails.
+    /// Creates an agent and asks it something, and leaves it at that.
     pub(super) async fn open(&mut self, question: &str) -> Result<(), Broken> {
         self.create().await?;
         let opened = self.question(question).await;
@@ -64,8 +64,7 @@ impl Conversation {
     async fn go_through(&mut self) -> Result<(), Broken> {
         self.create().await?;
         let pending = self.question(QUESTION).await?;
-        self.voice
-            .line(Speaker::Client, &format!("Yes to {} (not the call's id!)", pending.message));
+        self.voice.line(Speaker::Client, &format!("Yes to {} (the wrong id)", pending.message));
         self.approve(&pending.message, 400).await?;
         self.voice.line(Speaker::Client, &format!("Yes to {}", pending.call));
         self.approve(&pending.call, 200).await?;
@@ -121,6 +120,7 @@ impl Conversation {
             let said = serde_json::from_slice(&heard.body).unwrap_or_default();
             self.voice.line(Speaker::Server, &refusal(heard.status, &said));
         }
+        self.voice.hush();
         self.note(heard, expected)?;
         Ok(pending)
     }

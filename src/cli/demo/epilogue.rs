@@ -1,47 +1,47 @@
 //! The end of the demo: the file, how to go on, and the verdict.
 
-use super::acts::{Taken, dim};
+use std::env;
+
+use super::acts::Taken;
 use super::folder::{CASSETTE, Folder};
 use super::stage;
 use crate::cli::Exit;
-use crate::cli::tell::{self, BOLD, GREEN, PLAIN, RED};
 use crate::report::{self, Colour, Detail, ShowOptions};
 
+/// How many interactions of the file are shown.
+const SHOWN: usize = 3;
+
 /// Shows the beginning of the file, and the commands to go on with.
-pub(super) fn tell(folder: &Folder, taken: &Taken) {
-    let file = quoted(&folder.file().to_string_lossy());
-    let retape = quoted(&std::env::args().next().unwrap_or_else(|| "retape".to_owned()));
-    tell::data(&format!("\n{BOLD}What {retape} show {file} prints{PLAIN}\n"));
+pub(super) fn show(folder: &Folder, taken: &Taken) {
+    let file = shell_word(&folder.file().to_string_lossy());
+    // As it was called, so that the commands work where it is not on the PATH.
+    let retape = shell_word(&env::args().next().unwrap_or_else(|| "retape".to_owned()));
+    stage::heading("The file");
     excerpt(taken);
-    tell::data(&format!("\n{BOLD}Go on{PLAIN}\n"));
-    let agent = &taken.seen.agent;
-    for (command, what) in [
-        (format!("{retape} show --bodies {file}"), "every event with its time"),
-        (format!("{retape} replay {file}"), "a server for any client, until Ctrl-C"),
-        (
-            format!(
-                "{retape} replay {file} -- \\\n{}  curl -sH 'authorization: x' {{url}}/v1/agents/{agent}/messages",
-                stage::INDENT
-            ),
-            "",
+    stage::heading("Go on");
+    stage::command(
+        "all of it, every event with its time",
+        &format!("{retape} show --bodies {file}"),
+    );
+    stage::command(
+        "the file as a server, for this command or, without one, for any client until Ctrl-C",
+        &format!(
+            "{retape} replay {file} -- \\\n     curl -s {{url}}/v1/agents/{}/messages",
+            taken.seen.agent
         ),
-        (format!("{retape} record --upstream URL NAME -- COMMAND"), "your own server and tests"),
-    ] {
-        let _ = what;
-        stage::row(&format!("{command}  {}", dim(what)));
-    }
+    );
+    stage::command(
+        "your own server and your own tests",
+        &format!("{retape} record --upstream http://HOST:PORT my/first -- COMMAND"),
+    );
 }
 
-/// The verdict, and whatever it is founded on if it is not good.
+/// The verdict, and what it is founded on if it is not good.
 pub(super) fn judge(taken: Option<&Taken>, findings: &[String]) -> Exit {
-    for finding in findings {
-        tell::data(&format!("\n{RED}✗{PLAIN} {finding}\n"));
-    }
     match (taken, findings) {
-        (Some(taken), []) => {
-            let seen = &taken.seen;
-            tell::data(&format!(
-                "\n{GREEN}✓ the same conversation without the server: {} answers, {} events, {} bytes{PLAIN}\n",
+        (Some(Taken { seen, .. }), []) => {
+            stage::passed(&format!(
+                "the same conversation with no server: {} answers, {} stream events, {} bytes",
                 seen.heard.len(),
                 seen.events(),
                 seen.bytes()
@@ -49,7 +49,8 @@ pub(super) fn judge(taken: Option<&Taken>, findings: &[String]) -> Exit {
             Exit::Agrees
         }
         _ => {
-            tell::data(&format!("\n{RED}✗ the demo did not go as it should{PLAIN}\n"));
+            findings.iter().for_each(|finding| stage::failed(finding));
+            stage::failed("this is not how the demo is meant to end");
             Exit::Findings
         }
     }
@@ -57,19 +58,34 @@ pub(super) fn judge(taken: Option<&Taken>, findings: &[String]) -> Exit {
 
 fn excerpt(taken: &Taken) {
     let options = ShowOptions {
-        width: stage::WIDTH - stage::INDENT.len() - 2,
+        width: stage::WIDTH - stage::QUOTE,
         colour: Colour::Ansi,
         detail: Detail::Summary,
     };
-    let shown = report::show(CASSETTE, &taken.cassette, options);
-    stage::quote(shown.lines());
+    let all = report::show(CASSETTE, &taken.cassette, options);
+    let blocks: Vec<&str> = all.split("\n\n").take(SHOWN + 1).collect();
+    let shown = blocks.join("\n\n");
+    let left = all.lines().count() - shown.lines().count();
+    stage::quote(shown.lines().map(str::to_owned).chain([format!("… and {left} lines more")]));
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_would_split_it() {
+        assert_eq!(shell_word("target/debug/retape"), "target/debug/retape");
+        assert_eq!(shell_word("my demo/it's.json"), r"'my demo/it'\''s.json'");
+        assert_eq!(shell_word(""), "''");
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct Demo {
     #[arg(
         long,
         value_name = "NUMBER",
-        default_value = "40",
+        default_value = "30",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     tokens_per_second: u32,

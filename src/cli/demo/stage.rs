@@ -1,6 +1,8 @@
 //! How the demo tells its story.
 
-use crate::cli::tell::{self, BOLD, DIM, PLAIN};
+use std::time::Duration;
+
+use crate::cli::tell::{self, BOLD, CYAN, DIM, GREEN, PLAIN, RED};
 
 /// What all but headings begin with.
 pub(super) const INDENT: &str = "   ";
@@ -8,44 +10,78 @@ pub(super) const INDENT: &str = "   ";
 /// The columns of a line.
 pub(super) const WIDTH: usize = 94;
 
-/// The heading of an act.
+/// The columns before a line that is quoted.
+pub(super) const QUOTE: usize = INDENT.len() + 2;
+
+pub(super) fn title(name: &str, what: &str) {
+    tell::data(&format!("{BOLD}{name}{PLAIN} · {what}\n"));
+}
+
 pub(super) fn act(number: usize, title: &str) {
-    tell::data(&format!("\n{BOLD}{number}  {title}{PLAIN}\n"));
+    tell::data(&format!("\n{CYAN}{number}{PLAIN}  {BOLD}{title}{PLAIN}\n"));
+}
+
+pub(super) fn heading(title: &str) {
+    tell::data(&format!("\n{INDENT}{BOLD}{title}{PLAIN}\n"));
 }
 
 /// Some sentences, in lines that fit.
 pub(super) fn text(sentences: &str) {
-    let mut line = String::new();
+    let mut line = INDENT.to_owned();
     for word in sentences.split(' ') {
-        let width = INDENT.len() + line.chars().count() + 1 + word.chars().count();
-        if !line.is_empty() && width > WIDTH {
-            row(&line);
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
+        if line.chars().count() + word.chars().count() > WIDTH {
+            tell::data(&format!("{}\n", line.trim_end()));
+            line.truncate(INDENT.len());
         }
         line.push_str(word);
+        line.push(' ');
     }
-    row(&line);
+    tell::data(&format!("{}\n", line.trim_end()));
 }
 
-/// A line as it is.
-pub(super) fn row(line: &str) {
-    tell::data(&format!("{INDENT}{line}\n"));
+/// Lines that another part of retape wrote.
+pub(super) fn quote(lines: impl IntoIterator<Item = String>) {
+    for line in lines {
+        let space = if line.is_empty() { "" } else { " " };
+        tell::data(&format!("{INDENT}{DIM}│{PLAIN}{space}{line}\n"));
+    }
 }
 
-/// Lines that were written by another part of retape.
-pub(super) fn quote<'a>(lines: impl IntoIterator<Item = &'a str>) {
-    lines.into_iter().for_each(|line| tell::data(&format!("{INDENT}{DIM}│{PLAIN} {line}\n")));
+/// A command to copy, below what it does.
+pub(super) fn command(what: &str, command: &str) {
+    tell::data(&format!("{INDENT}{DIM}# {what}{PLAIN}\n{INDENT}{command}\n"));
 }
 
 pub(super) fn gap() {
     tell::data("\n");
 }
 
+pub(super) fn passed(verdict: &str) {
+    tell::data(&format!("\n{GREEN}✓ {verdict}{PLAIN}\n"));
+}
+
+pub(super) fn failed(finding: &str) {
+    tell::data(&format!("\n{RED}✗{PLAIN} {finding}\n"));
+}
+
+/// The explanation of a miss with its differing lines alone, these in colour.
+pub(super) fn brief(explanation: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut differing = false;
+    for line in explanation.lines().take_while(|line| !line.starts_with("hint:")) {
+        match line.trim_start().chars().next() {
+            Some('-') => lines.push(format!("{RED}{line}{PLAIN}")),
+            Some('+') => lines.push(format!("{GREEN}{line}{PLAIN}")),
+            _ if differing => {}
+            _ => lines.push(line.to_owned()),
+        }
+        differing |= line.ends_with(" differs");
+    }
+    lines
+}
+
 /// A time as people say it.
-pub(super) fn time(time: std::time::Duration) -> String {
+pub(super) fn time(time: Duration) -> String {
     match time.as_millis() {
         ms @ ..1000 => format!("{ms} ms"),
         ms => format!("{}.{} s", ms / 1000, ms % 1000 / 100),

@@ -51,7 +51,7 @@ impl Voice {
                 }
             }
             Some("tool_return_message") => {
-                self.say(Speaker::Tool, &text(&event["tool_return"]["text"]));
+                self.say(Speaker::Tool, &text(&event["tool_return"]));
             }
             Some("stop_reason") => self.say(Speaker::Stop, &text(&event["stop_reason"])),
             Some("usage_statistics") => {
@@ -83,19 +83,24 @@ impl Voice {
             let shown = format!("{}{colour}{label:<11}{PLAIN}", stage::INDENT);
             self.put(&format!("{label}: "), &shown);
         }
-        for word in text.split_inclusive(' ') {
-            self.word(speaker, word);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let space = rest.char_indices().skip(1).find(|(_, c)| *c == ' ');
+            let end = space.map_or(rest.len(), |(at, _)| at);
+            self.word(speaker, &rest[..end]);
+            rest = &rest[end..];
         }
     }
 
+    /// Prints a word and the space before it.
     fn word(&mut self, speaker: Speaker, word: &str) {
         let mut shown = with_short_ids(word);
         let width = shown.chars().count();
-        if self.column > MARGIN && self.column + shown.trim_end().chars().count() > stage::WIDTH {
-            shown = format!("\n{}{}", " ".repeat(MARGIN), shown);
-            self.column = MARGIN;
-        }
         self.column += width;
+        if self.column > stage::WIDTH {
+            shown = format!("\n{}{}", " ".repeat(MARGIN), shown.trim_start());
+            self.column = MARGIN + width;
+        }
         if speaker == Speaker::Thought || speaker == Speaker::Stop {
             shown = format!("{DIM}{shown}{PLAIN}");
         }

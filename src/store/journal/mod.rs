@@ -14,7 +14,7 @@ mod format;
 mod recover;
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -45,29 +45,19 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// If another process is recording this cassette, or the file cannot be written.
+    /// If another process is recording this cassette, the file cannot be written, or it holds what
+    /// this release cannot read.
     pub fn open(folder: &Path, name: &Name) -> Result<(Self, Option<Recovered>)> {
         let path = Self::path_of(folder, name);
-        let parent = path.parent().unwrap_or(folder);
-        std::fs::create_dir_all(parent).map_err(|source| Error::io("create", parent, source))?;
-        let mut file = private()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(|source| Error::io("write", &path, source))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::new(Kind::Busy)
-                    .at(&path)
-                    .hint("wait for it, or record under another name"));
-            }
-            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path, source)),
-        }
+        let mut file = locked(&path)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|source| Error::io("read", &path, source))?;
         let recovered = recover::recover(&text);
+        if recovered.is_none() && !recover::is_begun(&text) {
+            return Err(Error::new(Kind::ForeignJournal)
+                .at(&path)
+                .hint("let the release that wrote it save it, or remove the file"));
+        }
         let writer = Writer { file, line: Vec::new(), failure: None };
         Ok((Self { path, file: Mutex::new(writer) }, recovered))
     }
@@ -141,8 +131,56 @@ impl Journal {
     ///
     /// If the file cannot be removed.
     pub fn remove(&self) -> Result<()> {
-        std::fs::remove_file(&self.path).map_err(|source| Error::io("remove", &self.path, source))
+        match std::fs::remove_file(&self.path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(Error::io("remove", &self.path, source))
+            }
+            _ => Ok(()),
+        }
     }
+}
+
+/// Opens a journal that nobody else writes, and makes the folder for it.
+fn locked(path: &Path) -> Result<File> {
+    let hint = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
+    std::fs::create_dir_all(path.parent().unwrap_or(path))
+        .map_err(|source| Error::io("make a folder for", path, source).hint(hint))?;
+    loop {
+        let file = private()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(|source| Error::io("write", path, source).hint(hint))?;
+        match file.try_lock() {
+            // Another recorder may have removed it between the two steps.
+            Ok(()) if is_at(&file, path) => return Ok(file),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::new(Kind::Busy)
+                    .at(path)
+                    .hint("wait for it, or record under another name"));
+            }
+            Err(TryLockError::Error(source)) => return Err(Error::io("lock", path, source)),
+        }
+    }
+}
+
+/// Whether the open file is the one of that path still.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |data: std::fs::Metadata| (data.dev(), data.ino());
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(there)) => identity(open) == identity(there),
+        _ => false,
+    }
+}
+
+/// Whether the open file is the one of that path still: one that is open cannot be removed here.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// What a conversation holds is nobody else's business while it is not reviewed.

@@ -42,6 +42,17 @@ pub(super) fn recover(journal: &[u8]) -> Option<Recovered> {
     Some(sum_up(recorded, partials))
 }
 
+/// Whether a journal is empty or begins as this release begins one. A first line that is torn is
+/// the only one.
+pub(super) fn is_begun(journal: &[u8]) -> bool {
+    match journal.split_inclusive(|byte| *byte == b'\n').next() {
+        Some(first) if first.ends_with(b"\n") => {
+            matches!(Entry::read(first), Some(Entry::Begin { .. }))
+        }
+        _ => true,
+    }
+}
+
 fn put(partials: &mut BTreeMap<usize, Partial>, entry: Entry<'static>) {
     match entry {
         Entry::Begin { .. } => {}

@@ -36,8 +36,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--settle", type=float, default=0, help="seconds a live server needs to close a stream"
     )
-    parser.add_argument("scenario", nargs="*", choices=[*SCENARIOS, []], help="default: all")
-    return parser.parse_args()
+    parser.add_argument("scenario", nargs="*", help="default: all")
+    options = parser.parse_args()
+    if unknown := set(options.scenario) - set(SCENARIOS):
+        parser.error(f"no scenario {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")
+    return options
 
 
 def _passes(name: str, options: argparse.Namespace) -> bool:

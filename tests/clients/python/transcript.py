@@ -24,7 +24,7 @@ class Transcript:
         self._steps: list[Step] = []
 
     def mint(self, kind: str, value: str) -> str:
-        """Notes a random value that this run made up, so that it can be told from the server's own."""
+        """Notes a value that this run made up, so that it can be told from the server's own."""
         self._minted.setdefault(kind, []).append(value)
         return value
 
@@ -58,7 +58,7 @@ class Transcript:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    told = {"call": step.call, "said": [_value(item) for item in step.said]}
+    told: dict[str, Any] = {"call": step.call, "said": [_value(item) for item in step.said]}
     if step.refusal is not None:
         told["refused"] = _refusal(step.refusal)
     return told

@@ -18,6 +18,12 @@ const { values: options, positionals } = parseArgs({
 });
 
 const names = positionals.length > 0 ? positionals : Object.keys(SCENARIOS);
+const unknown = names.filter((name) => !(name in SCENARIOS));
+if (unknown.length > 0) {
+  const known = Object.keys(SCENARIOS).join(", ");
+  console.error(`no scenario ${unknown.join(", ")}; there are ${known}`);
+  process.exit(2);
+}
 const passed = options.parallel ? await allAtOnce(names) : await oneByOne(names);
 process.exitCode = passed.every(Boolean) ? 0 : 1;
 

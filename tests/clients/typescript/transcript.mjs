@@ -11,7 +11,7 @@ export class Transcript {
     this.#client = client;
   }
 
-  // Notes a random value that this run made up, so that it can be told from the server's own.
+  // Notes a value that this run made up, so that it can be told from the server's own.
   mint(kind, value) {
     (this.#minted[kind] ??= []).push(value);
     return value;

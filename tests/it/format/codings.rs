@@ -105,6 +105,21 @@ fn brotli_of_an_ordinary_encoder_is_decoded() {
 }
 
 #[test]
+fn a_wrong_checksum_is_damage() {
+    // `hello`, with a checksum at the end that is right or wrong.
+    let zstd = b"\x28\xb5\x2f\xfd\x04\x58\x29\x00\x00hello";
+    let zstd = |sum: u8| [&zstd[..], &[sum, 0x6d, 0x9f, 0x88]].concat();
+    let mut gzip = compress::whole("gzip", b"hello");
+
+    assert_eq!(decode_whole("gzip", &gzip).as_deref(), Some(&b"hello"[..]));
+    let sum = gzip.len() - 8;
+    gzip[sum] ^= 1;
+    assert_eq!(decode_whole("gzip", &gzip), None);
+    assert_eq!(decode_whole("zstd", &zstd(0xa3)).as_deref(), Some(&b"hello"[..]));
+    assert_eq!(decode_whole("zstd", &zstd(0xa2)), None);
+}
+
+#[test]
 fn a_bomb_is_not_decoded() {
     let mut bomb = compress::whole("gzip", &vec![0; 64 << 20]);
     for _ in 0..3 {

@@ -133,6 +133,7 @@ fn a_body_beside_the_file_must_be_the_one_that_was_stored() {
     hint: restore it from version control, or record the cassette again
     "#);
     assert_snapshot!(refused(&text.replace("\"file\": \"", "\"file\": \"../")), @r#"not a valid cassette: `file` is not the name of a body (line 12) in interaction 1"#);
+    assert_snapshot!(refused(&text.replace("\"file\": \"", "\"file\": \"00")), @r#"not a valid cassette: `file` is not the name of a body (line 12) in interaction 1"#);
     let wrong_length = text.replace("5000", "5001");
     let error = decode(&wrong_length, |_| Ok(bytes([0xff; 5_000]))).unwrap_err();
     assert_snapshot!(format!("{error:?}"), @r#"not a valid cassette: `bytes` is not the length of the body (line 12) in interaction 1"#);

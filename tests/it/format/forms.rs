@@ -118,6 +118,7 @@ fn events_are_written_as_events() {
         "id: 1\ndata: a\n\n: ping\n\n: one\n: two\ndata: b\n\n",
         "data: {\"spaced\": 1}\n\n",
         "data: {\"odd\" :1}\n\n",
+        "retry: 007\n\n",
     ]);
 
     assert_snapshot!(text, @r#"
@@ -133,7 +134,8 @@ fn events_are_written_as_events() {
       {"ms": 8, "sse": {"data": ""}},
       {"ms": 9, "sse": [{"id": "1", "data": "a"}, {"comment": "ping"}, {"comment": ["one", "two"], "data": "b"}]},
       {"ms": 10, "sse": {"data": {"spaced": 1}, "layout": "spaced"}},
-      {"ms": 11, "sse": {"data": "{\"odd\" :1}"}}
+      {"ms": 11, "sse": {"data": "{\"odd\" :1}"}},
+      {"ms": 12, "sse": {"retry": "007"}}
     ]
     "#);
 }
@@ -223,7 +225,7 @@ fn lines_of_json_are_written_as_lines_of_json() {
 
 #[test]
 fn other_chunks_are_text_or_base64() {
-    let chunks: [&[u8]; 7] = [
+    let chunks: [&[u8]; 9] = [
         b"",
         b"line\nline\r\n\t\"\\\0\x7f",
         "caf\u{e9} \u{202e}".as_bytes(),
@@ -231,6 +233,8 @@ fn other_chunks_are_text_or_base64() {
         b"\xa9!\xe2\x82",
         b"\xac",
         b"\xff\xfe",
+        b"binary\xff\xfebinary",
+        b"\x9f\x98\x80!",
     ];
 
     assert_snapshot!(body_text(&answer(&[], stream(&chunks))), @r#"
@@ -241,7 +245,9 @@ fn other_chunks_are_text_or_base64() {
       {"ms": 3, "text": ["caf", {"base64": "ww=="}]},
       {"ms": 4, "text": [{"base64": "qQ=="}, "!", {"base64": "4oI="}]},
       {"ms": 5, "base64": "rA=="},
-      {"ms": 6, "base64": "//4="}
+      {"ms": 6, "base64": "//4="},
+      {"ms": 7, "base64": "YmluYXJ5//5iaW5hcnk="},
+      {"ms": 8, "text": [{"base64": "n5iA"}, "!"]}
     ]
     "#);
 }
@@ -417,6 +423,17 @@ fn compressed_bodies_that_cannot_be_read_are_base64() {
 
     assert_snapshot!(body_text(&answer(&gzip, Body::Whole(cut))), @r#""base64": "H4sIAAAAAAAA/8pIzcnJBwAAAP//AwCGphA2BQAA""#);
     assert_snapshot!(body_text(&answer(&gzip, Body::Whole(bytes("not gzip")))), @r#""text": "not gzip""#);
+    let twice = [("content-encoding", "gzip"), ("content-encoding", "gzip")];
+    let whole = compress::whole("gzip", b"hello");
+    assert_snapshot!(body_text(&answer(&twice, Body::Whole(whole.into()))), @r#""base64": "H4sIAAAAAAAA/8pIzcnJBwAAAP//AwCGphA2BQAAAA==""#);
+    let mut damaged = compress::pieces("gzip", &[b"hello", b"again"]);
+    damaged[1].insert(0, 0xff);
+    assert_snapshot!(body_text(&answer(&gzip, stream(&damaged))), @r#"
+    "stream": [
+      {"ms": 0, "base64": "H4sIAAAAAAAA/8pIzcnJBwAAAP//"},
+      {"ms": 1, "base64": "/0pMT8zMAwAAAP//AwASaj1QCgAAAA=="}
+    ]
+    "#);
     assert_snapshot!(body_text(&answer(&[("content-encoding", "x")], Body::Whole(bytes([0xff])))), @r#""base64": "/w==""#);
 }
 
@@ -429,6 +446,17 @@ fn a_compressed_stream_that_was_cut_short_shows_what_came() {
 
         assert!(body_text(&cut).contains(r#"{"ms": 0, "sse": {"data": {"a": 1}}}"#), "{coding}");
     }
+}
+
+#[test]
+fn a_long_zstd_stream_is_readable_too() {
+    let kilobytes = vec![b'a'; 1 << 16];
+    let pieces = vec![&kilobytes[..]; 25];
+    let sent = compress::pieces("zstd", &pieces);
+
+    let text = body_text(&answer(&[("content-encoding", "zstd")], stream(&sent)));
+
+    assert!(text.matches('a').count() > 25 << 16);
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Mind {
         let mut turn = Turn::new("end_turn");
         if approved {
             let receipt = format!("receipt-{}", mint::uuid());
-            turn.returns(&call, &format!("{} paid back, {receipt}", call.amount()));
+            turn.returns(&format!("{} paid back, {receipt}", call.amount()));
             turn.thinks("The tool has done it; now the customer should get to know.");
             turn.says(&format!(
                 "Done! {} for order {} is on its way back to you, and your receipt is {receipt}.",
@@ -127,7 +127,7 @@ mod tests {
         let mut mind = Mind::default();
 
         assert!(said(&mut mind, json!({"content": "hello"})).contains("end_turn"));
-        assert!(said(&mut mind, json!({"content": "order 815"})).contains(r#""{\"order\":815}""#));
+        assert!(said(&mut mind, json!({"content": "order 815"})).contains("requires_approval"));
         assert!(said(&mut mind, json!({"content": "and 816"})).contains("waits for an approval"));
 
         let id = mind.pending.clone().expect("a call waits").id;

@@ -49,11 +49,10 @@ impl Turn {
         self.stop = "requires_approval";
     }
 
-    pub(super) fn returns(&mut self, call: &Call, result: &str) {
+    pub(super) fn returns(&mut self, result: &str) {
         let kind = "tool_return_message";
-        let returned = json!({"status": "success", "text": result, "tool_call_id": call.id});
-        self.emits(kind, "tool_return", returned.clone());
-        self.keeps(kind, "tool_return", returned);
+        self.emits(kind, "tool_return", json!(result));
+        self.keeps(kind, "tool_return", json!(result));
     }
 
     /// The data of all events; what stays goes to the history.

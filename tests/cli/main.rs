@@ -1,0 +1,3 @@
+//! What the binary does.
+
+mod demo;

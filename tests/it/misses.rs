@@ -1,0 +1,188 @@
+//! Requests that nothing recorded answers.
+
+use insta::assert_snapshot;
+
+use crate::stage::Stage;
+use crate::support::client::{Reply, ask, get, post};
+use crate::support::upstream::{Asked, Upstream};
+
+/// A cassette with two posts.
+async fn stage() -> Stage {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.record(&upstream).await;
+    post(&format!("{}/v1/agents", session.url()), r#"{"name":"ada","tools":["a","b"]}"#);
+    post(&format!("{}/v1/agents/1/messages?limit=2", session.url()), r#"{"text":"hello"}"#);
+    session.finish().await.unwrap();
+    stage
+}
+
+/// The text without what differs from run to run.
+fn harmless(text: &str, stage: &Stage) -> String {
+    let text = text.replace(&stage.folder().display().to_string(), "FOLDER");
+    let port = regex::Regex::new(r"127\.0\.0\.1:\d+").unwrap();
+    port.replace_all(&text, "UPSTREAM").into_owned()
+}
+
+async fn missed(method: &str, path: &str, fields: &str, body: &str) -> (Reply, String) {
+    let stage = stage().await;
+    let session = stage.replay().await;
+    let answer = ask(method, &format!("{}{path}", session.url()), fields, body);
+    let error = session.finish().await.unwrap_err();
+    assert!(error.is_miss(), "{error}");
+    let text = harmless(&answer.text(), &stage);
+    (answer, text)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_answer_explains_itself() {
+    let json = "Content-Type: application/json\r\n";
+    let (answer, text) =
+        missed("POST", "/v1/agents", json, r#"{"name":"bob","tools":["a","b"]}"#).await;
+
+    assert_eq!(answer.head.line, "HTTP/1.1 470 Not Recorded");
+    assert_eq!(answer.field("retape-error"), Some("miss"));
+    assert_eq!(answer.field("x-should-retry"), Some("false"));
+    assert_eq!(answer.field("content-type"), Some("text/plain; charset=utf-8"));
+    assert_snapshot!(text, @r#"
+    `tape` (2 interactions) has no answer to
+      POST /v1/agents
+    the nearest is interaction 1 (not played yet)
+      POST /v1/agents
+    its body differs
+      - recorded
+      + asked
+
+        {
+      -   "name": "ada",
+      +   "name": "bob",
+          "tools": [
+            "a",
+            "b"
+    hint: if the client is meant to ask this now, record it again: `retape record --upstream http://UPSTREAM tape -- COMMAND`
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_query_is_shown() {
+    let json = "Content-Type: application/json\r\n";
+    let path = "/v1/agents/1/messages?limit=3";
+    let (_, text) = missed("POST", path, json, r#"{"text":"hello"}"#).await;
+
+    assert_snapshot!(text, @r"
+    `tape` (2 interactions) has no answer to
+      POST /v1/agents/1/messages?limit=3
+    the nearest is interaction 2 (not played yet)
+      POST /v1/agents/1/messages?limit=2
+    its query differs
+      - recorded
+      + asked
+
+      - limit=2
+      + limit=3
+    hint: if the client is meant to ask this now, record it again: `retape record --upstream http://UPSTREAM tape -- COMMAND`
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_asks_for_json_gets_json() {
+    for accept in ["application/json", "text/event-stream", "application/problem+json, */*"] {
+        let (answer, text) = missed("GET", "/other", &format!("Accept: {accept}\r\n"), "").await;
+
+        assert_eq!(answer.field("content-type"), Some("application/json"));
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["error"]["type"], "retape_miss");
+        assert!(json["error"]["message"].as_str().unwrap().contains("GET /other"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_request_that_misses_has_no_body() {
+    let (answer, text) = missed("HEAD", "/v1/agents", "", "").await;
+
+    assert_eq!((answer.status, text.as_str()), (470, ""));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_secret_stands_in_a_miss() {
+    let json = "Content-Type: application/json\r\nAuthorization: Bearer sk-abcdef0123456789\r\n";
+    let body = r#"{"api_key":"sk-0123456789abcdef","text":"sk-abcdef0123456789"}"#;
+    let (_, text) = missed("POST", "/v1/agents?token=sk-abcdef0123456789", json, body).await;
+
+    assert!(!text.contains("0123456789"), "{text}");
+}
+
+/// What is answered to a request for a cassette that cannot be played.
+async fn refused(prefix: &str) -> (u16, String) {
+    let stage = stage().await;
+    std::fs::write(stage.folder().join("broken.json"), "{\"retape\": 1, \"inter").unwrap();
+    std::fs::write(stage.folder().join("newer.json"), "{\"retape\": 99}").unwrap();
+    let session = stage.replay().await;
+    let answer = get(&format!("{}{prefix}/-/v1", session.url()));
+    drop(session.stop().await);
+    (answer.status, harmless(&answer.text(), &stage))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_that_is_not_there_is_a_miss() {
+    let (status, text) = refused("/no/such").await;
+
+    assert_eq!(status, 470);
+    assert_snapshot!(text, @r"
+    no cassette `no/such` (`FOLDER/no/such.json`)
+    hint: record it: `retape record --upstream URL no/such -- COMMAND`
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_name_of_a_cassette_is_refused() {
+    for prefix in ["/../tape", "/%2e%2e/tape", "/a%2F..%2Ftape", "/.git", "/a%00b"] {
+        let (status, text) = refused(prefix).await;
+
+        assert_eq!(status, 470, "{prefix}");
+        assert!(text.contains("is not a cassette name: "), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_that_cannot_be_read_says_why() {
+    let (status, text) = refused("/broken").await;
+    assert_eq!(status, 470);
+    assert_snapshot!(text, @"not a cassette (`FOLDER/broken.json`, line 1): EOF while parsing a string at line 1 column 20");
+
+    let (status, text) = refused("/newer").await;
+    assert_eq!(status, 470);
+    assert_snapshot!(text, @r"
+    cassette format 99 is newer than this release, which reads up to 1 (`FOLDER/newer.json`)
+    hint: install the release of retape that wrote it (`cargo install retape --locked` for the latest)
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_that_cannot_be_read_is_more_than_a_miss() {
+    let stage = stage().await;
+    std::fs::write(stage.folder().join("newer.json"), "{\"retape\": 99}").unwrap();
+    let session = stage.replay().await;
+    get(&session.url_of("newer"));
+
+    let error = session.stop().await.unwrap_err();
+
+    assert!(error.is_newer_version(), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_not_asked_for_is_told() {
+    let stage = stage().await;
+    let session = stage.replay().await;
+    post(&format!("{}/v1/agents", session.url()), r#"{"name":"ada","tools":["a","b"]}"#);
+
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!((summary.played, summary.unplayed.len()), (1, 1));
+    let error = summary.all_played().unwrap_err();
+    assert!(error.is_unplayed());
+    assert_snapshot!(format!("{error:?}"), @r"
+    1 recorded interaction was not played
+    hint: `tape` was not asked for `POST /v1/agents/1/messages?limit=2` (interaction 2); record it again if that is meant to be
+    ");
+}

@@ -1,0 +1,230 @@
+//! The server's address and retape's are exchanged in both directions.
+
+use retape::Session;
+
+use crate::stage::{Stage, answer, only};
+use crate::support::client::{Reply, ask, get};
+use crate::support::upstream::{Asked, EVENTS, Then, Upstream, json};
+use crate::support::wire::Wire;
+
+/// Asks for `/x` through the recorder and then the recording, by both names of the cassette, and
+/// compares with what is expected. `{here}` stands for the address at which the client sees the
+/// server.
+async fn check(answer: impl Fn(&str) -> String + Send + Sync + 'static, expected: Told<'_>) {
+    let upstream = Upstream::start(move |_, wire: &mut Wire| {
+        let origin = format!("http://{}", wire.address());
+        wire.send(answer(&origin));
+        Then::KeepAlive
+    });
+    for session_name in ["", "tape", "tape~1"] {
+        let stage = Stage::new();
+        let session = stage.record(&upstream).await;
+        let recorded = get(&format!("{}/x", session.url_of(session_name)));
+        expected.hold(&recorded, &session.url_of(session_name));
+        session.finish().await.unwrap();
+
+        let session: Session = stage.replay().await;
+        let replayed = get(&format!("{}/x", session.url_of(session_name)));
+        expected.hold(&replayed, &session.url_of(session_name));
+        session.finish().await.unwrap();
+    }
+}
+
+/// What a client is told.
+struct Told<'a> {
+    field: Option<(&'a str, &'a str)>,
+    body: &'a str,
+}
+
+impl Told<'_> {
+    #[track_caller]
+    fn hold(&self, reply: &Reply, here: &str) {
+        let path = here.find("/tape").map_or("", |at| &here[at..]);
+        let meant = |text: &str| text.replace("{here}", here).replace("{path}", path);
+        if let Some((name, value)) = self.field {
+            assert_eq!(reply.field(name), Some(meant(value).as_str()));
+        }
+        assert_eq!(reply.text(), meant(self.body));
+        assert!(!reply.cut);
+    }
+}
+
+fn redirection(location: &str) -> String {
+    format!("HTTP/1.1 307 Temporary Redirect\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redirection_leads_back_to_retape() {
+    let told = Told { field: Some(("location", "{here}/v1/agents/?a=1")), body: "" };
+    check(|origin| redirection(&format!("{origin}/v1/agents/?a=1")), told).await;
+
+    let told = Told { field: Some(("location", "{here}")), body: "" };
+    check(redirection, told).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redirection_to_a_path_stays_in_its_session() {
+    let told = Told { field: Some(("location", "{path}/v1/agents/")), body: "" };
+    check(|_| redirection("/v1/agents/"), told).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redirection_elsewhere_is_left_alone() {
+    for location in ["https://example.com/a", "//example.com/a", "next", "?page=2"] {
+        let told = Told { field: Some(("location", location)), body: "" };
+        check(move |_| redirection(location), told).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_lead_back_to_retape() {
+    let told = Told {
+        field: Some(("link", "<{here}/v1?page=2>; rel=\"next\", <{here}/v1?page=9>; rel=\"last\"")),
+        body: "",
+    };
+    let link = |origin: &str| {
+        format!("<{origin}/v1?page=2>; rel=\"next\", <{origin}/v1?page=9>; rel=\"last\"")
+    };
+    let head = move |origin: &str| {
+        format!("HTTP/1.1 200 OK\r\nLink: {}\r\nContent-Length: 0\r\n\r\n", link(origin))
+    };
+
+    check(head, told).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_in_json_lead_back_to_retape() {
+    let body = r#"{"url":"{here}/v1/files/1","list":["{here}"],"other":"http://127.0.0.1/"}"#;
+    let answer = |origin: &str| {
+        let other = "http://127.0.0.1/";
+        let url = format!("{origin}/v1/files/1");
+        json(200, &format!(r#"{{"url":"{url}","list":["{origin}"],"other":"{other}"}}"#))
+    };
+
+    check(answer, Told { field: None, body }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_in_events_lead_back_to_retape_though_they_are_cut() {
+    let told = Told { field: None, body: "data: {\"url\":\"{here}/v1\"}\n\ndata: {here}" };
+    let answer = |origin: &str| {
+        let text = format!("data: {{\"url\":\"{origin}/v1\"}}\n\ndata: {origin}");
+        let (one, rest) = text.split_at(20);
+        let (two, three) = rest.split_at(3);
+        let chunks = [one, two, three].map(|piece| format!("{:x}\r\n{piece}\r\n", piece.len()));
+        format!("{EVENTS}{}0\r\n\r\n", chunks.concat())
+    };
+
+    check(answer, told).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_json_is_left_alone() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|_, wire| {
+        let text = format!("see http://{}/", wire.address());
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
+        wire.send(format!("{head}Content-Length: {}\r\n\r\n{text}", text.len()));
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+
+    let reply = get(&session.url());
+    session.finish().await.unwrap();
+
+    assert_eq!(reply.text(), format!("see {}/", upstream.url()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_cassette_holds_what_the_server_said_and_was_asked() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|_, wire| {
+        let origin = format!("http://{}", wire.address());
+        let body = format!(r#"{{"url":"{origin}/v1"}}"#);
+        let length = body.len();
+        wire.send(format!(
+            "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n\
+            Location: {origin}/v1/1\r\nContent-Length: {length}\r\n\r\n{body}"
+        ));
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+
+    let here = session.url_of("tape~7");
+    let fields =
+        format!("Content-Type: application/json\r\nOrigin: {here}\r\nReferer: {here}/before\r\n");
+    let target = format!("{here}/v1?next={}/after", here);
+    ask("POST", &target, &fields, &format!(r#"{{"callback":"{here}/done"}}"#));
+    session.finish().await.unwrap();
+
+    let there = upstream.url();
+    let cassette = stage.cassette();
+    let Asked { head, body } = &upstream.asked()[0];
+    assert_eq!(head.line, format!("POST /v1?next={there}/after HTTP/1.1"));
+    assert_eq!(head.field("origin"), Some(there.as_str()));
+    assert_eq!(head.field("referer"), Some(format!("{there}/before").as_str()));
+    let callback = format!(r#"{{"callback":"{there}/done"}}"#);
+    assert_eq!(String::from_utf8_lossy(body), callback);
+    assert_eq!(only(&cassette).request.body, callback);
+    assert_eq!(only(&cassette).request.path, format!("/v1?next={there}/after"));
+    assert_eq!(answer(&cassette).headers.get("location"), Some(format!("{there}/v1/1").as_str()));
+    assert_eq!(answer(&cassette).body.bytes(), format!(r#"{{"url":"{there}/v1"}}"#));
+    let length = answer(&cassette).headers.get("content-length").map(str::to_owned);
+    assert_eq!(length, Some(answer(&cassette).body.len().to_string()));
+    assert!(!stage.file("tape.json").contains(&here), "our own address is in the cassette");
+}
+
+/// A request in which the client names our address is found again at another one.
+async fn check_asked(fields: &str, body: impl Fn(&str) -> String) {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.record(&upstream).await;
+    let here = session.url();
+    ask("POST", &format!("{here}/x"), fields, &body(&here));
+    session.finish().await.unwrap();
+    assert_eq!(upstream.asked()[0].text(), body(&upstream.url()));
+
+    let session = stage.replay().await;
+    let here = session.url();
+    let reply = ask("POST", &format!("{here}/x"), fields, &body(&here));
+
+    assert_eq!((reply.status, reply.text()), (200, body(&here)));
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_names_our_address_is_found_again_at_another_one() {
+    let json = "Content-Type: application/json\r\n";
+    check_asked(json, |here| format!(r#"{{"callback":"{here}/done"}}"#)).await;
+    check_asked("Content-Type: text/plain\r\n", |here| format!("call {here}/done")).await;
+    let form = "Content-Type: application/x-www-form-urlencoded\r\n";
+    check_asked(form, |here| format!("a=b&to={}", here.replace(':', "%3A").replace('/', "%2F")))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_in_pieces_that_names_our_address_is_found_again_at_another_one() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let upload = |session: &Session| {
+        let here = session.url();
+        let mut wire = Wire::connect(session.address());
+        let fields = "Transfer-Encoding: chunked\r\nContent-Type: application/x-ndjson\r\n";
+        wire.send(crate::support::client::request("POST", &here, fields, ""));
+        let text = format!("{{\"callback\":\"{here}/done\"}}\n");
+        wire.send_chunk(&text[..20]);
+        wire.send_chunk(&text[20..]);
+        wire.send_end();
+        (crate::support::client::reply(&mut wire, "POST").text(), text)
+    };
+    let session = stage.record(&upstream).await;
+    let (recorded, asked) = upload(&session);
+    assert_eq!(recorded, asked);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let (replayed, asked) = upload(&session);
+
+    assert_eq!(replayed, asked);
+    session.finish().await.unwrap();
+}

@@ -1,0 +1,290 @@
+//! The recorder passes on what it gets, as it comes.
+
+use retape::cassette::End;
+
+use crate::stage::{Stage, answer, chunks, only};
+use crate::support::client::{self, ask, body, get, post, reply, split};
+use crate::support::gate::Gate;
+use crate::support::upstream::{Asked, EVENTS, Then, Upstream, json};
+use crate::support::wire::{Chunk, Wire};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_event_arrives_before_the_second_is_sent() {
+    let (stage, seen) = (Stage::new(), Gate::new());
+    let go_on = seen.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send(EVENTS);
+        wire.send_chunk("data: 1\n\n");
+        go_on.pass();
+        wire.send_chunk("data: 2\n\n");
+        go_on.pass();
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("GET", &format!("{}/stream", session.url()), "", ""));
+    wire.head().unwrap();
+    assert_eq!(wire.data(), "data: 1\n\n");
+    seen.open();
+    assert_eq!(wire.data(), "data: 2\n\n");
+    seen.open();
+    assert_eq!(wire.chunk(), Chunk::End(vec![]));
+    session.finish().await.unwrap();
+
+    let cassette = stage.cassette();
+    assert_eq!(chunks(answer(&cassette)), ["data: 1\n\n", "data: 2\n\n"]);
+    assert_eq!(answer(&cassette).end, End::Complete);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_is_in_the_journal_before_the_client_sees_it() {
+    let (stage, seen) = (Stage::new(), Gate::new());
+    let go_on = seen.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send(EVENTS);
+        wire.send_chunk("data: one\n\n");
+        go_on.pass();
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("GET", &format!("{}/stream", session.url()), "", ""));
+    wire.head().unwrap();
+    wire.data();
+    let journal = stage.file("tape.json.part");
+    seen.open();
+    wire.chunk();
+    session.finish().await.unwrap();
+
+    assert!(journal.contains(r"data: one\n\n"), "{journal}");
+    assert_eq!(stage.files(), ["tape.json"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_sees_the_first_piece_of_an_upload_before_the_second_is_sent() {
+    let (stage, seen) = (Stage::new(), Gate::new());
+    let tell = seen.clone();
+    let upstream = Upstream::raw(move |mut wire| {
+        let Some(_) = wire.head() else { return };
+        assert_eq!(wire.data(), "piece 1");
+        tell.open();
+        assert_eq!(wire.data(), "piece 2");
+        assert_eq!(wire.chunk(), Chunk::End(vec![]));
+        wire.send(json(200, "{}"));
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request(
+        "POST",
+        &format!("{}/upload", session.url()),
+        "Transfer-Encoding: chunked\r\nContent-Type: text/plain\r\n",
+        "",
+    ));
+    wire.send_chunk("piece 1");
+    seen.pass();
+    wire.send_chunk("piece 2");
+    wire.send_end();
+    assert_eq!(reply(&mut wire, "POST").text(), "{}");
+    session.finish().await.unwrap();
+
+    assert_eq!(only(&stage.cassette()).request.body, "piece 1piece 2");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_reaches_the_server_as_the_client_wrote_it() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let session = stage.record(&upstream).await;
+
+    let path = "/a/../b/./%7Ec//d%2fe?x='1'&y=%20+&&z";
+    let fields = "X-Twice: 1\r\nx-Other: o\r\nX-Twice: 2\r\nConnection: close, X-Hop\r\n\
+        X-Hop: 1\r\nKeep-Alive: timeout=5\r\nTE: trailers\r\nProxy-Connection: close\r\n";
+    let answer = ask("PATCH", &format!("{}{path}", session.url()), fields, "{ \"a\":1.0 }");
+    session.finish().await.unwrap();
+
+    assert_eq!(answer.status, 200);
+    let asked = &upstream.asked()[0];
+    assert_eq!(asked.head.line, format!("PATCH {path} HTTP/1.1"));
+    let mut fields: Vec<String> =
+        asked.head.fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    fields.sort();
+    let host = format!("Host: {}", upstream.address());
+    let expected =
+        ["Content-Length: 11", &host, "TE: trailers", "X-Twice: 1", "X-Twice: 2", "x-Other: o"];
+    assert_eq!(fields, expected);
+    assert_eq!(asked.text(), "{ \"a\":1.0 }");
+    assert_eq!(only(&stage.cassette()).request.path, path);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_expects_to_be_told_to_continue_is_told() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    let fields = "Expect: 100-continue\r\nContent-Length: 5\r\n";
+    wire.send(client::request("POST", &format!("{}/x", session.url()), fields, ""));
+    assert_eq!(wire.head().unwrap().line, "HTTP/1.1 100 Continue");
+    wire.send("hello");
+    let answer = reply(&mut wire, "POST");
+    session.finish().await.unwrap();
+
+    assert_eq!(answer.text(), "hello");
+    assert_eq!(upstream.asked()[0].head.field("expect"), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn interim_answers_are_not_mistaken_for_the_answer() {
+    let stage = Stage::new();
+    let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    let upstream = Upstream::saying(format!("{interim}{}", json(200, "[1]")));
+    let session = stage.record(&upstream).await;
+
+    let answer = get(&session.url());
+    session.finish().await.unwrap();
+
+    assert_eq!((answer.status, answer.text().as_str()), (200, "[1]"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redirection_is_passed_on_and_not_followed() {
+    let stage = Stage::new();
+    let upstream = Upstream::saying(
+        "HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n",
+    );
+    let session = stage.record(&upstream).await;
+
+    let answer = post(&format!("{}/here", session.url()), "{}");
+    session.finish().await.unwrap();
+
+    assert_eq!((answer.status, answer.field("location")), (307, Some("/elsewhere")));
+    assert_eq!(upstream.asked().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_bodies_pass_in_both_directions() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|asked, wire| {
+        wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n");
+        wire.send(format!("Content-Length: {}\r\n\r\n", asked.body.len()));
+        wire.send(&asked.body);
+        Then::KeepAlive
+    });
+    let large: String = (0..10_000_000_u32).map(|at| char::from(b'a' + (at % 23) as u8)).collect();
+    let session = stage.record(&upstream).await;
+
+    let recorded = ask("PUT", &format!("{}/large", session.url()), "", &large);
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+    let replayed = ask("PUT", &format!("{}/large", session.url()), "", &large);
+    session.finish().await.unwrap();
+
+    assert!(recorded.body == large.as_bytes() && replayed.body == large.as_bytes());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_slow_client_does_not_take_is_not_piled_up() {
+    const SIZE: usize = 256 * 1024;
+    const COUNT: usize = 400;
+    let (stage, stuck) = (Stage::new(), Gate::new());
+    let tell = stuck.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        let piece = vec![b'x'; SIZE];
+        for number in 0..COUNT {
+            // Sockets and buffers take a few megabytes; all of it is a hundred.
+            if number == COUNT / 2 {
+                tell.open();
+            }
+            wire.send_chunk(&piece);
+        }
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let session =
+        stage.session(retape::Mode::Passthrough).upstream(upstream.url()).start().await.unwrap();
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("GET", &session.url(), "", ""));
+    let head = wire.head().unwrap();
+    let is_stuck = stuck.is_closed_for(std::time::Duration::from_millis(150));
+    let answer = body(&mut wire, "GET", head);
+    session.finish().await.unwrap();
+
+    assert!(is_stuck, "half of the answer was taken from the server though nobody reads it");
+    assert_eq!(answer.body.len(), SIZE * COUNT);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_going_on_when_a_request_came_is_written_down() {
+    let (stage, cancelled) = (Stage::new(), Gate::new());
+    let (wait, tell) = (cancelled.clone(), cancelled);
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.path() == "/cancel" {
+            wire.send(json(200, "{}"));
+            tell.open();
+            return Then::KeepAlive;
+        }
+        wire.send(EVENTS);
+        wire.send_chunk("data: 1\n\n");
+        wire.send_chunk("data: 2\n\n");
+        wait.pass();
+        wire.send_chunk("data: cancelled\n\n");
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("GET", &format!("{}/stream", session.url()), "", ""));
+    wire.head().unwrap();
+    wire.data();
+    wire.data();
+    post(&format!("{}/cancel", session.url()), "{}");
+    assert_eq!(wire.data(), "data: cancelled\n\n");
+    wire.chunk();
+    session.finish().await.unwrap();
+
+    let cassette = stage.cassette();
+    let after = &cassette.interactions[1].after;
+    let after: Vec<_> = after.iter().map(|at| (at.interaction, at.chunks)).collect();
+    assert_eq!(after, [(0, 2)]);
+    assert!(cassette.interactions[0].after.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_are_kept_alive_and_used_again() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked| format!("[\"{}\"]", asked.path()));
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(split(&session.url()).0);
+    for path in ["/1", "/2", "/3"] {
+        wire.send(client::request("GET", &format!("{}{path}", session.url()), "", ""));
+        assert_eq!(reply(&mut wire, "GET").text(), format!("[\"{path}\"]"));
+    }
+    session.finish().await.unwrap();
+
+    assert_eq!(stage.cassette().interactions.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_offer_to_upgrade_to_http_2_is_not_taken_up() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let session = stage.record(&upstream).await;
+
+    let fields = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n";
+    let answer = ask("GET", &session.url(), fields, "");
+    session.finish().await.unwrap();
+
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(upstream.asked()[0].head.field("upgrade"), None);
+    assert_eq!(upstream.asked()[0].head.field("http2-settings"), None);
+}

@@ -1,0 +1,158 @@
+//! Many clients share one address and never meet.
+
+use retape::Mode;
+
+use crate::stage::Stage;
+use crate::support::client::{ask, get, post};
+use crate::support::upstream::{Asked, Upstream};
+
+/// Cassettes `tape` and `team/other`, in which `/count` was answered by 1, 2, 3 and so on.
+async fn stage(count: usize) -> Stage {
+    let stage = Stage::new();
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let upstream = Upstream::json(move |of: &Asked| {
+        let number = 1 + asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        format!("[\"{}\",{number}]", of.path())
+    });
+    let session = stage.record(&upstream).await;
+    for _ in 0..count {
+        get(&format!("{}/count", session.url()));
+    }
+    get(&format!("{}/count", session.url_of("team/other")));
+    session.finish().await.unwrap();
+    stage
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prefix_names_the_cassette_and_a_token_the_run() {
+    let stage = stage(2).await;
+    let session = stage.replay().await;
+
+    let ask = |session_name: &str| get(&format!("{}/count", session.url_of(session_name))).text();
+    let answers = ["", "tape", "tape~a", "~b", "tape~a", "", "team/other", "team/other~1"].map(ask);
+    let summary = session.finish().await.unwrap();
+
+    let [first, second, other] = ["[\"/count\",1]", "[\"/count\",2]", "[\"/count\",3]"];
+    assert_eq!(answers, [first, first, first, first, second, second, other, other]);
+    assert_eq!((summary.sessions, summary.played), (6, 8));
+    let unplayed: Vec<_> =
+        summary.unplayed.iter().map(|left| (left.session.as_str(), left.interaction)).collect();
+    assert_eq!(unplayed, [("tape", 1), ("~b", 1)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parallel_sessions_do_not_meet() {
+    const SESSIONS: usize = 64;
+    const STEPS: usize = 5;
+    let stage = stage(STEPS).await;
+    let session = stage.replay().await;
+
+    std::thread::scope(|scope| {
+        for number in 0..SESSIONS {
+            let url = format!("{}/count", session.url_of(&format!("tape~{number}")));
+            scope.spawn(move || {
+                for step in 1..=STEPS {
+                    assert_eq!(get(&url).text(), format!("[\"/count\",{step}]"));
+                }
+            });
+        }
+    });
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!((summary.sessions, summary.played), (SESSIONS + 1, SESSIONS * STEPS));
+    assert_eq!(summary.unplayed.len(), STEPS, "the default session was not asked");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parallel_cassettes_are_recorded_side_by_side() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.record(&upstream).await;
+
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let url = format!("{}/x", session.url_of(&format!("many/{number}")));
+            scope.spawn(move || {
+                for step in 0..4 {
+                    post(&url, &format!("[{number},{step}]"));
+                }
+            });
+        }
+    });
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!(summary.recordings.len(), 16);
+    for number in 0..16 {
+        let cassette = stage.cassette_of(&format!("many/{number}"));
+        let bodies: Vec<_> =
+            cassette.interactions.iter().map(|of| of.request.body.clone()).collect();
+        assert_eq!(bodies, [0, 1, 2, 3].map(|step| format!("[{number},{step}]")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_control_api_tells_what_goes_on() {
+    let stage = stage(2).await;
+    let session = stage.replay().await;
+    let control = |what: &str| -> serde_json::Value {
+        let answer = get(&format!("{}/-/retape/{what}", session.url()));
+        serde_json::from_str(&answer.text()).unwrap()
+    };
+
+    get(&format!("{}/count", session.url_of("tape~1")));
+    get(&format!("{}/missing", session.url_of("tape~1")));
+
+    assert_eq!(control("health")["mode"], "replay");
+    let sessions = control("sessions");
+    assert_eq!(
+        sessions["sessions"][1],
+        serde_json::json!({"session": "tape~1", "cassette": "tape"})
+    );
+    assert_eq!(control("misses")["misses"][0]["path"], "/missing");
+    let unplayed = control("unplayed");
+    let of_ours: Vec<_> = unplayed["unplayed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|left| left["session"] == "tape~1")
+        .collect();
+    assert_eq!(of_ours.len(), 1);
+    assert_eq!(of_ours[0]["interaction"], 2);
+    assert_eq!(get(&format!("{}/-/retape/nonsense", session.url())).status, 404);
+    session.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_begins_anew_when_it_is_reset() {
+    let stage = stage(2).await;
+    let session = stage.replay().await;
+    let count = |name: &str| get(&format!("{}/count", session.url_of(name))).text();
+    let reset = |query: &str| {
+        ask("POST", &format!("{}/-/retape/reset{query}", session.url()), "", "").text()
+    };
+
+    assert_eq!([count("tape~1"), count("tape~2")], ["[\"/count\",1]", "[\"/count\",1]"]);
+    assert_eq!(reset("?session=tape~1"), r#"{"reset":1}"#);
+    assert_eq!([count("tape~1"), count("tape~2")], ["[\"/count\",1]", "[\"/count\",2]"]);
+    assert_eq!(reset("?session=tape%7E1"), r#"{"reset":1}"#);
+    assert_eq!(count("tape~1"), "[\"/count\",1]");
+    assert_eq!(reset(""), r#"{"reset":3}"#);
+    assert_eq!([count("tape~1"), count("tape~2")], ["[\"/count\",1]", "[\"/count\",1]"]);
+
+    session.reset();
+    assert_eq!(count("tape~1"), "[\"/count\",1]");
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_of_one_cassette_that_is_not_there_yet_are_recorded_together() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.session(Mode::Once).upstream(upstream.url()).start().await.unwrap();
+
+    post(&format!("{}/x", session.url_of("tape~1")), "[1]");
+    post(&format!("{}/x", session.url_of("tape~2")), "[2]");
+    session.finish().await.unwrap();
+
+    assert_eq!(stage.cassette().interactions.len(), 2);
+}

@@ -1,0 +1,83 @@
+//! A folder of cassettes and sessions on it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use retape::cassette::{Interaction, Response};
+use retape::{Cassette, Mode, Name, Session, SessionBuilder, store};
+
+use crate::support::upstream::Upstream;
+
+/// A folder of cassettes that is gone after the test.
+pub struct Stage(tempfile::TempDir);
+
+impl Stage {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A session on the cassette `tape`.
+    pub fn session(&self, mode: Mode) -> SessionBuilder {
+        Session::builder("tape").cassettes(self.folder()).mode(mode).upstream("")
+    }
+
+    pub fn recorder(&self, upstream: &Upstream) -> SessionBuilder {
+        self.session(Mode::Record).upstream(upstream.url()).grace(Duration::from_secs(10))
+    }
+
+    pub async fn record(&self, upstream: &Upstream) -> Session {
+        self.recorder(upstream).start().await.unwrap()
+    }
+
+    pub async fn replay(&self) -> Session {
+        self.session(Mode::Replay).start().await.unwrap()
+    }
+
+    pub fn cassette(&self) -> Cassette {
+        self.cassette_of("tape")
+    }
+
+    pub fn cassette_of(&self, name: &str) -> Cassette {
+        store::load(self.folder(), &Name::new(name).unwrap()).unwrap()
+    }
+
+    /// The text of a file in the folder.
+    pub fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder().join(name)).unwrap()
+    }
+
+    /// The files in the folder, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let mut files: Vec<String> = std::fs::read_dir(self.folder())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+/// The only interaction.
+#[track_caller]
+pub fn only(cassette: &Cassette) -> &Interaction {
+    let [one] = cassette.interactions.as_slice() else {
+        panic!("{} interactions", cassette.interactions.len())
+    };
+    one
+}
+
+/// The answer of the only interaction.
+#[track_caller]
+pub fn answer(cassette: &Cassette) -> &Response {
+    only(cassette).response().unwrap()
+}
+
+/// The chunks of an answer as text.
+pub fn chunks(response: &Response) -> Vec<String> {
+    let text = |chunk: &retape::cassette::Chunk| String::from_utf8_lossy(&chunk.bytes).into_owned();
+    response.body.chunks().iter().map(text).collect()
+}
