@@ -119,7 +119,7 @@ impl Player {
             None => request.url.path().to_owned(),
         };
         let place = Place::of(&head.headers, "");
-        let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), &place);
+        let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), place);
         let interactions = &self.replayer.recorded().cassette().interactions;
         match chosen.map(|number| interactions[number].response()) {
             Ok(Some(response)) => template(response),

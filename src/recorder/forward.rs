@@ -51,10 +51,10 @@ impl Recorder {
     /// `target` what it asks the server for.
     pub async fn forward(
         &self,
-        head: http::request::Parts,
+        head: &http::request::Parts,
         target: &str,
         body: Asked,
-        place: &Place,
+        place: Place<'_>,
     ) -> Answer {
         let inward = Rewriter::new(&place.address(), self.upstream.origin());
         let target = inward.clone().whole(target.as_bytes()).map_or_else(
@@ -75,7 +75,7 @@ impl Recorder {
                 body: Bytes::new(),
             })
         });
-        let request = self.request(&head, &target, headers, body, take.clone());
+        let request = self.request(head, &target, headers, body, take.clone());
         let Ok(request) = request else {
             return no_answer(End::Unreachable, self.upstream.origin());
         };
@@ -105,7 +105,7 @@ impl Recorder {
         &self,
         request: Request<Outgoing>,
         take: Option<Arc<Take>>,
-        place: &Place,
+        place: Place<'_>,
     ) -> Answer {
         let (upstream, patience) = (self.upstream.clone(), self.patience);
         let (mut tell, told) = oneshot::channel();
@@ -130,7 +130,7 @@ impl Recorder {
         }
     }
 
-    async fn answer(&self, response: Response<Answered>, place: &Place) -> Answer {
+    async fn answer(&self, response: Response<Answered>, place: Place<'_>) -> Answer {
         let (mut head, body) = response.into_parts();
         let outward = Rewriter::new(self.upstream.origin(), &place.address());
         outward.fields(&mut head.headers, &[LOCATION, CONTENT_LOCATION, LINK]);

@@ -46,6 +46,7 @@ mod url;
 mod value;
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use regex::bytes::Regex;
 
@@ -66,8 +67,9 @@ pub struct Redacted<T>(T);
 /// A set of redaction rules.
 #[derive(Debug, Clone)]
 pub struct Redactor {
-    rules: Vec<Rule>,
-    telling: Regex,
+    rules: Arc<[Rule]>,
+    /// A clone of the expression itself would have caches of its own.
+    telling: Arc<Regex>,
 }
 
 impl<T> Redacted<T> {
@@ -183,7 +185,7 @@ impl Redactor {
     }
 
     fn of(rules: Vec<Rule>) -> Self {
-        Self { rules, telling: name::telling() }
+        Self { rules: rules.into(), telling: Arc::new(name::telling()) }
     }
 
     fn applies(&self, rule: Rule) -> bool {

@@ -154,11 +154,21 @@ const PLAIN_TOKENS: &[&str] = &[
     "backward",
 ];
 
+/// The last letters of all of these, and of what only says how a value is kept, without the `s` of
+/// several.
+const ENDS: &[[u8; 2]] = &[
+    *b"al", *b"as", *b"de", *b"ed", *b"en", *b"er", *b"et", *b"ey", *b"ie", *b"le", *b"nc", *b"ng",
+    *b"nv", *b"on", *b"rd", *b"se", *b"th", *b"ue", *b"ar", *b"wd", *b"wt", *b"xt",
+];
+
 /// Header fields that end like a secret and are none.
 const PLAIN_HEADERS: &[&str] = &["access-control-"];
 
 /// What the name of a JSON field tells, in any case and in snake, kebab or camel spelling.
 pub(super) fn field(name: &str) -> Tells {
+    if !may_tell(name) {
+        return Tells::Nothing;
+    }
     let words = Words::of(name);
     let (last, both) = (words.last(), words.last_two());
     let either = |list: &[&str]| list.contains(&last) || list.contains(&both.as_str());
@@ -174,6 +184,23 @@ pub(super) fn field(name: &str) -> Tells {
         Tells::Perhaps
     } else {
         Tells::Nothing
+    }
+}
+
+/// Whether a name ends as one that tells: most are settled so, without a look at their words.
+fn may_tell(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let lower =
+        |back: usize| bytes.len().checked_sub(back).map(|at| bytes[at].to_ascii_lowercase());
+    let last = if lower(1) == Some(b's') { 2 } else { 1 };
+    match (lower(last + 1), lower(last)) {
+        (_, Some(b'0'..=b'9')) | (_, None) => true,
+        (Some(before), Some(last))
+            if before.is_ascii_alphanumeric() && last.is_ascii_alphabetic() =>
+        {
+            ENDS.contains(&[before, last])
+        }
+        _ => true,
     }
 }
 
@@ -304,7 +331,7 @@ fn space(text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tells, field, header, parameter};
+    use super::*;
 
     #[test]
     fn names_tell_in_any_spelling() {
@@ -376,6 +403,22 @@ mod tests {
             "",
         ] {
             assert_eq!(field(name), Tells::Nothing, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_tells_ends_as_the_short_look_expects() {
+        let lists =
+            [HEADS, PLURAL_HEADS, PAIRS, PLURAL_PAIRS, HOLDERS, PERHAPS, &["token", "jwt", "pass"]];
+        for name in lists.concat() {
+            for name in
+                [name.to_owned(), format!("{name}_enc"), format!("{name}_2"), format!("{name}_")]
+            {
+                assert_ne!(field(&name), Tells::Nothing, "{name}");
+            }
+            for tail in ["Encrypted", "-plaintext", "2", "ENC"] {
+                assert!(may_tell(&format!("{name}{tail}")), "{name}{tail}");
+            }
         }
     }
 

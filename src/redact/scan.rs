@@ -165,7 +165,7 @@ impl Scanner {
             }
         }
         if let Some((name, slashes)) = name_before(text, colon) {
-            let tells = notes.field(&name);
+            let tells = notes.field(name);
             if tells != Tells::Nothing {
                 return self.value(text, input, (name, tells), slashes);
             }
@@ -179,7 +179,7 @@ impl Scanner {
         &mut self,
         text: &[u8],
         input: Input,
-        (name, tells): (String, Tells),
+        (name, tells): (&str, Tells),
         slashes: usize,
     ) -> Step {
         let behind = &text[self.at + 1..];
@@ -194,14 +194,15 @@ impl Scanner {
         match (byte, tells) {
             (b'"' | b'\'', _) if escapes == slashes => {
                 let role = match tells {
-                    Tells::Perhaps => Role::Perhaps(name),
+                    Tells::Perhaps => Role::Perhaps(name.to_owned()),
                     Tells::Holder => return Step::On,
-                    _ => Role::Secret(name),
+                    _ => Role::Secret(name.to_owned()),
                 };
                 self.string(first, Quote { byte, slashes }, role);
             }
             (b'{' | b'[', Tells::Secret | Tells::Secrets | Tells::Holder) if escapes == 0 => {
-                self.nest = Some(Nest { holder: name, slashes, frames: Vec::new() });
+                let holder = name.to_owned();
+                self.nest = Some(Nest { holder, slashes, frames: Vec::new() });
             }
             (b'-' | b'0'..=b'9', Tells::Secret) if escapes == 0 => {
                 self.held = Some(Held::Number { start: first });
@@ -457,7 +458,7 @@ fn scheme_before(text: &[u8], colon: usize) -> Option<usize> {
 }
 
 /// The name that is quoted before a colon, and how many backslashes stand before its quotes.
-fn name_before(text: &[u8], colon: usize) -> Option<(String, usize)> {
+fn name_before(text: &[u8], colon: usize) -> Option<(&str, usize)> {
     let text = text[colon.saturating_sub(2 * REACH)..colon].trim_ascii_end();
     let (quote, text) = text.split_last().filter(|(byte, _)| matches!(byte, b'"' | b'\''))?;
     let slashes = slashes_before(text);
@@ -465,7 +466,7 @@ fn name_before(text: &[u8], colon: usize) -> Option<(String, usize)> {
     let start = memchr::memrchr3(*quote, b'\\', b'\n', text).filter(|at| text[*at] == *quote)?;
     let is_opening = slashes_before(&text[..start]) >= slashes;
     let name = std::str::from_utf8(&text[start + 1..]).ok()?;
-    is_opening.then(|| (name.to_owned(), slashes))
+    is_opening.then_some((name, slashes))
 }
 
 fn slashes_before(text: &[u8]) -> usize {

@@ -7,14 +7,13 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOC
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::ext::ReasonPhrase;
-use memchr::memmem;
 use tokio::time::Instant;
 
 use super::Pace;
 use super::body::{Ending, Played};
 use crate::cassette::{self, Body, End, Headers, Interaction, Outcome, coding};
 use crate::server::{
-    Answer, Flushed, Place, Rewriter, announced, full, may_hold_origins, no_answer,
+    Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins, no_answer,
 };
 
 /// A recorded answer, made ready to be sent any number of times.
@@ -40,7 +39,7 @@ pub(super) struct Prepared {
 /// What an answer is to be like this time.
 pub(super) struct Wanted<'a> {
     pub(super) upstream: &'a str,
-    pub(super) place: &'a Place,
+    pub(super) place: Place<'a>,
     pub(super) pace: Pace,
     pub(super) begun: Instant,
     pub(super) accept_encoding: Option<&'a HeaderValue>,
@@ -82,7 +81,7 @@ impl Prepared {
             && (headers.contains_key(LOCATION)
                 || headers.contains_key(LINK)
                 || headers.contains_key(CONTENT_LOCATION)
-                || (may_hold_origins(&headers) && holds(&response.body, upstream)));
+                || (may_hold_origins(&headers) && may_hold(&response.body.bytes(), upstream)));
         Self {
             status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
             reason,
@@ -179,13 +178,6 @@ fn header_map(headers: &Headers) -> HeaderMap {
         map.append(name, value);
     });
     map
-}
-
-/// Whether the host of the server's address stands in the body, in any spelling.
-fn holds(body: &Body, upstream: &str) -> bool {
-    let host = upstream.split_once("://").map_or(upstream, |(_, host)| host);
-    let host = host.split([':', '/']).next().unwrap_or(host);
-    memmem::find(&body.bytes(), host.as_bytes()).is_some()
 }
 
 /// Whether a client takes the recorded coding. One that says nothing is given what was recorded.

@@ -90,7 +90,7 @@ impl Replayer {
         head: &Parts,
         target: &str,
         body: Bytes,
-        place: &Place,
+        place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         let begun = Instant::now();
         let number = self.choose(head, target, body, place)?;
@@ -114,7 +114,7 @@ impl Replayer {
         head: &Parts,
         target: &str,
         body: Bytes,
-        place: &Place,
+        place: Place<'_>,
     ) -> Result<usize, Box<Mismatch>> {
         let asked = self.asked(head, target, body, place);
         self.take(&asked).ok_or_else(|| {
@@ -141,15 +141,18 @@ impl Replayer {
 
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
-    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: &Place) -> Request {
+    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> Request {
         let upstream = &self.recorded.cassette.recorded.upstream;
-        let inward = Rewriter::new(&place.address(), upstream);
-        let target = inward.clone().whole(target.as_bytes()).map_or_else(
+        let inward = |text: &[u8]| {
+            let ours = place.may_stand_in(text);
+            ours.then(|| Rewriter::new(&place.address(), upstream).whole(text)).flatten()
+        };
+        let target = inward(target.as_bytes()).map_or_else(
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
-        let names_us = may_name_us(&head.headers);
-        let body = inward.whole(&body).filter(|_| names_us).unwrap_or(body);
+        let ours = may_name_us(&head.headers).then(|| inward(&body)).flatten();
+        let body = ours.unwrap_or(body);
         let headers = head.headers.iter();
         let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes().to_vec()));
         let headers = Headers::from_iter(headers);

@@ -1,5 +1,7 @@
 //! Which cassette and which session a request is for.
 
+use std::borrow::Cow;
+
 use crate::cassette::Name;
 use crate::error::Result;
 
@@ -8,35 +10,37 @@ use crate::error::Result;
 /// Everything before the first `/-/` is retape's, the rest is the client's. Without it the whole
 /// target is the client's and the default cassette is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct Address<'a> {
     /// The path before the separator as it came, without a slash at either end; it names a session.
-    pub session: String,
-    /// The cassette, `None` for the default one.
-    pub cassette: Option<Name>,
+    pub session: &'a str,
     /// What the client asks the recorded server for: path and query.
-    pub target: String,
+    pub target: Cow<'a, str>,
 }
 
-impl Address {
+impl<'a> Address<'a> {
     /// Takes a request target apart.
+    pub fn parse(target: &'a str) -> Self {
+        let path_end = target.find('?').unwrap_or(target.len());
+        let Some((session, rest)) = split(target, path_end) else {
+            return Self { session: "", target: Cow::Borrowed(target) };
+        };
+        let target = match rest.as_bytes().first() {
+            Some(b'/') => Cow::Borrowed(rest),
+            _ => Cow::Owned(format!("/{rest}")),
+        };
+        Self { session, target }
+    }
+
+    /// The cassette, `None` for the default one.
     ///
     /// # Errors
     ///
     /// If what stands before the separator is not a cassette name.
-    pub fn parse(target: &str) -> Result<Self> {
-        let path_end = target.find('?').unwrap_or(target.len());
-        let Some((session, rest)) = split(target, path_end) else {
-            return Ok(Self { session: String::new(), cassette: None, target: target.to_owned() });
-        };
-        let cassette = match session.split('~').next() {
-            None | Some("") => None,
-            Some(name) => Some(Name::new(percent_decoded(name))?),
-        };
-        let target = match rest.as_bytes().first() {
-            Some(b'/') => rest.to_owned(),
-            _ => format!("/{rest}"),
-        };
-        Ok(Self { session: session.to_owned(), cassette, target })
+    pub fn cassette(&self) -> Result<Option<Name>> {
+        match self.session.split('~').next() {
+            None | Some("") => Ok(None),
+            Some(name) => Name::new(percent_decoded(name)).map(Some),
+        }
     }
 
     /// The path that stands before what the client asks for: empty for the default session.
@@ -71,10 +75,10 @@ mod tests {
     use super::*;
 
     fn check(target: &str, session: &str, cassette: Option<&str>, asked: &str) {
-        let address = Address::parse(target).expect(target);
-        let name = address.cassette.as_ref().map(Name::as_str);
+        let address = Address::parse(target);
+        let name = address.cassette().expect(target);
         assert_eq!(
-            (address.session.as_str(), name, address.target.as_str()),
+            (address.session, name.as_ref().map(Name::as_str), &*address.target),
             (session, cassette, asked)
         );
     }
@@ -102,7 +106,7 @@ mod tests {
     #[test]
     fn a_name_never_leaves_its_folder() {
         for target in ["/../x/-/v1", "/%2e%2e/x/-/v1", "/a//b/-/v1", "/a%00/-/v1", "/.git/-/v1"] {
-            assert!(Address::parse(target).is_err(), "{target}");
+            assert!(Address::parse(target).cassette().is_err(), "{target}");
         }
     }
 }

@@ -102,6 +102,13 @@ impl Rewriter {
     }
 }
 
+/// Whether an origin may stand in a text, in any spelling: its host is spelled the same in all.
+pub fn may_hold(text: &[u8], origin: &str) -> bool {
+    let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
+    let host = authority.split([':', '/']).next().unwrap_or(authority);
+    memchr::memmem::find(text, host.as_bytes()).is_some()
+}
+
 /// Whether an origin is over before this byte.
 fn ends_an_origin(next: u8) -> bool {
     !(next.is_ascii_alphanumeric() || matches!(next, b'.' | b'-' | b':' | b'@'))

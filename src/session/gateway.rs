@@ -27,7 +27,7 @@ use crate::store::Journal;
 #[derive(Debug)]
 pub(super) struct Gateway {
     settings: Settings,
-    tracks: Mutex<BTreeMap<String, Slot>>,
+    tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
     /// Loaded cassettes, shared by the sessions of the same name.
     library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
@@ -37,10 +37,10 @@ pub(super) struct Gateway {
 }
 
 /// A session that is opened by its first request, once.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Slot {
     cassette: Name,
-    track: Arc<OnceCell<Track>>,
+    track: OnceCell<Track>,
 }
 
 impl Gateway {
@@ -60,7 +60,7 @@ impl Gateway {
             match gateway.recorded(&name).await {
                 Err(error) if error.is_no_cassette() => {}
                 Err(error) => return Err(error),
-                Ok(_) => drop(gateway.slot("", &name).track(&gateway).await?),
+                Ok(_) => drop(gateway.slot_of("", name).track(&gateway).await?),
             }
         }
         Ok(gateway)
@@ -150,43 +150,45 @@ impl Gateway {
 
     async fn serve(&self, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        let target = head.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
-        if let Some(asked) = control::asked(&target) {
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        if let Some(asked) = control::asked(target) {
             return control::answer(self, &head.method, asked);
         }
         if wants_websocket(&head.headers) {
             let message = "retape does not record WebSocket or other upgrades yet";
             return problem(StatusCode::NOT_IMPLEMENTED, "upgrade", message);
         }
-        let address = match Address::parse(&target) {
-            Ok(address) => address,
-            Err(error) => return self.refuse(&head, &target, "", error),
+        let address = Address::parse(target);
+        let slot = match self.slot(&address) {
+            Ok(slot) => slot,
+            Err(error) => return self.refuse(&head, target, "", error),
         };
-        let name = address.cassette.clone().unwrap_or_else(|| self.settings.cassette.clone());
-        let slot = self.slot(&address.session, &name);
         let track = match slot.track(self).await {
             Ok(track) => track,
-            Err(error) => return self.refuse(&head, &address.target, &address.session, error),
+            Err(error) => return self.refuse(&head, &address.target, address.session, error),
         };
-        let place = Place::of(&head.headers, &address.session);
-        let asked = head.headers.clone();
-        match track.answer(head, &address.target, body, &place).await {
+        let place = Place::of(&head.headers, address.session);
+        match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
             Err(mismatch) => {
-                let explanation = self.missed(&address.session, &name, &mismatch);
-                miss_answer(&asked, &explanation)
+                let explanation = self.missed(address.session, &slot.cassette, &mismatch);
+                miss_answer(&head.headers, &explanation)
             }
         }
     }
 
-    fn slot(&self, session: &str, name: &Name) -> Slot {
-        let mut tracks = lock(&self.tracks);
-        if let Some(slot) = tracks.get(session) {
-            return slot.clone();
+    fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
+        if let Some(slot) = lock(&self.tracks).get(address.session) {
+            return Ok(Arc::clone(slot));
         }
-        let slot = Slot { cassette: name.clone(), track: Arc::default() };
-        tracks.insert(session.to_owned(), slot.clone());
-        slot
+        let name = address.cassette()?.unwrap_or_else(|| self.settings.cassette.clone());
+        Ok(self.slot_of(address.session, name))
+    }
+
+    fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {
+        let mut tracks = lock(&self.tracks);
+        let slot = tracks.entry(session.to_owned());
+        Arc::clone(slot.or_insert_with(|| Arc::new(Slot { cassette, track: OnceCell::new() })))
     }
 
     async fn track(&self, name: &Name) -> Result<Track> {

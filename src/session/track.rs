@@ -48,24 +48,24 @@ impl Track {
 
     pub(super) async fn answer(
         &self,
-        head: Parts,
+        head: &Parts,
         target: &str,
         body: Incoming,
-        place: &Place,
+        place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         match self {
             Self::Forward(recorder) => {
                 Ok(recorder.forward(head, target, Asked::Arriving(body), place).await)
             }
             Self::Replay(replayer) => match read(body).await {
-                Some(body) => replayer.answer(&head, target, body, place).await,
+                Some(body) => replayer.answer(head, target, body, place).await,
                 None => Ok(no_answer(End::ClientClosed, "")),
             },
             Self::Extend(replayer, recorder) => {
                 let Some(body) = read(body).await else {
                     return Ok(no_answer(End::ClientClosed, ""));
                 };
-                match replayer.answer(&head, target, body.clone(), place).await {
+                match replayer.answer(head, target, body.clone(), place).await {
                     Ok(answer) => Ok(answer),
                     Err(_) => Ok(recorder.forward(head, target, Asked::Whole(body), place).await),
                 }
