@@ -19,8 +19,8 @@ use super::tee::{Abandoned, Answered, Rewritten, Sent};
 use super::upstream::{Outgoing, Patience, Upstream};
 use crate::cassette::{self, End};
 use crate::server::{
-    Answer, Cut, Flushed, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
-    may_hold_origins, may_name_us, no_answer,
+    Answer, Cut, Place, READ_WHOLE, Rewriter, announced, cut_after, full, may_hold_origins,
+    may_name_us, no_answer,
 };
 
 /// Sends requests to a live server and records what comes of them.
@@ -77,6 +77,7 @@ impl Recorder {
         });
         let request = self.request(head, &target, headers, body, take.clone());
         let Ok(request) = request else {
+            take.iter().for_each(|take| take.write());
             return no_answer(End::Unreachable, self.upstream.origin());
         };
         self.exchange(request, take, place).await
@@ -137,11 +138,11 @@ impl Recorder {
         place.keep_below(&mut head.headers);
         // The length that the answer to a `HEAD` announces is not that of its body.
         if body.is_end_stream() || !may_hold_origins(&head.headers) {
-            return Response::from_parts(head, Flushed::new(body).boxed_unsync());
+            return Response::from_parts(head, body.streamed());
         }
         let body = Rewritten::new(body, outward);
         match announced(&head.headers) {
-            None => Response::from_parts(head, Flushed::new(body).boxed_unsync()),
+            None => Response::from_parts(head, body.streamed()),
             Some(length) if length <= READ_WHOLE => {
                 let (bytes, end) = body.collect().await;
                 if let Err(Cut) = end {
@@ -152,7 +153,7 @@ impl Recorder {
             }
             Some(_) => {
                 head.headers.remove(CONTENT_LENGTH);
-                Response::from_parts(head, Flushed::new(body).boxed_unsync())
+                Response::from_parts(head, body.streamed())
             }
         }
     }
