@@ -294,7 +294,9 @@ async fn a_json_answer_that_takes_its_time_is_passed_on_as_it_comes() {
     let (stage, seen) = (Stage::new(), Gate::new());
     let go_on = seen.clone();
     let upstream = Upstream::start(move |_, wire| {
-        wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n");
+        wire.send(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n",
+        );
         wire.send("[1, 2,");
         go_on.pass();
         wire.send(" 3]\n");
