@@ -16,14 +16,23 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::tee::Abandoned;
 use crate::cassette::End;
 use crate::error::{Error, Kind, Result};
+use crate::server::Line;
 
 /// A body on its way to the server.
 pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 
+type Connector = HttpsConnector<HttpConnector>;
+
 /// The live server that is recorded, reached over HTTP/1.1 or, with TLS, h2.
+///
+/// # Rationale
+///
+/// Each connection of a client has its own to the server. Were they shared, a server that closes
+/// connections without a word would fail requests that came over a fresh one, and a recording would
+/// hold failures that nobody sees without it.
 #[derive(Debug, Clone)]
 pub struct Upstream {
-    client: Client<HttpsConnector<HttpConnector>, Outgoing>,
+    connector: Connector,
     /// The address without user information and without a slash at its end.
     origin: String,
     base: Uri,
@@ -67,7 +76,7 @@ impl Upstream {
         // User information has no place in a URL that is written down.
         let host = authority.as_str().rsplit('@').next().unwrap_or_default();
         let origin = format!("{scheme}://{host}{}", base.path().trim_end_matches('/'));
-        Ok(Self { client: client(), origin, base })
+        Ok(Self { connector: connector(), origin, base })
     }
 
     /// The address, without a slash at its end.
@@ -94,10 +103,13 @@ impl Upstream {
     /// How it ended if no answer came.
     pub(super) async fn send(
         &self,
-        request: Request<Outgoing>,
+        mut request: Request<Outgoing>,
         patience: Patience,
     ) -> Result<Response<Incoming>, End> {
-        match tokio::time::timeout(patience.silence, self.client.request(request)).await {
+        let line = request.extensions_mut().remove::<Line>().unwrap_or_default();
+        let client = line.keep(|| client(self.connector.clone()));
+        let sent = client.expect("nothing else is kept with a connection").request(request);
+        match tokio::time::timeout(patience.silence, sent).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => Err(End::Unreachable),
             Ok(Err(_)) => Err(End::ServerClosed),
@@ -106,13 +118,19 @@ impl Upstream {
     }
 }
 
+fn client(connector: Connector) -> Client<Connector, Outgoing> {
+    Client::builder(TokioExecutor::new())
+        .http1_preserve_header_case(true)
+        // Servers close idle connections, some after a second or two; a request that meets the
+        // closing end would fail though the server is well.
+        .pool_idle_timeout(Duration::from_secs(1))
+        .pool_timer(TokioTimer::new())
+        .build(connector)
+}
+
 /// The provider of the cryptography is named, never taken from the process: another crate of the
 /// user's build may have installed one, or none.
-fn client<B>() -> Client<HttpsConnector<HttpConnector>, B>
-where
-    B: http_body::Body + Send + 'static + Unpin,
-    B::Data: Send,
-{
+fn connector() -> Connector {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -130,16 +148,9 @@ where
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(Duration::from_secs(10)));
-    let connector = HttpsConnectorBuilder::new()
+    HttpsConnectorBuilder::new()
         .with_tls_config(tls)
         .https_or_http()
         .enable_all_versions()
-        .wrap_connector(tcp);
-    Client::builder(TokioExecutor::new())
-        .http1_preserve_header_case(true)
-        // Servers close idle connections, some after a second or two; a request that meets the
-        // closing end would fail though the server is well.
-        .pool_idle_timeout(Duration::from_secs(1))
-        .pool_timer(TokioTimer::new())
-        .build(connector)
+        .wrap_connector(tcp)
 }
