@@ -6,6 +6,7 @@
 mod clock;
 mod end_to_end;
 mod forward;
+mod prompt;
 mod shown;
 mod take;
 mod tape;

@@ -15,8 +15,9 @@ use crate::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Request, 
 use crate::redact::{Redactor, Secrets};
 use crate::store::Entry;
 
-/// One interaction while it is being recorded. Everything is written to the journal, redacted,
-/// before it is passed on.
+/// One interaction while it is being recorded. Everything is noted for the journal, redacted; whoever
+/// passes it on [writes](Self::write) it first. The ends of a request and of an answer are written at
+/// once.
 ///
 /// The tape owns its takes. When it is gone nobody will save them, and nothing is written any more.
 #[derive(Debug)]
@@ -82,7 +83,8 @@ impl Take {
         let mut state = self.state();
         if !std::mem::replace(&mut state.asked, true) {
             self.show_sent(state.finish_shown());
-            self.write(&Entry::Asked { n: self.number });
+            self.note(&Entry::Asked { n: self.number });
+            self.write();
         }
     }
 
@@ -101,7 +103,7 @@ impl Take {
         let shown = Shown::new(&self.redactor, &headers, state.secrets.clone());
         shown.headers(&mut harmless);
         state.shown = Some(shown);
-        self.write(&Entry::Head {
+        self.note(&Entry::Head {
             n: self.number,
             ms,
             status,
@@ -153,7 +155,8 @@ impl Take {
                 Outcome::Nothing(nothing) => *nothing = end,
             }
             self.redactor.headers(&mut trailers);
-            self.write(&Entry::End { n: self.number, end, trailers: Cow::Owned(trailers) });
+            self.note(&Entry::End { n: self.number, end, trailers: Cow::Owned(trailers) });
+            self.write();
         }
         if let Some(tape) = self.tape.upgrade() {
             tape.over(self.number);
@@ -181,21 +184,28 @@ impl Take {
         Some(interaction)
     }
 
-    fn write(&self, entry: &Entry<'_>) {
+    /// Writes what was noted.
+    pub(super) fn write(&self) {
         if let Some(tape) = self.tape.upgrade() {
-            tape.journal().append(entry);
+            tape.journal().flush();
+        }
+    }
+
+    fn note(&self, entry: &Entry<'_>) {
+        if let Some(tape) = self.tape.upgrade() {
+            tape.journal().note(entry);
         }
     }
 
     fn show_sent(&self, bytes: Vec<u8>) {
         if !bytes.is_empty() {
-            self.write(&Entry::Sent { n: self.number, bytes: Cow::Owned(bytes) });
+            self.note(&Entry::Sent { n: self.number, bytes: Cow::Owned(bytes) });
         }
     }
 
     fn show_chunk(&self, ms: u64, bytes: Vec<u8>) {
         if !bytes.is_empty() {
-            self.write(&Entry::Chunk { n: self.number, ms, bytes: Cow::Owned(bytes) });
+            self.note(&Entry::Chunk { n: self.number, ms, bytes: Cow::Owned(bytes) });
         }
     }
 

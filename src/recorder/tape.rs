@@ -101,7 +101,7 @@ impl Tape {
             chunks: take.progress(),
         };
         let after: Vec<Progress> = state.open.iter().map(progress).collect();
-        let secrets = self.write_down(number, &after, &request);
+        let secrets = self.note(number, &after, &request);
         let take = Arc::new(Take::new(self, number, begun(after, request), secrets));
         state.takes.push(Arc::clone(&take));
         state.open.insert(number, Arc::clone(&take));
@@ -165,15 +165,15 @@ impl Tape {
         self.ended.notify_waiters();
     }
 
-    /// Writes the head of a request to the journal; returns the secrets in it.
-    fn write_down(&self, n: usize, after: &[Progress], request: &Request) -> Secrets {
+    /// Notes the head of a request for the journal; returns the secrets in it.
+    fn note(&self, n: usize, after: &[Progress], request: &Request) -> Secrets {
         let mut secrets = Secrets::default();
         let mut harmless = request.clone();
         self.redactor.request_noting(&mut harmless, &mut secrets);
         if coding::Coding::of(request.headers.get("content-encoding").unwrap_or("")).is_some() {
             harmless.headers.remove("content-encoding");
         }
-        self.journal.append(&Entry::Request {
+        self.journal.note(&Entry::Request {
             n,
             after: Cow::Borrowed(after),
             method: Cow::Borrowed(&harmless.method),

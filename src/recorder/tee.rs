@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep};
 use super::take::Take;
 use super::upstream::Patience;
 use crate::cassette::End;
-use crate::server::{Cut, Rewriter};
+use crate::server::{AnswerBody, Cut, Flushed, Rewriter};
 
 /// The client left before its request was complete.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,10 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
-        let polled = std::task::ready!(Pin::new(&mut self.inner).poll_frame(context));
+        let Poll::Ready(polled) = Pin::new(&mut self.inner).poll_frame(context) else {
+            write(self.take.as_ref());
+            return Poll::Pending;
+        };
         let take = self.take.as_ref();
         match &polled {
             Some(Ok(frame)) => {
@@ -66,6 +69,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
                     take.sent(bytes);
                 }
                 self.note_end();
+                write(take);
             }
             Some(Err(_)) => {}
             None => {
@@ -83,6 +87,13 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
+    }
+}
+
+/// Writes what was noted so far.
+fn write(take: Option<&Arc<Take>>) {
+    if let Some(take) = take {
+        take.write();
     }
 }
 
@@ -115,6 +126,12 @@ impl Answered {
             source.end(End::Complete);
         }
         Self { source: Some(source) }
+    }
+
+    /// A body that is passed on as it comes, behind its head.
+    pub(super) fn streamed(self) -> AnswerBody {
+        write(self.source.as_ref().and_then(|source| source.take.as_ref()));
+        Flushed::new(self).boxed_unsync()
     }
 }
 
@@ -150,6 +167,7 @@ impl Source {
         Poll::Pending
     }
 
+    /// Notes what has come, and writes it: it is passed on next.
     fn note(&mut self, frame: &Frame<Bytes>) {
         if let Some(take) = &self.take {
             if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
@@ -162,6 +180,7 @@ impl Source {
         if self.body.is_end_stream() {
             self.end(End::Complete);
         }
+        write(self.take.as_ref());
     }
 
     fn end(&mut self, end: End) {
@@ -232,24 +251,17 @@ pub(super) struct Rewritten<B: Body> {
     over: bool,
 }
 
+impl Rewritten<Answered> {
+    /// A body that is passed on as it comes, behind its head.
+    pub(super) fn streamed(self) -> AnswerBody {
+        write(self.inner.source.as_ref().and_then(|source| source.take.as_ref()));
+        Flushed::new(self).boxed_unsync()
+    }
+}
+
 impl<B: Body<Data = Bytes> + Unpin> Rewritten<B> {
     pub(super) fn new(inner: B, rewriter: Rewriter) -> Self {
         Self { inner, rewriter, behind: None, over: false }
-    }
-
-    /// The whole body, and whether it was cut.
-    pub(super) async fn collect(mut self) -> (Bytes, Result<(), B::Error>)
-    where
-        B::Error: Unpin,
-    {
-        let mut all = bytes::BytesMut::new();
-        while let Some(frame) = self.frame().await {
-            match frame {
-                Ok(frame) => all.extend(frame.into_data().ok()),
-                Err(cut) => return (all.freeze(), Err(cut)),
-            }
-        }
-        (all.freeze(), Ok(()))
     }
 }
 

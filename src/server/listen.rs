@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{Answer, Line};
+use super::Answer;
 use crate::error::{Error, Kind, Result};
 
 /// Answers requests.
@@ -101,10 +101,8 @@ async fn accept<H: Handler>(
 async fn serve<H: Handler>(stream: TcpStream, handler: Arc<H>, mut stopped: watch::Receiver<bool>) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
-    let line = Line::default();
-    let service = service_fn(move |mut request: Request<Incoming>| {
+    let service = service_fn(move |request| {
         let handler = Arc::clone(&handler);
-        request.extensions_mut().insert(line.clone());
         async move { Ok::<_, Infallible>(handler.handle(request).await) }
     });
     let connection = http1::Builder::new()

@@ -2,14 +2,12 @@
 
 mod address;
 mod answer;
-mod line;
 mod listen;
 mod origin;
 mod place;
 
 pub use address::{Address, percent_decoded};
 pub use answer::{Answer, AnswerBody, Cut, Flushed, OURS, cut_after, full, no_answer, problem};
-pub use line::Line;
 pub use listen::{Handler, Server};
 pub use origin::{READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_name_us};
 pub use place::Place;

@@ -1,6 +1,6 @@
 //! The journal of a recording that is under way: `NAME.json.part`.
 //!
-//! Each thing that happens is appended as one line before it is passed on to the client, so
+//! Each thing that happens is one line, which is written before it is passed on to the client, so
 //! whatever a client has seen is in the journal, also if the recorder is killed. What is written is
 //! redacted already. The file is locked while it is written.
 //!
@@ -8,7 +8,8 @@
 //!
 //! A queue and a writer task would keep the disk out of the client's way, but lose what is in the
 //! queue when the process is killed. An append to the page cache costs about as much as waking a
-//! task, so the line is written at once.
+//! task, so the lines are written before they are passed on. What is passed on together is written
+//! together.
 
 mod format;
 mod recover;
@@ -35,7 +36,8 @@ pub struct Journal {
 #[derive(Debug)]
 struct Writer {
     file: File,
-    line: Vec<u8>,
+    /// Lines that are not written yet.
+    lines: Vec<u8>,
     failure: Option<std::io::Error>,
 }
 
@@ -58,7 +60,7 @@ impl Journal {
                 .at(&path)
                 .hint("let the release that wrote it save it, or remove the file"));
         }
-        let writer = Writer { file, line: Vec::new(), failure: None };
+        let writer = Writer { file, lines: Vec::new(), failure: None };
         Ok((Self { path, file: Mutex::new(writer) }, recovered))
     }
 
@@ -90,23 +92,31 @@ impl Journal {
             let emptied = writer.file.set_len(0).and_then(|()| writer.file.rewind());
             emptied.map_err(|source| Error::io("write", &self.path, source))?;
         }
-        self.append(&Entry::Begin { recorded: recorded.clone() });
+        self.note(&Entry::Begin { recorded: recorded.clone() });
+        self.flush();
         self.check()
     }
 
-    /// Appends one line. A failure is kept for [`check`](Self::check): a recording does not stop
-    /// serving its client because a disk is full.
-    pub fn append(&self, entry: &Entry<'_>) {
+    /// Adds a line to those that the next [`flush`](Self::flush) writes.
+    pub fn note(&self, entry: &Entry<'_>) {
         let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let Writer { file, line, failure } = &mut *writer;
-        if failure.is_some() {
+        if writer.failure.is_none() {
+            entry.write(&mut writer.lines);
+        }
+    }
+
+    /// Writes the lines that were noted. A failure is kept for [`check`](Self::check): a recording
+    /// does not stop serving its client because a disk is full.
+    pub fn flush(&self) {
+        let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Writer { file, lines, failure } = &mut *writer;
+        if lines.is_empty() {
             return;
         }
-        line.clear();
-        entry.write(line);
-        if let Err(source) = file.write_all(line) {
+        if let Err(source) = file.write_all(lines) {
             *failure = Some(source);
         }
+        lines.clear();
     }
 
     /// Whether everything was written so far.
