@@ -291,14 +291,18 @@ impl Words {
         words
     }
 
-    /// Drops what only numbers the name or says how its value is kept: `_2`, `_enc`.
+    /// Drops what only numbers the name or says how its value is kept: `2`, `_2`, `_enc`.
     fn drop_tail(&mut self) {
         loop {
-            let length = self.text.trim_end().len();
+            let text = self.text.trim_end();
+            let unnumbered = text.trim_end_matches(|c: char| c.is_ascii_digit());
+            let length = if unnumbered.is_empty() { text.len() } else { unnumbered.len() };
             self.text.truncate(length);
+            if self.last().is_empty() && !self.alone() {
+                continue;
+            }
             let last = self.last();
-            let is_tail = matches!(last, "enc" | "encrypted" | "plaintext")
-                || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
+            let is_tail = matches!(last, "enc" | "encrypted" | "plaintext");
             if !is_tail || self.alone() {
                 return;
             }
