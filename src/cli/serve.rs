@@ -27,7 +27,7 @@ pub(super) struct Served {
 /// How starting a server ended.
 pub(super) enum Start {
     /// It answers. It is ours to stop if we started it.
-    Ready(Option<Served>),
+    Ready(Option<Box<Served>>),
     /// We were told to stop before.
     Interrupted(Signal),
 }
@@ -57,7 +57,7 @@ impl Served {
         let deadline = Instant::now() + live.ready_timeout;
         loop {
             if answers(&client, &uri).await {
-                return Ok(Start::Ready(served));
+                return Ok(Start::Ready(served.map(Box::new)));
             }
             let ended = served.as_mut().is_some_and(Self::has_ended);
             let why = match ended {

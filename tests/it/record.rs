@@ -290,6 +290,42 @@ async fn an_offer_to_upgrade_to_http_2_is_not_taken_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_closes_idle_connections_unasked_answers_all_requests() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|asked, wire| {
+        wire.send(json(200, "{}"));
+        // Some close at once, some while the next request is on its way.
+        let number: u32 = asked.path()[1..].parse().unwrap();
+        (0..number % 40 * 1000).for_each(|_| std::hint::spin_loop());
+        Then::Close
+    });
+    let session = stage.record(&upstream).await;
+
+    let statuses: Vec<u16> =
+        (0..400).map(|number| get(&format!("{}/{number}", session.url())).status).collect();
+    session.finish().await.unwrap();
+
+    let failed = statuses.iter().filter(|status| **status != 200).count();
+    assert_eq!(failed, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_for_no_path_is_passed_on() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.head.line));
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send("OPTIONS * HTTP/1.1\r\nHost: here\r\n\r\n");
+    let answer = reply(&mut wire, "OPTIONS");
+    let begun = std::time::Instant::now();
+    session.finish().await.unwrap();
+
+    assert_eq!(answer.text(), "[\"OPTIONS * HTTP/1.1\"]");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "it waited for what never came");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_json_answer_that_takes_its_time_is_passed_on_as_it_comes() {
     let (stage, seen) = (Stage::new(), Gate::new());
     let go_on = seen.clone();
