@@ -65,12 +65,15 @@ pub(crate) enum Kind {
     /// Recorded interactions were not asked for.
     Unplayed { count: usize },
     /// The cassette cannot be served in the way that was asked for: why.
+    #[cfg(feature = "wiremock")]
     Unsupported(&'static str),
     /// The address cannot be listened on.
     Bind { address: String },
     /// A command could not be started.
+    #[cfg(feature = "cli")]
     Spawn { command: String },
     /// The server that was started did not become ready: why.
+    #[cfg(feature = "cli")]
     NotReady { url: String, why: &'static str },
 }
 
@@ -218,9 +221,12 @@ impl fmt::Display for Kind {
             Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
             Self::Unplayed { count: 1 } => f.write_str("1 recorded interaction was not played"),
             Self::Unplayed { count } => write!(f, "{count} recorded interactions were not played"),
+            #[cfg(feature = "wiremock")]
             Self::Unsupported(why) => f.write_str(why),
             Self::Bind { address } => write!(f, "cannot listen on `{address}`"),
+            #[cfg(feature = "cli")]
             Self::Spawn { command } => write!(f, "cannot start `{command}`"),
+            #[cfg(feature = "cli")]
             Self::NotReady { url, why } => write!(f, "`{url}` did not become ready: {why}"),
         }
     }

@@ -40,11 +40,11 @@ struct Level<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     /// Names of values.
-    OfValues,
+    Values,
     /// Names of values in an element of an array.
-    OfColumns,
+    Columns,
     /// Names of fields that a JSON schema describes: there `"password"` is no password.
-    OfSchemas,
+    Schemas,
 }
 
 impl<'a> Walk<'a, '_, '_> {
@@ -69,7 +69,7 @@ impl<'a> Walk<'a, '_, '_> {
         let level = self.levels.last();
         let key = level.and_then(|level| level.key.as_deref());
         let in_array = level.is_some_and(|level| level.container == Container::Array);
-        let of_schemas = level.is_some_and(|level| level.names == Names::OfSchemas);
+        let of_schemas = level.is_some_and(|level| level.names == Names::Schemas);
         let tells = key.map_or(Tells::Nothing, |key| self.notes.field(key));
         let holds = matches!(tells, Tells::Secret | Tells::Secrets | Tells::Holder) && !of_schemas;
         let holder = match level.and_then(|level| level.holder.clone()) {
@@ -78,9 +78,9 @@ impl<'a> Walk<'a, '_, '_> {
             None => None,
         };
         let names = match key {
-            Some("properties" | "patternProperties" | "$defs" | "definitions") => Names::OfSchemas,
-            _ if in_array => Names::OfColumns,
-            _ => Names::OfValues,
+            Some("properties" | "patternProperties" | "$defs" | "definitions") => Names::Schemas,
+            _ if in_array => Names::Columns,
+            _ => Names::Values,
         };
         self.levels.push(Level { container, key: None, holder, names });
     }
@@ -116,7 +116,7 @@ impl<'a> Walk<'a, '_, '_> {
         let below = level.holder.as_deref().and_then(|holder| {
             let spot = match (key, level.names) {
                 (None, _) => Spot::Element,
-                (Some(key), Names::OfColumns) => Spot::Column(key),
+                (Some(key), Names::Columns) => Spot::Column(key),
                 (Some(key), _) => Spot::Entry(key),
             };
             name::below(holder, spot)

@@ -178,9 +178,9 @@ pub(super) fn field(name: &str) -> Tells {
         Tells::Secrets
     } else if either(HOLDERS) {
         Tells::Holder
-    } else if PERHAPS.contains(&last) && words.alone() {
-        Tells::Perhaps
-    } else if matches!(last, "token" | "jwt" | "pass") && !PLAIN_TOKENS.contains(&words.before()) {
+    } else if (PERHAPS.contains(&last) && words.alone())
+        || (matches!(last, "token" | "jwt" | "pass") && !PLAIN_TOKENS.contains(&words.before()))
+    {
         Tells::Perhaps
     } else {
         Tells::Nothing
@@ -225,7 +225,7 @@ pub(super) fn header(name: &str) -> bool {
     }
     let plain =
         |start: &&str| name.get(..start.len()).is_some_and(|s| s.eq_ignore_ascii_case(start));
-    if PLAIN_HEADERS.iter().any(|start| plain(&start)) {
+    if PLAIN_HEADERS.iter().any(plain) {
         return false;
     }
     match field(name) {

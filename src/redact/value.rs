@@ -120,7 +120,8 @@ pub(super) fn is_distinctive(value: &str) -> bool {
         || !value.contains(|c: char| c.is_ascii_lowercase());
     let digits = value.len() < 12 && value.bytes().all(|byte| byte.is_ascii_digit());
     let place = value.contains("://") || value.starts_with(['/', '.']);
-    value.len() >= SHORTEST && !(words && one_case) && !digits && !place && !is_placeholder(value)
+    let plain = (words && one_case) || digits || place || is_placeholder(value);
+    value.len() >= SHORTEST && !plain
 }
 
 #[cfg(test)]

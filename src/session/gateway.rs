@@ -193,9 +193,10 @@ impl Gateway {
 
     async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
-        let replayer = |recorded| Replayer::new(recorded, settings.pace);
+        let replayer = |recorded| Box::new(Replayer::new(recorded, settings.pace));
         let recorder = |tape| {
-            Ok::<_, Error>(Recorder::new(track::upstream(settings)?, settings.patience, tape))
+            let upstream = track::upstream(settings)?;
+            Ok::<_, Error>(Box::new(Recorder::new(upstream, settings.patience, tape)))
         };
         Ok(match Track::plan(settings, name) {
             Mode::Replay | Mode::Once => Track::Replay(replayer(self.recorded(name).await?)),

@@ -22,11 +22,11 @@ use crate::store::{self, Recovered};
 #[derive(Debug)]
 pub(super) enum Track {
     /// Answers from the cassette.
-    Replay(Replayer),
+    Replay(Box<Replayer>),
     /// Asks the live server; records the answers if it has a tape.
-    Forward(Recorder),
+    Forward(Box<Recorder>),
     /// Answers from the cassette where it can, and records the rest.
-    Extend(Replayer, Recorder),
+    Extend(Box<Replayer>, Box<Recorder>),
 }
 
 /// A tape, what it goes on from, and what was rescued when it was begun.
