@@ -294,15 +294,12 @@ impl Words {
     /// Drops what only numbers the name or says how its value is kept: `2`, `_2`, `_enc`.
     fn drop_tail(&mut self) {
         loop {
-            let text = self.text.trim_end();
-            let unnumbered = text.trim_end_matches(|c: char| c.is_ascii_digit());
-            let length = if unnumbered.is_empty() { text.len() } else { unnumbered.len() };
-            self.text.truncate(length);
-            if self.last().is_empty() && !self.alone() {
-                continue;
+            let numbered = |c: char| c == ' ' || c.is_ascii_digit();
+            let name = self.text.trim_end_matches(numbered);
+            if !name.is_empty() {
+                self.text.truncate(name.len());
             }
-            let last = self.last();
-            let is_tail = matches!(last, "enc" | "encrypted" | "plaintext");
+            let is_tail = matches!(self.last(), "enc" | "encrypted" | "plaintext");
             if !is_tail || self.alone() {
                 return;
             }
