@@ -78,7 +78,8 @@ impl Recorder {
         });
         let request = self.request(head, &target, headers, body, take.clone());
         let Ok(request) = request else {
-            take.iter().for_each(|take| take.write());
+            // It cannot be asked there. Nobody is to wait for an answer at the end.
+            take.iter().for_each(|take| take.end(End::Unreachable));
             return no_answer(End::Unreachable, self.upstream.origin());
         };
         self.exchange(request, take, place).await

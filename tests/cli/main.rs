@@ -1,5 +1,7 @@
 //! What the binary does.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "../support/mod.rs"]
 mod support;
 
