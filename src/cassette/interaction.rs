@@ -122,7 +122,7 @@ impl Request {
     /// The body without its content coding, as far as that is known.
     pub fn readable(&self) -> Cow<'_, [u8]> {
         let coding = self.headers.get("content-encoding");
-        match coding.and_then(|coding| coding::decode_whole(coding, &self.body)) {
+        match coding.and_then(|coding| coding::decode_readable(coding, &self.body)) {
             Some(plain) => Cow::Owned(plain),
             None => Cow::Borrowed(&self.body),
         }

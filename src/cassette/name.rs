@@ -33,7 +33,8 @@ impl Name {
         let name = name.into();
         match name.split('/').find_map(flaw) {
             None => Ok(Self(name)),
-            Some(why) => Err(Error::new(Kind::Name { name, why })),
+            Some(why) => Err(Error::new(Kind::Name { name, why })
+                .hint("a name is a path below the folder of cassettes: `letta/hello`")),
         }
     }
 

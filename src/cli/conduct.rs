@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 
 use super::arguments::{Common, Live, Play};
 use super::child::{self, Signals};
-use super::serve::Served;
+use super::serve::{PATIENCE, Served, Start};
 use super::{Exit, tell};
 use crate::error::{Error, Kind, Result};
 use crate::recorder::Recording;
@@ -53,7 +53,10 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     let session = plan.session.on_event(tell::event).start().await?;
     let served = match plan.live {
-        Some(live) => Served::start(live, &mut signals).await?,
+        Some(live) => match Served::start(live, &mut signals).await? {
+            Start::Ready(served) => served,
+            Start::Interrupted(signal) => return Ok(Exit::Command(signal.status())),
+        },
         None => None,
     };
     let ran = play(&session, plan.common, &mut signals).await;
@@ -62,14 +65,20 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         // A second interruption does not wait for what is still under way.
         signal = signals.next() => {
             tell::line(&format!("stopped by a second {}; the journal keeps what had arrived", signal.name()));
+            if let Some(served) = served {
+                served.stop(Duration::from_secs(1)).await;
+            }
             return Ok(Exit::Command(signal.status()));
         }
     };
     if let Some(served) = served {
-        served.stop().await;
+        served.stop(PATIENCE).await;
     }
     let summary = summary?;
     tell::summary(&summary);
+    if plan.unplayed == Unplayed::Fails {
+        tell::unplayed(&summary);
+    }
     Ok(judge(ran?, &summary, plan.unplayed))
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Run {
     live: Live,
     #[command(flatten)]
     play: Play,
-    /// The mode, whatever the environment says
+    /// The mode, whatever the environment says: replay, once, new_episodes, record or passthrough
     #[arg(long, value_name = "MODE")]
     mode: Option<Mode>,
 }

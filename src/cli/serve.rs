@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::arguments::Live;
-use super::child::Signals;
+use super::child::{Signal, Signals};
 use super::tell;
 use crate::error::{Error, Kind, Result};
 
@@ -24,10 +24,21 @@ pub(super) struct Served {
     log: PathBuf,
 }
 
+/// How starting a server ended.
+pub(super) enum Start {
+    /// It answers. It is ours to stop if we started it.
+    Ready(Option<Served>),
+    /// We were told to stop before.
+    Interrupted(Signal),
+}
+
+/// How long a server that was asked to stop may take.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
 impl Served {
     /// Starts the server if one is to be started, and waits until it answers.
-    pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Option<Self>> {
-        let Some(ready) = &live.ready else { return Ok(None) };
+    pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
+        let Some(ready) = &live.ready else { return Ok(Start::Ready(None)) };
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
         let uri: http::Uri = ready.parse().map_err(|source: http::uri::InvalidUri| {
             let expected = "http://HOST:PORT/PATH";
@@ -46,7 +57,7 @@ impl Served {
         let deadline = Instant::now() + live.ready_timeout;
         loop {
             if answers(&client, &uri).await {
-                return Ok(served);
+                return Ok(Start::Ready(served));
             }
             let ended = served.as_mut().is_some_and(Self::has_ended);
             let why = match ended {
@@ -58,14 +69,19 @@ impl Served {
             }
             tokio::select! {
                 () = sleep(Duration::from_millis(100)) => {}
-                _ = signals.next() => return Err(Self::failed(served, ready, "it was interrupted").await),
+                signal = signals.next() => {
+                    if let Some(served) = served {
+                        served.stop(PATIENCE).await;
+                    }
+                    return Ok(Start::Interrupted(signal));
+                }
             }
         }
     }
 
-    /// Asks the server to stop, and all that it started; insists after ten seconds.
-    pub(super) async fn stop(mut self) {
-        self.end().await;
+    /// Asks the server to stop, and all that it started; insists after that time.
+    pub(super) async fn stop(mut self, patience: Duration) {
+        self.end(patience).await;
         let _ = std::fs::remove_file(&self.log);
     }
 
@@ -92,7 +108,7 @@ impl Served {
         let Some(mut server) = served else {
             return error.hint("start the server, or let retape start it: `--serve COMMAND`");
         };
-        server.end().await;
+        server.end(PATIENCE).await;
         let said = std::fs::read_to_string(&server.log).unwrap_or_default();
         let last: Vec<&str> = said.lines().rev().take(5).collect();
         for line in last.into_iter().rev() {
@@ -101,9 +117,9 @@ impl Served {
         error.hint(format!("what it said is in `{}`", server.log.display()))
     }
 
-    async fn end(&mut self) {
+    async fn end(&mut self, patience: Duration) {
         self.signal(Insistence::Asks);
-        if timeout(Duration::from_secs(10), self.child.wait()).await.is_err() {
+        if timeout(patience, self.child.wait()).await.is_err() {
             self.signal(Insistence::Insists);
             let _ = self.child.wait().await;
         }
@@ -111,10 +127,10 @@ impl Served {
 
     #[cfg(unix)]
     fn signal(&mut self, insistence: Insistence) {
-        use rustix::process::{Pid, Signal, kill_process_group};
+        use rustix::process::{Pid, Signal as Number, kill_process_group};
         let signal = match insistence {
-            Insistence::Asks => Signal::TERM,
-            Insistence::Insists => Signal::KILL,
+            Insistence::Asks => Number::TERM,
+            Insistence::Insists => Number::KILL,
         };
         if let Some(group) = self.child.id().and_then(|id| Pid::from_raw(id as i32)) {
             let _ = kill_process_group(group, signal);

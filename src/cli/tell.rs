@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::io::Write as _;
 
 use crate::error::Error;
-use crate::session::{Event, Miss, Session, Summary};
+use crate::session::{Event, Miss, Session, Summary, Unplayed};
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -104,10 +104,22 @@ pub(super) fn summary(summary: &Summary) {
     }
 }
 
+/// What was recorded and not asked for, one by one.
+pub(super) fn unplayed(summary: &Summary) {
+    for left in &summary.unplayed {
+        let Unplayed { cassette, interaction, method, path, .. } = left;
+        let number = interaction + 1;
+        say(&format!(
+            "{YELLOW}not asked for:{PLAIN} {method} {path} (interaction {number} of `{cassette}`)\n"
+        ));
+    }
+}
+
 fn missed(miss: &Miss) -> String {
     let mut text = format!("{YELLOW}miss:{PLAIN} {} {}\n", miss.method, miss.path);
     for line in miss.explanation.lines() {
-        text.push_str(&format!("  {line}\n"));
+        text.push_str(format!("  {line}").trim_end());
+        text.push('\n');
     }
     text
 }

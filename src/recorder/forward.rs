@@ -7,19 +7,20 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOCATION, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body::Body as _;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 use tokio::sync::oneshot;
 
 use super::end_to_end::{of_request, of_response, recorded};
+use super::prompt::{Came, came};
 use super::take::Take;
 use super::tape::Tape;
 use super::tee::{Abandoned, Answered, Rewritten, Sent};
 use super::upstream::{Outgoing, Patience, Upstream};
 use crate::cassette::{self, End};
 use crate::server::{
-    Answer, Cut, Place, READ_WHOLE, Rewriter, announced, cut_after, full, may_hold_origins,
+    Answer, Flushed, Place, READ_WHOLE, Rewriter, announced, cut_after, full, may_hold_origins,
     may_name_us, no_answer,
 };
 
@@ -143,18 +144,26 @@ impl Recorder {
         let body = Rewritten::new(body, outward);
         match announced(&head.headers) {
             None => Response::from_parts(head, body.streamed()),
-            Some(length) if length <= READ_WHOLE => {
-                let (bytes, end) = body.collect().await;
-                if let Err(Cut) = end {
-                    return Response::from_parts(head, cut_after(bytes));
-                }
-                head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-                Response::from_parts(head, full(bytes))
-            }
+            Some(length) if length <= READ_WHOLE => announced_again(head, came(body).await),
             Some(_) => {
                 head.headers.remove(CONTENT_LENGTH);
                 Response::from_parts(head, body.streamed())
             }
+        }
+    }
+}
+
+/// An answer in whose body addresses were replaced, with its length if all of it is there.
+fn announced_again(mut head: http::response::Parts, body: Came<Rewritten<Answered>>) -> Answer {
+    match body {
+        Came::Whole(bytes) => {
+            head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+            Response::from_parts(head, full(bytes))
+        }
+        Came::Cut(bytes) => Response::from_parts(head, cut_after(bytes)),
+        Came::Slowly(body) => {
+            head.headers.remove(CONTENT_LENGTH);
+            Response::from_parts(head, Flushed::new(body).boxed_unsync())
         }
     }
 }
@@ -195,9 +204,13 @@ async fn prepared(
         Asked::Arriving(body) if announced(headers).is_none() => {
             return Ok(outgoing(Rewritten::new(body, inward.clone())));
         }
-        Asked::Arriving(body) => match Limited::new(body, READ_WHOLE as usize).collect().await {
-            Ok(bytes) => bytes.to_bytes(),
-            Err(_) => return Err(no_answer(End::ClientClosed, "")),
+        Asked::Arriving(body) => match came(body).await {
+            Came::Whole(bytes) => bytes,
+            Came::Cut(_) => return Err(no_answer(End::ClientClosed, "")),
+            Came::Slowly(body) => {
+                headers.remove(CONTENT_LENGTH);
+                return Ok(outgoing(Rewritten::new(body, inward.clone())));
+            }
         },
         Asked::Whole(bytes) => bytes,
     };

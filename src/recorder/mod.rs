@@ -7,6 +7,7 @@ mod arrived;
 mod clock;
 mod end_to_end;
 mod forward;
+mod prompt;
 mod shown;
 mod take;
 mod tape;

@@ -263,21 +263,6 @@ impl<B: Body<Data = Bytes> + Unpin> Rewritten<B> {
     pub(super) fn new(inner: B, rewriter: Rewriter) -> Self {
         Self { inner, rewriter, behind: None, over: false }
     }
-
-    /// The whole body, and whether it was cut.
-    pub(super) async fn collect(mut self) -> (Bytes, Result<(), B::Error>)
-    where
-        B::Error: Unpin,
-    {
-        let mut all = bytes::BytesMut::new();
-        while let Some(frame) = self.frame().await {
-            match frame {
-                Ok(frame) => all.extend(frame.into_data().ok()),
-                Err(cut) => return (all.freeze(), Err(cut)),
-            }
-        }
-        (all.freeze(), Ok(()))
-    }
 }
 
 impl<B: Body<Data = Bytes> + Unpin> Body for Rewritten<B>

@@ -140,7 +140,7 @@ fn edit_body(headers: &mut Headers, body: &mut Body, find: impl FnOnce(&[u8]) ->
     let plain = headers
         .get("content-encoding")
         .filter(|coding| !coding.trim().eq_ignore_ascii_case("identity"))
-        .and_then(|coding| coding::decode_whole(coding, &wire));
+        .and_then(|coding| coding::decode_readable(coding, &wire));
     let edits = in_order(find(plain.as_deref().unwrap_or(&wire)));
     if edits.is_empty() {
         return;

@@ -52,9 +52,25 @@ impl Live {
 
     /// Takes the next piece and gives what can be written.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        if !self.may_tell(bytes) {
+            return self.take(bytes);
+        }
+        // A secret is known to what stands behind it only once its end was read.
+        let ends = |byte: &u8| matches!(byte, b'"' | b'@' | b'&' | b'\n' | b' ');
+        bytes.split_inclusive(ends).flat_map(|part| self.take(part)).collect()
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(bytes);
         self.replace_known(Input::More);
         self.scan(Input::More)
+    }
+
+    /// Whether a secret may be found in these bytes: something telling is in them or just before.
+    fn may_tell(&self, bytes: &[u8]) -> bool {
+        const BEFORE: usize = 256;
+        let before = &self.text[self.text.len().saturating_sub(BEFORE)..];
+        self.redactor.may_tell(&[before, &self.held, bytes].concat())
     }
 
     /// Gives what was held back. A value without an end is taken for a secret.

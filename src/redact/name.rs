@@ -291,14 +291,15 @@ impl Words {
         words
     }
 
-    /// Drops what only numbers the name or says how its value is kept: `_2`, `_enc`.
+    /// Drops what only numbers the name or says how its value is kept: `2`, `_2`, `_enc`.
     fn drop_tail(&mut self) {
         loop {
-            let length = self.text.trim_end().len();
-            self.text.truncate(length);
-            let last = self.last();
-            let is_tail = matches!(last, "enc" | "encrypted" | "plaintext")
-                || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
+            let numbered = |c: char| c == ' ' || c.is_ascii_digit();
+            let name = self.text.trim_end_matches(numbered);
+            if !name.is_empty() {
+                self.text.truncate(name.len());
+            }
+            let is_tail = matches!(self.last(), "enc" | "encrypted" | "plaintext");
             if !is_tail || self.alone() {
                 return;
             }

@@ -58,7 +58,7 @@ impl Gateway {
         let name = gateway.settings.cassette.clone();
         if Track::plan(&gateway.settings, &name) == Mode::Replay {
             match gateway.recorded(&name).await {
-                Err(error) if error.is_no_cassette() => gateway.report_unfinished(&name),
+                Err(error) if error.is_no_cassette() => {}
                 Err(error) => return Err(error),
                 Ok(_) => drop(gateway.slot_of("", name).track(&gateway).await?),
             }
@@ -198,10 +198,7 @@ impl Gateway {
             Ok::<_, Error>(Recorder::new(track::upstream(settings)?, settings.patience, tape))
         };
         Ok(match Track::plan(settings, name) {
-            Mode::Replay | Mode::Once => {
-                self.report_unfinished(name);
-                Track::Replay(replayer(self.recorded(name).await?))
-            }
+            Mode::Replay | Mode::Once => Track::Replay(replayer(self.recorded(name).await?)),
             Mode::Passthrough => Track::Forward(recorder(None)?),
             Mode::Record => Track::Forward(recorder(Some(self.tape(name).await?))?),
             Mode::NewEpisodes => {

@@ -48,7 +48,12 @@ pub fn load_file(path: &Path) -> Result<Cassette> {
         .map_err(|source| Error::new(Kind::Syntax).at(path).because(source.utf8_error()))?;
     let bodies = bodies_of(path);
     let body = |hash: &str| read_body(&bodies.join(hash), hash);
-    format::decode(&text, body).map_err(|error| error.at_file(path))
+    format::decode(&text, body).map_err(|error| match error.next_step() {
+        Some(_) => error.at_file(path),
+        None => {
+            error.at_file(path).hint("mend it, restore it from version control, or record it again")
+        }
+    })
 }
 
 /// Writes a cassette: the bodies beside it first, then its file in one step, so that at any moment

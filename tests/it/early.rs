@@ -135,7 +135,7 @@ async fn a_request_that_never_arrived_whole_is_left_out() {
     let session = stage.record(&upstream).await;
 
     let mut wire = Wire::connect(session.address());
-    let fields = "Content-Length: 10\r\nContent-Type: text/plain\r\n";
+    let fields = "Content-Length: 10\r\nContent-Type: application/octet-stream\r\n";
     wire.send(client::request("POST", &session.url(), fields, ""));
     wire.send("half");
     begun.pass();

@@ -14,6 +14,7 @@ mod modes;
 mod origins;
 mod outages;
 mod record;
+mod redact;
 mod replay;
 mod sessions;
 mod show;

@@ -148,7 +148,10 @@ async fn what_is_no_name_of_a_cassette_is_refused() {
 async fn a_cassette_that_cannot_be_read_says_why() {
     let (status, text) = refused("/broken").await;
     assert_eq!(status, 470);
-    assert_snapshot!(text, @"not a cassette (`FOLDER/broken.json`, line 1): EOF while parsing a string at line 1 column 20");
+    assert_snapshot!(text, @r"
+    not a cassette (`FOLDER/broken.json`, line 1): EOF while parsing a string at line 1 column 20
+    hint: mend it, restore it from version control, or record it again
+    ");
 
     let (status, text) = refused("/newer").await;
     assert_eq!(status, 470);

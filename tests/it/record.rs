@@ -288,3 +288,58 @@ async fn an_offer_to_upgrade_to_http_2_is_not_taken_up() {
     assert_eq!(upstream.asked()[0].head.field("upgrade"), None);
     assert_eq!(upstream.asked()[0].head.field("http2-settings"), None);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_json_answer_that_takes_its_time_is_passed_on_as_it_comes() {
+    let (stage, seen) = (Stage::new(), Gate::new());
+    let go_on = seen.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n",
+        );
+        wire.send("[1, 2,");
+        go_on.pass();
+        wire.send(" 3]\n");
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("GET", &session.url(), "", ""));
+    wire.head().unwrap();
+    assert_eq!(wire.data(), "[1, 2,");
+    seen.open();
+    assert_eq!(wire.data(), " 3]\n");
+    session.finish().await.unwrap();
+
+    let cassette = stage.cassette();
+    assert_eq!(answer(&cassette).body.bytes(), "[1, 2, 3]\n");
+    assert_eq!(answer(&cassette).headers.get("content-length"), Some("10"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_json_request_that_takes_its_time_is_passed_on_as_it_comes() {
+    let (stage, seen) = (Stage::new(), Gate::new());
+    let tell = seen.clone();
+    let upstream = Upstream::raw(move |mut wire| {
+        if wire.head().is_some() {
+            let mut body = wire.data();
+            tell.open();
+            body.push_str(&wire.data());
+            wire.send(json(200, &body));
+        }
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    let fields = "Content-Type: application/json\r\nContent-Length: 8\r\n";
+    wire.send(client::request("POST", &session.url(), fields, ""));
+    wire.send("[1, 2");
+    seen.pass();
+    wire.send(",3]");
+    let reply = reply(&mut wire, "POST");
+    session.finish().await.unwrap();
+
+    assert_eq!(reply.text(), "[1, 2,3]");
+    assert_eq!(only(&stage.cassette()).request.body, "[1, 2,3]");
+}

@@ -58,3 +58,14 @@ pub fn decode_whole(content_encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     readable.extend(live.finish()?);
     Some(readable)
 }
+
+/// Decodes a body as far as it goes: all of it, or what can be read of one that was cut short.
+/// Nothing if the coding is not known.
+pub fn decode_readable(content_encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    decode_whole(content_encoding, bytes).or_else(|| {
+        let mut live = Live::new(content_encoding)?;
+        let mut plain = live.push(bytes);
+        plain.extend(live.finish().unwrap_or_default());
+        Some(plain)
+    })
+}

@@ -1,0 +1,189 @@
+//! Exit statuses, and the command that is run.
+
+use insta::assert_snapshot;
+use rustix::process::Signal;
+
+use crate::client;
+use crate::retape::{Running, Stage, said, told};
+use crate::support::client::get;
+use crate::support::upstream::{Asked, Upstream};
+
+fn server() -> Upstream {
+    Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
+}
+
+#[test]
+fn a_command_is_recorded_and_then_replayed_without_the_server() {
+    let stage = Stage::new();
+    let upstream = server();
+
+    let asks = "GET /1\nPOST /2 {\"a\":1}";
+    let recorded = stage
+        .around(&["record", "--upstream", &upstream.url(), "team/tape"], asks)
+        .output()
+        .unwrap();
+    drop(upstream);
+    let replayed = stage.around(&["replay", "team/tape"], asks).output().unwrap();
+
+    assert_eq!((recorded.status.code(), replayed.status.code()), (Some(0), Some(0)));
+    assert!(told(&replayed).contains("200 [\"/1\"]\n200 [\"/2\"]\n"), "{}", told(&replayed));
+    assert_snapshot!(stage.harmless(&said(&recorded)), @"retape: recorded 2 interactions in FOLDER/cassettes/team/tape.json");
+    assert_snapshot!(stage.harmless(&said(&replayed)), @"retape: replayed 1 cassette: 2 interactions played, none left, 0 misses");
+}
+
+#[test]
+fn a_miss_fails_though_the_command_did_not() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+
+    let output = stage.around(&["replay", "tape"], "GET /1\nGET /other").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told(&output).contains("470 "));
+    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    miss: GET /other
+      `tape` (1 interaction) has no answer to
+        GET /other
+      the nearest is interaction 1 (played before)
+        GET /1
+      its path differs
+        - recorded
+        + asked
+
+        - /1
+        + /other
+      hint: if the client is meant to ask this now, record it again: `retape record --upstream http://HOST tape -- COMMAND`
+    retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
+    ");
+}
+
+#[test]
+fn the_status_of_a_command_that_fails_is_passed_on() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+
+    for (asks, status) in [("GET /1", 7), ("GET /other", 9)] {
+        let mut command = stage.around(&["replay", "tape"], asks);
+        let output = command.env(client::EXITS, status.to_string()).output().unwrap();
+        assert_eq!(output.status.code(), Some(status));
+    }
+    let killed =
+        stage.retape(&["replay", "tape", "--", "sh", "-c", "kill -9 $$"]).output().unwrap();
+    assert_eq!(killed.status.code(), Some(137));
+}
+
+#[test]
+fn a_command_that_fails_is_recorded_all_the_same() {
+    let stage = Stage::new();
+    let upstream = server();
+
+    let mut command = stage.around(&["record", "--upstream", &upstream.url(), "tape"], "GET /1");
+    let output = command.env(client::EXITS, "3").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+}
+
+#[test]
+fn what_was_not_asked_for_fails_if_that_is_wanted() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1\nGET /2");
+
+    let lax = stage.around(&["replay", "tape"], "GET /1").output().unwrap();
+    let strict = stage.around(&["replay", "--strict", "tape"], "GET /1").output().unwrap();
+
+    assert_eq!((lax.status.code(), strict.status.code()), (Some(0), Some(1)));
+    assert_snapshot!(stage.harmless(&said(&strict)), @r"
+    retape: replayed 1 cassette: 1 interaction played, 1 not asked for, 0 misses
+    not asked for: GET /2 (interaction 2 of `tape`)
+    ");
+}
+
+#[test]
+fn the_command_finds_the_address_wherever_it_is_told() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+
+    let script = "echo $RETAPE_URL $LETTA_BASE_URL $OPENAI_BASE_URL $MODE $0 $1";
+    let mut arguments = vec!["replay", "tape", "--env", "LETTA_BASE_URL", "--env"];
+    arguments.extend(["OPENAI_BASE_URL={url}/v1", "--env", "MODE=a=b", "--"]);
+    arguments.extend(["sh", "-c", script, "{url}", "--base={url}/x"]);
+    let output = stage.retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let told = stage.harmless(&told(&output));
+    let url = "http://HOST";
+    assert_eq!(told, format!("{url} {url} {url}/v1 a=b {url} --base={url}/x\n"));
+}
+
+#[test]
+fn signals_reach_the_command_and_the_recording_is_saved() {
+    for (signal, name, status) in
+        [(Signal::TERM, "TERM", 41), (Signal::INT, "INT", 42), (Signal::HUP, "HUP", 43)]
+    {
+        let stage = Stage::new();
+        let upstream = server();
+        // The shell's children keep its output open; the loop waits in `read`, which a signal ends.
+        let script =
+            format!("trap 'exit {status}' {name}; echo $RETAPE_URL; while :; do sleep 0.01; done");
+        let url = upstream.url();
+        let arguments = ["record", "--upstream", &url, "tape", "--", "sh", "-c", &script];
+        let mut running = Running::start(stage.retape(&arguments));
+        let here = running.line();
+        get(&format!("{here}/1"));
+
+        running.signal(signal);
+        let (code, said) = running.end();
+
+        assert_eq!(code, Some(status), "{said}");
+        assert_eq!(stage.cassettes(), ["tape.json"]);
+    }
+}
+
+#[test]
+fn without_a_command_it_serves_until_it_is_told_to_stop() {
+    let stage = Stage::new();
+    let upstream = server();
+    let arguments = ["record", "--upstream", &upstream.url(), "tape"];
+
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut running = Running::start(stage.retape(&arguments));
+        let url = running.line();
+        assert_eq!(get(&format!("{url}/1")).text(), "[\"/1\"]");
+        running.signal(signal);
+        let (code, said) = running.end();
+
+        assert_eq!(code, Some(0), "{said}");
+        assert_snapshot!("serves", stage.harmless(&said));
+    }
+    let mut running = Running::start(stage.retape(&["replay"]));
+    let url = running.line();
+    assert_eq!(get(&format!("{url}/tape/-/1")).text(), "[\"/1\"]");
+    assert_eq!(get(&format!("{url}/tape/-/2")).status, 470);
+    running.signal(Signal::TERM);
+    assert_eq!(running.end().0, Some(1));
+}
+
+#[test]
+fn a_cassette_may_be_given_by_its_file() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "elsewhere/tape.json", "GET /1");
+
+    let output = stage.around(&["replay", "elsewhere/tape.json"], "GET /1").output().unwrap();
+    let shown = stage.retape(&["show", "elsewhere/tape.json"]).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stage.folder().join("elsewhere/tape.json").exists());
+    assert!(told(&shown).contains("GET /1"), "{}", told(&shown));
+}
+
+#[test]
+fn a_cassette_is_shown_by_its_name() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "team/tape", "GET /1");
+
+    let output = stage.retape(&["show", "team/tape"]).output().unwrap();
+
+    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
+    assert!(told(&output).contains("team/tape") && told(&output).contains("GET /1"));
+}

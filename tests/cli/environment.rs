@@ -1,0 +1,82 @@
+//! What the environment says.
+
+use crate::retape::{Stage, said, told};
+use crate::support::upstream::{Asked, Upstream};
+
+fn server() -> Upstream {
+    Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
+}
+
+/// Asks for `/1`, which is recorded, and `/2`, which is not, and tells what was answered and how
+/// many requests the server got.
+#[track_caller]
+fn check(variables: &[(&str, &str)], arguments: &[&str], expected: (&str, usize)) {
+    let stage = Stage::new();
+    let upstream = server();
+    stage.record(&upstream.url(), "tape", "GET /1");
+    let before = upstream.asked().len();
+
+    let arguments: Vec<&str> = [&["run"], arguments, &["tape"]].concat();
+    let mut command = stage.around(&arguments, "GET /1\nGET /2");
+    command.env("RETAPE_UPSTREAM", upstream.url()).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+
+    let told = told(&output);
+    let answers: Vec<&str> = told
+        .lines()
+        .filter_map(|line| line.get(..3))
+        .filter(|status| status.parse::<u16>().is_ok())
+        .collect();
+    assert_eq!(
+        (answers.join(" ").as_str(), upstream.asked().len() - before),
+        expected,
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn the_mode_is_that_of_the_environment() {
+    check(&[], &[], ("200 470", 0));
+    check(&[("CI", "true")], &[], ("200 470", 0));
+    check(&[("RETAPE_MODE", "new_episodes")], &[], ("200 200", 1));
+    check(&[("RETAPE_MODE", "record"), ("CI", "1")], &[], ("200 200", 2));
+    check(&[("RETAPE_MODE", "passthrough")], &[], ("200 200", 2));
+    check(&[("RETAPE_MODE", "replay")], &["--mode", "record"], ("200 200", 2));
+    check(&[("RETAPE_MODE", "")], &[], ("200 470", 0));
+}
+
+#[test]
+fn what_is_not_recorded_is_recorded_on_a_developers_machine_and_missed_on_a_build_server() {
+    let upstream = server();
+    for (ci, status, files) in [("", 0, 1), ("false", 0, 1), ("true", 1, 0)] {
+        let stage = Stage::new();
+        let mut command = stage.around(&["run", "tape"], "GET /1");
+        command.env("RETAPE_UPSTREAM", upstream.url()).env("CI", ci);
+
+        let output = command.output().unwrap();
+
+        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+        assert_eq!(stage.cassettes().len(), files);
+    }
+}
+
+#[test]
+fn the_folder_of_cassettes_is_that_of_the_environment() {
+    let stage = Stage::new();
+    let upstream = server();
+    let mut command = stage.around(&["record", "--upstream", &upstream.url(), "tape"], "GET /1");
+
+    command.env("RETAPE_CASSETTES", "kept/here").output().unwrap();
+
+    assert!(stage.folder().join("kept/here/tape.json").exists());
+}
+
+#[test]
+fn colour_is_for_terminals() {
+    let stage = Stage::new();
+
+    let output = stage.retape(&["show", "nothing"]).output().unwrap();
+
+    assert!(!said(&output).contains('\x1b'), "{}", said(&output));
+}

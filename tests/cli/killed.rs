@@ -1,0 +1,117 @@
+//! A recorder that is killed.
+
+use rustix::process::Signal;
+
+use crate::retape::{Running, Stage, said};
+use crate::support::client::{self, get};
+use crate::support::gate::Gate;
+use crate::support::upstream::{EVENTS, Then, Upstream, json};
+use crate::support::wire::Wire;
+
+fn server(never: &Gate) -> Upstream {
+    let never = never.clone();
+    Upstream::start(move |asked, wire| {
+        if asked.path() != "/stream" {
+            wire.send(json(200, "{\"a\":1}"));
+            return Then::KeepAlive;
+        }
+        wire.send(EVENTS);
+        wire.send_chunk("data: 1\n\n");
+        wire.send_chunk("data: 2\n\n");
+        never.pass();
+        Then::Close
+    })
+}
+
+#[test]
+fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+    stage.record(&upstream.url(), "tape", "GET /earlier");
+    let earlier = stage.read("cassettes/tape.json");
+    let arguments = ["record", "--upstream", &upstream.url(), "tape"];
+
+    let mut running = Running::start(stage.retape(&arguments));
+    let url = running.line();
+    get(&format!("{url}/whole"));
+    let mut wire = Wire::connect(client::split(&url).0);
+    wire.send(client::request("GET", &format!("{url}/stream"), "", ""));
+    wire.head().unwrap();
+    assert_eq!([wire.data(), wire.data()], ["data: 1\n\n", "data: 2\n\n"]);
+    running.signal(Signal::KILL);
+    running.end();
+    never.open();
+
+    assert_eq!(stage.read("cassettes/tape.json"), earlier, "the earlier cassette is unharmed");
+    assert_eq!(stage.cassettes(), ["tape.json", "tape.json.part"]);
+
+    let journal = stage.read("cassettes/tape.json.part");
+    let replayed = stage.around(&["replay", "tape"], "GET /earlier").output().unwrap();
+    assert_eq!(replayed.status.code(), Some(0));
+    let report = "an earlier recording was killed and left";
+    assert!(said(&replayed).contains(report), "{}", said(&replayed));
+    assert!(said(&replayed).contains("2 interactions, 1 cut in the middle"));
+    assert_eq!(stage.read("cassettes/tape.json.part"), journal);
+
+    let again = stage.around(&arguments, "GET /later").output().unwrap();
+    let report = "an earlier recording was killed; what had arrived is now in";
+    assert!(said(&again).contains(report), "{}", said(&again));
+    assert_eq!(stage.cassettes(), ["tape.json", "tape.recovered.json"]);
+    let saved = stage.read("cassettes/tape.recovered.json");
+    assert!(saved.contains("\"interrupted\""), "{saved}");
+    assert!(saved.contains(r#"{"data": "1"}"#) && saved.contains(r#"{"data": "2"}"#), "{saved}");
+    assert_eq!(saved.matches("\"path\"").count(), 2, "{saved}");
+}
+
+#[test]
+fn a_second_interruption_does_not_wait() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+    let arguments = ["record", "--upstream", &upstream.url(), "--grace", "60s", "tape"];
+    let mut running = Running::start(stage.retape(&arguments));
+    let url = running.line();
+    let mut wire = Wire::connect(client::split(&url).0);
+    wire.send(client::request("GET", &format!("{url}/stream"), "", ""));
+    wire.head().unwrap();
+    wire.data();
+
+    running.signal(Signal::TERM);
+    // The listener is closed first: then the second signal is the second for sure.
+    while std::net::TcpStream::connect(client::split(&url).0).is_ok() {
+        std::thread::yield_now();
+    }
+    running.signal(Signal::TERM);
+    let (code, said) = running.end();
+    never.open();
+
+    assert_eq!(code, Some(143), "{said}");
+    assert!(said.contains("stopped by a second SIGTERM; the journal keeps what had arrived"));
+    assert_eq!(stage.cassettes(), ["tape.json.part"]);
+}
+
+#[test]
+fn a_disk_that_is_full_is_told_and_nothing_is_half_written() {
+    let stage = Stage::new();
+    let large = "x".repeat(64 * 1024);
+    let upstream = Upstream::json(move |_| format!("[\"{large}\"]"));
+    stage.record(&upstream.url(), "tape", "GET /1");
+    let earlier = stage.read("cassettes/tape.json");
+
+    // A limit of 16 blocks of 512 bytes for each file stands for a full disk.
+    let url = upstream.url();
+    let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
+    let retape = env!("CARGO_BIN_EXE_retape");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, retape, "record", "--upstream", &url, "tape", "--"]);
+    command.args(crate::client::command()).env(crate::client::ASKS, "GET /1");
+    let output = command.current_dir(stage.folder()).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    insta::assert_snapshot!(stage.harmless(&said(&output)), @r"
+    error: cannot write file (`FOLDER/cassettes/tape.json.part`)
+      because: File too large (os error 27)
+    hint: free some space, then record again
+    ");
+    assert_eq!(stage.read("cassettes/tape.json"), earlier);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("200 "), "the client was served");
+}

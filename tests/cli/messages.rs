@@ -1,0 +1,132 @@
+//! Why it could not run.
+
+use insta::assert_snapshot;
+
+use crate::retape::{Stage, said};
+
+#[track_caller]
+fn refused(stage: &Stage, arguments: &[&str]) -> String {
+    let output = stage.retape(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    stage.harmless(&said(&output))
+}
+
+#[test]
+fn a_server_to_record_from_is_needed() {
+    assert_snapshot!(refused(&Stage::new(), &["record", "tape", "--", "true"]), @r"
+    error: recording needs the address of a live server
+    hint: name the live server (`--upstream URL`, `RETAPE_UPSTREAM`), or replay what is recorded instead of `record`
+    ");
+}
+
+#[test]
+fn an_address_of_a_server_has_a_scheme() {
+    let arguments = ["record", "--upstream", "localhost:8283", "tape", "--", "true"];
+
+    assert_snapshot!(refused(&Stage::new(), &arguments), @"error: `upstream` is `localhost:8283`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]");
+}
+
+#[test]
+fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
+    assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @r"
+    error: no cassette `letta/hello` (`cassettes/letta/hello.json`)
+    hint: record it: `retape record --upstream URL letta/hello -- COMMAND`
+    ");
+}
+
+#[test]
+fn a_cassette_that_is_named_must_be_there_to_be_shown() {
+    assert_snapshot!(refused(&Stage::new(), &["show", "here/hello.json"]), @r"
+    error: no cassette `hello` (`FOLDER/here/hello.json`)
+    hint: record it: `retape record --upstream URL hello -- COMMAND`
+    ");
+}
+
+#[test]
+fn a_name_stays_in_its_folder() {
+    assert_snapshot!(refused(&Stage::new(), &["replay", "../x", "--", "true"]), @r"
+    error: `../x` is not a cassette name: a part of it begins with a dot
+    hint: a name is a path below the folder of cassettes: `letta/hello`
+    ");
+}
+
+#[test]
+fn a_mode_has_one_of_five_names() {
+    let stage = Stage::new();
+    let mut command = stage.retape(&["run", "tape", "--", "true"]);
+
+    let output = command.env("RETAPE_MODE", "recrod").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert_snapshot!(said(&output), @"error: `RETAPE_MODE` is `recrod`, which is not one of replay, once, new_episodes, record, passthrough");
+}
+
+#[test]
+fn a_command_that_is_not_there_cannot_be_run() {
+    let stage = Stage::new();
+    let arguments = ["run", "tape", "--", "no-such-command", "--now"];
+
+    assert_snapshot!(refused(&stage, &arguments), @r"
+    error: cannot start `no-such-command`
+      because: No such file or directory (os error 2)
+    hint: is it installed, and spelled as the shell would find it?
+    ");
+}
+
+#[test]
+fn a_port_that_is_taken_cannot_be_listened_on() {
+    let stage = Stage::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+
+    let text = refused(&stage, &["run", "--listen", &address, "tape", "--", "true"]);
+
+    assert_snapshot!(text, @r"
+    error: cannot listen on `HOST`
+      because: Address already in use (os error 98)
+    hint: take another port, or port 0 for a free one: `--listen HOST`
+    ");
+}
+
+#[test]
+fn a_file_that_is_no_cassette_is_not_shown() {
+    let stage = Stage::new();
+    stage.write("cassettes/broken.json", "{\n  \"retape\": 1,\n  \"interactions\": [");
+    stage.write("cassettes/newer.json", "{\"retape\": 99, \"interactions\": []}");
+
+    assert_snapshot!(refused(&stage, &["show", "broken"]), @r"
+    error: not a cassette (`FOLDER/cassettes/broken.json`, line 3)
+      because: EOF while parsing a list at line 3 column 19
+    hint: mend it, restore it from version control, or record it again
+    ");
+    assert_snapshot!(refused(&stage, &["show", "newer"]), @r"
+    error: cassette format 99 is newer than this release, which reads up to 1 (`FOLDER/cassettes/newer.json`)
+    hint: install the release of retape that wrote it (`cargo install retape --locked` for the latest)
+    ");
+    assert_snapshot!(refused(&stage, &["replay", "broken", "--", "true"]), @r"
+    error: not a cassette (`FOLDER/cassettes/broken.json`, line 3)
+      because: EOF while parsing a list at line 3 column 19
+    hint: mend it, restore it from version control, or record it again
+    ");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
+    let stage = Stage::new();
+    stage.write("cassettes", "a file");
+    let upstream = crate::support::upstream::Upstream::json(|_| "{}".to_owned());
+
+    let url = upstream.url();
+    let output = stage.around(&["record", "--upstream", &url, "tape"], "GET /1").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(upstream.asked().is_empty());
+    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    miss: GET /1
+      cannot make a folder for file (`FOLDER/cassettes/tape.json.part`): File exists (os error 17)
+      hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+    error: cannot make a folder for file (`FOLDER/cassettes/tape.json.part`)
+      because: File exists (os error 17)
+    hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+    ");
+}

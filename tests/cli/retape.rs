@@ -1,0 +1,121 @@
+//! Running the binary.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::client;
+
+/// A folder to run the binary in, gone after the test.
+pub struct Stage(tempfile::TempDir);
+
+/// The binary while it runs.
+pub struct Running {
+    child: Child,
+    stdout: BufReader<std::process::ChildStdout>,
+}
+
+impl Stage {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.folder().join(file)).unwrap()
+    }
+
+    pub fn write(&self, file: &str, text: &str) {
+        let path = self.folder().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// The files below `cassettes`, sorted.
+    pub fn cassettes(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.folder().join("cassettes")) else {
+            return Vec::new();
+        };
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The binary with these arguments, in an environment that says nothing to it.
+    pub fn retape(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retape"));
+        command.args(arguments).current_dir(self.folder()).stdin(Stdio::null());
+        for name in ["CI", "RETAPE_MODE", "RETAPE_UPSTREAM", "RETAPE_CASSETTES", "COLUMNS"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// The binary around a client that asks these lines.
+    pub fn around(&self, arguments: &[&str], asks: &str) -> Command {
+        let mut command = self.retape(arguments);
+        command.arg("--").args(client::command()).env(client::ASKS, asks);
+        command
+    }
+
+    /// Records what a client asks of a server.
+    #[track_caller]
+    pub fn record(&self, upstream: &str, name: &str, asks: &str) {
+        let output = self.around(&["record", "--upstream", upstream, name], asks).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+    }
+
+    /// Text without what differs from run to run.
+    pub fn harmless(&self, text: &str) -> String {
+        let folder = self.folder().canonicalize().unwrap();
+        let text = text.replace(&folder.display().to_string(), "FOLDER");
+        let text = text.replace(&self.folder().display().to_string(), "FOLDER");
+        let text = text.replace(&client::command()[0], "CLIENT");
+        let port = regex::Regex::new(r"127\.0\.0\.1:\d+").unwrap();
+        port.replace_all(&text, "HOST").into_owned()
+    }
+}
+
+/// What was said on standard error.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What was said on standard output.
+pub fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Self { child, stdout }
+    }
+
+    /// The next line on standard output.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for the end: the status and what was said on standard error.
+    pub fn end(mut self) -> (Option<i32>, String) {
+        let mut text = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        (self.child.wait().unwrap().code(), text)
+    }
+}

@@ -1,0 +1,175 @@
+//! The live server that the binary starts.
+
+use std::net::TcpListener;
+
+use insta::assert_snapshot;
+use rustix::process::Signal;
+
+use crate::retape::{Running, Stage, said};
+use crate::support::client::get;
+use crate::support::upstream::Upstream;
+
+/// A server that can be started by a shell: it is ready when the file `ready` is there.
+struct Late {
+    stage: Stage,
+    upstream: Upstream,
+}
+
+impl Late {
+    fn new() -> Self {
+        let stage = Stage::new();
+        let ready = stage.folder().join("ready");
+        let upstream = Upstream::start(move |_, wire| {
+            let status = if ready.exists() { "200 OK" } else { "503 Not Yet" };
+            wire.send(format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\n{{}}"));
+            crate::support::upstream::Then::KeepAlive
+        });
+        Self { stage, upstream }
+    }
+
+    fn arguments<'a>(&self, url: &'a str, serve: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+        [&["record", "--upstream", url, "--serve", serve, "--ready", url, "tape"], rest].concat()
+    }
+}
+
+#[test]
+fn a_server_is_started_waited_for_and_stopped() {
+    let late = Late::new();
+    let url = late.upstream.url();
+    let serve = "trap 'echo stopped > stopped; exit' TERM; sleep 0.2; echo > ready; while :; do sleep 0.01; done";
+
+    let arguments = late.arguments(&url, serve, &[]);
+    let output = late.stage.around(&arguments, "GET /1").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(late.stage.read("stopped"), "stopped\n");
+    assert_eq!(late.stage.cassettes(), ["tape.json"]);
+}
+
+#[test]
+fn a_server_that_ends_before_it_is_ready_is_told_with_what_it_said() {
+    let late = Late::new();
+    let url = late.upstream.url();
+
+    let arguments = late.arguments(&url, "echo no database; exit 3", &["--", "true"]);
+    let output = late.stage.retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    let log = regex::Regex::new(r"`[^`]*retape-serve-[^`]*`").unwrap();
+    let said = late.stage.harmless(&said(&output));
+    assert_snapshot!(log.replace(&said, "LOG"), @r"
+    retape: server: no database
+    error: `http://HOST` did not become ready: the server has ended
+    hint: what it said is in LOG
+    ");
+}
+
+#[test]
+fn a_server_that_does_not_get_ready_in_time_is_stopped() {
+    let late = Late::new();
+    let url = late.upstream.url();
+    let serve = "trap 'echo stopped > stopped; exit' TERM; while :; do sleep 0.01; done";
+
+    let arguments = late.arguments(&url, serve, &["--ready-timeout", "300ms", "--", "true"]);
+    let output = late.stage.retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("did not become ready: the time is up"), "{}", said(&output));
+    assert_eq!(late.stage.read("stopped"), "stopped\n");
+}
+
+#[test]
+fn a_server_is_not_started_where_another_answers() {
+    let late = Late::new();
+    late.stage.write("ready", "");
+    let url = late.upstream.url();
+
+    let arguments = late.arguments(&url, "echo > started", &["--", "true"]);
+    let output = late.stage.retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!late.stage.folder().join("started").exists());
+    assert_snapshot!(late.stage.harmless(&said(&output)), @r"
+    error: `http://HOST` did not become ready: something answers there already
+    hint: stop what runs on that port, or leave `--serve` out to record from it
+    ");
+}
+
+#[test]
+fn a_server_that_nobody_starts_is_waited_for_in_vain() {
+    let stage = Stage::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{free}");
+
+    let arguments = ["record", "--upstream", &url, "--ready", &url, "--ready-timeout", "200ms"];
+    let output = stage.retape(&[&arguments[..], &["--", "true"]].concat()).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    error: `http://HOST` did not become ready: the time is up
+    hint: start the server, or let retape start it: `--serve COMMAND`
+    ");
+}
+
+#[test]
+fn an_interruption_while_the_server_starts_stops_it() {
+    let late = Late::new();
+    let url = late.upstream.url();
+    let serve =
+        "trap 'echo stopped > stopped; exit' TERM; echo > begun; while :; do sleep 0.01; done";
+
+    let running = Running::start(late.stage.retape(&late.arguments(&url, serve, &["--", "true"])));
+    while !late.stage.folder().join("begun").exists() {
+        std::thread::yield_now();
+    }
+    running.signal(Signal::TERM);
+    let (code, said) = running.end();
+
+    assert_eq!(code, Some(143), "{said}");
+    assert_eq!(late.stage.read("stopped"), "stopped\n");
+}
+
+#[test]
+fn a_second_interruption_stops_the_server_too() {
+    let late = Late::new();
+    let stage = &late.stage;
+    let hanging = Upstream::start(|_, wire| {
+        wire.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        wire.send_chunk("1");
+        wire.wait_for_end();
+        crate::support::upstream::Then::Close
+    });
+    let (ready, url) = (late.upstream.url(), hanging.url());
+    let serve =
+        "trap 'echo stopped > stopped; exit' TERM; echo > ready; while :; do sleep 0.01; done";
+    let arguments = [
+        "record",
+        "--upstream",
+        &url,
+        "--serve",
+        serve,
+        "--ready",
+        &ready,
+        "--grace",
+        "60s",
+        "tape",
+    ];
+    let mut running = Running::start(stage.retape(&arguments));
+    let here = running.line();
+    let address = crate::support::client::split(&here).0;
+    let mut wire = crate::support::wire::Wire::connect(address);
+    wire.send(crate::support::client::request("GET", &here, "", ""));
+    wire.head().unwrap();
+    wire.data();
+
+    running.signal(Signal::TERM);
+    while std::net::TcpStream::connect(address).is_ok() {
+        std::thread::yield_now();
+    }
+    running.signal(Signal::TERM);
+    let (code, said) = running.end();
+
+    assert_eq!(code, Some(143), "{said}");
+    assert_eq!(stage.read("stopped"), "stopped\n");
+    assert_eq!(get(&ready).status, 200);
+}
