@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// The first part of a UUID with dashes.
+const SHORTEST: usize = 8;
+
 /// The places of the identifiers in a text, in order: UUIDs with dashes, and 32 hexadecimal digits
 /// in a row, whatever stands around them (`agent-<uuid>`, prose, a path).
 pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
@@ -9,12 +12,12 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
-            let start = word_of_digits(bytes, at)?;
-            let run = hex_run(&bytes[start..]);
+            let Range { start, end } = next_run(bytes, at)?;
+            let run = end - start;
             let ends =
                 |length: usize| !bytes.get(start + length).is_some_and(u8::is_ascii_alphanumeric);
             let length = match run {
-                8 if dashed(&bytes[start..]) && ends(36) => 36,
+                SHORTEST if dashed(&bytes[start..]) && ends(36) => 36,
                 32 if ends(32) => 32,
                 _ => 0,
             };
@@ -26,13 +29,26 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// The next place from `at` on where a word begins with a hexadecimal digit.
-fn word_of_digits(bytes: &[u8], at: usize) -> Option<usize> {
-    let begins = |index: &usize| {
-        bytes[*index].is_ascii_hexdigit()
-            && (*index == 0 || !bytes[index - 1].is_ascii_alphanumeric())
-    };
-    (at..bytes.len()).find(begins)
+/// The next run of eight or more hexadecimal digits from `at` on with which a word begins.
+///
+/// Such a run covers one of any eight bytes in a row that is not its own end, so most of a text is
+/// never looked at.
+fn next_run(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
+    while let Some(byte) = bytes.get(at + SHORTEST - 1) {
+        let within = at + SHORTEST - 1;
+        if !byte.is_ascii_hexdigit() {
+            at = within + 1;
+            continue;
+        }
+        let before = bytes[at..within].iter().rev().take_while(|byte| byte.is_ascii_hexdigit());
+        let start = within - before.count();
+        let end = within + hex_run(&bytes[within..]);
+        if start == 0 || !bytes[start - 1].is_ascii_alphanumeric() {
+            return Some(start..end);
+        }
+        at = end;
+    }
+    None
 }
 
 /// The length of the run of hexadecimal digits at the beginning.
@@ -77,5 +93,22 @@ mod tests {
         check("xdeadbeefdeadbeefdeadbeefdeadbeef0000", &[]);
         check("0123456789abcdef0123456789abcdef0123456789abcdef", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn nothing_is_passed_over_wherever_it_stands() {
+        let uuid = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
+        let plain = uuid.replace('-', "");
+        for before in ["", "x", "a", "a-", "-", "beef ", "deadbee-", "deadbeef-", "zdeadbeef "] {
+            for filling in 0..20 {
+                let before = format!("{}{before}", "ab ".repeat(filling));
+                let free = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
+                for identifier in [uuid, &plain] {
+                    let found = if free { vec![identifier] } else { vec![] };
+                    check(&format!("{before}{identifier}"), &found);
+                    check(&format!("{before}{identifier} bad"), &found);
+                }
+            }
+        }
     }
 }

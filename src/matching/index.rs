@@ -1,6 +1,7 @@
 //! From a request to the interactions that look like it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::{Hole, Skeleton};
 use crate::cassette::{Cassette, Request};
@@ -10,7 +11,9 @@ use crate::correlate::Origins;
 #[derive(Debug)]
 pub struct Index {
     origins: Origins,
-    by_skeleton: HashMap<u64, Vec<usize>, foldhash::fast::FixedState>,
+    /// Where the interactions of a skeleton stand in `ordered`.
+    by_skeleton: HashMap<u64, Range<usize>, foldhash::fast::FixedState>,
+    ordered: Vec<usize>,
     holes: Vec<Vec<Hole>>,
 }
 
@@ -18,14 +21,22 @@ impl Index {
     /// Reads all requests of a cassette once.
     pub fn of(cassette: &Cassette) -> Self {
         let origins = Origins::of(cassette);
-        let mut by_skeleton: HashMap<u64, Vec<usize>, _> = HashMap::default();
+        let mut hashes = Vec::with_capacity(cassette.interactions.len());
         let mut holes = Vec::with_capacity(cassette.interactions.len());
         for (number, interaction) in cassette.interactions.iter().enumerate() {
             let skeleton = Skeleton::of(&interaction.request, &origins);
-            by_skeleton.entry(skeleton.hash).or_default().push(number);
+            hashes.push((skeleton.hash, number));
             holes.push(skeleton.holes);
         }
-        Self { origins, by_skeleton, holes }
+        hashes.sort_unstable();
+        let mut by_skeleton = HashMap::with_capacity_and_hasher(hashes.len(), Default::default());
+        let mut start = 0;
+        for same in hashes.chunk_by(|one, other| one.0 == other.0) {
+            by_skeleton.insert(same[0].0, start..start + same.len());
+            start += same.len();
+        }
+        let ordered = hashes.into_iter().map(|(_, number)| number).collect();
+        Self { origins, by_skeleton, ordered, holes }
     }
 
     /// Who issued which identifier in the cassette.
@@ -40,7 +51,8 @@ impl Index {
 
     /// The interactions whose request has this skeleton, in recorded order.
     pub fn candidates(&self, skeleton: &Skeleton) -> &[usize] {
-        self.by_skeleton.get(&skeleton.hash).map_or(&[], Vec::as_slice)
+        let range = self.by_skeleton.get(&skeleton.hash);
+        range.map_or(&[], |range| &self.ordered[range.clone()])
     }
 
     /// The client-minted identifiers in the request of an interaction.

@@ -10,7 +10,7 @@ use crate::correlate::Bindings;
 pub struct Playlist {
     played: Vec<bool>,
     bindings: Bindings,
-    /// Per skeleton, how many of its candidates from the first on have been played.
+    /// Per skeleton of several candidates, how many of them from the first on have been played.
     fronts: HashMap<u64, usize, foldhash::fast::FixedState>,
 }
 
@@ -68,6 +68,9 @@ impl Playlist {
     }
 
     fn front(&mut self, hash: u64, candidates: &[usize]) -> usize {
+        if let [only] = candidates {
+            return usize::from(self.played[*only]);
+        }
         let front = self.fronts.entry(hash).or_default();
         while candidates.get(*front).is_some_and(|number| self.played[*number]) {
             *front += 1;

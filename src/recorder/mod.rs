@@ -3,6 +3,7 @@
 //! Nothing is collected before it is passed on. What the client receives is what the server sent,
 //! chunk for chunk; a copy goes to the [`Tape`] first.
 
+mod arrived;
 mod clock;
 mod end_to_end;
 mod forward;

@@ -8,10 +8,11 @@ use std::time::Instant;
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 
+use super::arrived::Arrived;
 use super::end_to_end::recorded;
 use super::shown::Shown;
 use super::tape::Tape;
-use crate::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Request, Response};
+use crate::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
 use crate::redact::{Redactor, Secrets};
 use crate::store::Entry;
 
@@ -35,7 +36,7 @@ struct State {
     interaction: Interaction,
     body: BytesMut,
     asked: bool,
-    chunks: Vec<Chunk>,
+    answer: Arrived,
     over: bool,
     /// The body that is arriving, as the journal shows it: the request's, then the answer's.
     shown: Option<Shown>,
@@ -55,7 +56,7 @@ impl Take {
             interaction,
             body: BytesMut::new(),
             asked: false,
-            chunks: Vec::new(),
+            answer: Arrived::default(),
             over: false,
             shown: Some(shown),
             secrets,
@@ -127,7 +128,7 @@ impl Take {
         let mut state = self.state();
         let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
         self.show_chunk(ms, shown.unwrap_or_default());
-        state.chunks.push(Chunk { ms, bytes: bytes.clone() });
+        state.answer.push(ms, bytes);
         self.chunks.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -146,6 +147,7 @@ impl Take {
                 return;
             }
             self.show_chunk(self.ms(), state.finish_shown());
+            state.answer.settle();
             let mut trailers = Headers::new();
             match &mut state.interaction.outcome {
                 Outcome::Response(response) => {
@@ -176,7 +178,7 @@ impl Take {
         interaction.request.body = state.body.clone().freeze();
         match &mut interaction.outcome {
             Outcome::Response(response) => {
-                response.body = Body::of_arrival(&response.headers, state.chunks.clone());
+                response.body = Body::of_arrival(&response.headers, state.answer.chunks());
             }
             Outcome::Nothing(_) if !state.asked => return None,
             Outcome::Nothing(_) => {}

@@ -168,10 +168,15 @@ impl Prepared {
     }
 }
 
+/// The fields for hyper, their values in one buffer: a map is cloned for each answer, and each buffer
+/// of its own would be another place in memory to go to.
 fn header_map(headers: &Headers) -> HeaderMap {
+    let values: Vec<&[u8]> = headers.iter().map(|(_, value)| value.as_ref()).collect();
+    let mut values = Bytes::from(values.concat());
     let fields = headers.iter().filter_map(|(name, value)| {
+        let value = values.split_to(value.len());
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-        Some((name, HeaderValue::from_bytes(value).ok()?))
+        Some((name, HeaderValue::from_maybe_shared(value).ok()?))
     });
     let mut map = HeaderMap::with_capacity(headers.len());
     fields.for_each(|(name, value)| {
