@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::cpu::Thread;
-use crate::measure::{Contender, Effort, Table, compare};
+use crate::measure::{Bench, Contender, Effort, Table, compare};
 use crate::sample::{self, Words};
 
 /// All of it by name.
-pub const ALL: &[(&str, fn(Effort) -> Table)] = &[
+pub const ALL: &[Bench] = &[
     ("loading 1,000 interactions of 2 KB", |effort| load(effort, 1000)),
     ("loading 10,000 interactions of 2 KB", |effort| load(effort, 10_000)),
     ("writing 1,000 interactions of 2 KB", |effort| write(effort, 1000)),

@@ -62,6 +62,9 @@ struct Turn {
     cpu: f64,
 }
 
+/// A benchmark and its name.
+pub type Bench = (&'static str, fn(Effort) -> Table);
+
 /// What came of it: the turns of each contender.
 #[derive(Debug)]
 pub struct Table(Vec<(String, Vec<Turn>)>);

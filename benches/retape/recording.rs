@@ -8,12 +8,12 @@ use retape::{Mode, Session};
 
 use crate::bare;
 use crate::client::Client;
-use crate::measure::{Contender, Effort, Table, compare};
+use crate::measure::{Bench, Contender, Effort, Table, compare};
 use crate::sample;
 use crate::served::Served;
 
 /// All of it by name.
-pub const ALL: &[(&str, fn(Effort) -> Table)] = &[
+pub const ALL: &[Bench] = &[
     ("recording small JSON, one connection", json),
     ("recording a stream of 200 events, a chunk each", stream),
 ];

@@ -5,12 +5,12 @@ use retape::{Cassette, Mode, Name, Session, store};
 
 use crate::bare;
 use crate::client::Client;
-use crate::measure::{Contender, Effort, Table, compare};
+use crate::measure::{Bench, Contender, Effort, Table, compare};
 use crate::sample::{self, Words};
 use crate::served::Served;
 
 /// All of it by name.
-pub const ALL: &[(&str, fn(Effort) -> Table)] = &[
+pub const ALL: &[Bench] = &[
     ("replay of small JSON, one connection", json),
     ("replay of a stream of 200 events, a chunk each", stream),
 ];

@@ -79,7 +79,7 @@ fn interaction(number: usize, words: Words) -> Interaction {
     let body = format!(
         r#"{{"rid":"r{number:07}x","id":{number},"tags":["beta","order"],"price":12.50,"note":"{text}"}}"#
     );
-    let request = if number % 2 == 0 {
+    let request = if number.is_multiple_of(2) {
         request("GET", format!("/v1/items/{number}"), String::new())
     } else {
         let asked = Words(words.0 / 4).text(number + 1);

@@ -20,7 +20,6 @@ use crate::store::{self, Recovered};
 
 /// What a session of one cassette does with a request.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each session, and it never moves")]
 pub(super) enum Track {
     /// Answers from the cassette.
     Replay(Box<Replayer>),

@@ -1,6 +1,7 @@
 //! What the binary does.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a test is also a client, which prints what it gets")]
 
 #[path = "../support/mod.rs"]
 mod support;
