@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// value of its own type, except at the end of a [`Session`](crate::Session), whose
 /// [`finish`](crate::Session::finish) turns misses into an error so that they cannot be overlooked.
 ///
-/// [`Display`](fmt::Display) gives one lower-case fragment with its place; [`Error::next_step`] gives the
+/// [`Display`](fmt::Display) gives one lower-case fragment with its place; [`Error::hint`] gives the
 /// next step; [`source`](StdError::source) gives what caused it.
 pub struct Error(Box<Inner>);
 
@@ -114,7 +114,7 @@ impl Error {
         self
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
@@ -125,7 +125,7 @@ impl Error {
     }
 
     /// What to do next, as a sentence or a command; to be shown after `hint: `.
-    pub fn next_step(&self) -> Option<&str> {
+    pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 

@@ -25,7 +25,7 @@ pub(super) async fn run(
     }
     let mut child = process.spawn().map_err(|source| {
         let hint = "is it installed, and spelled as the shell would find it?";
-        Error::new(Kind::Spawn { command: program.clone() }).because(source).hint(hint)
+        Error::new(Kind::Spawn { command: program.clone() }).because(source).with_hint(hint)
     })?;
     let status = wait(&mut child, signals).await;
     Ok(exit_of(status, program))

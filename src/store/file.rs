@@ -32,7 +32,7 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
     if !path.is_file() {
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
-            .hint(format!("record it: `retape record --upstream URL {name} -- COMMAND`")));
+            .with_hint(format!("record it: `retape record --upstream URL {name} -- COMMAND`")));
     }
     load_file(&path)
 }
@@ -48,11 +48,11 @@ pub fn load_file(path: &Path) -> Result<Cassette> {
         .map_err(|source| Error::new(Kind::Syntax).at(path).because(source.utf8_error()))?;
     let bodies = bodies_of(path);
     let body = |hash: &str| read_body(&bodies.join(hash), hash);
-    format::decode(&text, body).map_err(|error| match error.next_step() {
+    format::decode(&text, body).map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
-        None => {
-            error.at_file(path).hint("mend it, restore it from version control, or record it again")
-        }
+        None => error
+            .at_file(path)
+            .with_hint("mend it, restore it from version control, or record it again"),
     })
 }
 
@@ -106,7 +106,7 @@ fn read_body(path: &Path, hash: &str) -> Result<Bytes> {
     fs::read(path).map(Bytes::from).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::new(Kind::MissingBody { hash: hash.to_owned() })
             .at(path)
-            .hint("restore the folder beside the cassette, or record the cassette again"),
+            .with_hint("restore the folder beside the cassette, or record the cassette again"),
         _ => Error::io("read", path, source),
     })
 }
@@ -119,7 +119,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |source| {
         Error::io("write", path, source)
-            .hint("what was there before is unharmed; free some space or choose another folder, then try again")
+            .with_hint("what was there before is unharmed; free some space or choose another folder, then try again")
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     let unfinished = folder.join(format!(

@@ -32,7 +32,7 @@ impl Folder {
             let path = path.to_owned();
             move |source| {
                 let hint = "choose a folder that can be written: `retape demo --dir DIR`";
-                Error::io("create", &path, source).hint(hint)
+                Error::io("create", &path, source).with_hint(hint)
             }
         };
         fs::create_dir_all(&folder).map_err(failed(&folder))?;

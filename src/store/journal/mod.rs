@@ -58,7 +58,7 @@ impl Journal {
         if recovered.is_none() && !recover::is_begun(&text) {
             return Err(Error::new(Kind::ForeignJournal)
                 .at(&path)
-                .hint("let the release that wrote it save it, or remove the file"));
+                .with_hint("let the release that wrote it save it, or remove the file"));
         }
         let writer = Writer { file, lines: Vec::new(), failure: None };
         Ok((Self { path, file: Mutex::new(writer) }, recovered))
@@ -128,10 +128,8 @@ impl Journal {
         let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         match writer.failure.take() {
             None => Ok(()),
-            Some(source) => {
-                Err(Error::io("write", &self.path, source)
-                    .hint("free some space, then record again"))
-            }
+            Some(source) => Err(Error::io("write", &self.path, source)
+                .with_hint("free some space, then record again")),
         }
     }
 
@@ -154,14 +152,14 @@ impl Journal {
 fn locked(path: &Path) -> Result<File> {
     let hint = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
     std::fs::create_dir_all(path.parent().unwrap_or(path))
-        .map_err(|source| Error::io("make a folder for", path, source).hint(hint))?;
+        .map_err(|source| Error::io("make a folder for", path, source).with_hint(hint))?;
     loop {
         let file = private()
             .read(true)
             .append(true)
             .create(true)
             .open(path)
-            .map_err(|source| Error::io("write", path, source).hint(hint))?;
+            .map_err(|source| Error::io("write", path, source).with_hint(hint))?;
         match file.try_lock() {
             // Another recorder may have removed it between the two steps.
             Ok(()) if is_at(&file, path) => return Ok(file),
@@ -169,7 +167,7 @@ fn locked(path: &Path) -> Result<File> {
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::new(Kind::Busy)
                     .at(path)
-                    .hint("wait for it, or record under another name"));
+                    .with_hint("wait for it, or record under another name"));
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", path, source)),
         }
