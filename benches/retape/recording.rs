@@ -1,6 +1,5 @@
 //! The recording proxy beside a bare one.
 
-use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
@@ -14,21 +13,39 @@ use crate::served::Served;
 
 /// All of it by name.
 pub const ALL: &[Bench] = &[
-    ("recording small JSON, one connection", json),
-    ("recording a stream of 200 events, a chunk each", stream),
+    ("recording small JSON that is fetched, one connection", fetched),
+    ("recording small JSON that is posted, one connection", posted),
+    ("recording a stream of 200 events, a chunk each", streamed),
 ];
 
 const ANSWER: &[u8] = br#"{"id":"m-1","object":"message","role":"assistant","content":"A short answer","usage":{"in":20,"out":40}}"#;
 
-fn json(effort: Effort) -> Table {
-    beside_a_bare_proxy(effort, bare::fixed(ANSWER))
+fn fetched(effort: Effort) -> Table {
+    beside_a_bare_proxy(effort, bare::fixed(ANSWER), |number| {
+        format!("GET /v1/items/{number} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").into_bytes()
+    })
 }
 
-fn stream(effort: Effort) -> Table {
-    beside_a_bare_proxy(effort, bare::stream(sample::events()))
+/// The recorder sends what may not be repeated on a connection of its own, the bare proxy does not.
+fn posted(effort: Effort) -> Table {
+    beside_a_bare_proxy(effort, bare::fixed(ANSWER), post)
 }
 
-fn beside_a_bare_proxy(effort: Effort, origin: Served) -> Table {
+fn streamed(effort: Effort) -> Table {
+    beside_a_bare_proxy(effort, bare::stream(sample::events()), post)
+}
+
+fn post(number: usize) -> Vec<u8> {
+    let body = sample::ASKED.replace("more", &format!("more {number:08}"));
+    let length = body.len();
+    format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// Asks for something else each time, as in a recording: what `asked` makes of a number.
+fn beside_a_bare_proxy(effort: Effort, origin: Served, asked: fn(usize) -> Vec<u8>) -> Table {
     let origin = Rc::new(origin);
     let upstream = origin.address();
     let answer = Client::connect(upstream).fetch(&asked(0)).body;
@@ -41,28 +58,15 @@ fn beside_a_bare_proxy(effort: Effort, origin: Served) -> Table {
         // A chunk that arrives in two reads may be passed on as two: only the bytes are the same.
         let same = Client::connect(served.address()).fetch(&asked(0)).body == answer;
         assert!(same, "{name} gives another answer than the server");
-        asking(name, served, Rc::clone(&origin))
+        let (mut client, mut number) = (Client::connect(served.address()), 0);
+        let (thread, alive) = (served.thread(), (served, Rc::clone(&origin)));
+        Contender::new(name, thread, move || {
+            let _alive = &alive;
+            number += 1;
+            client.ask(&asked(number));
+        })
     });
     compare(effort, contenders.into())
-}
-
-/// Asks for something else each time, as in a recording.
-fn asking(name: &str, served: Rc<Served>, origin: Rc<Served>) -> Contender {
-    let mut client = Client::connect(served.address());
-    let number = Cell::new(0);
-    Contender::new(name, served.thread(), move || {
-        let _alive = (&served, &origin);
-        client.ask(&asked(number.replace(number.get() + 1)));
-    })
-}
-
-fn asked(number: usize) -> Vec<u8> {
-    let body = sample::ASKED.replace("more", &format!("more {number:08}"));
-    let head = format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
-    (head + &body).into_bytes()
 }
 
 fn recorder(upstream: SocketAddr) -> Served {

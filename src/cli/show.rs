@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use terminal_size::{Width, terminal_size};
 
 use super::arguments::{absolute, place};
 use super::{Exit, tell};
@@ -35,8 +36,8 @@ pub(super) struct Show {
     #[arg(long)]
     bodies: bool,
 
-    /// The columns of a line; those of the terminal, else 100
-    #[arg(long, value_name = "COLUMNS", env = "COLUMNS")]
+    /// The columns of a line; those of the terminal, up to 120, else 100
+    #[arg(long, value_name = "COLUMNS")]
     width: Option<usize>,
 }
 
@@ -52,6 +53,12 @@ impl Show {
 
     fn options(&self) -> ShowOptions {
         let detail = if self.bodies { Detail::Bodies } else { Detail::Summary };
-        ShowOptions { width: self.width.unwrap_or(100), colour: Colour::Ansi, detail }
+        let width = self.width.unwrap_or_else(columns);
+        ShowOptions { width, colour: Colour::Ansi, detail }
     }
+}
+
+/// The columns of the terminal; longer lines than 120 are hard to follow.
+fn columns() -> usize {
+    terminal_size().map_or(100, |(Width(width), _)| usize::from(width).min(120))
 }

@@ -13,6 +13,8 @@ pub(super) struct Page {
     number: usize,
     method: usize,
     path: usize,
+    /// The most that a path can take.
+    room: usize,
     body: usize,
     time: usize,
     paths: Paths,
@@ -39,16 +41,17 @@ impl Page {
             number: rows.len().to_string().len(),
             method: longest(&|row| width(&visible(&row.method))).min(7),
             path: 0,
+            room: 0,
             body: answered(|it| width(&it.body)).min(24),
             time: answered(|it| width(&unit::time(it.ms))),
             paths: Paths::Full,
         };
         let fixed = page.number + page.method + page.body + page.time + "    000    ".len();
-        let room = page.options.width.saturating_sub(fixed);
-        if longest(&|row| width(&visible(&row.path))) > room {
+        page.room = page.options.width.saturating_sub(fixed);
+        if longest(&|row| width(&visible(&row.path))) > page.room {
             page.paths = Paths::Short;
         }
-        page.path = longest(&|row| width(&page.path_of(row))).min(room);
+        page.path = longest(&|row| width(&page.path_of(row).0)).min(page.room);
         page
     }
 
@@ -76,7 +79,11 @@ impl Page {
 
     /// An interaction without its bodies.
     pub(super) fn row(&self, number: usize, row: &Row) -> Vec<String> {
-        let mut lines = vec![self.first_line(number, row)];
+        let (path, query) = self.path_of(row);
+        let mut lines = vec![self.first_line(number, row, &path)];
+        if let Some(query) = query {
+            lines.extend(self.hang(&self.lead(Style::Dim, "?"), Style::Dim, &query, Lines(2)));
+        }
         if let Some(gist) = &row.asked {
             let arrow = self.lead(Style::Blue, "→");
             lines.extend(self.said(&arrow, Style::Plain, gist, Lines(2)));
@@ -91,7 +98,7 @@ impl Page {
         lines
     }
 
-    fn first_line(&self, number: usize, row: &Row) -> String {
+    fn first_line(&self, number: usize, row: &Row, path: &str) -> String {
         let (status, style, body, time) = match &row.answer {
             Some(answer) => {
                 let status = answer.status.to_string();
@@ -104,7 +111,7 @@ impl Page {
             "{} {} {}  {}  {}  {}",
             self.paint(Style::Bold, &pad_left(&number.to_string(), self.number)),
             self.paint(Style::Bold, &pad(&cut(&method, self.method), self.method)),
-            pad(&cut_middle(&self.path_of(row), self.path), self.path),
+            pad(&cut_middle(path, self.path), self.path),
             self.paint(style, &status),
             pad(&cut(&visible(body), self.body), self.body),
             self.paint(Style::Dim, &pad_left(&time, self.time)),
@@ -146,10 +153,17 @@ impl Page {
         self.options.colour.paint(style, text)
     }
 
-    fn path_of(&self, row: &Row) -> String {
-        match self.paths {
+    /// The path, and its query if that has to stand on a line of its own.
+    fn path_of(&self, row: &Row) -> (String, Option<String>) {
+        let path = match self.paths {
             Paths::Full => visible(&row.path).into_owned(),
             Paths::Short => shorten_ids(&visible(&row.path)),
+        };
+        match path.split_once('?') {
+            Some((before, query)) if width(&path) > self.room => {
+                (format!("{before}?…"), Some(query.to_owned()))
+            }
+            _ => (path, None),
         }
     }
 }

@@ -11,6 +11,7 @@ mod journal;
 mod message;
 mod misses;
 mod modes;
+mod mount;
 mod origins;
 mod outages;
 mod record;

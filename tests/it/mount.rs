@@ -1,0 +1,139 @@
+//! A cassette on a mock server.
+
+use insta::assert_snapshot;
+use retape::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Request, Response};
+use retape::redact::Redactor;
+use retape::{Cassette, Name, mount, store};
+use wiremock::matchers::path;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::support::client::{ask, get, post};
+
+fn asked(method: &str, path: &str, body: &'static str) -> Request {
+    let headers = Headers::from_iter([("content-type", "application/json")]);
+    Request { method: method.to_owned(), path: path.to_owned(), headers, body: body.into() }
+}
+
+fn answered(status: u16, body: &'static str) -> Response {
+    Response {
+        ms: 1,
+        status,
+        reason: None,
+        headers: [
+            ("content-type", "application/json"),
+            ("set-cookie", "a=1"),
+            ("set-cookie", "b=2"),
+        ]
+        .into_iter()
+        .collect(),
+        body: Body::Whole(body.into()),
+        trailers: Headers::new(),
+        end: End::Complete,
+    }
+}
+
+fn interaction(request: Request, outcome: Outcome) -> Interaction {
+    Interaction { after: Vec::new(), request, outcome }
+}
+
+struct Saved {
+    folder: tempfile::TempDir,
+}
+
+impl Saved {
+    fn new(interactions: Vec<Interaction>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        let cassette = Redactor::standard().cassette(cassette);
+        store::save(folder.path(), &Name::new("tape").unwrap(), &cassette).unwrap();
+        Self { folder }
+    }
+
+    fn file(&self) -> std::path::PathBuf {
+        self.folder.path().join("tape.json")
+    }
+
+    async fn refusal(&self) -> String {
+        let error = mount(&MockServer::start().await, self.file()).await.unwrap_err();
+        format!("{error:?}").replace(&self.folder.path().display().to_string(), "FOLDER")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn recorded_answers_come_in_order_behind_the_mocks_of_the_test() {
+    let saved = Saved::new(vec![
+        interaction(asked("GET", "/v1/run?x=1", ""), Outcome::Response(answered(200, "[1]"))),
+        interaction(asked("GET", "/v1/run?x=1", ""), Outcome::Response(answered(404, "[2]"))),
+        interaction(
+            asked("POST", "/v1/run", r#"{"a":1,"b":2}"#),
+            Outcome::Response(answered(201, "")),
+        ),
+    ]);
+    let server = MockServer::start().await;
+    let own = ResponseTemplate::new(204);
+    Mock::given(path("/own")).respond_with(own).mount(&server).await;
+    let mounted = mount(&server, saved.file()).await.unwrap();
+
+    let url = server.uri();
+    let first = get(&format!("{url}/v1/run?x=1"));
+    let second = get(&format!("{url}/v1/run?x=1"));
+    let posted = post(&format!("{url}/v1/run"), r#"{"b": 2, "a": 1.0}"#);
+    let own = get(&format!("{url}/own"));
+
+    assert_eq!((first.status, first.text().as_str()), (200, "[1]"));
+    assert_eq!((second.status, second.text().as_str()), (404, "[2]"));
+    assert_eq!((posted.status, own.status), (201, 204));
+    let cookies: Vec<_> =
+        first.head.fields.iter().filter(|(name, _)| name == "set-cookie").collect();
+    assert_eq!(cookies.len(), 2, "{:?}", first.head.fields);
+    assert_eq!(mounted.misses(), [""; 0]);
+    mounted.finish().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_miss_cannot_be_overlooked() {
+    let recorded = asked("POST", "/v1/run", r#"{"word": "yes"}"#);
+    let saved = Saved::new(vec![interaction(recorded, Outcome::Response(answered(200, "[]")))]);
+    let server = MockServer::start().await;
+    let mounted = mount(&server, saved.file()).await.unwrap();
+
+    let missed = ask(
+        "POST",
+        &format!("{}/v1/run", server.uri()),
+        "Content-Type: application/json\r\n",
+        r#"{"word": "no"}"#,
+    );
+
+    assert_eq!(missed.status, 470);
+    assert_eq!(missed.field("retape-error"), Some("miss"));
+    assert!(missed.text().contains(r#"-   "word": "yes""#), "{}", missed.text());
+    assert!(mounted.finish().unwrap_err().is_miss());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_that_needs_more_than_a_mock_server_can_do_is_refused() {
+    let chunk = |ms| Chunk { ms, bytes: "data: 1\n\n".into() };
+    let streamed = Response { body: Body::Stream(vec![chunk(1), chunk(2)]), ..answered(200, "") };
+    let cut = Response { end: End::ServerClosed, ..answered(200, "[1") };
+    let refusal = async |outcome| {
+        let whole = Outcome::Response(answered(200, "[]"));
+        let interactions = vec![
+            interaction(asked("GET", "/a", ""), whole),
+            interaction(asked("GET", "/b", ""), outcome),
+        ];
+        Saved::new(interactions).refusal().await
+    };
+
+    assert_snapshot!(refusal(Outcome::Response(streamed)).await, @r"
+    a mock server cannot stream an answer (`FOLDER/tape.json`) in interaction 2
+    hint: serve this cassette with `retape::Session`, whose server does that
+    ");
+    assert_snapshot!(refusal(Outcome::Response(cut)).await, @r"
+    a mock server cannot cut an answer short (`FOLDER/tape.json`) in interaction 2
+    hint: serve this cassette with `retape::Session`, whose server does that
+    ");
+    assert_snapshot!(refusal(Outcome::Nothing(End::Timeout)).await, @r"
+    a mock server cannot leave a request without an answer (`FOLDER/tape.json`) in interaction 2
+    hint: serve this cassette with `retape::Session`, whose server does that
+    ");
+}
