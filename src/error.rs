@@ -30,7 +30,7 @@ struct Inner {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Kind {
-    /// A file could not be read, written, locked or removed: the verb.
+    /// The system refused something: what, as in `read file`.
     Io(&'static str),
     /// The file is not JSON of the expected form.
     Syntax,
@@ -89,8 +89,8 @@ impl Error {
         }))
     }
 
-    pub(crate) fn io(verb: &'static str, path: &Path, source: std::io::Error) -> Self {
-        Self::new(Kind::Io(verb)).at(path).because(source)
+    pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::new(Kind::Io(what)).at(path).because(source)
     }
 
     pub(crate) fn at(mut self, path: &Path) -> Self {
@@ -189,7 +189,7 @@ impl fmt::Display for Error {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(verb) => write!(f, "cannot {verb} file"),
+            Self::Io(what) => write!(f, "cannot {what}"),
             Self::Syntax => f.write_str("not a cassette"),
             Self::NewerVersion { found, known } => {
                 write!(

@@ -132,7 +132,7 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let listen = |kind| {
             signal(kind).map_err(|source| {
-                Error::new(Kind::Io("listen for signals through")).because(source)
+                Error::new(Kind::Io("listen for signals")).because(source)
             })
         };
         Ok(Self {

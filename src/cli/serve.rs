@@ -87,8 +87,8 @@ impl Served {
 
     fn spawn(command: &str) -> Result<Self> {
         let log = std::env::temp_dir().join(format!("retape-serve-{}.log", std::process::id()));
-        let file = File::create(&log).map_err(|source| Error::io("create", &log, source))?;
-        let copy = file.try_clone().map_err(|source| Error::io("create", &log, source))?;
+        let file = File::create(&log).map_err(|source| Error::io("create file", &log, source))?;
+        let copy = file.try_clone().map_err(|source| Error::io("create file", &log, source))?;
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).stdin(Stdio::null()).stdout(file).stderr(copy);
         #[cfg(unix)]
