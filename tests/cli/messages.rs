@@ -130,3 +130,16 @@ fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
     hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     ");
 }
+
+#[test]
+fn nothing_that_a_client_asks_plays_with_the_terminal() {
+    let stage = Stage::new();
+
+    let asks = "GET /a%1b]0;title%07/-/x\nGET /\u{202e}gpj.exe";
+    let replay = &mut stage.around(&["replay"], asks);
+    let text = said(&replay.env("CLICOLOR_FORCE", "1").output().unwrap());
+
+    assert!(text.contains("\u{1b}["), "colour is on: {text}");
+    assert!(text.contains(r"`a\u001b]0;title\u0007` is not a cassette name"), "{text}");
+    assert!(!text.contains("\u{1b}]") && !text.contains('\u{202e}'), "{text:?}");
+}
