@@ -19,6 +19,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::tee::Abandoned;
 use crate::cassette::End;
 use crate::error::{Error, Kind, Result};
+use crate::redact::Redactor;
 
 /// A body on its way to the server.
 pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
@@ -34,7 +35,7 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 pub struct Upstream {
     kept_alive: Client<HttpsConnector<HttpConnector>, Outgoing>,
     fresh: Client<HttpsConnector<HttpConnector>, Outgoing>,
-    /// The address without user information and without a slash at its end.
+    /// The address without a slash at its end.
     origin: String,
     base: Uri,
     /// Whether it has answered before, so that a connection may be used again.
@@ -62,23 +63,19 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// If it is not an `http` or `https` address.
+    /// If it is not an `http` or `https` address, or holds user information.
     pub fn new(address: &str) -> Result<Self> {
-        let refused = || {
-            Error::new(Kind::Setting {
-                name: "upstream",
-                value: address.to_owned(),
-                expected: "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]",
-            })
-        };
-        let base: Uri = address.parse().map_err(|source| refused().because(source))?;
+        let base: Uri = address.parse().map_err(|source| refused(address).because(source))?;
         let scheme = base.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme));
         let (Some(scheme), Some(authority), None) = (scheme, base.authority(), base.query()) else {
-            return Err(refused());
+            return Err(refused(address));
         };
-        // User information has no place in a URL that is written down.
-        let host = authority.as_str().rsplit('@').next().unwrap_or_default();
-        let origin = format!("{scheme}://{host}{}", base.path().trim_end_matches('/'));
+        if authority.as_str().contains('@') {
+            return Err(refused(address).with_hint(
+                "leave user and password out: what the client sends as `authorization` is passed on",
+            ));
+        }
+        let origin = format!("{scheme}://{authority}{}", base.path().trim_end_matches('/'));
         let connector = connector();
         let kept_alive = client(connector.clone(), KEPT_IDLE);
         let fresh = client(connector, 0);
@@ -123,6 +120,15 @@ impl Upstream {
         }
         outcome
     }
+}
+
+/// What was given is shown without the secrets in it.
+fn refused(address: &str) -> Error {
+    Error::new(Kind::Setting {
+        name: "upstream",
+        value: Redactor::standard().url(address),
+        expected: "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]",
+    })
 }
 
 async fn send_once(

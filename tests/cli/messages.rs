@@ -27,6 +27,21 @@ fn an_address_of_a_server_has_a_scheme() {
 }
 
 #[test]
+fn an_address_of_a_server_has_no_password_and_none_is_shown() {
+    let upstream = "http://me:hunter22@127.0.0.1:8283/?api_key=0123456789abcdef";
+    let other = "http://me:hunter22@127.0.0.1:8283";
+    let record = |upstream| {
+        refused(&Stage::new(), &["record", "--upstream", upstream, "tape", "--", "true"])
+    };
+
+    assert_snapshot!(record(upstream), @"error: `upstream` is `http://HOST/?api_key=[redacted:api_key]`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]");
+    assert_snapshot!(record(other), @r"
+    error: `upstream` is `http://HOST`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]
+    hint: leave user and password out: what the client sends as `authorization` is passed on
+    ");
+}
+
+#[test]
 fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
     assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @r"
     error: no cassette `letta/hello` (`cassettes/letta/hello.json`)
