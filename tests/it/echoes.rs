@@ -56,7 +56,7 @@ async fn in_a_stream_of_single_bytes() {
     let upstream = Upstream::start(|asked, wire| {
         wire.send(EVENTS);
         for byte in format!("data: {}\n\ndata: {RECORDED}{RECORDED}\n\n", asked.text()).chars() {
-            wire.send_chunk(&byte.to_string());
+            wire.send_chunk(byte.to_string());
         }
         wire.send_end();
         Then::KeepAlive
