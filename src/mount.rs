@@ -92,7 +92,7 @@ impl Mounted {
         match misses.first() {
             None => Ok(()),
             Some(first) => {
-                Err(Error::new(Kind::Missed { count: misses.len() }).hint(first.clone()))
+                Err(Error::new(Kind::Missed { count: misses.len() }).with_hint(first.clone()))
             }
         }
     }
@@ -162,7 +162,7 @@ fn refuse(cassette: &Cassette) -> Result<()> {
     for (number, interaction) in cassette.interactions.iter().enumerate() {
         if let Some(why) = needs_more(&interaction.outcome) {
             let hint = "serve this cassette with `retape::Session`, whose server does that";
-            return Err(Error::new(Kind::Unsupported(why)).in_interaction(number).hint(hint));
+            return Err(Error::new(Kind::Unsupported(why)).in_interaction(number).with_hint(hint));
         }
     }
     Ok(())

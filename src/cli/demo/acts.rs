@@ -72,7 +72,7 @@ async fn record(plan: &Plan, server: &Server, findings: &mut Vec<String>) -> Res
     session.finish().await?;
     let Some(seen) = whole(held, findings) else { return Ok(None) };
     let file = plan.folder.file();
-    let bytes = std::fs::read(&file).map_err(|source| Error::io("read", &file, source))?;
+    let bytes = std::fs::read(&file).map_err(|source| Error::io("read file", &file, source))?;
     let cassette = store::load(&plan.folder.absolute(), &Folder::name()?)?;
     stage::gap();
     stage::text(&format!(
