@@ -120,9 +120,8 @@ impl Player {
         };
         let place = Place::of(&head.headers, "");
         let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), place);
-        let interactions = &self.replayer.recorded().cassette().interactions;
-        match chosen.map(|number| interactions[number].response()) {
-            Ok(Some(response)) => template(response),
+        match chosen.map(|chosen| self.replayer.recorded().response(&chosen)) {
+            Ok(Some(response)) => template(&response),
             Ok(None) => ResponseTemplate::new(502),
             Err(mismatch) => {
                 let explanation = report::miss(&self.name, &mismatch);
