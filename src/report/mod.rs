@@ -23,6 +23,7 @@ mod unit;
 
 pub use difference::difference;
 pub use gist::Gist;
+#[cfg(feature = "cli")]
 pub(crate) use line::visible;
 pub use miss::miss;
 pub use pretty::pretty;
