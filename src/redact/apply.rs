@@ -1,12 +1,10 @@
 //! Applying rules and found secrets to the parts of an interaction.
 
-use bytes::Bytes;
-
 use super::notes::{Notes, Side};
 use super::secrets::Searcher;
 use super::{Redactor, Rule, Secrets, header, text, url};
 use crate::cassette::splice::{Edit, in_order, splice};
-use crate::cassette::{Body, Cassette, Chunk, Headers, Outcome, Request, Response, coding};
+use crate::cassette::{Body, Cassette, Headers, Outcome, Request, Response};
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
@@ -140,39 +138,20 @@ fn edit_body(headers: &mut Headers, body: &mut Body, find: impl FnOnce(&[u8]) ->
     let plain = headers
         .get("content-encoding")
         .filter(|coding| !coding.trim().eq_ignore_ascii_case("identity"))
-        .and_then(|coding| coding::decode_readable(coding, &wire));
-    let edits = in_order(find(plain.as_deref().unwrap_or(&wire)));
+        .and_then(|coding| body.decoded(coding))
+        // What only says that it is compressed is looked at as it is.
+        .filter(|plain| !plain.is_empty());
+    let edits = in_order(find(&plain.as_ref().map_or_else(|| wire.clone(), Body::bytes)));
     if edits.is_empty() {
         return;
     }
     if let Some(plain) = plain {
         headers.remove("content-encoding");
-        *body = laid_out_as(body, plain.into());
+        *body = plain;
     }
     body.splice(&edits);
     let announced = headers.get("content-length").and_then(|length| length.trim().parse().ok());
     if announced == Some(wire.len()) && body.len() != wire.len() {
         headers.set("content-length", body.len().to_string());
     }
-}
-
-/// Decoded bytes in as many chunks as the compressed ones came in, each about as far as its
-/// compressed share and up to the end of an event or a line.
-fn laid_out_as(body: &Body, plain: Bytes) -> Body {
-    let Body::Stream(chunks) = body else { return Body::Whole(plain) };
-    let wire = body.len().max(1);
-    let (mut arrived, mut start) = (0, 0);
-    let last = chunks.len().saturating_sub(1);
-    let share = |(number, chunk): (usize, &Chunk)| {
-        arrived += chunk.bytes.len();
-        let about = (plain.len() * arrived / wire).max(start);
-        let end = match memchr::memmem::find(&plain[about..], b"\n\n") {
-            Some(found) if number < last => about + found + 2,
-            _ => plain.len(),
-        };
-        let bytes = plain.slice(start..end);
-        start = end;
-        Chunk { ms: chunk.ms, bytes }
-    };
-    Body::Stream(chunks.iter().enumerate().map(share).collect())
 }

@@ -65,11 +65,15 @@ fn answer(cassette: &Cassette, number: usize) -> &Response {
     cassette.interactions[number].response().expect("an answer")
 }
 
+/// What becomes of an answer.
+fn redacted_answer(answered: Response) -> Response {
+    answer(&redacted(cassette(vec![(request("/", &[], ""), answered)])), 0).clone()
+}
+
 /// What becomes of the body of an answer.
 fn body(content_type: &str, text: &str) -> String {
-    let response = response(&[("content-type", content_type)], whole(text));
-    let after = redacted(cassette(vec![(request("/", &[], ""), response)]));
-    String::from_utf8(answer(&after, 0).body.bytes().to_vec()).expect("text")
+    let after = redacted_answer(response(&[("content-type", content_type)], whole(text)));
+    String::from_utf8(after.body.bytes().to_vec()).expect("text")
 }
 
 #[track_caller]
@@ -293,6 +297,38 @@ fn gzipped(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text).expect("memory");
     encoder.finish().expect("memory")
+}
+
+#[test]
+fn a_compressed_stream_is_laid_out_as_it_could_be_read() {
+    let secret = secret("laid");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let lines =
+        [format!("{{\"api_key\":\"{secret}\"}}\n"), "{\"a\":1}\n".into(), "{\"b\":2}\n".into()];
+    let chunks = lines.each_ref().map(|line| {
+        encoder.write_all(line.as_bytes()).expect("memory");
+        encoder.flush().expect("memory");
+        std::mem::take(encoder.get_mut())
+    });
+    let headers = [("content-type", "application/x-ndjson"), ("content-encoding", "gzip")];
+    let answer = response(&headers, stream(&chunks.each_ref().map(Vec::as_slice)));
+
+    let redacted = redacted_answer(answer);
+
+    let shown: Vec<_> = redacted.body.chunks().iter().map(|chunk| &chunk.bytes[..]).collect();
+    assert_eq!(
+        shown,
+        [&b"{\"api_key\":\"[redacted:api_key]\"}\n"[..], lines[1].as_bytes(), lines[2].as_bytes()]
+    );
+}
+
+#[test]
+fn a_body_that_only_says_that_it_is_compressed_hides_no_secret() {
+    let text = format!(r#"{{"api_key":"{}"}}"#, secret("mislabelled"));
+
+    let redacted = redacted_answer(response(&[("content-encoding", "gzip")], whole(text)));
+
+    assert_eq!(redacted.body.bytes(), r#"{"api_key":"[redacted:api_key]"}"#);
 }
 
 #[test]
