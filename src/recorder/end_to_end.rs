@@ -21,7 +21,10 @@ const HOP_BY_HOP: [HeaderName; 6] = [
 pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
     let mut kept = of_response(headers);
     // Removing would change the order of what stays.
-    let asked = headers.get_all(TE).iter().any(|value| value.as_bytes() == b"trailers");
+    let codings = headers.get_all(TE).iter().filter_map(|value| value.to_str().ok());
+    let asked = codings.flat_map(|value| value.split(',')).any(|coding| {
+        coding.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("trailers")
+    });
     if kept.contains_key(HOST) || kept.contains_key(EXPECT) {
         kept = filtered(&kept, |name| *name != HOST && *name != EXPECT);
     }
@@ -68,7 +71,7 @@ mod tests {
             ("x-hop", "1"),
             ("x-end", "a"),
             ("keep-alive", "timeout=5"),
-            ("te", "trailers"),
+            ("te", "deflate, Trailers;q=0.5"),
             ("transfer-encoding", "chunked"),
             ("x-end", "b"),
             ("upgrade", "h2c"),
