@@ -30,10 +30,21 @@ impl Mode {
     /// If `RETAPE_MODE` names no mode.
     pub fn from_env() -> Result<Self> {
         match env::var("RETAPE_MODE") {
-            Ok(word) if !word.is_empty() => word.parse(),
+            Ok(word) if !word.is_empty() => Self::of(&word, "RETAPE_MODE"),
             _ if is_ci() => Ok(Self::Replay),
             _ => Ok(Self::Once),
         }
+    }
+
+    /// The mode that a word names; `setting` is where it was found.
+    fn of(word: &str, setting: &'static str) -> Result<Self> {
+        let expected = "replay, once, new_episodes, record, passthrough";
+        [Self::Replay, Self::Once, Self::NewEpisodes, Self::Record, Self::Passthrough]
+            .into_iter()
+            .find(|mode| mode.as_str() == word)
+            .ok_or_else(|| {
+                Error::new(Kind::Setting { name: setting, value: word.to_owned(), expected })
+            })
     }
 
     /// The word for it: `replay`, `once`, `new_episodes`, `record` or `passthrough`.
@@ -57,16 +68,7 @@ impl FromStr for Mode {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        [Self::Replay, Self::Once, Self::NewEpisodes, Self::Record, Self::Passthrough]
-            .into_iter()
-            .find(|mode| mode.as_str() == word)
-            .ok_or_else(|| {
-                Error::new(Kind::Setting {
-                    name: "RETAPE_MODE",
-                    value: word.to_owned(),
-                    expected: "replay, once, new_episodes, record, passthrough",
-                })
-            })
+        Self::of(word, "mode")
     }
 }
 

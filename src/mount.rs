@@ -60,7 +60,8 @@ pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounte
     let file = file.as_ref();
     let cassette = store::load_file(file)?;
     refuse(&cassette).map_err(|error| error.at_file(file))?;
-    let recorded = Arc::new(Recorded::new(cassette)?);
+    let recorded = Recorded::new(cassette).map_err(|error| error.at_file(file))?;
+    let recorded = Arc::new(recorded);
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let player =
         Player { name, replayer: Replayer::new(recorded, Pace::Instant), misses: Mutex::default() };

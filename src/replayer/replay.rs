@@ -40,7 +40,8 @@ impl Recorded {
     ///
     /// If there is none of that name, or it cannot be read.
     pub fn load(folder: &Path, name: &Name) -> Result<Self> {
-        Self::new(store::load(folder, name)?)
+        let cassette = store::load(folder, name)?;
+        Self::new(cassette).map_err(|error| error.at_file(&store::path_of(folder, name)))
     }
 
     /// Makes a cassette ready.
