@@ -64,8 +64,8 @@
 //! - [`session`], [`mount()`]: what a test calls.
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; [`matching`]: which interaction answers; [`redact`]: what is never
-//!   written; [`correlate`]: who issued which identifier; [`message`]: typed messages;
+//! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
+//!   written; `correlate`: who issued which identifier; [`message`]: typed messages;
 //!   [`cassette`]: the data and its file. None of these does any IO.
 //!
 //! # Limits
@@ -78,9 +78,10 @@ pub mod cassette;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-pub mod correlate;
+mod correlate;
 mod error;
 mod json;
+#[doc(hidden)] // Its index is measured by the benchmarks.
 pub mod matching;
 pub mod message;
 mod mode;

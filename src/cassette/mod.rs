@@ -10,7 +10,7 @@ pub mod format;
 mod headers;
 mod interaction;
 mod name;
-pub mod splice;
+pub(crate) mod splice;
 
 pub use body::{Body, Chunk};
 pub use format::FormatVersion;

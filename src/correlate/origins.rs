@@ -7,11 +7,11 @@ use crate::cassette::{Cassette, Headers, Interaction};
 
 /// Where an identifier came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// It first appeared in the answer of this interaction.
-    Server(usize),
-    /// It first appeared in the request of this interaction.
-    Client(usize),
+enum Origin {
+    /// It first appeared in an answer.
+    Server,
+    /// It first appeared in a request.
+    Client,
 }
 
 /// The origin of each identifier of a cassette.
@@ -25,26 +25,21 @@ impl Origins {
     /// Finds the identifiers of a cassette in the order in which they went over the wire.
     pub fn of(cassette: &Cassette) -> Self {
         let mut origins = Self::default();
-        for (number, interaction) in cassette.interactions.iter().enumerate() {
-            origins.note_request(interaction, Origin::Client(number));
-            origins.note_answer(interaction, Origin::Server(number));
+        for interaction in &cassette.interactions {
+            origins.note_request(interaction, Origin::Client);
+            origins.note_answer(interaction, Origin::Server);
         }
         origins
     }
 
-    /// The origin of an identifier, if it stands in the cassette.
-    pub fn of_identifier(&self, identifier: &str) -> Option<Origin> {
-        self.known.get(identifier).copied()
-    }
-
     /// Whether the server issued it.
     pub fn is_issued(&self, identifier: &str) -> bool {
-        matches!(self.known.get(identifier), Some(Origin::Server(_)))
+        self.known.get(identifier) == Some(&Origin::Server)
     }
 
     /// Whether the client minted it.
     pub fn is_minted(&self, identifier: &str) -> bool {
-        matches!(self.known.get(identifier), Some(Origin::Client(_)))
+        self.known.get(identifier) == Some(&Origin::Client)
     }
 
     /// How many identifiers the client minted.
@@ -76,7 +71,7 @@ impl Origins {
             let identifier = &text[range];
             if !self.known.contains_key(identifier) {
                 self.known.insert(identifier.to_owned(), origin);
-                self.minted += usize::from(matches!(origin, Origin::Client(_)));
+                self.minted += usize::from(matches!(origin, Origin::Client));
             }
         }
     }

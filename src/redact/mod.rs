@@ -51,13 +51,13 @@ use std::sync::Arc;
 use regex::bytes::Regex;
 
 pub use live::Live;
-pub use memory::Memory;
+pub(crate) use memory::Memory;
 pub use secrets::Secrets;
 
 use self::notes::{Notes, Side};
 use self::rule::Rule;
 use crate::cassette::splice::{Edit, splice};
-use crate::cassette::{Cassette, Headers, Request, Response};
+use crate::cassette::{Cassette, Headers, Request};
 use crate::error::Result;
 
 /// A value from which a [`Redactor`] has taken the secrets.
@@ -157,23 +157,18 @@ impl Redactor {
         apply::request(self, request, secrets);
     }
 
-    /// Takes the secrets out of an answer and notes them.
-    pub fn response_noting(&self, response: &mut Response, secrets: &mut Secrets) {
-        apply::response(self, response, secrets);
-    }
-
     /// Takes the secrets out of header fields.
     pub fn headers(&self, headers: &mut Headers) {
         self.headers_noting(headers, &mut Secrets::default());
     }
 
     /// Takes the secrets out of the header fields of an answer and notes them.
-    pub fn headers_noting(&self, headers: &mut Headers, secrets: &mut Secrets) {
+    pub(crate) fn headers_noting(&self, headers: &mut Headers, secrets: &mut Secrets) {
         header::redact(headers, &mut Notes { redactor: self, side: Side::Response, secrets });
     }
 
     /// A request target without the secrets in its query; `None` if there are none.
-    pub fn target(&self, path_and_query: &str) -> Option<String> {
+    pub(crate) fn target(&self, path_and_query: &str) -> Option<String> {
         let secrets = &mut Secrets::default();
         let mut notes = Notes { redactor: self, side: Side::Request, secrets };
         let edits = apply::target(path_and_query, &mut notes);

@@ -83,7 +83,7 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
 
 /// Removes bodies that the cassette does not name any more. Only files that are named like a body
 /// are touched; what cannot be removed does no harm.
-pub fn remove_leftovers(bodies: &Path, named: &BTreeSet<String>) {
+fn remove_leftovers(bodies: &Path, named: &BTreeSet<String>) {
     let Ok(entries) = fs::read_dir(bodies) else { return };
     for entry in entries.flatten() {
         let file = entry.file_name();

@@ -3,5 +3,5 @@
 mod file;
 mod journal;
 
-pub use file::{exists, load, load_file, path_of, remove_leftovers, save};
-pub use journal::{Entry, Journal, Recovered};
+pub use file::{exists, load, load_file, path_of, save};
+pub(crate) use journal::{Entry, Journal, Recovered};
