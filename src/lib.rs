@@ -87,6 +87,7 @@ pub mod message;
 mod mode;
 #[cfg(feature = "wiremock")]
 mod mount;
+mod percent;
 mod recorder;
 pub mod redact;
 mod replayer;

@@ -20,7 +20,7 @@ const ROWS: [&[&str]; 10] = [
     &["redact", "correlate"],
     &["message"],
     &["cassette"],
-    &["error", "json"],
+    &["error", "json", "percent"],
 ];
 
 /// The first row below the line.

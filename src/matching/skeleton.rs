@@ -8,6 +8,7 @@ use foldhash::fast::{FixedState, FoldHasher};
 use crate::cassette::Request;
 use crate::correlate::{Origins, identifiers};
 use crate::json::{Container, Text, Token, canonical_number, unescape};
+use crate::percent;
 
 /// A request reduced to what must be equal, and the holes that may differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl Reader<'_> {
     fn path(&mut self, path: &str) -> u64 {
         let mut hashes = Vec::new();
         for (index, segment) in path.split('/').enumerate() {
-            hashes.push(self.text(combine(&[PATH, index as u64]), &percent_decoded(segment)));
+            hashes.push(self.text(combine(&[PATH, index as u64]), &percent::decoded(segment)));
         }
         combine(&hashes)
     }
@@ -81,8 +82,8 @@ impl Reader<'_> {
         let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
         parameters.fold(QUERY, |sum, parameter| {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let name = hash_of(&percent_decoded(name));
-            let value = self.text(combine(&[QUERY, name]), &form_decoded(value));
+            let name = hash_of(&percent::form_decoded(name));
+            let value = self.text(combine(&[QUERY, name]), &percent::form_decoded(value));
             sum.wrapping_add(combine(&[name, value]))
         })
     }
@@ -199,30 +200,4 @@ fn scalar(spelled: &str) -> u64 {
     let number = spelled.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     let meaning = if number { canonical_number(spelled) } else { Cow::Borrowed(spelled) };
     combine(&[hash_of("scalar"), hash_of(meaning.as_ref())])
-}
-
-fn form_decoded(text: &str) -> Cow<'_, str> {
-    if text.contains('+') {
-        return Cow::Owned(percent_decoded(&text.replace('+', " ")).into_owned());
-    }
-    percent_decoded(text)
-}
-
-/// The text with `%XX` resolved; bytes that are no UTF-8 then are replaced.
-fn percent_decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => out.push(byte),
-            None => out.push(bytes[at]),
-        }
-        at += if code.is_some_and(|code| u8::from_str_radix(code, 16).is_ok()) { 3 } else { 1 };
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }

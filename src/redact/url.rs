@@ -1,11 +1,11 @@
 //! Secrets in URLs, queries and forms.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::notes::Notes;
 use super::{Rule, name, value};
 use crate::cassette::splice::Edit;
+use crate::percent::{self, form_decoded};
 
 /// What stands in the place of a URL's user information. It has to be a valid one.
 const USER: &str = "redacted";
@@ -19,7 +19,7 @@ pub(super) fn find(url: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
     {
         let user = &url[range.clone()];
         let secret = user.split_once(':').map_or(user, |(_, password)| password);
-        notes.secrets.note(&decoded(secret), value::placeholder("userinfo"));
+        notes.secrets.note(&percent::decoded(secret), value::placeholder("userinfo"));
         edits.push(Edit::new(range, USER));
     }
     if notes.applies(Rule::Query)
@@ -57,8 +57,8 @@ pub(super) fn userinfo(url: &str) -> Option<Range<usize>> {
 }
 
 fn parameter(name: &str, spelled: &str, notes: &mut Notes<'_>) -> Option<String> {
-    let name = decoded(name.strip_prefix("amp;").unwrap_or(name));
-    let value = decoded(spelled);
+    let name = form_decoded(name.strip_prefix("amp;").unwrap_or(name));
+    let value = form_decoded(spelled);
     match name::parameter(&name) {
         name::Tells::Secret | name::Tells::Secrets => {}
         name::Tells::Perhaps if value::is_credential(&value) || value::is_placeholder(&value) => {}
@@ -70,27 +70,4 @@ fn parameter(name: &str, spelled: &str, notes: &mut Notes<'_>) -> Option<String>
     }
     // A client that sends a placeholder back encodes it.
     with.or_else(|| value::is_placeholder(&value).then(|| value.into_owned()))
-}
-
-/// A part of a query without its percent-encoding.
-fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains(['%', '+']) {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let hex = text.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (byte, hex) {
-            (b'%', Some(code)) => {
-                out.push(code);
-                at += 2;
-            }
-            (b'+', _) => out.push(b' '),
-            _ => out.push(*byte),
-        }
-        at += 1;
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::cassette::Name;
 use crate::error::Result;
+use crate::percent;
 
 /// A request target taken apart: `/<cassette>~<token>/-/<what the client asks for>`.
 ///
@@ -39,7 +40,7 @@ impl<'a> Address<'a> {
     pub fn cassette(&self) -> Result<Option<Name>> {
         match self.session.split('~').next() {
             None | Some("") => Ok(None),
-            Some(name) => Name::new(percent_decoded(name)).map(Some),
+            Some(name) => Name::new(percent::decoded(name)).map(Some),
         }
     }
 
@@ -54,20 +55,6 @@ fn split(target: &str, path_end: usize) -> Option<(&str, &str)> {
     let path = &target[..path_end];
     let at = path.find("/-/").or_else(|| path.ends_with("/-").then(|| path.len() - 2))?;
     Some((path[..at].trim_start_matches('/'), &target[at + 2..]))
-}
-
-/// The text with `%XX` resolved; bytes that are no UTF-8 then are replaced.
-pub fn percent_decoded(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let code = behind.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        let byte =
-            code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%');
-        out.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &behind[2..] } else { behind };
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod listen;
 mod origin;
 mod place;
 
-pub use address::{Address, percent_decoded};
+pub use address::Address;
 pub use answer::{Answer, AnswerBody, Cut, Flushed, OURS, cut_after, full, no_answer, problem};
 pub use listen::{Handler, Server};
 pub use origin::{

@@ -17,11 +17,12 @@ use crate::cassette::Name;
 use crate::error::{Error, Result};
 use crate::matching::Mismatch;
 use crate::mode::Mode;
+use crate::percent;
 use crate::recorder::{Recorder, Recording, Tape};
 use crate::redact::Redactor;
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
-use crate::server::{Address, Answer, Handler, Place, percent_decoded, problem};
+use crate::server::{Address, Answer, Handler, Place, problem};
 use crate::store::Journal;
 
 /// All sessions that are served at one address.
@@ -78,9 +79,9 @@ impl Gateway {
     /// Lets the runs of a session, or of all, begin anew. Tells how many there were.
     pub(super) fn reset(&self, session: Option<&str>) -> usize {
         let tracks = lock(&self.tracks);
-        let session = session.map(percent_decoded);
+        let session = session.map(percent::decoded);
         let chosen = tracks.iter().filter(|(name, _)| {
-            session.as_ref().is_none_or(|session| *session == percent_decoded(name))
+            session.as_ref().is_none_or(|session| *session == percent::decoded(name))
         });
         let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
         replayers.map(Replayer::reset).count()

@@ -1,0 +1,52 @@
+//! Percent-encoding undone.
+
+use std::borrow::Cow;
+
+/// The text with `%XX` resolved; bytes that are no UTF-8 then are replaced.
+pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
+    resolved(text, b'+')
+}
+
+/// The same of a part of a query or a form, where `+` stands for a space.
+pub(crate) fn form_decoded(text: &str) -> Cow<'_, str> {
+    resolved(text, b' ')
+}
+
+fn resolved(text: &str, plus: u8) -> Cow<'_, str> {
+    if !text.contains('%') && (plus == b'+' || !text.contains('+')) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let code = if *first == b'%' { byte(behind) } else { None };
+        out.push(code.unwrap_or(if *first == b'+' { plus } else { *first }));
+        rest = if code.is_some() { &behind[2..] } else { behind };
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// The byte that two hexadecimal digits at the beginning stand for.
+fn byte(text: &[u8]) -> Option<u8> {
+    let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
+    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_resolved_and_nothing_else() {
+        for (text, plain, form) in [
+            ("a%20b+c", "a b+c", "a b c"),
+            ("%41%4a%4A", "AJJ", "AJJ"),
+            ("100%", "100%", "100%"),
+            ("%+f%-1%4", "%+f%-1%4", "% f%-1%4"),
+            ("%zz%é", "%zz%é", "%zz%é"),
+            ("%C3%A9%ff", "é\u{fffd}", "é\u{fffd}"),
+        ] {
+            assert_eq!((&*decoded(text), &*form_decoded(text)), (plain, form), "{text}");
+        }
+    }
+}
