@@ -21,7 +21,8 @@ const HOP_BY_HOP: [HeaderName; 6] = [
 pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
     let mut kept = of_response(headers);
     // Removing would change the order of what stays.
-    let asked = headers.get_all(TE).iter().any(|value| value.as_bytes() == b"trailers");
+    let codings = headers.get_all(TE).iter().filter_map(|value| value.to_str().ok());
+    let asked = codings.flat_map(|value| value.split(',')).any(|one| one.trim() == "trailers");
     if kept.contains_key(HOST) || kept.contains_key(EXPECT) {
         kept = filtered(&kept, |name| *name != HOST && *name != EXPECT);
     }
@@ -68,7 +69,7 @@ mod tests {
             ("x-hop", "1"),
             ("x-end", "a"),
             ("keep-alive", "timeout=5"),
-            ("te", "trailers"),
+            ("te", "deflate, trailers"),
             ("transfer-encoding", "chunked"),
             ("x-end", "b"),
             ("upgrade", "h2c"),
