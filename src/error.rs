@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// value of its own type, except at the end of a [`Session`](crate::Session), whose
 /// [`finish`](crate::Session::finish) turns misses into an error so that they cannot be overlooked.
 ///
-/// [`Display`](fmt::Display) gives one lower-case fragment with its place; [`Error::next_step`] gives the
+/// [`Display`](fmt::Display) gives one lower-case fragment with its place; [`Error::hint`] gives the
 /// next step; [`source`](StdError::source) gives what caused it.
 pub struct Error(Box<Inner>);
 
@@ -30,7 +30,7 @@ struct Inner {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Kind {
-    /// A file could not be read, written, locked or removed: the verb.
+    /// The system refused something: what, as in `read file`.
     Io(&'static str),
     /// The file is not JSON of the expected form.
     Syntax,
@@ -89,8 +89,8 @@ impl Error {
         }))
     }
 
-    pub(crate) fn io(verb: &'static str, path: &Path, source: std::io::Error) -> Self {
-        Self::new(Kind::Io(verb)).at(path).because(source)
+    pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::new(Kind::Io(what)).at(path).because(source)
     }
 
     pub(crate) fn at(mut self, path: &Path) -> Self {
@@ -114,7 +114,7 @@ impl Error {
         self
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
@@ -125,7 +125,7 @@ impl Error {
     }
 
     /// What to do next, as a sentence or a command; to be shown after `hint: `.
-    pub fn next_step(&self) -> Option<&str> {
+    pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
@@ -189,7 +189,7 @@ impl fmt::Display for Error {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(verb) => write!(f, "cannot {verb} file"),
+            Self::Io(what) => write!(f, "cannot {what}"),
             Self::Syntax => f.write_str("not a cassette"),
             Self::NewerVersion { found, known } => {
                 write!(

@@ -92,7 +92,7 @@ impl Mounted {
         match misses.first() {
             None => Ok(()),
             Some(first) => {
-                Err(Error::new(Kind::Missed { count: misses.len() }).hint(first.clone()))
+                Err(Error::new(Kind::Missed { count: misses.len() }).with_hint(first.clone()))
             }
         }
     }
@@ -120,9 +120,8 @@ impl Player {
         };
         let place = Place::of(&head.headers, "");
         let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), place);
-        let interactions = &self.replayer.recorded().cassette().interactions;
-        match chosen.map(|number| interactions[number].response()) {
-            Ok(Some(response)) => template(response),
+        match chosen.map(|chosen| self.replayer.recorded().response(&chosen)) {
+            Ok(Some(response)) => template(&response),
             Ok(None) => ResponseTemplate::new(502),
             Err(mismatch) => {
                 let explanation = report::miss(&self.name, &mismatch);
@@ -163,7 +162,7 @@ fn refuse(cassette: &Cassette) -> Result<()> {
     for (number, interaction) in cassette.interactions.iter().enumerate() {
         if let Some(why) = needs_more(&interaction.outcome) {
             let hint = "serve this cassette with `retape::Session`, whose server does that";
-            return Err(Error::new(Kind::Unsupported(why)).in_interaction(number).hint(hint));
+            return Err(Error::new(Kind::Unsupported(why)).in_interaction(number).with_hint(hint));
         }
     }
     Ok(())

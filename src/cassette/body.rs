@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::Headers;
+use super::{Headers, coding};
 
 /// The bytes of a body as they went over the wire, compressed ones still compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,28 @@ impl Body {
             return Self::Whole(Self::Stream(chunks).bytes());
         }
         Self::Stream(chunks)
+    }
+
+    /// The body without its content coding, each chunk as what it made readable; what can be read of
+    /// one that was cut short. Nothing if the coding is not known.
+    pub fn decoded(&self, content_encoding: &str) -> Option<Self> {
+        let mut live = coding::Live::new(content_encoding)?;
+        Some(match self {
+            Self::Whole(bytes) => {
+                let mut plain = live.push(bytes);
+                plain.extend(live.finish().unwrap_or_default());
+                Self::Whole(plain.into())
+            }
+            Self::Stream(chunks) => {
+                let decode = |chunk: &Chunk| (chunk.ms, live.push(&chunk.bytes));
+                let mut plain: Vec<(u64, Vec<u8>)> = chunks.iter().map(decode).collect();
+                if let Some((_, last)) = plain.last_mut() {
+                    last.extend(live.finish().unwrap_or_default());
+                }
+                let chunk = |(ms, bytes): (u64, Vec<u8>)| Chunk { ms, bytes: bytes.into() };
+                Self::Stream(plain.into_iter().map(chunk).collect())
+            }
+        })
     }
 
     /// All bytes in one piece. Copies only if there is more than one chunk.

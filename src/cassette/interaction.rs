@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{Body, Chunk, Headers, coding};
+use super::{Body, Headers, coding};
 
 /// A request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,26 +133,11 @@ impl Response {
     /// The body without its content coding, as far as that is known: each chunk as what it made
     /// readable. A body that was cut short shows what can be read of it.
     pub fn readable(&self) -> Cow<'_, Body> {
-        let Some(mut live) = self.headers.get("content-encoding").and_then(coding::Live::new)
-        else {
-            return Cow::Borrowed(&self.body);
-        };
-        Cow::Owned(match &self.body {
-            Body::Whole(bytes) => {
-                let mut plain = live.push(bytes);
-                plain.extend(live.finish().unwrap_or_default());
-                Body::Whole(plain.into())
-            }
-            Body::Stream(chunks) => {
-                let decode = |chunk: &Chunk| (chunk.ms, live.push(&chunk.bytes));
-                let mut plain: Vec<(u64, Vec<u8>)> = chunks.iter().map(decode).collect();
-                if let Some((_, last)) = plain.last_mut() {
-                    last.extend(live.finish().unwrap_or_default());
-                }
-                let chunk = |(ms, bytes): (u64, Vec<u8>)| Chunk { ms, bytes: bytes.into() };
-                Body::Stream(plain.into_iter().map(chunk).collect())
-            }
-        })
+        let coding = self.headers.get("content-encoding");
+        match coding.and_then(|coding| self.body.decoded(coding)) {
+            Some(plain) => Cow::Owned(plain),
+            None => Cow::Borrowed(&self.body),
+        }
     }
 }
 

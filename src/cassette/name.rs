@@ -34,7 +34,7 @@ impl Name {
         match name.split('/').find_map(flaw) {
             None => Ok(Self(name)),
             Some(why) => Err(Error::new(Kind::Name { name, why })
-                .hint("a name is a path below the folder of cassettes: `letta/hello`")),
+                .with_hint("a name is a path below the folder of cassettes: `letta/hello`")),
         }
     }
 

@@ -58,8 +58,9 @@ pub fn splice(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
 impl Body {
     /// Applies edits, which are in order and count from the beginning of the joined bytes.
     ///
-    /// The number of chunks stays: what is put in goes to the chunk in which the range begins, and a
-    /// chunk that lay within a range is left empty. Chunks that no edit touches are not copied.
+    /// The number of chunks stays. What is as long as what it replaces is cut up where that was; else
+    /// it goes to the chunk in which the range begins, and a chunk that lay within a range is left
+    /// empty. Chunks that no edit touches are not copied.
     pub fn splice(&mut self, edits: &[Edit]) {
         match self {
             Self::Whole(bytes) if !edits.is_empty() => *bytes = splice(bytes, edits).into(),
@@ -88,9 +89,15 @@ impl Chunk {
             return;
         }
         let within = local.map(|edit| {
-            let begins_here = edit.range.start >= start;
-            let range = edit.range.start.max(start) - start..edit.range.end.min(end) - start;
-            Edit { range, with: if begins_here { edit.with.clone() } else { Bytes::new() } }
+            let range = edit.range.start.max(start)..edit.range.end.min(end);
+            let with = if edit.with.len() == edit.range.len() {
+                edit.with.slice(range.start - edit.range.start..range.end - edit.range.start)
+            } else if edit.range.start >= start {
+                edit.with.clone()
+            } else {
+                Bytes::new()
+            };
+            Edit { range: range.start - start..range.end - start, with }
         });
         self.bytes = splice(&self.bytes, &within.collect::<Vec<_>>()).into();
     }

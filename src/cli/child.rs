@@ -25,7 +25,7 @@ pub(super) async fn run(
     }
     let mut child = process.spawn().map_err(|source| {
         let hint = "is it installed, and spelled as the shell would find it?";
-        Error::new(Kind::Spawn { command: program.clone() }).because(source).hint(hint)
+        Error::new(Kind::Spawn { command: program.clone() }).because(source).with_hint(hint)
     })?;
     let status = wait(&mut child, signals).await;
     Ok(exit_of(status, program))
@@ -132,7 +132,7 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let listen = |kind| {
             signal(kind).map_err(|source| {
-                Error::new(Kind::Io("listen for signals through")).because(source)
+                Error::new(Kind::Io("listen for signals")).because(source)
             })
         };
         Ok(Self {

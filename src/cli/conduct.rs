@@ -42,7 +42,7 @@ pub(super) fn conduct(plan: Plan<'_>) -> Result<Exit> {
 pub(super) fn on_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let runtime = Builder::new_multi_thread().enable_all().worker_threads(2).build();
     let runtime =
-        runtime.map_err(|source| Error::new(Kind::Io("start threads and open")).because(source))?;
+        runtime.map_err(|source| Error::new(Kind::Io("start threads")).because(source))?;
     let exit = runtime.block_on(work);
     // A client that never closes its connection does not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(1));

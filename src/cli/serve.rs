@@ -48,7 +48,7 @@ impl Served {
         let mut served = None;
         if let Some(command) = &live.serve {
             if answers(&client, &uri).await {
-                return Err(not_ready(ready, "something answers there already").hint(
+                return Err(not_ready(ready, "something answers there already").with_hint(
                     "stop what runs on that port, or leave `--serve` out to record from it",
                 ));
             }
@@ -87,8 +87,8 @@ impl Served {
 
     fn spawn(command: &str) -> Result<Self> {
         let log = std::env::temp_dir().join(format!("retape-serve-{}.log", std::process::id()));
-        let file = File::create(&log).map_err(|source| Error::io("create", &log, source))?;
-        let copy = file.try_clone().map_err(|source| Error::io("create", &log, source))?;
+        let file = File::create(&log).map_err(|source| Error::io("create file", &log, source))?;
+        let copy = file.try_clone().map_err(|source| Error::io("create file", &log, source))?;
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).stdin(Stdio::null()).stdout(file).stderr(copy);
         #[cfg(unix)]
@@ -106,7 +106,7 @@ impl Served {
     async fn failed(served: Option<Self>, ready: &str, why: &'static str) -> Error {
         let error = not_ready(ready, why);
         let Some(mut server) = served else {
-            return error.hint("start the server, or let retape start it: `--serve COMMAND`");
+            return error.with_hint("start the server, or let retape start it: `--serve COMMAND`");
         };
         server.end(PATIENCE).await;
         let said = std::fs::read_to_string(&server.log).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Served {
         for line in last.into_iter().rev() {
             tell::line(&format!("server: {line}"));
         }
-        error.hint(format!("what it said is in `{}`", server.log.display()))
+        error.with_hint(format!("what it said is in `{}`", server.log.display()))
     }
 
     async fn end(&mut self, patience: Duration) {

@@ -34,7 +34,7 @@ pub(super) fn error(error: &Error) {
         text.push_str(&format!("  because: {cause}\n"));
         source = cause.source();
     }
-    if let Some(hint) = error.next_step() {
+    if let Some(hint) = error.hint() {
         text.push_str(&format!("{GREEN}hint:{PLAIN} {hint}\n"));
     }
     say(&text);

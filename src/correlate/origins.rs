@@ -16,7 +16,10 @@ pub enum Origin {
 
 /// The origin of each identifier of a cassette.
 #[derive(Debug, Default)]
-pub struct Origins(HashMap<String, Origin, foldhash::fast::FixedState>);
+pub struct Origins {
+    known: HashMap<String, Origin, foldhash::fast::FixedState>,
+    minted: usize,
+}
 
 impl Origins {
     /// Finds the identifiers of a cassette in the order in which they went over the wire.
@@ -31,12 +34,22 @@ impl Origins {
 
     /// The origin of an identifier, if it stands in the cassette.
     pub fn of_identifier(&self, identifier: &str) -> Option<Origin> {
-        self.0.get(identifier).copied()
+        self.known.get(identifier).copied()
     }
 
     /// Whether the server issued it.
     pub fn is_issued(&self, identifier: &str) -> bool {
-        matches!(self.0.get(identifier), Some(Origin::Server(_)))
+        matches!(self.known.get(identifier), Some(Origin::Server(_)))
+    }
+
+    /// Whether the client minted it.
+    pub fn is_minted(&self, identifier: &str) -> bool {
+        matches!(self.known.get(identifier), Some(Origin::Client(_)))
+    }
+
+    /// How many identifiers the client minted.
+    pub fn minted(&self) -> usize {
+        self.minted
     }
 
     fn note_request(&mut self, interaction: &Interaction, origin: Origin) {
@@ -61,8 +74,9 @@ impl Origins {
     fn note(&mut self, text: &str, origin: Origin) {
         for range in identifiers(text) {
             let identifier = &text[range];
-            if !self.0.contains_key(identifier) {
-                self.0.insert(identifier.to_owned(), origin);
+            if !self.known.contains_key(identifier) {
+                self.known.insert(identifier.to_owned(), origin);
+                self.minted += usize::from(matches!(origin, Origin::Client(_)));
             }
         }
     }

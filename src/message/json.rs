@@ -9,8 +9,8 @@ use crate::json::{Container, Text};
 ///
 /// An array of objects is a list of messages. So is an object that is only the envelope of one
 /// (Letta's `{"messages":[…],"stop_reason":{…},"usage":{…}}`, OpenAI's `{"object":"list","data":[…]}`):
-/// it has no `id` of its own, and exactly one of its members is an array of typed objects; other
-/// members that are typed objects are messages too. Everything else is one message.
+/// it has no `id` of its own and few members, and exactly one of them is an array of typed objects;
+/// other members that are typed objects are messages too. Everything else is one message.
 pub fn cut(body: &[u8]) -> Option<Vec<Range<usize>>> {
     let text = Text::parse(body)?;
     let whole = trimmed(text);
@@ -30,9 +30,13 @@ fn objects(array: Text<'_>) -> Option<Vec<&str>> {
         .collect()
 }
 
+/// An object with more members than this says something of its own.
+const MOST_MEMBERS: usize = 8;
+
 fn enclosed(object: Text<'_>) -> Option<Vec<&str>> {
     let own = tag::field(object);
     if own.is_some_and(|own| own != "list")
+        || object.members().count() > MOST_MEMBERS
         || object.get("id").is_some_and(|id| id.string().is_some())
     {
         return None;

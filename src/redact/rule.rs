@@ -40,7 +40,7 @@ impl Rule {
     pub(super) fn of(name: &str) -> Result<Self> {
         Self::ALL.iter().copied().find(|rule| rule.name() == name).ok_or_else(|| {
             Error::new(Kind::UnknownRule { rule: name.to_owned() })
-                .hint("a newer release wrote it: `cargo install retape` brings that one")
+                .with_hint("a newer release wrote it: `cargo install retape` brings that one")
         })
     }
 }

@@ -11,7 +11,8 @@ use tokio::time::Instant;
 
 use super::Pace;
 use super::body::{Ending, Played};
-use crate::cassette::{self, Body, End, Headers, Interaction, Outcome, coding};
+use crate::cassette::{self, Body, End, Headers, Interaction, Outcome};
+use crate::correlate::{Echo, Origins, Renamed};
 use crate::server::{
     Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins, no_answer,
 };
@@ -34,6 +35,10 @@ pub(super) struct Prepared {
     ending: Ending,
     /// Whether the server's own address stands in the head or the body.
     addressed: bool,
+    /// Where client-minted identifiers come back in the body, without its coding.
+    echoes: Vec<Echo>,
+    /// Those that come back in the head.
+    echoed: Vec<String>,
 }
 
 /// What an answer is to be like this time.
@@ -43,14 +48,30 @@ pub(super) struct Wanted<'a> {
     pub(super) pace: Pace,
     pub(super) begun: Instant,
     pub(super) accept_encoding: Option<&'a HeaderValue>,
+    /// What the client's own identifiers are this time.
+    pub(super) renamed: &'a Renamed,
 }
 
 impl Ready {
-    pub(super) fn of(interaction: &Interaction, upstream: &str) -> Self {
+    pub(super) fn of(interaction: &Interaction, upstream: &str, origins: &Origins) -> Self {
         match &interaction.outcome {
             Outcome::Nothing(end) => Self::Nothing(*end),
-            Outcome::Response(response) => Self::Answer(Box::new(Prepared::of(response, upstream))),
+            Outcome::Response(response) => {
+                Self::Answer(Box::new(Prepared::of(response, upstream, origins)))
+            }
         }
+    }
+
+    /// The client-minted identifiers that come back in it.
+    pub(super) fn echoed(&self) -> impl Iterator<Item = &str> {
+        let prepared = match self {
+            Self::Nothing(_) => None,
+            Self::Answer(prepared) => Some(prepared),
+        };
+        prepared.into_iter().flat_map(|prepared| {
+            let body = prepared.echoes.iter().map(Echo::identifier);
+            body.chain(prepared.echoed.iter().map(String::as_str))
+        })
     }
 
     pub(super) async fn send(&self, wanted: Wanted<'_>) -> Answer {
@@ -68,7 +89,7 @@ impl Ready {
 }
 
 impl Prepared {
-    fn of(response: &cassette::Response, upstream: &str) -> Self {
+    fn of(response: &cassette::Response, upstream: &str, origins: &Origins) -> Self {
         let mut headers = header_map(&response.headers);
         let ending = if response.end == End::Complete { Ending::Whole } else { Ending::Cut };
         if !response.body.is_empty() {
@@ -82,7 +103,11 @@ impl Prepared {
                 || headers.contains_key(LINK)
                 || headers.contains_key(CONTENT_LOCATION)
                 || (may_hold_origins(&headers) && may_hold(&response.body.bytes(), upstream)));
+        let heads = response.headers.iter().flat_map(|(_, value)| Echo::all(value, origins));
+        let echoed = heads.map(|echo| echo.identifier().to_owned()).collect();
         Self {
+            echoes: Echo::all(&response.readable().bytes(), origins),
+            echoed,
             status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
             reason,
             headers,
@@ -97,8 +122,19 @@ impl Prepared {
     fn answer(&self, wanted: &Wanted<'_>) -> Answer {
         let mut headers = self.headers.clone();
         let mut body = None;
-        if !accepts(&headers, wanted.accept_encoding) {
+        let renamed = !wanted.renamed.is_empty();
+        if renamed || !accepts(&headers, wanted.accept_encoding) {
             body = self.decoded(&mut headers);
+        }
+        if renamed {
+            rename_fields(&mut headers, wanted.renamed);
+            let recorded = body.unwrap_or_else(|| self.body.clone());
+            let length = recorded.len();
+            let named = wanted.renamed.body(recorded, &self.echoes);
+            if named.len() != length {
+                correct_length(&mut headers, &named, self.ending);
+            }
+            body = Some(named);
         }
         if self.addressed {
             let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
@@ -125,10 +161,8 @@ impl Prepared {
 
     /// The body without its coding, for a client that does not take it.
     fn decoded(&self, headers: &mut HeaderMap) -> Option<Body> {
-        let coding = headers.get(CONTENT_ENCODING)?.to_str().ok()?.to_owned();
-        let bytes = Bytes::from(coding::decode_whole(&coding, &self.body.bytes())?);
+        let body = self.body.decoded(headers.get(CONTENT_ENCODING)?.to_str().ok()?)?;
         headers.remove(CONTENT_ENCODING);
-        let body = Body::Whole(bytes);
         correct_length(headers, &body, self.ending);
         Some(body)
     }
@@ -193,6 +227,15 @@ fn header_map(headers: &Headers) -> HeaderMap {
         map.append(name, value);
     });
     map
+}
+
+fn rename_fields(headers: &mut HeaderMap, renamed: &Renamed) {
+    for value in headers.values_mut() {
+        let named = value.to_str().ok().and_then(|text| renamed.text(text));
+        if let Some(Ok(named)) = named.map(HeaderValue::try_from) {
+            *value = named;
+        }
+    }
 }
 
 /// Whether a client takes the recorded coding. One that says nothing is given what was recorded.

@@ -1,5 +1,7 @@
 //! Sessions on a cassette.
 
+#[cfg(feature = "wiremock")]
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +12,12 @@ use tokio::time::Instant;
 
 use super::Pace;
 use super::answers::{Ready, Wanted};
+#[cfg(feature = "wiremock")]
+use crate::cassette::Response;
 use crate::cassette::{Cassette, Headers, Name, Request};
+#[cfg(feature = "wiremock")]
+use crate::correlate::Echo;
+use crate::correlate::Renamed;
 use crate::error::Result;
 use crate::matching::{Index, Mismatch, Playlist};
 use crate::redact::{Memory, Redactor};
@@ -48,7 +55,7 @@ impl Recorded {
         let answers = cassette
             .interactions
             .iter()
-            .map(|interaction| Ready::of(interaction, upstream))
+            .map(|interaction| Ready::of(interaction, upstream, index.origins()))
             .collect();
         Ok(Self { cassette, index, answers, redactor })
     }
@@ -56,6 +63,28 @@ impl Recorded {
     /// What was recorded.
     pub fn cassette(&self) -> &Cassette {
         &self.cassette
+    }
+
+    /// The recorded answer that was chosen, with the client's own identifiers in it; `None` if there
+    /// was none.
+    #[cfg(feature = "wiremock")]
+    pub fn response(&self, chosen: &Chosen) -> Option<Cow<'_, Response>> {
+        let response = self.cassette.interactions[chosen.number].response()?;
+        if chosen.renamed.is_empty() {
+            return Some(Cow::Borrowed(response));
+        }
+        let mut named = response.clone();
+        named.body = response.readable().into_owned();
+        named.headers.remove("content-encoding");
+        let echoes = Echo::all(&named.body.bytes(), self.index.origins());
+        named.body = chosen.renamed.body(named.body, &echoes);
+        for (_, value) in named.headers.iter_mut() {
+            let text = std::str::from_utf8(value).ok().and_then(|text| chosen.renamed.text(text));
+            if let Some(text) = text {
+                *value = text.into();
+            }
+        }
+        Some(Cow::Owned(named))
     }
 }
 
@@ -66,6 +95,15 @@ pub struct Replayer {
     pace: Pace,
     playlist: Mutex<Playlist>,
     memory: Memory,
+}
+
+/// The interaction that answers a request.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// Its number in the cassette.
+    pub number: usize,
+    /// What the client's own identifiers in its answer are this time.
+    pub renamed: Renamed,
 }
 
 impl Replayer {
@@ -93,18 +131,19 @@ impl Replayer {
         place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         let begun = Instant::now();
-        let number = self.choose(head, target, body, place)?;
+        let Chosen { number, renamed } = self.choose(head, target, body, place)?;
         let wanted = Wanted {
             upstream: &self.recorded.cassette.recorded.upstream,
             place,
             pace: self.pace,
             begun,
             accept_encoding: head.headers.get(ACCEPT_ENCODING),
+            renamed: &renamed,
         };
         Ok(self.recorded.answers[number].send(wanted).await)
     }
 
-    /// The number of the interaction that answers a request now; it counts as played.
+    /// The interaction that answers a request now; it counts as played.
     ///
     /// # Errors
     ///
@@ -115,7 +154,7 @@ impl Replayer {
         target: &str,
         body: Bytes,
         place: Place<'_>,
-    ) -> Result<usize, Box<Mismatch>> {
+    ) -> Result<Chosen, Box<Mismatch>> {
         let asked = self.asked(head, target, body, place);
         self.take(&asked).ok_or_else(|| {
             let Recorded { cassette, index, .. } = &*self.recorded;
@@ -134,9 +173,12 @@ impl Replayer {
         self.memory.clear();
     }
 
-    fn take(&self, asked: &Request) -> Option<usize> {
-        let skeleton = self.recorded.index.skeleton(asked);
-        self.playlist().take(&self.recorded.index, &skeleton)
+    fn take(&self, asked: &Request) -> Option<Chosen> {
+        let Recorded { index, answers, .. } = &*self.recorded;
+        let skeleton = index.skeleton(asked);
+        let mut playlist = self.playlist();
+        let number = playlist.take(index, &skeleton)?;
+        Some(Chosen { number, renamed: Renamed::of(answers[number].echoed(), playlist.bindings()) })
     }
 
     /// The request as the recorded server would have been asked: its address in the place of ours,

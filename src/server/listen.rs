@@ -41,7 +41,7 @@ impl Server {
         TcpListener::bind(address).await.map_err(|source| {
             Error::new(Kind::Bind { address: address.to_string() })
                 .because(source)
-                .hint("take another port, or port 0 for a free one: `--listen 127.0.0.1:0`")
+                .with_hint("take another port, or port 0 for a free one: `--listen 127.0.0.1:0`")
         })
     }
 

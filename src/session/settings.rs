@@ -142,7 +142,7 @@ impl SessionBuilder {
 }
 
 pub(super) fn no_upstream(mode: Mode) -> Error {
-    Error::new(Kind::NoUpstream).hint(format!(
+    Error::new(Kind::NoUpstream).with_hint(format!(
         "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`), or replay what is recorded instead of `{mode}`"
     ))
 }

@@ -46,7 +46,7 @@ impl Summary {
         match self.misses.first() {
             None => Ok(self),
             Some(first) => Err(Error::new(Kind::Missed { count: self.misses.len() })
-                .hint(first.explanation.clone())),
+                .with_hint(first.explanation.clone())),
         }
     }
 
@@ -58,7 +58,7 @@ impl Summary {
     pub fn all_played(self) -> Result<Self> {
         match self.unplayed.first() {
             None => Ok(self),
-            Some(first) => Err(Error::new(Kind::Unplayed { count: self.unplayed.len() }).hint(format!(
+            Some(first) => Err(Error::new(Kind::Unplayed { count: self.unplayed.len() }).with_hint(format!(
                 "`{}` was not asked for `{} {}` (interaction {}); record it again if that is meant to be",
                 first.cassette,
                 first.method,

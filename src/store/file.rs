@@ -32,7 +32,7 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
     if !path.is_file() {
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
-            .hint(format!("record it: `retape record --upstream URL {name} -- COMMAND`")));
+            .with_hint(format!("record it: `retape record --upstream URL {name} -- COMMAND`")));
     }
     load_file(&path)
 }
@@ -43,16 +43,16 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
 ///
 /// If it cannot be read, or is not a cassette of a known version.
 pub fn load_file(path: &Path) -> Result<Cassette> {
-    let bytes = fs::read(path).map_err(|source| Error::io("read", path, source))?;
+    let bytes = fs::read(path).map_err(|source| Error::io("read file", path, source))?;
     let text = String::from_utf8(bytes)
         .map_err(|source| Error::new(Kind::Syntax).at(path).because(source.utf8_error()))?;
     let bodies = bodies_of(path);
     let body = |hash: &str| read_body(&bodies.join(hash), hash);
-    format::decode(&text, body).map_err(|error| match error.next_step() {
+    format::decode(&text, body).map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
-        None => {
-            error.at_file(path).hint("mend it, restore it from version control, or record it again")
-        }
+        None => error
+            .at_file(path)
+            .with_hint("mend it, restore it from version control, or record it again"),
     })
 }
 
@@ -106,20 +106,20 @@ fn read_body(path: &Path, hash: &str) -> Result<Bytes> {
     fs::read(path).map(Bytes::from).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::new(Kind::MissingBody { hash: hash.to_owned() })
             .at(path)
-            .hint("restore the folder beside the cassette, or record the cassette again"),
-        _ => Error::io("read", path, source),
+            .with_hint("restore the folder beside the cassette, or record the cassette again"),
+        _ => Error::io("read file", path, source),
     })
 }
 
 fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))
+    fs::create_dir_all(folder).map_err(|source| Error::io("create folder", folder, source))
 }
 
 /// Writes a file beside, brings it to the disk, and puts it in the place of the old one.
 fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |source| {
-        Error::io("write", path, source)
-            .hint("what was there before is unharmed; free some space or choose another folder, then try again")
+        Error::io("write file", path, source)
+            .with_hint("what was there before is unharmed; free some space or choose another folder, then try again")
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     let unfinished = folder.join(format!(

@@ -123,9 +123,9 @@ fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
     assert!(upstream.asked().is_empty());
     assert_snapshot!(stage.harmless(&said(&output)), @r"
     miss: GET /1
-      cannot make a folder for file (`FOLDER/cassettes/tape.json.part`): File exists (os error 17)
+      cannot create folder (`FOLDER/cassettes`): File exists (os error 17)
       hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
-    error: cannot make a folder for file (`FOLDER/cassettes/tape.json.part`)
+    error: cannot create folder (`FOLDER/cassettes`)
       because: File exists (os error 17)
     hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     ");

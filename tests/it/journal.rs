@@ -247,7 +247,7 @@ async fn a_folder_that_cannot_be_made_is_told() {
 
     assert_eq!(stage.file("file"), "mine");
     assert_snapshot!(text, @r"
-    cannot make a folder for file (`FOLDER/file/sub/tape.json.part`): Not a directory (os error 20)
+    cannot create folder (`FOLDER/file/sub`): Not a directory (os error 20)
     hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     ");
 }
@@ -260,7 +260,7 @@ async fn a_folder_that_refuses_files_is_told() {
     let text = check_unwritable(&stage, "/proc/self".into()).await;
 
     assert_snapshot!(text, @r"
-    cannot make a folder for file (`/proc/self/sub/tape.json.part`): No such file or directory (os error 2)
+    cannot create folder (`/proc/self/sub`): No such file or directory (os error 2)
     hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     ");
 }

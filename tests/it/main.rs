@@ -6,6 +6,7 @@
 mod support;
 
 mod early;
+mod echoes;
 mod format;
 mod journal;
 mod message;

@@ -343,7 +343,7 @@ fn rules_of_a_newer_release_are_refused() {
 
     assert!(error.is_newer_version());
     assert_eq!(error.to_string(), "redaction rule `headers/9` is not known to this release");
-    assert!(error.next_step().is_some());
+    assert!(error.hint().is_some());
 }
 
 #[test]

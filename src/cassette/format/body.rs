@@ -237,7 +237,7 @@ impl Readable {
 fn cut(mut bytes: Bytes, chunks: Vec<(u64, usize)>, here: &Reader<'_>) -> Result<Body> {
     let wrong = || {
         here.invalid("the lengths of the chunks do not add up to that of the body")
-            .hint("correct them, or remove `chunks` to have the body in one piece")
+            .with_hint("correct them, or remove `chunks` to have the body in one piece")
     };
     let chunks = chunks
         .into_iter()

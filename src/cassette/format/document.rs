@@ -82,7 +82,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         Some(_) => Err(here.invalid("there is no such version of the format")),
         None => Err(here
             .error(Kind::MissingMember { name: version::MEMBER })
-            .hint("a cassette begins with `{\"retape\": 1`")),
+            .with_hint("a cassette begins with `{\"retape\": 1`")),
     }
 }
 

@@ -140,7 +140,7 @@ fn reads_as(coding: Coding, bytes: &[u8], shown: &[u8]) -> bool {
 }
 
 fn edited(here: &Reader<'_>, what: &'static str) -> Error {
-    here.invalid(what).hint(
+    here.invalid(what).with_hint(
         "if the readable body was edited on purpose, remove `encoded` and the `content-encoding` header",
     )
 }

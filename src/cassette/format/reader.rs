@@ -222,7 +222,7 @@ impl Reader<'_> {
 
     /// The word that stands there is none of those that may.
     pub(super) fn unknown_word(&self, what: &'static str, known: &[&str]) -> Error {
-        self.invalid(what).hint(format!("it may be {}", listed(known)))
+        self.invalid(what).with_hint(format!("it may be {}", listed(known)))
     }
 
     fn unknown_member(&self, name: &str, known: &[&[&str]]) -> Error {
@@ -231,7 +231,7 @@ impl Reader<'_> {
             Some(nearest) => format!("the nearest known member is `{nearest}`"),
             None => format!("known here: {}", listed(&known)),
         };
-        self.error(Kind::UnknownMember { name: name.to_owned() }).hint(hint)
+        self.error(Kind::UnknownMember { name: name.to_owned() }).with_hint(hint)
     }
 }
 
@@ -243,7 +243,7 @@ fn not_json(text: &str, error: serde_json::Error) -> Error {
     let line = error.line();
     let found = Error::new(Kind::Syntax).on_line(line).because(error);
     if text.lines().any(|line| line.starts_with("<<<<<<< ")) {
-        return found.hint("resolve the merge conflict in it, or record it again");
+        return found.with_hint("resolve the merge conflict in it, or record it again");
     }
     found
 }

@@ -71,6 +71,6 @@ impl<'a> Sidecar<'a> {
     fn changed(&self) -> Error {
         self.here
             .error(Kind::MissingBody { hash: self.name.clone().into_owned() })
-            .hint("restore it from version control, or record the cassette again")
+            .with_hint("restore it from version control, or record the cassette again")
     }
 }

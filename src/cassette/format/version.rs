@@ -44,7 +44,7 @@ fn any_member(text: &str) -> Option<u64> {
 
 fn newer(found: u64) -> Error {
     let known = FormatVersion::CURRENT.0;
-    Error::new(Kind::NewerVersion { found, known }).hint(
+    Error::new(Kind::NewerVersion { found, known }).with_hint(
         "install the release of retape that wrote it (`cargo install retape --locked` for the latest)",
     )
 }

@@ -72,7 +72,7 @@ async fn record(plan: &Plan, server: &Server, findings: &mut Vec<String>) -> Res
     session.finish().await?;
     let Some(seen) = whole(held, findings) else { return Ok(None) };
     let file = plan.folder.file();
-    let bytes = std::fs::read(&file).map_err(|source| Error::io("read", &file, source))?;
+    let bytes = std::fs::read(&file).map_err(|source| Error::io("read file", &file, source))?;
     let cassette = store::load(&plan.folder.absolute(), &Folder::name()?)?;
     stage::gap();
     stage::text(&format!(
@@ -112,14 +112,11 @@ async fn replay(plan: &Plan, recorded: &Transcript, findings: &mut Vec<String>) 
     let Some(seen) = whole(held, findings) else { return Ok(()) };
     let differing = checks::of_replay(recorded, &seen);
     if differing.is_empty() {
-        let same = match recorded.is_verbatim(&seen) {
-            true => "none differs",
-            false => "none differs but those of that name",
-        };
         stage::gap();
         stage::text(&format!(
             "The client had made up another random name for its agent, and got the same {} answers, \
-             this time in {}. All their {} bytes were compared: {same}.",
+             this time in {}, with its own name in the place of the recorded one. All their {} bytes \
+             were compared: no other differs.",
             seen.heard.len(),
             stage::time(seen.took),
             seen.bytes()

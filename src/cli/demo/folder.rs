@@ -28,17 +28,17 @@ impl Folder {
     pub(super) fn ready(named: Option<PathBuf>) -> Result<Self> {
         let by_default = named.is_none();
         let folder = named.unwrap_or_else(|| PathBuf::from(DEFAULT));
-        let failed = |path: &Path| {
+        let failed = |what: &'static str, path: &Path| {
             let path = path.to_owned();
             move |source| {
                 let hint = "choose a folder that can be written: `retape demo --dir DIR`";
-                Error::io("create", &path, source).hint(hint)
+                Error::io(what, &path, source).with_hint(hint)
             }
         };
-        fs::create_dir_all(&folder).map_err(failed(&folder))?;
+        fs::create_dir_all(&folder).map_err(failed("create folder", &folder))?;
         let ignore = folder.join(".gitignore");
         if by_default && !ignore.exists() {
-            fs::write(&ignore, "*\n").map_err(failed(&ignore))?;
+            fs::write(&ignore, "*\n").map_err(failed("write file", &ignore))?;
         }
         Ok(Self(folder))
     }

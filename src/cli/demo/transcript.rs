@@ -25,11 +25,6 @@ impl Transcript {
         self.heard.iter().map(|heard| heard.events).sum()
     }
 
-    /// Whether the other one was answered the very same bytes.
-    pub(super) fn is_verbatim(&self, other: &Self) -> bool {
-        self.heard == other.heard
-    }
-
     pub(super) fn bytes(&self) -> usize {
         self.heard.iter().map(|heard| heard.body.len()).sum()
     }

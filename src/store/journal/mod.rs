@@ -53,12 +53,12 @@ impl Journal {
         let path = Self::path_of(folder, name);
         let mut file = locked(&path)?;
         let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(|source| Error::io("read", &path, source))?;
+        file.read_to_end(&mut text).map_err(|source| Error::io("read file", &path, source))?;
         let recovered = recover::recover(&text);
         if recovered.is_none() && !recover::is_begun(&text) {
             return Err(Error::new(Kind::ForeignJournal)
                 .at(&path)
-                .hint("let the release that wrote it save it, or remove the file"));
+                .with_hint("let the release that wrote it save it, or remove the file"));
         }
         let writer = Writer { file, lines: Vec::new(), failure: None };
         Ok((Self { path, file: Mutex::new(writer) }, recovered))
@@ -90,7 +90,7 @@ impl Journal {
         {
             let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
             let emptied = writer.file.set_len(0).and_then(|()| writer.file.rewind());
-            emptied.map_err(|source| Error::io("write", &self.path, source))?;
+            emptied.map_err(|source| Error::io("write file", &self.path, source))?;
         }
         self.note(&Entry::Begin { recorded: recorded.clone() });
         self.flush();
@@ -128,10 +128,8 @@ impl Journal {
         let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         match writer.failure.take() {
             None => Ok(()),
-            Some(source) => {
-                Err(Error::io("write", &self.path, source)
-                    .hint("free some space, then record again"))
-            }
+            Some(source) => Err(Error::io("write file", &self.path, source)
+                .with_hint("free some space, then record again")),
         }
     }
 
@@ -143,7 +141,7 @@ impl Journal {
     pub fn remove(&self) -> Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(source) if source.kind() != ErrorKind::NotFound => {
-                Err(Error::io("remove", &self.path, source))
+                Err(Error::io("remove file", &self.path, source))
             }
             _ => Ok(()),
         }
@@ -153,15 +151,16 @@ impl Journal {
 /// Opens a journal that nobody else writes, and makes the folder for it.
 fn locked(path: &Path) -> Result<File> {
     let hint = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
-    std::fs::create_dir_all(path.parent().unwrap_or(path))
-        .map_err(|source| Error::io("make a folder for", path, source).hint(hint))?;
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder)
+        .map_err(|source| Error::io("create folder", folder, source).with_hint(hint))?;
     loop {
         let file = private()
             .read(true)
             .append(true)
             .create(true)
             .open(path)
-            .map_err(|source| Error::io("write", path, source).hint(hint))?;
+            .map_err(|source| Error::io("write file", path, source).with_hint(hint))?;
         match file.try_lock() {
             // Another recorder may have removed it between the two steps.
             Ok(()) if is_at(&file, path) => return Ok(file),
@@ -169,9 +168,9 @@ fn locked(path: &Path) -> Result<File> {
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::new(Kind::Busy)
                     .at(path)
-                    .hint("wait for it, or record under another name"));
+                    .with_hint("wait for it, or record under another name"));
             }
-            Err(TryLockError::Error(source)) => return Err(Error::io("lock", path, source)),
+            Err(TryLockError::Error(source)) => return Err(Error::io("lock file", path, source)),
         }
     }
 }

@@ -1,0 +1,109 @@
+//! What the client minted comes back to it, whatever it minted when it was recorded.
+
+use std::io::Write as _;
+
+use retape::Session;
+
+use crate::stage::Stage;
+use crate::support::client::{Reply, ask, post};
+use crate::support::upstream::{EVENTS, Then, Upstream};
+
+const RECORDED: &str = "0c9d1f6e-37a2-4fd9-92f1-fd5b1ee5a5f0";
+const LIVE: &str = "7b1e5a90-aaaa-4bbb-8ccc-0123456789ab";
+const ISSUED: &str = "11111111-2222-4333-8444-555555555555";
+
+/// Asks with one identifier while recording, and with another in replay.
+async fn replayed(upstream: Upstream, ask: impl Fn(&Session, &str) -> Reply) -> (Reply, Reply) {
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let recorded = ask(&session, RECORDED);
+    session.finish().await.unwrap();
+    drop(upstream);
+    let session = stage.replay().await;
+    let live = ask(&session, LIVE);
+    session.finish().await.unwrap();
+    (recorded, live)
+}
+
+fn posted(session: &Session, otid: &str) -> Reply {
+    post(&session.url(), &format!(r#"{{"name": "agent-{otid}", "otid": "{otid}"}}"#))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_json_answer_and_its_head() {
+    let upstream = Upstream::start(|asked, wire| {
+        let body = format!(
+            r#"{{"id": "{ISSUED}", "you": {}, "text": "got '{RECORDED}', not '{ISSUED}'"}}"#,
+            asked.text()
+        );
+        wire.send(format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Request: {RECORDED}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ));
+        Then::KeepAlive
+    });
+
+    let (recorded, live) = replayed(upstream, posted).await;
+
+    assert!(recorded.text().contains(RECORDED));
+    assert_eq!(live.text(), recorded.text().replace(RECORDED, LIVE));
+    assert_eq!(live.field("x-request"), Some(LIVE));
+    assert_eq!(live.field("content-length"), recorded.field("content-length"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_stream_of_single_bytes() {
+    let upstream = Upstream::start(|asked, wire| {
+        wire.send(EVENTS);
+        for byte in format!("data: {}\n\ndata: {RECORDED}{RECORDED}\n\n", asked.text()).chars() {
+            wire.send_chunk(byte.to_string());
+        }
+        wire.send_end();
+        Then::KeepAlive
+    });
+
+    let (recorded, live) = replayed(upstream, posted).await;
+
+    assert_eq!(live.text(), recorded.text().replacen(RECORDED, LIVE, 2));
+    assert!(live.chunks.iter().all(|chunk| chunk.len() == 1), "{:?}", live.chunks);
+    assert_eq!(live.chunks.len(), recorded.chunks.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_compressed_answer_which_is_then_sent_plain() {
+    let upstream = Upstream::start(|asked, wire| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(asked.text().as_bytes()).unwrap();
+        let body = encoder.finish().unwrap();
+        wire.send(format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        ));
+        wire.send(body);
+        Then::KeepAlive
+    });
+    let gzip = |session: &Session, otid: &str| {
+        let fields = "Content-Type: application/json\r\nAccept-Encoding: gzip\r\n";
+        ask("POST", &session.url(), fields, &format!(r#"{{"otid": "{otid}"}}"#))
+    };
+
+    let (recorded, live) = replayed(upstream, gzip).await;
+
+    assert_eq!(recorded.field("content-encoding"), Some("gzip"));
+    assert_eq!(live.field("content-encoding"), None);
+    assert_eq!(live.text(), format!(r#"{{"otid": "{LIVE}"}}"#));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_another_spelling_with_the_right_length() {
+    let upstream = Upstream::json(|asked| format!("[{}]", asked.text()));
+    let short = |session: &Session, otid: &str| {
+        let otid = if otid == LIVE { otid.replace('-', "") } else { otid.to_owned() };
+        post(&session.url(), &format!(r#""{otid}""#))
+    };
+
+    let (_, live) = replayed(upstream, short).await;
+
+    assert_eq!(live.text(), format!(r#"["{}"]"#, LIVE.replace('-', "")));
+    assert_eq!(live.field("content-length"), Some("36"));
+}
