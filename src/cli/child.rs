@@ -131,9 +131,8 @@ impl Signals {
     pub(super) fn listen() -> Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let listen = |kind| {
-            signal(kind).map_err(|source| {
-                Error::new(Kind::Io("listen for signals")).because(source)
-            })
+            signal(kind)
+                .map_err(|source| Error::new(Kind::Io("listen for signals")).because(source))
         };
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
