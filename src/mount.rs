@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::header::CONTENT_TYPE;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use crate::cassette::{Body, Cassette, End, Outcome, Response};
 use crate::error::{Error, Kind, Result};
-use crate::replayer::{Pace, Recorded, Replayer};
+use crate::replayer::{MISS, Pace, Recorded, Replayer, SHOULD_RETRY};
 use crate::report;
-use crate::server::Place;
+use crate::server::{ADDRESSES, OURS, Place, Rewriter, may_hold_origins};
 use crate::store;
 
 /// Lets a mock server answer from a cassette, given by the path of its file.
@@ -120,15 +121,18 @@ impl Player {
         };
         let place = Place::of(&head.headers, "");
         let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), place);
-        match chosen.map(|chosen| self.replayer.recorded().response(&chosen)) {
-            Ok(Some(response)) => template(&response),
-            Ok(None) => ResponseTemplate::new(502),
+        let recorded = self.replayer.recorded();
+        match chosen.map(|chosen| recorded.response(&chosen)) {
+            Ok(Some(response)) => {
+                template(&response, &recorded.cassette().recorded.upstream, place)
+            }
+            Ok(None) => ResponseTemplate::new(StatusCode::BAD_GATEWAY),
             Err(mismatch) => {
                 let explanation = report::miss(&self.name, &mismatch);
                 self.misses().push(explanation.clone());
-                ResponseTemplate::new(470)
-                    .insert_header("retape-error", "miss")
-                    .insert_header("x-should-retry", "false")
+                ResponseTemplate::new(MISS)
+                    .insert_header(OURS, "miss")
+                    .insert_header(SHOULD_RETRY, "false")
                     .set_body_string(explanation)
             }
         }
@@ -143,19 +147,30 @@ impl Respond for Responder {
     }
 }
 
-fn template(response: &Response) -> ResponseTemplate {
-    let media_type =
-        response.headers.get(CONTENT_TYPE.as_str()).unwrap_or("application/octet-stream");
-    let mut template = ResponseTemplate::new(response.status);
-    let body = response.body.bytes();
-    if !body.is_empty() {
-        template = template.set_body_raw(body, media_type);
-    }
-    // The server frames the body itself, and `set_body_raw` has said what it is.
-    let fields = response.headers.iter().filter(|(name, _)| {
-        !name.eq_ignore_ascii_case("content-length") && !name.eq_ignore_ascii_case("content-type")
+/// The answer for a client that sees us at `place`. What HTTP does not allow is left out.
+fn template(response: &Response, upstream: &str, place: Place<'_>) -> ResponseTemplate {
+    // The server frames the body itself.
+    let fields = response
+        .headers
+        .iter()
+        .filter(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_LENGTH.as_str()));
+    let fields = fields.filter_map(|(name, value)| {
+        Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_bytes(value).ok()?))
     });
-    fields.fold(template, |template, (name, value)| template.append_header(name, value.as_ref()))
+    let mut headers = HeaderMap::new();
+    for (name, value) in fields {
+        headers.append(name, value);
+    }
+    let mut body = response.body.bytes();
+    if !upstream.is_empty() {
+        let outward = Rewriter::new(upstream, &place.address());
+        outward.fields(&mut headers, &ADDRESSES);
+        let replaced = if may_hold_origins(&headers) { outward.whole(&body) } else { None };
+        body = replaced.unwrap_or(body);
+    }
+    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let template = ResponseTemplate::new(status).set_body_bytes(body.to_vec());
+    headers.iter().fold(template, |template, (name, value)| template.append_header(name, value))
 }
 
 fn refuse(cassette: &Cassette) -> Result<()> {

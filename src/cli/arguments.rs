@@ -129,7 +129,9 @@ fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err("a time is a number and a unit: 500ms, 5s, 2m".to_owned()),
     };
     let seconds = number.parse::<f64>().map_err(|error| error.to_string())? * unit;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    // Longer than a year is for ever, and more than a clock can count to.
+    Ok(time.min(Duration::from_secs(365 * 24 * 3600)))
 }
 
 #[cfg(test)]
@@ -154,5 +156,6 @@ mod tests {
         assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
         assert!(duration("2 parsecs").is_err());
         assert!(duration("-1s").is_err());
+        assert_eq!(duration("1e19s"), duration("8760h"));
     }
 }

@@ -1,6 +1,6 @@
 //! The live server that `--serve` starts.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -21,6 +21,9 @@ use crate::error::{Error, Kind, Result};
 /// A server that we started, and stop with all that it started.
 pub(super) struct Served {
     child: Child,
+    /// What it starts belongs to its group, also when it has ended itself.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))]
+    group: Option<u32>,
     log: PathBuf,
 }
 
@@ -40,11 +43,7 @@ impl Served {
     pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
         let Some(ready) = &live.ready else { return Ok(Start::Ready(None)) };
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
-        let uri: http::Uri = ready.parse().map_err(|source: http::uri::InvalidUri| {
-            let expected = "http://HOST:PORT/PATH";
-            Error::new(Kind::Setting { name: "ready", value: ready.clone(), expected })
-                .because(source)
-        })?;
+        let uri = address(ready)?;
         let mut served = None;
         if let Some(command) = &live.serve {
             if answers(&client, &uri).await {
@@ -87,8 +86,11 @@ impl Served {
 
     fn spawn(command: &str) -> Result<Self> {
         let log = std::env::temp_dir().join(format!("retape-serve-{}.log", std::process::id()));
-        let file = File::create(&log).map_err(|source| Error::io("create file", &log, source))?;
-        let copy = file.try_clone().map_err(|source| Error::io("create file", &log, source))?;
+        // The folder is everybody's: nothing that another has put there is written to or read.
+        let _ = std::fs::remove_file(&log);
+        let failed = |source| Error::io("create file", &log, source);
+        let file = OpenOptions::new().write(true).create_new(true).open(&log).map_err(failed)?;
+        let copy = file.try_clone().map_err(failed)?;
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).stdin(Stdio::null()).stdout(file).stderr(copy);
         #[cfg(unix)]
@@ -96,7 +98,8 @@ impl Served {
         let child = shell.spawn().map_err(|source| {
             Error::new(Kind::Spawn { command: command.to_owned() }).because(source)
         })?;
-        Ok(Self { child, log })
+        let group = child.id();
+        Ok(Self { child, group, log })
     }
 
     fn has_ended(&mut self) -> bool {
@@ -132,7 +135,7 @@ impl Served {
             Insistence::Asks => Number::TERM,
             Insistence::Insists => Number::KILL,
         };
-        if let Some(group) = self.child.id().and_then(|id| Pid::from_raw(id as i32)) {
+        if let Some(group) = self.group.and_then(|id| Pid::from_raw(id as i32)) {
             let _ = kill_process_group(group, signal);
         }
     }
@@ -147,6 +150,17 @@ impl Served {
 enum Insistence {
     Asks,
     Insists,
+}
+
+/// The address that is asked; over TLS there is nobody to ask.
+fn address(ready: &str) -> Result<http::Uri> {
+    let refused = || {
+        let expected = "http://HOST[:PORT][/PATH]";
+        Error::new(Kind::Setting { name: "ready", value: ready.to_owned(), expected })
+    };
+    let uri: http::Uri = ready.parse().map_err(|source| refused().because(source))?;
+    let is_http = uri.scheme() == Some(&http::uri::Scheme::HTTP) && uri.authority().is_some();
+    if is_http { Ok(uri) } else { Err(refused()) }
 }
 
 fn not_ready(url: &str, why: &'static str) -> Error {

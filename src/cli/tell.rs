@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::io::Write as _;
 
 use crate::error::Error;
+use crate::report::visible;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
 
 pub(super) const RED: &str = "\x1b[31;1m";
@@ -28,14 +29,15 @@ pub(super) fn line(text: &str) {
 
 /// Why it could not run, what caused it, and what to do.
 pub(super) fn error(error: &Error) {
-    let mut text = format!("{RED}error:{PLAIN} {error}\n");
+    let mut text = format!("{RED}error:{PLAIN} {}\n", visible(&error.to_string()));
     let mut source = error.source();
     while let Some(cause) = source {
-        text.push_str(&format!("  because: {cause}\n"));
+        text.push_str(&format!("  because: {}\n", visible(&cause.to_string())));
         source = cause.source();
     }
     if let Some(hint) = error.hint() {
-        text.push_str(&format!("{GREEN}hint:{PLAIN} {hint}\n"));
+        let hint: Vec<_> = hint.lines().map(visible).collect();
+        text.push_str(&format!("{GREEN}hint:{PLAIN} {}\n", hint.join("\n")));
     }
     say(&text);
 }
@@ -111,15 +113,17 @@ pub(super) fn unplayed(summary: &Summary) {
         let Unplayed { cassette, interaction, method, path, .. } = left;
         let number = interaction + 1;
         say(&format!(
-            "{YELLOW}not asked for:{PLAIN} {method} {path} (interaction {number} of `{cassette}`)\n"
+            "{YELLOW}not asked for:{PLAIN} {} (interaction {number} of `{cassette}`)\n",
+            visible(&format!("{method} {path}"))
         ));
     }
 }
 
 fn missed(miss: &Miss) -> String {
-    let mut text = format!("{YELLOW}miss:{PLAIN} {} {}\n", miss.method, miss.path);
+    let asked = format!("{} {}", miss.method, miss.path);
+    let mut text = format!("{YELLOW}miss:{PLAIN} {}\n", visible(&asked));
     for line in miss.explanation.lines() {
-        text.push_str(format!("  {line}").trim_end());
+        text.push_str(format!("  {}", visible(line)).trim_end());
         text.push('\n');
     }
     text

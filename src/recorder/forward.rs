@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOCATION, ORIGIN, REFERER};
+use http::header::{CONTENT_LENGTH, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Full};
@@ -21,8 +21,8 @@ use super::tee::{Abandoned, Answered, Rewritten, Sent};
 use super::upstream::{Outgoing, Patience, Upstream};
 use crate::cassette;
 use crate::server::{
-    Answer, Flushed, Place, READ_WHOLE, Rewriter, announced, cut_after, full, may_hold_origins,
-    may_name_us,
+    ADDRESSES, Answer, Flushed, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
+    may_hold_origins, may_name_us,
 };
 
 /// Sends requests to a live server and records what comes of them.
@@ -144,7 +144,7 @@ impl Recorder {
     async fn answer(&self, response: Response<Answered>, place: Place<'_>) -> Answer {
         let (mut head, body) = response.into_parts();
         let outward = Rewriter::new(self.upstream.origin(), &place.address());
-        outward.fields(&mut head.headers, &[LOCATION, CONTENT_LOCATION, LINK]);
+        outward.fields(&mut head.headers, &ADDRESSES);
         place.keep_below(&mut head.headers);
         // The length that the answer to a `HEAD` announces is not that of its body.
         if body.is_end_stream() || !may_hold_origins(&head.headers) {

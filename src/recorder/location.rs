@@ -6,6 +6,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
 
 use crate::error::{Error, Kind, Result};
+use crate::redact::Redactor;
 use crate::server::percent_decoded;
 
 /// Where the live server is, and what its address says besides.
@@ -89,17 +90,18 @@ fn names_a_host(base: &Uri) -> bool {
 fn refused(address: &str) -> Error {
     Error::new(Kind::Setting {
         name: "upstream",
-        value: without_user(address),
+        value: harmless(address),
         expected: "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]",
     })
 }
 
-/// The address without what may be a password, although it may be no address.
-fn without_user(address: &str) -> String {
-    let Some((before, behind)) = address.rsplit_once('@') else { return address.to_owned() };
+/// The address without what may be a secret, although it may be no address.
+fn harmless(address: &str) -> String {
+    let redacted = |url: &str| Redactor::standard().target(url).unwrap_or_else(|| url.to_owned());
+    let Some((before, behind)) = address.rsplit_once('@') else { return redacted(address) };
     let scheme =
         before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
-    format!("{scheme}…@{behind}")
+    format!("{scheme}…@{}", redacted(behind))
 }
 
 /// `user:password`, percent-encoded, as a client sends it.

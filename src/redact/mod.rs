@@ -112,6 +112,11 @@ impl Redactor {
         self.rules.iter().map(|rule| rule.name())
     }
 
+    /// Whether no rule of this release is missing.
+    pub(crate) fn is_standard(&self) -> bool {
+        Rule::ALL.iter().all(|rule| self.applies(*rule))
+    }
+
     /// Takes the secrets out of a cassette and names the rules in it.
     ///
     /// # Example: what is left of a key

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, LINK, LOCATION};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::ext::ReasonPhrase;
@@ -14,7 +14,8 @@ use super::body::{Ending, Played};
 use crate::cassette::{self, Body, End, Headers, Interaction, Outcome};
 use crate::correlate::{Echo, Origins, Renamed};
 use crate::server::{
-    Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins, no_answer,
+    ADDRESSES, Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins,
+    no_answer,
 };
 
 /// A recorded answer, made ready to be sent any number of times.
@@ -99,9 +100,7 @@ impl Prepared {
             response.reason.as_ref().and_then(|reason| reason.as_bytes().to_vec().try_into().ok());
         let origin = upstream.as_bytes();
         let addressed = !origin.is_empty()
-            && (headers.contains_key(LOCATION)
-                || headers.contains_key(LINK)
-                || headers.contains_key(CONTENT_LOCATION)
+            && (ADDRESSES.iter().any(|name| headers.contains_key(name))
                 || (may_hold_origins(&headers) && may_hold(&response.body.bytes(), upstream)));
         let heads = response.headers.iter().flat_map(|(_, value)| Echo::all(value, origins));
         let echoed = heads.map(|echo| echo.identifier().to_owned()).collect();
@@ -138,7 +137,7 @@ impl Prepared {
         }
         if self.addressed {
             let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
-            rewriter.fields(&mut headers, &[LOCATION, CONTENT_LOCATION, LINK]);
+            rewriter.fields(&mut headers, &ADDRESSES);
             wanted.place.keep_below(&mut headers);
             if may_hold_origins(&headers) {
                 let plain = body.as_ref().unwrap_or(&self.body);

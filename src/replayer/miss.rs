@@ -8,10 +8,10 @@ use crate::server::{Answer, OURS, full};
 
 /// A status that no server sends and no SDK retries, so that a test which expects a 404 cannot pass
 /// by a miss.
-const MISS: u16 = 470;
+pub const MISS: u16 = 470;
 
 /// SDKs that retry by themselves ask this field first.
-const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+pub const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// An answer that explains itself, as JSON for clients that ask for it, else as text.
 pub fn miss_answer(asked: &HeaderMap, explanation: &str) -> Answer {

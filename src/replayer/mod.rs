@@ -7,5 +7,7 @@ mod pace;
 mod replay;
 
 pub use miss::miss_answer;
+#[cfg(feature = "wiremock")]
+pub use miss::{MISS, SHOULD_RETRY};
 pub use pace::Pace;
 pub use replay::{Recorded, Replayer};

@@ -12,16 +12,23 @@ pub enum Pace {
     /// Without waiting.
     #[default]
     Instant,
-    /// So many times as fast as they were recorded; 1 is the recorded pace.
+    /// So many times as fast as they were recorded; 1 is the recorded pace. Nothing is waited for
+    /// longer than a year, whatever the factor.
     Times(f64),
 }
+
+/// What a clock can count to for sure.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Pace {
     /// When something that happened `ms` milliseconds after a request is due in replay.
     pub(super) fn due(self, ms: u64) -> Duration {
         match self {
             Self::Instant => Duration::ZERO,
-            Self::Times(factor) => Duration::from_secs_f64(ms as f64 / 1000.0 / factor),
+            Self::Times(factor) => {
+                let due = Duration::try_from_secs_f64(ms as f64 / 1000.0 / factor);
+                due.map_or(LONGEST, |due| due.min(LONGEST))
+            }
         }
     }
 }
@@ -44,5 +51,20 @@ impl FromStr for Pace {
                 })
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_factor_and_no_time_is_too_much_for_a_clock() {
+        for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, 0.001] {
+            for ms in [0, 1, u64::MAX] {
+                assert!(Pace::Times(factor).due(ms) <= LONGEST, "{ms} at {factor}");
+            }
+        }
+        assert_eq!(Pace::Times(2.0).due(500), Duration::from_millis(250));
     }
 }

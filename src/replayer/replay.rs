@@ -158,8 +158,27 @@ impl Replayer {
         let asked = self.asked(head, target, body, place);
         self.take(&asked).ok_or_else(|| {
             let Recorded { cassette, index, .. } = &*self.recorded;
-            Box::new(Mismatch::explain(asked, cassette, index, &self.playlist()))
+            let mismatch = Mismatch::explain(asked, cassette, index, &self.playlist());
+            Box::new(self.shown(mismatch))
         })
+    }
+
+    /// A mismatch as people may see it. What is compared is redacted by the rules that the cassette
+    /// names, which may be none, if somebody wrote it by hand.
+    fn shown(&self, mut mismatch: Mismatch) -> Mismatch {
+        if self.recorded.redactor.is_standard() {
+            return mismatch;
+        }
+        let redactor = Redactor::standard();
+        if let Some(nearest) = &mut mismatch.nearest {
+            let aligned = std::mem::take(&mut nearest.aligned).into();
+            let mut aligned = Request { body: aligned, ..mismatch.asked.clone() };
+            redactor.request(&mut aligned);
+            nearest.aligned = aligned.body.into();
+            redactor.request(&mut nearest.request);
+        }
+        redactor.request(&mut mismatch.asked);
+        mismatch
     }
 
     /// The numbers of the interactions that were not asked for in this run.

@@ -57,7 +57,7 @@ pub(super) fn pad_left(text: &str, to: usize) -> String {
 
 /// The text with its control characters, and those that turn the direction of writing, spelled out,
 /// so that a recording cannot play with the terminal that shows it.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }

@@ -1,5 +1,6 @@
 //! Why nothing recorded answers a request, for a person.
 
+use super::line::visible;
 use super::unit::count;
 use super::{Colour, difference, pretty};
 use crate::cassette::Request;
@@ -15,10 +16,13 @@ pub fn miss(name: &str, mismatch: &Mismatch) -> String {
         None => text.push_str("because nothing was recorded\n"),
         Some(nearest) => tell_nearest(asked, nearest, &mut text),
     }
+    let upstream = match mismatch.upstream.as_str() {
+        "" => "URL".into(),
+        upstream => visible(upstream),
+    };
     text.push_str(&format!(
         "hint: if the client is meant to ask this now, record it again: \
-         `retape record --upstream {} {name} -- COMMAND`",
-        mismatch.upstream
+         `retape record --upstream {upstream} {name} -- COMMAND`"
     ));
     text
 }
@@ -61,7 +65,7 @@ fn parts(request: &Request, body: &[u8]) -> [(&'static str, String); 4] {
 }
 
 fn first_line(request: &Request) -> String {
-    format!("{} {}", request.method, request.path)
+    visible(&format!("{} {}", request.method, request.path)).into_owned()
 }
 
 fn indented(text: &str) -> String {

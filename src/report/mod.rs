@@ -23,6 +23,8 @@ mod unit;
 
 pub use difference::difference;
 pub use gist::Gist;
+#[cfg(feature = "cli")]
+pub(crate) use line::visible;
 pub use miss::miss;
 pub use pretty::pretty;
 pub use show::{Detail, ShowOptions, show};

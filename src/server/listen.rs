@@ -27,8 +27,18 @@ pub trait Handler: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    shutdown: watch::Sender<bool>,
+    phase: watch::Sender<Phase>,
     accepting: JoinHandle<()>,
+}
+
+/// What a server is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Serving,
+    /// It takes no more connections and lets the open ones finish.
+    Finishing,
+    /// It closes the open ones.
+    Closing,
 }
 
 impl Server {
@@ -54,9 +64,9 @@ impl Server {
         let address = listener
             .local_addr()
             .map_err(|source| Error::new(Kind::Bind { address: "?".to_owned() }).because(source))?;
-        let (shutdown, stopped) = watch::channel(false);
-        let accepting = tokio::spawn(accept(listener, handler, stopped));
-        Ok(Self { address, shutdown, accepting })
+        let (phase, phases) = watch::channel(Phase::Serving);
+        let accepting = tokio::spawn(accept(listener, handler, phases));
+        Ok(Self { address, phase, accepting })
     }
 
     /// Where it listens.
@@ -65,11 +75,12 @@ impl Server {
     }
 
     /// Takes no more connections, lets the open ones finish what they are at for up to `grace`, then
-    /// closes them.
+    /// closes them. Afterwards no request is at work any more.
     pub async fn stop(mut self, grace: Duration) {
-        self.shutdown.send_replace(true);
+        self.phase.send_replace(Phase::Finishing);
         if tokio::time::timeout(grace, &mut self.accepting).await.is_err() {
-            self.accepting.abort();
+            self.phase.send_replace(Phase::Closing);
+            let _ = self.accepting.await;
         }
     }
 }
@@ -77,17 +88,17 @@ impl Server {
 async fn accept<H: Handler>(
     listener: TcpListener,
     handler: Arc<H>,
-    mut stopped: watch::Receiver<bool>,
+    mut phases: watch::Receiver<Phase>,
 ) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             biased;
-            _ = stopped.changed() => break,
+            _ = phases.changed() => break,
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(serve(stream, Arc::clone(&handler), stopped.clone()));
+                    connections.spawn(serve(stream, Arc::clone(&handler), phases.clone()));
                 }
                 // Out of file descriptors, or a connection that was gone before it was taken.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -95,10 +106,15 @@ async fn accept<H: Handler>(
         }
     }
     drop(listener);
-    while connections.join_next().await.is_some() {}
+    let finished = async { while connections.join_next().await.is_some() {} };
+    let closing = async { phases.wait_for(|phase| *phase == Phase::Closing).await.is_ok() };
+    tokio::select! {
+        () = finished => {}
+        true = closing => connections.shutdown().await,
+    }
 }
 
-async fn serve<H: Handler>(stream: TcpStream, handler: Arc<H>, mut stopped: watch::Receiver<bool>) {
+async fn serve<H: Handler>(stream: TcpStream, handler: Arc<H>, mut phases: watch::Receiver<Phase>) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
@@ -115,7 +131,7 @@ async fn serve<H: Handler>(stream: TcpStream, handler: Arc<H>, mut stopped: watc
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.
         _ = connection.as_mut() => return,
-        _ = stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
+        _ = phases.wait_for(|phase| *phase != Phase::Serving) => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
 }

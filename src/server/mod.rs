@@ -9,5 +9,7 @@ mod place;
 pub use address::{Address, percent_decoded};
 pub use answer::{Answer, AnswerBody, Cut, Flushed, OURS, cut_after, full, no_answer, problem};
 pub use listen::{Handler, Server};
-pub use origin::{READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_name_us};
+pub use origin::{
+    ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_name_us,
+};
 pub use place::Place;

@@ -2,7 +2,10 @@
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, HeaderName, HeaderValue,
+    LINK, LOCATION,
+};
 
 /// Replaces one origin by another in a body that comes in pieces.
 ///
@@ -113,6 +116,9 @@ pub fn may_hold(text: &[u8], origin: &str) -> bool {
 fn ends_an_origin(next: u8) -> bool {
     !(next.is_ascii_alphanumeric() || matches!(next, b'.' | b'-' | b':' | b'@'))
 }
+
+/// The fields of an answer that hold addresses.
+pub const ADDRESSES: [HeaderName; 3] = [LOCATION, CONTENT_LOCATION, LINK];
 
 /// A body up to this size whose length was announced is read whole, so that the length can be
 /// announced again after addresses were replaced in it.

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::matching::Mismatch;
 use crate::mode::Mode;
 use crate::recorder::{Recorder, Recording, Tape};
+use crate::redact::Redactor;
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
 use crate::server::{Address, Answer, Handler, Place, percent_decoded, problem};
@@ -161,11 +162,11 @@ impl Gateway {
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
             Ok(slot) => slot,
-            Err(error) => return self.refuse(&head, target, "", error),
+            Err(error) => return self.refuse(&head, &address, "", error),
         };
         let track = match slot.track(self).await {
             Ok(track) => track,
-            Err(error) => return self.refuse(&head, &address.target, address.session, error),
+            Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
         };
         let place = Place::of(&head.headers, address.session);
         match track.answer(&head, &address.target, body, place).await {
@@ -285,16 +286,17 @@ impl Gateway {
     fn refuse(
         &self,
         head: &http::request::Parts,
-        target: &str,
-        session: &str,
+        address: &Address<'_>,
+        cassette: &str,
         error: Error,
     ) -> Answer {
         let explanation = format!("{error:?}");
+        let redacted = Redactor::standard().target(&address.target);
         self.note(Miss {
-            session: session.to_owned(),
-            cassette: session.split('~').next().unwrap_or_default().to_owned(),
+            session: address.session.to_owned(),
+            cassette: cassette.to_owned(),
             method: head.method.to_string(),
-            path: target.to_owned(),
+            path: redacted.unwrap_or_else(|| address.target.clone().into_owned()),
             explanation: explanation.clone(),
         });
         if !error.is_no_cassette() && !error.is_no_name() {

@@ -32,6 +32,9 @@ pub struct SessionBuilder {
     listener: Listener,
 }
 
+/// What a clock can count to for sure: `Duration::MAX` means no limit, and none is added to it.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Settings that are complete.
 pub(super) struct Settings {
     pub(super) cassette: Name,
@@ -88,16 +91,16 @@ impl SessionBuilder {
         self
     }
 
-    /// How long the recorder waits for a silent server; 300 s if it is not set.
+    /// How long the recorder waits for a silent server; 300 s if it is not set, a year at most.
     pub fn silence(mut self, limit: Duration) -> Self {
-        self.patience.silence = limit;
+        self.patience.silence = limit.min(LONGEST);
         self
     }
 
     /// How long the recorder goes on reading an answer after its client has left; 5 s if it is not
-    /// set.
+    /// set, a year at most.
     pub fn grace(mut self, limit: Duration) -> Self {
-        self.patience.grace = limit;
+        self.patience.grace = limit.min(LONGEST);
         self
     }
 

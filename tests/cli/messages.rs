@@ -27,6 +27,14 @@ fn an_address_of_a_server_has_a_scheme() {
 }
 
 #[test]
+fn an_address_that_is_refused_is_shown_without_its_secrets() {
+    let upstream = "http://me:hunter22@127.0.0.1:8283/?api_key=0123456789abcdef";
+    let arguments = ["record", "--upstream", upstream, "tape", "--", "true"];
+
+    assert_snapshot!(refused(&Stage::new(), &arguments), @"error: `upstream` is `http://…@HOST/?api_key=[redacted:api_key]`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]");
+}
+
+#[test]
 fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
     assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @r"
     error: no cassette `letta/hello` (`cassettes/letta/hello.json`)
@@ -129,4 +137,17 @@ fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
       because: File exists (os error 17)
     hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     ");
+}
+
+#[test]
+fn nothing_that_a_client_asks_plays_with_the_terminal() {
+    let stage = Stage::new();
+
+    let asks = "GET /a%1b]0;title%07/-/x\nGET /\u{202e}gpj.exe";
+    let replay = &mut stage.around(&["replay"], asks);
+    let text = said(&replay.env("CLICOLOR_FORCE", "1").output().unwrap());
+
+    assert!(text.contains("\u{1b}["), "colour is on: {text}");
+    assert!(text.contains(r"`a\u001b]0;title\u0007` is not a cassette name"), "{text}");
+    assert!(!text.contains("\u{1b}]") && !text.contains('\u{202e}'), "{text:?}");
 }

@@ -173,3 +173,37 @@ fn a_second_interruption_stops_the_server_too() {
     assert_eq!(stage.read("stopped"), "stopped\n");
     assert_eq!(get(&ready).status, 200);
 }
+
+#[test]
+fn an_address_that_cannot_be_asked_is_refused_at_once() {
+    let stage = Stage::new();
+    for ready in ["/health", "127.0.0.1:1", "https://127.0.0.1:1/"] {
+        let output =
+            stage.retape(&["run", "--ready", ready, "tape", "--", "true"]).output().unwrap();
+
+        assert_eq!(output.status.code(), Some(2), "{ready}");
+        let expected = format!("error: `ready` is `{ready}`, which is not one of http://HOST");
+        assert!(said(&output).contains(&expected), "{}", said(&output));
+    }
+}
+
+#[test]
+fn what_a_server_left_behind_is_stopped_when_it_has_ended() {
+    let late = Late::new();
+    let url = late.upstream.url();
+    let left = "(trap 'echo stopped > stopped; exit' TERM; echo > left; while :; do sleep 0.01; done) & \
+        while [ ! -e left ]; do sleep 0.01; done";
+
+    let arguments = late.arguments(&url, left, &["--", "true"]);
+    let output = late.stage.retape(&arguments).output().unwrap();
+
+    assert!(said(&output).contains("the server has ended"), "{}", said(&output));
+    let stopped = late.stage.folder().join("stopped");
+    for _ in 0..500 {
+        if stopped.exists() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("it goes on");
+}

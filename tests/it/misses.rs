@@ -189,3 +189,41 @@ async fn what_was_not_asked_for_is_told() {
     hint: `tape` was not asked for `POST /v1/agents/1/messages?limit=2` (interaction 2); record it again if that is meant to be
     ");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_miss_of_a_cassette_without_rules_shows_no_secret() {
+    let stage = Stage::new();
+    std::fs::write(
+        stage.folder().join("tape.json"),
+        r#"{"retape": 1, "interactions": [{
+            "request": {"method": "POST", "path": "/x", "json": {"api_key": "sk-recorded-0123456789"}},
+            "response": {"ms": 1, "status": 204, "end": "complete"}
+        }]}"#,
+    )
+    .unwrap();
+    let session = stage.replay().await;
+    let url = format!("{}/y?token=sk-asked-0123456789", session.url());
+    let answer = post(&url, r#"{"api_key":"sk-asked-0123456789","a":1}"#);
+    let misses = get(&format!("{}/-/retape/misses", session.url()));
+    let error = session.finish().await.unwrap_err();
+
+    for text in [answer.text(), misses.text(), format!("{error:?}")] {
+        assert!(text.contains("[redacted:api_key]"), "{text}");
+        assert!(!text.contains("0123456789"), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_miss_without_a_cassette_names_it_and_shows_no_secret() {
+    let stage = Stage::new();
+    let session = stage.replay().await;
+    get(&format!("{}/x?api_key=sk-0123456789abcdef", session.url()));
+    get(&format!("{}/x", session.url_of("no%20such~1")));
+
+    let misses = session.misses();
+
+    let told: Vec<_> =
+        misses.iter().map(|miss| (miss.cassette.as_str(), miss.path.as_str())).collect();
+    assert_eq!(told, [("tape", "/x?api_key=[redacted:api_key]"), ("no such", "/x")]);
+    session.stop().await.unwrap();
+}

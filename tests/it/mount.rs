@@ -137,3 +137,43 @@ async fn a_cassette_that_needs_more_than_a_mock_server_can_do_is_refused() {
     hint: serve this cassette with `retape::Session`, whose server does that
     ");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_recorded_servers_address_is_the_mock_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tape.json");
+    let tape = r#"{
+        "retape": 1,
+        "recorded": {"upstream": "http://live:1"},
+        "interactions": [{
+            "request": {"method": "GET", "path": "/"},
+            "response": {
+                "ms": 1,
+                "status": 302,
+                "headers": {"content-type": "application/json", "location": "http://live:1/2", "no name": "1"},
+                "json": {"next": "http://live:1/2"},
+                "end": "complete"
+            }
+        }]
+    }"#;
+    std::fs::write(&file, tape).unwrap();
+    let server = MockServer::start().await;
+    let mounted = mount(&server, &file).await.unwrap();
+
+    let answer = get(&server.uri());
+
+    assert_eq!(answer.field("location"), Some(&*format!("{}/2", server.uri())));
+    assert_eq!(answer.text(), format!(r#"{{"next":"{}/2"}}"#, server.uri()));
+    assert_eq!(answer.field("content-type"), Some("application/json"));
+    mounted.finish().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_status_that_http_does_not_have_is_no_reason_to_panic() {
+    let recorded = interaction(asked("GET", "/", ""), Outcome::Response(answered(7, "[]")));
+    let server = MockServer::start().await;
+    let mounted = mount(&server, Saved::new(vec![recorded]).file()).await.unwrap();
+
+    assert_eq!(get(&server.uri()).status, 502);
+    mounted.finish().unwrap();
+}

@@ -159,3 +159,15 @@ async fn a_stream_that_goes_silent() {
 
     assert_eq!((reply.text().as_str(), reply.cut), ("data: 1\n\n", true));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recorder_may_be_patient_without_end() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(|_| "[1]".to_owned()));
+    let session = stage.recorder(&upstream).silence(Duration::MAX).grace(Duration::MAX);
+    let session = session.start().await.unwrap();
+
+    let answer = get(&session.url());
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!((answer.text().as_str(), summary.recordings[0].answered), ("[1]", 1));
+}

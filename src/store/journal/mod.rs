@@ -105,8 +105,8 @@ impl Journal {
         }
     }
 
-    /// Writes the lines that were noted. A failure is kept for [`check`](Self::check): a recording
-    /// does not stop serving its client because a disk is full.
+    /// Writes the lines that were noted. After a failure nothing more is written: a recording does
+    /// not stop serving its client because a disk is full, and what it holds may still be saved.
     pub fn flush(&self) {
         let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let Writer { file, lines, failure } = &mut *writer;
@@ -120,11 +120,7 @@ impl Journal {
     }
 
     /// Whether everything was written so far.
-    ///
-    /// # Errors
-    ///
-    /// If a line could not be written; the lines before it are there.
-    pub fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         match writer.failure.take() {
             None => Ok(()),
