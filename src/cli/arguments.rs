@@ -38,8 +38,8 @@ pub(super) struct Common {
 /// The live server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Live {
-    /// The server to record from: http:// or https://
-    #[arg(long, value_name = "URL", env = "RETAPE_UPSTREAM")]
+    /// The server to record from: http://, https://, or h2c:// for HTTP/2 without TLS
+    #[arg(long, value_name = "URL", env = "RETAPE_UPSTREAM", hide_env_values = true)]
     pub(super) upstream: Option<String>,
 
     /// A shell command that starts the server; it is stopped at the end

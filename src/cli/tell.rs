@@ -81,6 +81,7 @@ pub(super) fn summary(summary: &Summary) {
         }
         if recording.is_unheard() {
             line(&format!("{RED}the server did not answer a single request{PLAIN}"));
+            recording.fault.iter().for_each(|why| line(why));
         }
         if recording.dropped > 0 {
             line(&format!(

@@ -13,15 +13,16 @@ use hyper::ext::ReasonPhrase;
 use tokio::sync::oneshot;
 
 use super::end_to_end::{of_request, of_response, recorded};
+use super::fault::Fault;
 use super::prompt::{Came, came};
 use super::take::Take;
 use super::tape::Tape;
 use super::tee::{Abandoned, Answered, Rewritten, Sent};
 use super::upstream::{Outgoing, Patience, Upstream};
-use crate::cassette::{self, End};
+use crate::cassette;
 use crate::server::{
     ADDRESSES, Answer, Flushed, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
-    may_hold_origins, may_name_us, no_answer,
+    may_hold_origins, may_name_us,
 };
 
 /// Sends requests to a live server and records what comes of them.
@@ -64,6 +65,7 @@ impl Recorder {
         );
         let mut headers = of_request(&head.headers);
         inward.fields(&mut headers, &[ORIGIN, REFERER]);
+        self.upstream.authorize(&mut headers);
         let body = match prepared(body, &mut headers, &inward).await {
             Ok(body) => body,
             Err(answer) => return answer,
@@ -78,9 +80,9 @@ impl Recorder {
         });
         let request = self.request(head, &target, headers, body, take.clone());
         let Ok(request) = request else {
-            // It cannot be asked there. Nobody is to wait for an answer at the end.
-            take.iter().for_each(|take| take.end(End::Unreachable));
-            return no_answer(End::Unreachable, self.upstream.origin());
+            // Nobody is to wait for an answer at the end.
+            self.fail(take.as_deref(), &Fault::Target);
+            return Fault::Target.answer(self.upstream.origin());
         };
         self.exchange(request, take, place).await
     }
@@ -110,26 +112,32 @@ impl Recorder {
         take: Option<Arc<Take>>,
         place: Place<'_>,
     ) -> Answer {
-        let (upstream, patience) = (self.upstream.clone(), self.patience);
+        let (recorder, patience) = (self.clone(), self.patience);
         let (mut tell, told) = oneshot::channel();
         // What is not recorded is not waited for either when the client has left.
         let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
         tokio::spawn(async move {
             let outcome = tokio::select! {
-                outcome = upstream.send(request, patience) => outcome,
-                () = left_for(grace, &mut tell) => Err(End::ClientClosed),
+                outcome = recorder.upstream.send(request, patience) => outcome,
+                () = left_for(grace, &mut tell) => Err(Fault::Abandoned),
             };
             let outcome = outcome.map(|response| noted(response, take.clone(), patience));
-            if let (Err(end), Some(take)) = (&outcome, &take) {
-                take.end(*end);
+            if let Err(fault) = &outcome {
+                recorder.fail(take.as_deref(), fault);
             }
             // If nobody waits any more the answer is dropped here, and reads on for the grace time.
             let _ = tell.send(outcome);
         });
         match told.await {
             Ok(Ok(response)) => self.answer(response, place).await,
-            Ok(Err(end)) => no_answer(end, self.upstream.origin()),
-            Err(_) => no_answer(End::Interrupted, self.upstream.origin()),
+            Ok(Err(fault)) => fault.answer(self.upstream.origin()),
+            Err(_) => Fault::Interrupted.answer(self.upstream.origin()),
+        }
+    }
+
+    fn fail(&self, take: Option<&Take>, fault: &Fault) {
+        if let Some(take) = take {
+            take.fail(fault.end(), fault.message(self.upstream.origin()));
         }
     }
 
@@ -189,8 +197,8 @@ fn noted(
         take.head(head.status.as_u16(), reason.as_deref(), &head.headers);
     }
     // The answer goes out as HTTP/1.1, whatever it came in as.
-    head.version = http::Version::HTTP_11;
-    Response::from_parts(head, Answered::new(body, take, patience))
+    let spoken = std::mem::replace(&mut head.version, http::Version::HTTP_11);
+    Response::from_parts(head, Answered::new(body, spoken, take, patience))
 }
 
 /// A request body with our address replaced by the server's, and its length corrected.
@@ -207,7 +215,7 @@ async fn prepared(
         }
         Asked::Arriving(body) => match came(body).await {
             Came::Whole(bytes) => bytes,
-            Came::Cut(_) => return Err(no_answer(End::ClientClosed, "")),
+            Came::Cut(_) => return Err(Fault::Abandoned.answer("")),
             Came::Slowly(body) => {
                 headers.remove(CONTENT_LENGTH);
                 return Ok(outgoing(Rewritten::new(body, inward.clone())));

@@ -6,7 +6,9 @@
 mod arrived;
 mod clock;
 mod end_to_end;
+mod fault;
 mod forward;
+mod location;
 mod prompt;
 mod shown;
 mod take;

@@ -165,6 +165,14 @@ impl Take {
         }
     }
 
+    /// The interaction is over without an answer: why, for the person who records.
+    pub(super) fn fail(&self, end: End, why: String) {
+        if let Some(tape) = self.tape.upgrade() {
+            tape.note_fault(why);
+        }
+        self.end(end);
+    }
+
     /// How many chunks of the answer have come.
     pub(super) fn progress(&self) -> usize {
         self.chunks.load(Ordering::Relaxed)

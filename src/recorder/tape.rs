@@ -31,6 +31,8 @@ struct State {
     recorded: Recorded,
     takes: Vec<Arc<Take>>,
     open: BTreeMap<usize, Arc<Take>>,
+    /// Why the first request without an answer has none.
+    fault: Option<String>,
 }
 
 /// What a recording came to.
@@ -47,6 +49,8 @@ pub struct Recording {
     pub answered: usize,
     /// How many requests never came to an end and are not in it.
     pub dropped: usize,
+    /// Why the first request that was not answered was not.
+    pub fault: Option<String>,
 }
 
 impl Recording {
@@ -80,7 +84,7 @@ impl Tape {
             server: None,
         };
         journal.begin(&recorded)?;
-        let state = State { recorded, takes: Vec::new(), open: BTreeMap::new() };
+        let state = State { recorded, takes: Vec::new(), open: BTreeMap::new(), fault: None };
         let tape = Self {
             folder: folder.to_owned(),
             name: name.clone(),
@@ -141,7 +145,8 @@ impl Tape {
             _ => Some(store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))?),
         };
         self.journal.remove()?;
-        Ok(Recording { name: self.name.clone(), path, interactions, answered, dropped })
+        let (name, fault) = (self.name.clone(), self.state().fault.take());
+        Ok(Recording { name, path, interactions, answered, dropped, fault })
     }
 
     pub(super) fn redactor(&self) -> &Arc<Redactor> {
@@ -158,6 +163,10 @@ impl Tape {
         if state.recorded.server.is_none() {
             state.recorded.server = headers.get("server").map(str::to_owned);
         }
+    }
+
+    pub(super) fn note_fault(&self, why: String) {
+        self.state().fault.get_or_insert(why);
     }
 
     pub(super) fn over(&self, number: usize) {

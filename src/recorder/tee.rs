@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Version;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -110,6 +111,7 @@ pub(super) struct Answered {
 #[derive(Debug)]
 struct Source {
     body: Incoming,
+    spoken: Version,
     take: Option<Arc<Take>>,
     patience: Patience,
     /// The deadline of the silence, moved lazily: looked at when the timer fires.
@@ -119,9 +121,15 @@ struct Source {
 }
 
 impl Answered {
-    pub(super) fn new(body: Incoming, take: Option<Arc<Take>>, patience: Patience) -> Self {
+    pub(super) fn new(
+        body: Incoming,
+        spoken: Version,
+        take: Option<Arc<Take>>,
+        patience: Patience,
+    ) -> Self {
         let timer = Box::pin(tokio::time::sleep(patience.silence));
-        let mut source = Source { body, take, patience, timer, heard: Instant::now(), over: false };
+        let heard = Instant::now();
+        let mut source = Source { body, spoken, take, patience, timer, heard, over: false };
         if source.body.is_end_stream() {
             source.end(End::Complete);
         }
@@ -147,12 +155,22 @@ impl Source {
                 self.end(End::ServerClosed);
                 Poll::Ready(Some(Err(Cut)))
             }
+            Poll::Ready(None) if self.was_reset() => {
+                self.end(End::ServerClosed);
+                Poll::Ready(Some(Err(Cut)))
+            }
             Poll::Ready(None) => {
                 self.end(End::Complete);
                 Poll::Ready(None)
             }
             Poll::Pending => self.poll_silence(context),
         }
+    }
+
+    /// hyper takes a stream of HTTP/2 that the server resets with `NO_ERROR` for a whole one. Only
+    /// one that was ended is.
+    fn was_reset(&self) -> bool {
+        self.spoken == Version::HTTP_2 && !self.body.is_end_stream()
     }
 
     fn poll_silence<T>(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Cut>>> {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::uri::{PathAndQuery, Scheme};
-use http::{Request, Response, Uri};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty};
@@ -15,16 +15,20 @@ use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder}
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::{ClientConfig, ConfigBuilder, WantsVerifier};
 
+use super::fault::Fault;
+use super::location::{Location, Speaks};
 use super::tee::Abandoned;
 use crate::cassette::End;
-use crate::error::{Error, Kind, Result};
-use crate::redact::Redactor;
+use crate::error::Result;
 
 /// A body on its way to the server.
 pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 
-/// The live server that is recorded, reached over HTTP/1.1 or, with TLS, h2.
+type Connector = HttpsConnector<HttpConnector>;
+
+/// The live server that is recorded, reached over HTTP/1.1 or HTTP/2.
 ///
 /// # Rationale
 ///
@@ -33,13 +37,21 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 /// connection of its own: an answer that the server never gave must not stand in a cassette.
 #[derive(Debug, Clone)]
 pub struct Upstream {
-    kept_alive: Client<HttpsConnector<HttpConnector>, Outgoing>,
-    fresh: Client<HttpsConnector<HttpConnector>, Outgoing>,
-    /// The address without a slash at its end.
-    origin: String,
-    base: Uri,
+    kept_alive: Client<Connector, Outgoing>,
+    fresh: Client<Connector, Outgoing>,
+    location: Location,
+    trust: Trust,
     /// Whether it has answered before, so that a connection may be used again.
     answered: Arc<AtomicBool>,
+}
+
+/// Whose word is taken for the certificate of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// That of the authorities that this machine, or `SSL_CERT_FILE` and `SSL_CERT_DIR`, name.
+    Known,
+    /// Nobody's.
+    Nobody,
 }
 
 /// How long the recorder waits.
@@ -59,32 +71,27 @@ impl Default for Patience {
 
 impl Upstream {
     /// Takes an address: `http://127.0.0.1:8283`, `https://api.example.com/base`. Over `http` it
-    /// speaks HTTP/1.1; over `https` what the server prefers.
+    /// speaks HTTP/1.1, over `https` what the server prefers, over `h2c` HTTP/2 without TLS. User
+    /// information goes with each request that has no `authorization` of its own.
     ///
     /// # Errors
     ///
-    /// If it is not an `http` or `https` address, or holds user information.
+    /// If it is no such address.
     pub fn new(address: &str) -> Result<Self> {
-        let base: Uri = address.parse().map_err(|source| refused(address).because(source))?;
-        let scheme = base.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme));
-        let (Some(scheme), Some(authority), None) = (scheme, base.authority(), base.query()) else {
-            return Err(refused(address));
+        let location = Location::parse(address)?;
+        let (tls, trust) = match location.speaks {
+            Speaks::Tls => trusting(),
+            Speaks::Plain | Speaks::PriorKnowledge => (trusting_nobody(), Trust::Nobody),
         };
-        if authority.as_str().contains('@') {
-            return Err(refused(address).with_hint(
-                "leave user and password out: what the client sends as `authorization` is passed on",
-            ));
-        }
-        let origin = format!("{scheme}://{authority}{}", base.path().trim_end_matches('/'));
-        let connector = connector();
-        let kept_alive = client(connector.clone(), KEPT_IDLE);
-        let fresh = client(connector, 0);
-        Ok(Self { kept_alive, fresh, origin, base, answered: Arc::default() })
+        let connector = connector(tls);
+        let kept_alive = client(connector.clone(), location.speaks, KEPT_IDLE);
+        let fresh = client(connector, location.speaks, 0);
+        Ok(Self { kept_alive, fresh, location, trust, answered: Arc::default() })
     }
 
-    /// The address, without a slash at its end.
+    /// The address, without user information and without a slash at its end.
     pub fn origin(&self) -> &str {
-        &self.origin
+        &self.location.origin
     }
 
     /// The address of a request target at this server.
@@ -93,54 +100,62 @@ impl Upstream {
     ///
     /// If the two do not make an address.
     pub(super) fn uri_of(&self, target: &str) -> Result<Uri, http::Error> {
-        let path = format!("{}{target}", self.base.path().trim_end_matches('/'));
-        let mut parts = self.base.clone().into_parts();
-        parts.path_and_query = Some(PathAndQuery::try_from(path)?);
-        Ok(Uri::from_parts(parts)?)
+        self.location.uri_of(target)
+    }
+
+    /// Adds what the address says of the user, as any client would.
+    pub(super) fn authorize(&self, headers: &mut HeaderMap) {
+        if let Some(authorization) = &self.location.authorization {
+            headers.entry(AUTHORIZATION).or_insert_with(|| authorization.clone());
+        }
     }
 
     /// Sends a request and waits for the head of the answer.
     ///
     /// # Errors
     ///
-    /// How it ended if no answer came.
+    /// Why no answer came.
     pub(super) async fn send(
         &self,
         request: Request<Outgoing>,
         patience: Patience,
-    ) -> Result<Response<Incoming>, End> {
+    ) -> Result<Response<Incoming>, Fault> {
         let again = self.answered.load(Ordering::Relaxed).then(|| repeated(&request)).flatten();
         let client = if is_repeatable(&request) { &self.kept_alive } else { &self.fresh };
         let mut outcome = send_once(client, request, patience).await;
-        if let (Err(End::ServerClosed), Some(again)) = (&outcome, again) {
+        let is_cut = outcome.as_ref().is_err_and(|fault| fault.end() == End::ServerClosed);
+        if let Some(again) = again.filter(|_| is_cut) {
             outcome = send_once(&self.fresh, again, patience).await;
         }
         if outcome.is_ok() {
             self.answered.store(true, Ordering::Relaxed);
         }
-        outcome
+        outcome.map_err(|fault| self.explained(fault))
+    }
+
+    /// The fault in the light of what the address says.
+    fn explained(&self, fault: Fault) -> Fault {
+        match (self.location.speaks, fault) {
+            (Speaks::Tls, Fault::Untrusted) if self.trust == Trust::Nobody => Fault::NobodyTrusted,
+            (Speaks::Plain, Fault::NotHttp) => Fault::NotHttp1,
+            (Speaks::PriorKnowledge, Fault::NotHttp | Fault::Closed | Fault::Broken(_))
+                if !self.answered.load(Ordering::Relaxed) =>
+            {
+                Fault::NotHttp2
+            }
+            (_, fault) => fault,
+        }
     }
 }
 
-/// What was given is shown without the secrets in it.
-fn refused(address: &str) -> Error {
-    Error::new(Kind::Setting {
-        name: "upstream",
-        value: Redactor::standard().url(address),
-        expected: "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]",
-    })
-}
-
 async fn send_once(
-    client: &Client<HttpsConnector<HttpConnector>, Outgoing>,
+    client: &Client<Connector, Outgoing>,
     request: Request<Outgoing>,
     patience: Patience,
-) -> Result<Response<Incoming>, End> {
+) -> Result<Response<Incoming>, Fault> {
     match tokio::time::timeout(patience.silence, client.request(request)).await {
-        Ok(Ok(response)) => Ok(response),
-        Ok(Err(error)) if error.is_connect() => Err(End::Unreachable),
-        Ok(Err(_)) => Err(End::ServerClosed),
-        Err(_) => Err(End::Timeout),
+        Ok(outcome) => outcome.map_err(|error| Fault::of(&error)),
+        Err(_) => Err(Fault::Silent),
     }
 }
 
@@ -164,15 +179,9 @@ fn repeated(request: &Request<Outgoing>) -> Option<Request<Outgoing>> {
 /// So many idle connections are kept: more than a test suite has clients.
 const KEPT_IDLE: usize = 256;
 
-fn client<B>(
-    connector: HttpsConnector<HttpConnector>,
-    idle: usize,
-) -> Client<HttpsConnector<HttpConnector>, B>
-where
-    B: http_body::Body + Send + 'static + Unpin,
-    B::Data: Send,
-{
+fn client(connector: Connector, speaks: Speaks, idle: usize) -> Client<Connector, Outgoing> {
     Client::builder(TokioExecutor::new())
+        .http2_only(speaks == Speaks::PriorKnowledge)
         .http1_preserve_header_case(true)
         .pool_max_idle_per_host(idle)
         // Shorter than any server's patience with an idle connection that we know of.
@@ -181,22 +190,7 @@ where
         .build(connector)
 }
 
-/// The provider of the cryptography is named, never taken from the process: another crate of the
-/// user's build may have installed one, or none.
-fn connector() -> HttpsConnector<HttpConnector> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = || {
-        rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .expect("ring has the default versions")
-    };
-    let tls = match builder().with_native_roots() {
-        Ok(tls) => tls.with_no_client_auth(),
-        // No certificates on this machine: plain HTTP works all the same, TLS will say what is amiss.
-        Err(_) => {
-            builder().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-        }
-    };
+fn connector(tls: ClientConfig) -> Connector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
@@ -206,4 +200,25 @@ fn connector() -> HttpsConnector<HttpConnector> {
         .https_or_http()
         .enable_all_versions()
         .wrap_connector(tcp)
+}
+
+/// Trusts whom this machine trusts. If there is nobody, a request will say so.
+fn trusting() -> (ClientConfig, Trust) {
+    match tls().with_native_roots() {
+        Ok(tls) => (tls.with_no_client_auth(), Trust::Known),
+        Err(_) => (trusting_nobody(), Trust::Nobody),
+    }
+}
+
+fn trusting_nobody() -> ClientConfig {
+    tls().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+}
+
+/// The provider of the cryptography is named, never taken from the process: another crate of the
+/// user's build may have installed one, or none.
+fn tls() -> ConfigBuilder<ClientConfig, WantsVerifier> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring has the default versions")
 }

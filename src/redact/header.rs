@@ -57,15 +57,16 @@ fn credential(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
     vec![Edit::new(start..start + secret.len(), with)]
 }
 
-/// The password within `Basic …` may stand elsewhere.
+/// The password within `Basic …` may stand elsewhere; where there is none, the user is a key.
 fn note_basic(name: &str, text: &str, secret: &str, notes: &mut Notes<'_>) {
     let is_basic = text.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("basic "));
     if !is_basic {
         return;
     }
     let Ok(plain) = STANDARD.decode(secret) else { return };
-    if let Some((_, password)) = String::from_utf8_lossy(&plain).split_once(':') {
-        notes.secrets.note(password, value::placeholder(name));
+    if let Some((user, password)) = String::from_utf8_lossy(&plain).split_once(':') {
+        let key = if password.is_empty() { user } else { password };
+        notes.secrets.note(key, value::placeholder(name));
     }
 }
 

@@ -77,7 +77,7 @@ impl Ready {
 
     pub(super) async fn send(&self, wanted: Wanted<'_>) -> Answer {
         match self {
-            Self::Nothing(end) => no_answer(*end, wanted.upstream),
+            Self::Nothing(end) => no_answer(*end, &unanswered(*end, wanted.upstream)),
             Self::Answer(prepared) => {
                 let due = wanted.pace.due(prepared.ms);
                 if !due.is_zero() {
@@ -199,6 +199,16 @@ impl Prepared {
         };
         Flushed::new(played).boxed_unsync()
     }
+}
+
+/// What is said of a server that gave no answer then. Whether it would now is not known.
+fn unanswered(end: End, upstream: &str) -> String {
+    let what = match end {
+        End::Timeout => "did not answer in time",
+        End::Unreachable => "could not be reached",
+        _ => "did not answer",
+    };
+    format!("`{upstream}` {what} when this was recorded")
 }
 
 /// The fields for hyper, their values in one buffer: a map is cloned for each answer, and each buffer

@@ -112,20 +112,12 @@ pub fn problem(status: StatusCode, kind: &'static str, message: &str) -> Answer 
     answer
 }
 
-/// The answer where the server gave none.
-pub fn no_answer(end: End, upstream: &str) -> Answer {
-    match end {
-        End::Timeout => {
-            let message = format!("`{upstream}` did not answer in time");
-            problem(StatusCode::GATEWAY_TIMEOUT, "timeout", &message)
-        }
-        End::Unreachable => {
-            let message = format!("`{upstream}` cannot be reached: is the server running there?");
-            problem(StatusCode::BAD_GATEWAY, "unreachable", &message)
-        }
-        _ => {
-            let message = format!("`{upstream}` closed the connection before it answered");
-            problem(StatusCode::BAD_GATEWAY, "closed", &message)
-        }
-    }
+/// The answer where the server gave none, with the reason in words.
+pub fn no_answer(end: End, message: &str) -> Answer {
+    let (status, kind) = match end {
+        End::Timeout => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
+        End::Unreachable => (StatusCode::BAD_GATEWAY, "unreachable"),
+        _ => (StatusCode::BAD_GATEWAY, "no_answer"),
+    };
+    problem(status, kind, message)
 }

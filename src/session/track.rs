@@ -59,11 +59,11 @@ impl Track {
             }
             Self::Replay(replayer) => match read(body).await {
                 Some(body) => replayer.answer(head, target, body, place).await,
-                None => Ok(no_answer(End::ClientClosed, "")),
+                None => Ok(abandoned()),
             },
             Self::Extend(replayer, recorder) => {
                 let Some(body) = read(body).await else {
-                    return Ok(no_answer(End::ClientClosed, ""));
+                    return Ok(abandoned());
                 };
                 match replayer.answer(head, target, body.clone(), place).await {
                     Ok(answer) => Ok(answer),
@@ -99,6 +99,11 @@ pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
     let mut empty = Cassette::default();
     empty.recorded.upstream = upstream(settings)?.origin().to_owned();
     Recorded::new(empty)
+}
+
+/// Nobody is there any more to read it.
+fn abandoned() -> Answer {
+    no_answer(End::ClientClosed, "the client left before its request was complete")
 }
 
 async fn read(body: Incoming) -> Option<Bytes> {

@@ -14,4 +14,8 @@ mod help;
 mod killed;
 mod messages;
 mod retape;
+mod secure;
 mod serve;
+mod tls;
+mod unanswered;
+mod user;

@@ -8,6 +8,17 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::client;
 
+/// Variables that would say something to the binary.
+const SILENCED: [&str; 7] = [
+    "CI",
+    "RETAPE_MODE",
+    "RETAPE_UPSTREAM",
+    "RETAPE_CASSETTES",
+    "COLUMNS",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
 /// A folder to run the binary in, gone after the test.
 pub struct Stage(tempfile::TempDir);
 
@@ -52,7 +63,7 @@ impl Stage {
     pub fn retape(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retape"));
         command.args(arguments).current_dir(self.folder()).stdin(Stdio::null());
-        for name in ["CI", "RETAPE_MODE", "RETAPE_UPSTREAM", "RETAPE_CASSETTES", "COLUMNS"] {
+        for name in SILENCED {
             command.env_remove(name);
         }
         command
@@ -110,6 +121,12 @@ impl Running {
 
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Stops it and waits for the end.
+    pub fn stop(self) -> (Option<i32>, String) {
+        self.signal(Signal::TERM);
+        self.end()
     }
 
     /// Waits for the end: the status and what was said on standard error.

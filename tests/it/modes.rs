@@ -111,12 +111,12 @@ async fn what_is_no_address_of_a_server_is_refused() {
     }
 
     assert_snapshot!(errors, @r"
-    `upstream` is `localhost:8283`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]
-    `upstream` is `ftp://x`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]
-    `upstream` is `http://`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]
-    `upstream` is `/v1`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]
-    `upstream` is `http://x/?a=1`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]
-    `upstream` is `http://a b`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH]
+    `upstream` is `localhost:8283`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]
+    `upstream` is `ftp://x`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]
+    `upstream` is `http://`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]
+    `upstream` is `/v1`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]
+    `upstream` is `http://x/?a=1`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]
+    `upstream` is `http://a b`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]
     ");
 }
 

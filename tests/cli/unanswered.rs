@@ -1,0 +1,164 @@
+//! What is said of a server that does not answer: to the client, and to the person who records.
+
+use std::net::TcpListener;
+
+use insta::assert_snapshot;
+
+use crate::retape::{Running, Stage};
+use crate::secure::{Authority, Secure, Then, json};
+use crate::support::client::{Reply, get};
+use crate::support::upstream::{self, Upstream};
+
+/// What the client and the person who records are told of a server at that address, of which the
+/// cassette says that it ended so.
+#[track_caller]
+fn check(stage: &Stage, upstream: &str, end: &str) -> String {
+    let mut command = stage.retape(&["record", "--upstream", upstream, "tape"]);
+    command.env("SSL_CERT_FILE", stage.folder().join("ca.pem"));
+    let mut running = Running::start(command);
+    let answer = get(&running.line());
+    let (code, said) = running.stop();
+
+    assert_eq!(code, Some(1), "{said}");
+    let cassette = stage.read("cassettes/tape.json");
+    assert!(cassette.contains(&format!("\"end\": \"{end}\"")), "{cassette}");
+    let told = message(&answer);
+    assert!(said.contains(&told), "{said}");
+    assert!(!cassette.contains(&told), "{cassette}");
+    let kind = answer.field("retape-error").unwrap();
+    let (_, host) = upstream.split_once("://").unwrap();
+    format!("{} {kind}: {told}", answer.status).replace(host, "HOST")
+}
+
+fn message(answer: &Reply) -> String {
+    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    body["error"]["message"].as_str().unwrap().to_owned()
+}
+
+/// A server with a certificate of this authority for these names.
+fn server(authority: &Authority, names: &[&str]) -> Secure {
+    Secure::start(authority.acceptor(names, &["h2"]), |_, reply| async {
+        json(reply, 200, "[]");
+        Then::KeepAlive
+    })
+}
+
+fn trusting(authority: &Authority) -> Stage {
+    let stage = Stage::new();
+    authority.write(&stage.folder().join("ca.pem"));
+    stage
+}
+
+#[test]
+fn a_certificate_that_is_not_trusted() {
+    let server = server(&Authority::new("stranger"), &["localhost"]);
+    let url = format!("https://{}", server.authority());
+
+    let stranger = check(&trusting(&Authority::new("friend")), &url, "unreachable");
+    let namesake = check(&trusting(&Authority::new("stranger")), &url, "unreachable");
+    let nobody = check(&Stage::new(), &url, "unreachable");
+
+    assert_snapshot!(stranger, @"502 unreachable: `https://HOST` cannot be reached: its TLS certificate is not trusted, as no known authority signed it; `SSL_CERT_FILE=FILE.pem` names certificates to trust");
+    assert_eq!(namesake, stranger);
+    assert_snapshot!(nobody, @"502 unreachable: `https://HOST` cannot be reached: no TLS certificates to trust can be read on this machine; `SSL_CERT_FILE=FILE.pem` names certificates to trust");
+}
+
+#[test]
+fn a_certificate_for_another_name() {
+    let authority = Authority::new("friend");
+    let server = server(&authority, &["api.example"]);
+    let url = format!("https://{}", server.authority());
+
+    let told = check(&trusting(&authority), &url, "unreachable");
+
+    assert_snapshot!(told, @r#"502 unreachable: `https://HOST` cannot be reached: its TLS certificate was refused: certificate not valid for name "localhost"; certificate is only valid for DnsName("api.example")"#);
+}
+
+#[test]
+fn a_certificate_of_an_authority() {
+    let (authority, tls) = Authority::itself("localhost");
+    let server = Secure::start(tls, |_, reply| async {
+        json(reply, 200, "[]");
+        Then::KeepAlive
+    });
+    let url = format!("https://{}", server.authority());
+
+    let told = check(&trusting(&authority), &url, "unreachable");
+
+    assert_snapshot!(told, @"502 unreachable: `https://HOST` cannot be reached: its TLS certificate is one for authorities, not for servers; `openssl req -x509 -addext basicConstraints=CA:FALSE` makes one for servers");
+}
+
+#[test]
+fn plain_http_where_tls_is_asked_for() {
+    let server = Upstream::raw(|mut wire| {
+        wire.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        wire.wait_for_end();
+    });
+    let silent = Upstream::raw(drop);
+    let url = |server: &Upstream| server.url().replace("http", "https");
+
+    let answers = check(&trusting(&Authority::new("friend")), &url(&server), "unreachable");
+    let closes = check(&trusting(&Authority::new("friend")), &url(&silent), "unreachable");
+
+    assert_snapshot!(answers, @"502 unreachable: `https://HOST` cannot be reached: it does not speak TLS there; is it `http://`?");
+    assert_snapshot!(closes, @"502 unreachable: `https://HOST` cannot be reached: it closed the connection at once; does it speak TLS there?");
+}
+
+#[test]
+fn tls_where_plain_http_is_asked_for() {
+    let server = server(&Authority::new("stranger"), &["localhost"]);
+
+    let told = check(&Stage::new(), &format!("http://{}", server.authority()), "server_closed");
+
+    assert_snapshot!(told, @"502 no_answer: `http://HOST` did not answer: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
+}
+
+#[test]
+fn http_2_where_http_1_is_asked_for_and_the_other_way_round() {
+    let new = Secure::plain(|_, reply| async {
+        json(reply, 200, "[]");
+        Then::KeepAlive
+    });
+    let old = Upstream::raw(|mut wire| {
+        wire.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        wire.wait_for_end();
+    });
+
+    let asked_1 = check(&Stage::new(), &format!("http://{}", new.authority()), "server_closed");
+    let asked_2 = check(&Stage::new(), &old.url().replace("http", "h2c"), "server_closed");
+
+    assert_snapshot!(asked_1, @"502 no_answer: `http://HOST` did not answer: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
+    assert_snapshot!(asked_2, @"502 no_answer: `http://HOST` did not answer: it does not speak HTTP/2 without TLS there; is it `http://`?");
+}
+
+#[test]
+fn nobody_there() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // No name server is asked for a name that is longer than a name can be.
+    let name = "a".repeat(64);
+
+    let refused = check(&Stage::new(), &format!("http://{free}"), "unreachable");
+    let unknown = check(&Stage::new(), &format!("http://{name}"), "unreachable");
+
+    assert_snapshot!(refused, @"502 unreachable: `http://HOST` cannot be reached: the connection was refused; is the server running there?");
+    assert_snapshot!(unknown, @"502 unreachable: `http://HOST` cannot be reached: the name of its host cannot be resolved");
+}
+
+#[test]
+fn somebody_else_there() {
+    let server = Upstream::start(|_, wire| {
+        wire.send("SSH-2.0-OpenSSH_9.6\r\n\r\n");
+        wire.wait_for_delivery();
+        upstream::Then::Close
+    });
+    let closes = Upstream::start(|_, _| upstream::Then::Close);
+    let resets = Upstream::start(|_, _| upstream::Then::Reset);
+
+    let garbage = check(&Stage::new(), &server.url(), "server_closed");
+    let closed = check(&Stage::new(), &closes.url(), "server_closed");
+    let reset = check(&Stage::new(), &resets.url(), "server_closed");
+
+    assert_snapshot!(garbage, @"502 no_answer: `http://HOST` did not answer: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
+    assert_snapshot!(closed, @"502 no_answer: `http://HOST` did not answer: it closed the connection");
+    assert_snapshot!(reset, @"502 no_answer: `http://HOST` did not answer: it closed the connection");
+}
