@@ -65,9 +65,9 @@ impl Track {
                 let Some(body) = read(body).await else {
                     return Ok(abandoned());
                 };
-                match replayer.answer(head, target, body.clone(), place).await {
-                    Ok(answer) => Ok(answer),
-                    Err(_) => Ok(recorder.forward(head, target, Asked::Whole(body), place).await),
+                match replayer.answer_known(head, target, body.clone(), place).await {
+                    Some(answer) => Ok(answer),
+                    None => Ok(recorder.forward(head, target, Asked::Whole(body), place).await),
                 }
             }
         }
