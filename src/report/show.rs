@@ -1,6 +1,7 @@
 //! A cassette as a text to be read by a person.
 
 use super::page::Page;
+use super::style::RESET;
 use super::{Colour, Summary};
 use crate::cassette::Cassette;
 
@@ -62,5 +63,14 @@ pub fn show(name: &str, cassette: &Cassette, options: ShowOptions) -> String {
         before = block.len();
         lines.append(&mut block);
     }
+    let lines: Vec<String> = lines.iter().map(|line| tidy(line)).collect();
     lines.join("\n") + "\n"
+}
+
+/// A line without white space at its end, coloured or not.
+fn tidy(line: &str) -> String {
+    match line.strip_suffix(RESET) {
+        Some(text) => format!("{}{RESET}", text.trim_end()),
+        None => line.trim_end().to_owned(),
+    }
 }

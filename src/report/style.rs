@@ -27,6 +27,9 @@ pub(super) enum Style {
     New,
 }
 
+/// Ends a style.
+pub(super) const RESET: &str = "\u{1b}[0m";
+
 impl Style {
     const fn code(self) -> &'static str {
         match self {
@@ -50,7 +53,7 @@ impl Colour {
         match (self, style) {
             (Self::Plain, _) | (_, Style::Plain) => text.to_owned(),
             _ if text.is_empty() => String::new(),
-            (Self::Ansi, style) => format!("\u{1b}[{}m{text}\u{1b}[0m", style.code()),
+            (Self::Ansi, style) => format!("\u{1b}[{}m{text}{RESET}", style.code()),
         }
     }
 }
