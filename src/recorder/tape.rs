@@ -56,7 +56,7 @@ pub struct Recording {
 impl Recording {
     /// Whether the server was asked and never answered.
     pub fn is_unheard(&self) -> bool {
-        self.interactions > 0 && self.answered == 0
+        self.interactions + self.dropped > 0 && self.answered == 0
     }
 }
 
