@@ -14,4 +14,4 @@ mod origins;
 pub use bindings::Bindings;
 pub use echoes::{Echo, Renamed};
 pub use identifier::identifiers;
-pub use origins::Origins;
+pub use origins::{Issuer, Origin, Origins};

@@ -5,13 +5,22 @@ use std::collections::HashMap;
 use super::identifiers;
 use crate::cassette::{Cassette, Headers, Interaction};
 
-/// Where an identifier came from.
+/// Who brought an identifier up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+pub enum Issuer {
     /// It first appeared in an answer.
     Server,
     /// It first appeared in a request.
     Client,
+}
+
+/// Where an identifier came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// Who brought it up.
+    pub issuer: Issuer,
+    /// The interaction in which it first appeared, counted from 0.
+    pub interaction: usize,
 }
 
 /// The origin of each identifier of a cassette.
@@ -25,21 +34,27 @@ impl Origins {
     /// Finds the identifiers of a cassette in the order in which they went over the wire.
     pub fn of(cassette: &Cassette) -> Self {
         let mut origins = Self::default();
-        for interaction in &cassette.interactions {
-            origins.note_request(interaction, Origin::Client);
-            origins.note_answer(interaction, Origin::Server);
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let from = |issuer| Origin { issuer, interaction: number };
+            origins.note_request(interaction, from(Issuer::Client));
+            origins.note_answer(interaction, from(Issuer::Server));
         }
         origins
     }
 
+    /// Where an identifier came from; `None` if it does not appear in the cassette.
+    pub fn origin(&self, identifier: &str) -> Option<Origin> {
+        self.known.get(identifier).copied()
+    }
+
     /// Whether the server issued it.
     pub fn is_issued(&self, identifier: &str) -> bool {
-        self.known.get(identifier) == Some(&Origin::Server)
+        self.origin(identifier).is_some_and(|origin| origin.issuer == Issuer::Server)
     }
 
     /// Whether the client minted it.
     pub fn is_minted(&self, identifier: &str) -> bool {
-        self.known.get(identifier) == Some(&Origin::Client)
+        self.origin(identifier).is_some_and(|origin| origin.issuer == Issuer::Client)
     }
 
     /// How many identifiers the client minted.
@@ -71,7 +86,7 @@ impl Origins {
             let identifier = &text[range];
             if !self.known.contains_key(identifier) {
                 self.known.insert(identifier.to_owned(), origin);
-                self.minted += usize::from(matches!(origin, Origin::Client));
+                self.minted += usize::from(origin.issuer == Issuer::Client);
             }
         }
     }
