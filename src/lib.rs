@@ -87,6 +87,8 @@ pub mod message;
 mod mode;
 #[cfg(feature = "wiremock")]
 mod mount;
+#[allow(dead_code, reason = "what uses it comes next")]
+mod multipart;
 mod nearest;
 mod percent;
 mod recorder;

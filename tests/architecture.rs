@@ -20,7 +20,7 @@ const ROWS: [&[&str]; 11] = [
     &["redact", "correlate"],
     &["message"],
     &["cassette"],
-    &["rules"],
+    &["multipart", "rules"],
     &["error", "json", "nearest", "percent"],
 ];
 
