@@ -21,6 +21,7 @@ use crate::correlate::Renamed;
 use crate::error::Result;
 use crate::matching::{Index, Mismatch, Playlist};
 use crate::redact::{Memory, Redactor};
+use crate::rules::Rules;
 use crate::server::{Answer, Place, Rewriter, may_name_us};
 use crate::store;
 
@@ -28,28 +29,31 @@ use crate::store;
 #[derive(Debug)]
 pub struct Recorded {
     cassette: Cassette,
+    rules: Rules,
     index: Index,
     answers: Vec<Ready>,
     redactor: Redactor,
 }
 
 impl Recorded {
-    /// Loads a cassette.
+    /// Loads a cassette, to be matched by `rules` and by those of its own.
     ///
     /// # Errors
     ///
     /// If there is none of that name, or it cannot be read.
-    pub fn load(folder: &Path, name: &Name) -> Result<Self> {
+    pub fn load(folder: &Path, name: &Name, rules: &Rules) -> Result<Self> {
         let cassette = store::load(folder, name)?;
-        Self::new(cassette).map_err(|error| error.at_file(&store::path_of(folder, name)))
+        Self::new(cassette, rules).map_err(|error| error.at_file(&store::path_of(folder, name)))
     }
 
-    /// Makes a cassette ready.
+    /// Makes a cassette ready, to be matched by `rules` and by those of its own, which have the last
+    /// word.
     ///
     /// # Errors
     ///
     /// If a redaction rule that it names is not known to this release.
-    pub fn new(cassette: Cassette) -> Result<Self> {
+    pub fn new(cassette: Cassette, rules: &Rules) -> Result<Self> {
+        let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         let index = Index::of(&cassette);
         let upstream = &cassette.recorded.upstream;
@@ -58,7 +62,13 @@ impl Recorded {
             .iter()
             .map(|interaction| Ready::of(interaction, upstream, index.origins()))
             .collect();
-        Ok(Self { cassette, index, answers, redactor })
+        Ok(Self { cassette, rules, index, answers, redactor })
+    }
+
+    /// What people say about matching it.
+    #[expect(dead_code, reason = "the index is about to take them")]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// What was recorded.
