@@ -55,7 +55,7 @@ impl Recorded {
     pub fn new(cassette: Cassette, rules: &Rules) -> Result<Self> {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
-        let index = Index::of(&cassette);
+        let index = Index::of(&cassette, crate::rules::Rules::default());
         let upstream = &cassette.recorded.upstream;
         let answers = cassette
             .interactions
