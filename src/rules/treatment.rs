@@ -32,9 +32,7 @@ pub enum Step {
 
 impl Rules {
     /// The places of a JSON body that rules name, and what they say: the way from the body to each.
-    /// Nothing if the text is not JSON.
-    ///
-    /// Of one place several things may be said: to ignore it comes first, then come the patterns.
+    /// What is said first of a place goes first. Nothing if the text is not JSON.
     ///
     /// # Example: where a JSONPath leads
     ///
@@ -62,34 +60,32 @@ impl Rules {
     }
 
     /// What is said of a parameter of the query, by its decoded name.
-    pub fn of_query(&self, name: &str) -> impl Iterator<Item = Treatment<'_>> {
-        self.of(move |place| matches!(place, Place::Query(said) if said == name))
+    pub fn of_query(&self, name: &str) -> Option<Treatment<'_>> {
+        self.of(|place| matches!(place, Place::Query(said) if said == name))
     }
 
     /// What is said of a header field.
-    pub fn of_header(&self, name: &str) -> impl Iterator<Item = Treatment<'_>> {
-        self.of(
-            move |place| matches!(place, Place::Header(said) if said.eq_ignore_ascii_case(name)),
-        )
+    pub fn of_header(&self, name: &str) -> Option<Treatment<'_>> {
+        self.of(|place| matches!(place, Place::Header(said) if said.eq_ignore_ascii_case(name)))
     }
 
     /// What is said of a field of an urlencoded form, by its decoded name.
-    pub fn of_form(&self, name: &str) -> impl Iterator<Item = Treatment<'_>> {
-        self.of(move |place| matches!(place, Place::Form(said) if said == name))
+    pub fn of_form(&self, name: &str) -> Option<Treatment<'_>> {
+        self.of(|place| matches!(place, Place::Form(said) if said == name))
     }
 
     /// What is said of a part of a multipart body.
-    pub fn of_part(&self, name: &str) -> impl Iterator<Item = Treatment<'_>> {
-        self.of(move |place| matches!(place, Place::Part(said) if said == name))
+    pub fn of_part(&self, name: &str) -> Option<Treatment<'_>> {
+        self.of(|place| matches!(place, Place::Part(said) if said == name))
     }
 
     /// What is said of the path.
-    pub fn of_path(&self) -> impl Iterator<Item = Treatment<'_>> {
+    pub fn of_path(&self) -> Option<Treatment<'_>> {
         self.of(|place| *place == Place::Path)
     }
 
-    fn of(&self, is: impl Fn(&Place) -> bool) -> impl Iterator<Item = Treatment<'_>> {
-        self.treatments().filter(move |(at, _)| is(at.place())).map(|(_, treatment)| treatment)
+    fn of(&self, is: impl Fn(&Place) -> bool) -> Option<Treatment<'_>> {
+        self.treatments().find(|(at, _)| is(at.place())).map(|(_, treatment)| treatment)
     }
 
     fn treatments(&self) -> impl Iterator<Item = (&At, Treatment<'_>)> {
