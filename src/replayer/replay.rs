@@ -29,7 +29,6 @@ use crate::store;
 #[derive(Debug)]
 pub struct Recorded {
     cassette: Cassette,
-    rules: Rules,
     index: Index,
     answers: Vec<Ready>,
     redactor: Redactor,
@@ -55,20 +54,14 @@ impl Recorded {
     pub fn new(cassette: Cassette, rules: &Rules) -> Result<Self> {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
-        let index = Index::of(&cassette, crate::rules::Rules::default());
+        let index = Index::of(&cassette, rules);
         let upstream = &cassette.recorded.upstream;
         let answers = cassette
             .interactions
             .iter()
             .map(|interaction| Ready::of(interaction, upstream, index.origins()))
             .collect();
-        Ok(Self { cassette, rules, index, answers, redactor })
-    }
-
-    /// What people say about matching it.
-    #[expect(dead_code, reason = "the index is about to take them")]
-    pub fn rules(&self) -> &Rules {
-        &self.rules
+        Ok(Self { cassette, index, answers, redactor })
     }
 
     /// What was recorded.

@@ -422,6 +422,50 @@ async fn a_configuration_that_cannot_be_keeps_a_session_from_starting() {
     stage.session(Mode::Replay).config(&other).start().await.unwrap().finish().await.unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_of_all_sources_hold() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(Asked::text));
+    let body =
+        |it: &str| format!("{{\"a\": \"{it}\", \"b\": \"{it}\", \"c\": \"at {it}\", \"d\": 1}}");
+    let session = stage.record(&upstream).await;
+    post(&format!("{}/x", session.url()), &body("once"));
+    session.finish().await.unwrap();
+    let text = stage.file("tape.json");
+    let said = "\"match\": {\"ignore\": [\"$.b\"]},\n\"interactions\":";
+    write(stage.folder(), "tape.json", &text.replacen("\"interactions\":", said, 1));
+    write(stage.folder(), "retape.toml", "cassette = [{ name = 't*', ignore = ['/a'] }]");
+    let rules = Rules::default().pattern("$.c", "[a-z]+$").unwrap();
+
+    let session = stage.session(Mode::Replay).rules(rules).start().await.unwrap();
+    let ask = |body: &str| post(&format!("{}/x", session.url()), body).status;
+    let answers = [ask(&body("twice")), ask(&body("twice").replace("at", "by"))];
+    session.stop().await.unwrap();
+
+    assert_eq!(answers, [200, 470]);
+}
+
+#[test]
+fn the_last_word_counts_where_rules_contradict_each_other() {
+    let rules = |toml: &str| Config::parse(&format!("[match]\n{toml}")).unwrap().rules("any");
+    let general = rules("repeats = 'strict'\nids = ['$.a', '$.b']\nnot-ids = ['$.c', '$.d']");
+    let own = rules("repeats = 'allowed'\nids = ['$.c']\nnot-ids = ['$.a']");
+
+    let both = general.and(&own);
+
+    let expected = "repeats = 'allowed'\nids = ['$.b', '$.c']\nnot-ids = ['$.d', '$.a']";
+    assert_eq!(both, rules(expected));
+}
+
+#[test]
+fn patterns_for_one_place_are_all_left_out() {
+    let one = Rules::default().pattern("path", "/v[0-9]+").unwrap();
+    let rules = one.and(&Rules::default().pattern("path", "agents").unwrap());
+
+    let Some(Treatment::Pattern(pattern)) = rules.of_path() else { panic!("{rules:?}") };
+    assert_eq!(pattern.left("/v1/agents/v2/x"), "//x");
+    assert_eq!(pattern.left("/x"), "/x");
+}
+
 #[tokio::test]
 async fn a_configuration_that_cannot_be_keeps_a_cassette_from_being_mounted() {
     let stage = Stage::new();

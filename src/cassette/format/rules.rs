@@ -37,13 +37,16 @@ fn write_patterns(w: &mut Writer, patterns: &[Pattern]) {
     }
     w.name(Key::Patterns.as_str());
     w.array(Spread::Broken);
-    for pattern in patterns {
+    let lines = patterns
+        .iter()
+        .flat_map(|pattern| pattern.expressions().map(|regex| (pattern.at().as_str(), regex)));
+    for (at, regex) in lines {
         w.item();
         w.object(Spread::Line);
         w.name("at");
-        w.string(pattern.at().as_str());
+        w.string(at);
         w.name("regex");
-        w.string(pattern.as_str());
+        w.string(regex);
         w.end('}');
     }
     w.end(']');
