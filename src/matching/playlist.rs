@@ -192,11 +192,22 @@ struct Fresh<'a> {
 }
 
 impl Fresh<'_> {
-    /// The first one that fits, and what it was recorded behind was played.
+    /// The first one that fits of those that show the latest state which was brought about.
     fn due(&self, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
-        let played = |number: usize| self.playlist.played[number];
-        let is_due = |number: &usize| self.index.entry(*number).write.is_none_or(played);
-        self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD).find(is_due)
+        let write = |number: usize| self.index.entry(number).write;
+        // Behind the others no earlier state was recorded.
+        let latest = self.numbers.last().and_then(|last| write(*last));
+        let mut due: Option<usize> = None;
+        for number in self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD) {
+            let came = write(number).is_none_or(|write| self.playlist.played[write]);
+            if came && due.is_none_or(|due| write(due) < write(number)) {
+                due = Some(number);
+            }
+            if write(number) == latest {
+                break;
+            }
+        }
+        due
     }
 
     /// The first one that fits.
