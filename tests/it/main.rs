@@ -15,6 +15,7 @@ mod modes;
 mod mount;
 mod origins;
 mod outages;
+mod parallel;
 mod record;
 mod redact;
 mod replay;

@@ -142,8 +142,8 @@ async fn calls_that_succeed_at_once_are_answered_in_order() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn retries_of_one_call_repeat_its_own_key() {
-    let stage = recorded_with_keys(&[REFUSED_TWICE, FAILED_ONCE], Some("stainless-python-retry-"))
-        .await;
+    let stage =
+        recorded_with_keys(&[REFUSED_TWICE, FAILED_ONCE], Some("stainless-python-retry-")).await;
     for (max_retries, expected) in [(2, ["a", "b"]), (1, ["a2", "b"]), (ONCE, ["a1", "b1"])] {
         let session = stage.replay().await;
         let sdk = Sdk { session: &session, max_retries, keys: Some("stainless-python-retry-") };
@@ -174,9 +174,8 @@ async fn what_was_called_in_between_does_not_end_a_call() {
     let upstream = answering(&[(409, "a1"), (409, "x1"), (200, "a"), (200, "x"), (200, "again")]);
     let talk = |session: &Session| {
         let ask = |body: &str, count: u32| {
-            let fields = format!(
-                "Content-Type: application/json\r\nX-Stainless-Retry-Count: {count}\r\n"
-            );
+            let fields =
+                format!("Content-Type: application/json\r\nX-Stainless-Retry-Count: {count}\r\n");
             ask("POST", &format!("{}/v1/x", session.url()), &fields, body).text()
         };
         [ask("[]", 0), ask("{}", 0), ask("[]", 1), ask("{}", 1), ask("[]", 0)]
