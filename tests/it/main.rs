@@ -21,6 +21,7 @@ mod record;
 mod redact;
 mod replay;
 mod retries;
+mod rules;
 mod sessions;
 mod show;
 mod stage;
