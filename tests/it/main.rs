@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod correlation;
 mod early;
 mod echoes;
 mod format;
@@ -16,11 +17,14 @@ mod modes;
 mod mount;
 mod origins;
 mod outages;
+mod parallel;
 mod record;
 mod redact;
 mod replay;
+mod retries;
 mod rules;
 mod sessions;
 mod show;
 mod stage;
+mod states;
 mod true_streams;
