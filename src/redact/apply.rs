@@ -4,7 +4,7 @@ use super::notes::{Notes, Side};
 use super::secrets::Searcher;
 use super::{Redactor, Rule, Secrets, header, text, url};
 use crate::cassette::splice::{Edit, in_order, splice};
-use crate::cassette::{Body, Cassette, Headers, Outcome, Request, Response};
+use crate::cassette::{Body, Cassette, Headers, Media, Outcome, Request, Response};
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
@@ -89,10 +89,7 @@ fn body_edits(body: &[u8], is_form: bool, notes: &mut Notes<'_>) -> Vec<Edit> {
 }
 
 fn is_form(headers: &Headers) -> bool {
-    headers.get("content-type").is_some_and(|kind| {
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
-    })
+    Media::of_headers(headers) == Media::Form
 }
 
 fn known_in_request(searcher: &Searcher, request: &mut Request) {
