@@ -48,8 +48,6 @@ mod value;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use regex::bytes::Regex;
-
 pub use live::Live;
 pub(crate) use memory::Memory;
 pub use secrets::Secrets;
@@ -68,8 +66,6 @@ pub struct Redacted<T>(T);
 #[derive(Debug, Clone)]
 pub struct Redactor {
     rules: Arc<[Rule]>,
-    /// A clone of the expression itself would have caches of its own.
-    telling: Arc<Regex>,
 }
 
 impl<T> Redacted<T> {
@@ -185,7 +181,7 @@ impl Redactor {
     }
 
     fn of(rules: Vec<Rule>) -> Self {
-        Self { rules: rules.into(), telling: Arc::new(name::telling()) }
+        Self { rules: rules.into() }
     }
 
     fn applies(&self, rule: Rule) -> bool {
@@ -195,7 +191,7 @@ impl Redactor {
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
         memchr::memmem::find(text, b"://").is_some()
-            || (self.applies(Rule::Json) && self.telling.is_match(text))
+            || (self.applies(Rule::Json) && name::TELLING.is_match(text))
     }
 }
 

@@ -1,15 +1,17 @@
 //! Which names tell that their value is a secret.
 
+use std::sync::LazyLock;
+
 use regex::bytes::Regex;
 
 /// Finds what may be a telling name before a colon, in any text and at any depth of escaping.
-pub(super) fn telling() -> Regex {
+pub(super) static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     let ends = "key|token|secret|passw(or)?d|pwd|passphrase|passcode|bearer|authorization|credential\
         |cookie|auth|verifier|assertion|value|string|env|vars|variable|header|code|jwt|pass";
     let tail = r"([_\-]?(enc|encrypted|plaintext|[0-9]+))*";
     Regex::new(&format!(r#"(?i-u)({ends})s?{tail}\\*["']\s*:"#))
         .expect("the expression is fixed and tested")
-}
+});
 
 /// What a name says of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
