@@ -5,10 +5,17 @@
 //! arrays below a telling name, and URLs. It never goes back, so it gives the same edits however the
 //! text is cut up.
 
-use super::name::{self, Spot, Tells};
+mod held;
+mod nest;
+mod quote;
+
+use self::held::{Begun, Held, Role};
+use self::nest::Nest;
+use self::quote::{Quote, slashes_before};
+use super::name::Tells;
 use super::notes::Notes;
 use super::places::Places;
-use super::{json, url, value};
+use super::{url, value};
 use crate::cassette::splice::Edit;
 
 /// The longest name, and the most white space around a colon, that is looked at.
@@ -16,9 +23,6 @@ const REACH: usize = 80;
 
 /// A value of which more than this has come is not waited for.
 const LONGEST: usize = 64 * 1024;
-
-/// Deeper than this below a telling name, the text is not what it seemed.
-const DEEPEST: usize = 64;
 
 /// Whether there is more to come behind a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,53 +44,6 @@ pub(super) struct Scanner {
     at: usize,
     held: Option<Held>,
     nest: Option<Nest>,
-}
-
-/// How a string is quoted, and how many backslashes stand before its quotes.
-#[derive(Clone, Copy)]
-struct Quote {
-    byte: u8,
-    slashes: usize,
-}
-
-/// Something that has begun and may be a secret.
-enum Held {
-    String { start: usize, quote: Quote, role: Role, begun: Begun },
-    Number { start: usize },
-    Url { start: usize, scheme: usize },
-}
-
-/// What a string is if it is something.
-enum Role {
-    Secret(String),
-    Perhaps(String),
-    /// A key or a value below a telling name.
-    Nested,
-}
-
-/// Whether the placeholder for a long value has been written already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begun {
-    No,
-    Yes,
-}
-
-/// Containers below a telling name.
-struct Nest {
-    holder: String,
-    slashes: usize,
-    frames: Vec<Frame>,
-}
-
-enum Frame {
-    Array,
-    Object { key: Option<String>, within: Within },
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
-    Array,
-    Object,
 }
 
 /// Whether the scanner can go on.
@@ -201,8 +158,7 @@ impl Scanner {
                 self.string(first, Quote { byte, slashes }, role);
             }
             (b'{' | b'[', Tells::Secret | Tells::Secrets | Tells::Holder) if escapes == 0 => {
-                let holder = name.to_owned();
-                self.nest = Some(Nest { holder, slashes, frames: Vec::new() });
+                self.nest = Some(Nest::new(name.to_owned(), slashes));
             }
             (b'-' | b'0'..=b'9', Tells::Secret) if escapes == 0 => {
                 self.held = Some(Held::Number { start: first });
@@ -224,16 +180,10 @@ impl Scanner {
         self.at += 1;
         match text[at] {
             byte @ (b'{' | b'[') => nest.open(byte),
-            b'}' | b']' => {
-                nest.frames.pop();
-            }
-            b',' => {
-                if let Some(Frame::Object { key, .. }) = nest.frames.last_mut() {
-                    *key = None;
-                }
-            }
+            b'}' | b']' => nest.close(),
+            b',' => nest.next(),
             // A quote with fewer backslashes ends the string that all of this stands in.
-            b'"' if slashes_before(&text[..at]) < nest.slashes => nest.frames.clear(),
+            b'"' if slashes_before(&text[..at]) < nest.slashes => nest.end(),
             byte @ (b'"' | b'\'') => {
                 let quote = Quote { byte, slashes: nest.slashes };
                 self.string(at, quote, Role::Nested);
@@ -241,7 +191,7 @@ impl Scanner {
             }
             _ => {}
         }
-        if nest.frames.is_empty() || nest.frames.len() > DEEPEST {
+        if nest.is_over() {
             self.nest = None;
         }
         Step::On
@@ -343,91 +293,6 @@ enum Verdict {
     Pass,
 }
 
-impl Held {
-    fn start(&self) -> usize {
-        match self {
-            Self::String { start, .. } | Self::Number { start } | Self::Url { start, .. } => *start,
-        }
-    }
-
-    /// Where it ends, and where to go on.
-    fn end(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let first = |is_end: fn(u8) -> bool| {
-            let found = text[from..].iter().position(|byte| is_end(*byte))? + from;
-            Some((found, found))
-        };
-        match self {
-            Self::String { start, quote, .. } => quote.end(text, *start, from),
-            Self::Number { .. } => first(|byte| {
-                !byte.is_ascii_digit() && !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
-            }),
-            Self::Url { .. } => first(|byte| {
-                byte.is_ascii_whitespace()
-                    || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b')')
-            }),
-        }
-    }
-}
-
-impl Quote {
-    /// Where a string so quoted ends that begins at `start` and has no end before `from`, and what
-    /// comes behind its end. A line break ends it as well.
-    fn end(self, text: &[u8], start: usize, from: usize) -> Option<(usize, usize)> {
-        let mut at = from;
-        loop {
-            at += memchr::memchr2(self.byte, b'\n', &text[at..])?;
-            if text[at] == b'\n' {
-                return Some((at, at));
-            }
-            // Each level of escaping doubles the backslashes and adds one before a quote; a quote
-            // of this string or of one around it leaves a remainder that a quote within it does not.
-            let slashes = slashes_before(&text[start..at]) % (2 * (self.slashes + 1));
-            if slashes <= self.slashes {
-                return Some((at - slashes, at + 1));
-            }
-            at += 1;
-        }
-    }
-
-    /// A string's content without any of the escapes.
-    fn plain(self, content: &str) -> String {
-        let mut text = json::plain(content).into_owned();
-        let mut slashes = self.slashes;
-        while slashes > 0 {
-            text = json::plain(&text).into_owned();
-            slashes /= 2;
-        }
-        text
-    }
-}
-
-impl Nest {
-    fn open(&mut self, byte: u8) {
-        let within = match self.frames.last() {
-            Some(Frame::Array) => Within::Array,
-            _ => Within::Object,
-        };
-        self.frames.push(match byte {
-            b'[' => Frame::Array,
-            _ => Frame::Object { key: None, within },
-        });
-    }
-
-    /// Takes a string: the next key, or a value; gives its name if it is a secret.
-    fn take(&mut self, content: &str) -> Option<String> {
-        let spot = match self.frames.last_mut()? {
-            Frame::Array => Spot::Element,
-            Frame::Object { key: key @ None, .. } => {
-                *key = Some(content.to_owned());
-                return None;
-            }
-            Frame::Object { key: Some(key), within: Within::Array } => Spot::Column(key),
-            Frame::Object { key: Some(key), within: Within::Object } => Spot::Entry(key),
-        };
-        name::below(&self.holder, spot).map(str::to_owned)
-    }
-}
-
 fn secret(
     content: &str,
     range: std::ops::Range<usize>,
@@ -467,8 +332,4 @@ fn name_before(text: &[u8], colon: usize) -> Option<(&str, usize)> {
     let is_opening = slashes_before(&text[..start]) >= slashes;
     let name = std::str::from_utf8(&text[start + 1..]).ok()?;
     is_opening.then_some((name, slashes))
-}
-
-fn slashes_before(text: &[u8]) -> usize {
-    text.iter().rev().take_while(|byte| **byte == b'\\').count()
 }
