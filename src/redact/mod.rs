@@ -18,6 +18,7 @@
 //! | `query/1` | the values of `api_key`, `access_token`, `token`, `password`, `signature` … in request targets and in URLs anywhere, and of `key` and `code` if they look like a credential |
 //! | `userinfo/1` | `user:password@` in URLs anywhere |
 //! | `form/1` | the same names as in a query, in `application/x-www-form-urlencoded` bodies |
+//! | `multipart/1` | the same names, the whole content of such a field or file, in multipart bodies; what other parts hold is read as a body of its own |
 //! | `json/1` | string values of fields with telling names (`api_key`, `clientSecret`, `PASSWORD` …), strings below them (`secrets`, `credentials`) and in `env`, `custom_headers`, `…_environment_variables`; numbers become 0; in JSON, NDJSON, SSE, JSON within strings, and texts that are cut short |
 //! | `values/1` | each value that another rule found, wherever else it stands, also escaped, percent-encoded or in base64 |
 //!
@@ -31,6 +32,7 @@
 //! looks made by a machine. Digests and signatures over a body are not made anew.
 
 mod apply;
+mod body;
 mod header;
 mod json;
 mod live;

@@ -10,6 +10,7 @@ pub(super) enum Rule {
     Query,
     Userinfo,
     Form,
+    Multipart,
     Json,
     Values,
 }
@@ -21,6 +22,7 @@ impl Rule {
         Self::Query,
         Self::Userinfo,
         Self::Form,
+        Self::Multipart,
         Self::Json,
         Self::Values,
     ];
@@ -32,6 +34,7 @@ impl Rule {
             Self::Query => "query/1",
             Self::Userinfo => "userinfo/1",
             Self::Form => "form/1",
+            Self::Multipart => "multipart/1",
             Self::Json => "json/1",
             Self::Values => "values/1",
         }
