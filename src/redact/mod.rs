@@ -20,12 +20,13 @@
 //! | `form/1` | the same names as in a query, in `application/x-www-form-urlencoded` bodies |
 //! | `multipart/1` | the same names, the whole content of such a field or file, in multipart bodies; what other parts hold is read as a body of its own |
 //! | `json/1` | string values of fields with telling names (`api_key`, `clientSecret`, `PASSWORD` …), strings below them (`secrets`, `credentials`) and in `env`, `custom_headers`, `…_environment_variables`; numbers become 0; in JSON, NDJSON, SSE, JSON within strings, and texts that are cut short |
+//! | `assignments/1` | `NAME=value` and `NAME: value` in text and in strings of JSON (`export OPENAI_API_KEY=…`, `Authorization: Bearer …`), if the name tells and the value looks like no word: 8 characters or more, with letters and digits, and without white space |
 //! | `values/1` | each value that another rule found, wherever else it stands, also escaped, percent-encoded or in base64 |
 //!
 //! # Limits
 //!
-//! No rule knows a secret by its look alone: a key in prose is found only if it also stands where a
-//! rule looks. Values below 8 characters, plain words (`production`), short numbers and addresses are
+//! No rule knows a secret by its look alone: a key in prose is found only if a telling name stands
+//! before it, or if it also stands where a rule looks. Values below 8 characters, plain words (`production`), short numbers and addresses are
 //! replaced where they are found and nowhere else. A secret that a model streams in several events,
 //! a few letters in each, is not seen. A body with a `content-encoding` that cannot be undone stays.
 //! A bare `token`, `key`, `code` or `auth` counts only if its value has 16 or more characters and
@@ -194,6 +195,7 @@ impl Redactor {
     fn may_tell(&self, text: &[u8]) -> bool {
         memchr::memmem::find(text, b"://").is_some()
             || (self.applies(Rule::Json) && name::TELLING.is_match(text))
+            || (self.applies(Rule::Assignments) && scan::assigns(text))
     }
 }
 

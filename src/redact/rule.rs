@@ -12,6 +12,7 @@ pub(super) enum Rule {
     Form,
     Multipart,
     Json,
+    Assignments,
     Values,
 }
 
@@ -24,6 +25,7 @@ impl Rule {
         Self::Form,
         Self::Multipart,
         Self::Json,
+        Self::Assignments,
         Self::Values,
     ];
 
@@ -36,6 +38,7 @@ impl Rule {
             Self::Form => "form/1",
             Self::Multipart => "multipart/1",
             Self::Json => "json/1",
+            Self::Assignments => "assignments/1",
             Self::Values => "values/1",
         }
     }

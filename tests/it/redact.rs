@@ -174,6 +174,63 @@ fn text_that_is_no_json_is_searched_for_names() {
     }
 }
 
+/// The text by itself and within JSON.
+#[track_caller]
+fn check_prose(before: &str, after: &str) {
+    assert_eq!(body("text/plain", before), after);
+    let quoted = |text: &str| serde_json::json!({ "content": text }).to_string();
+    assert_eq!(body("application/json", &quoted(before)), quoted(after));
+}
+
+#[test]
+fn assignments_to_telling_names_are_replaced_in_prose() {
+    let key = secret("as");
+    for (before, after) in [
+        ("export OPENAI_API_KEY=$\nrun", "export OPENAI_API_KEY=[redacted:OPENAI_API_KEY]\nrun"),
+        ("DB_PASSWORD='hunter22x'; go", "DB_PASSWORD='[redacted:DB_PASSWORD]'; go"),
+        ("Client(api_key=\"$\", n=1)", "Client(api_key=\"[redacted:api_key]\", n=1)"),
+        ("db.password = $, see", "db.password = [redacted:db.password], see"),
+        ("  clientSecret: $.", "  clientSecret: [redacted:clientSecret]."),
+        ("[password=hunter22x]", "[password=[redacted:password]]"),
+        (
+            "curl -H 'Authorization: Bearer $' -H 'x-api-key:$'",
+            "curl -H 'Authorization: Bearer [redacted:Authorization]' -H 'x-api-key:[redacted:Authorization]'",
+        ),
+        ("GITHUB_TOKEN=$", "GITHUB_TOKEN=[redacted:GITHUB_TOKEN]"),
+        ("password=http://u:$@h/", "password=http://redacted@h/"),
+    ] {
+        check_prose(&before.replace('$', &key), after);
+    }
+}
+
+#[test]
+fn prose_and_code_about_secrets_is_left_alone() {
+    for text in [
+        "token: the unit of text a model reads, password: required, Secret: Santa",
+        "The password: Required. The api key: an administrator has it. secret: 12345678",
+        "API_KEY=<your key> API_KEY=$OTHER_KEY_2 API_KEY=${KEY_2} API_KEY= \nx1y2z3w4",
+        "api_key=os.environ[\"KEY_2\"], api_key = settings.api_key2, password=get_it(user2)",
+        "max_tokens=40960000 next_page_token=a1b2c3d4e5f6a7b8c9 monkey=a1b2c3d4e5",
+        "if password == stored2password: api_key: Optional[str2] = None; token=short1",
+        "api_key: str, password=changeme, PASSWORD=********, key=a1b2c3d4e5f6a7b8c9d0",
+        "password:\n1. do this2or3 that",
+    ] {
+        check_prose(text, text);
+    }
+}
+
+#[test]
+fn a_placeholder_that_a_client_puts_into_prose_is_called_as_the_secret_was() {
+    let ask = |key: &str| {
+        let mut request =
+            request("/", &[], format!("use API_KEY={key} and `Authorization: Bearer {key}`"));
+        Redactor::standard().request(&mut request);
+        String::from_utf8_lossy(&request.body).into_owned()
+    };
+
+    assert_eq!(ask("[redacted:access_token]"), ask(&secret("pl")));
+}
+
 #[test]
 fn data_spread_over_several_lines_is_read_as_one() {
     let secret = secret("c3");
@@ -510,6 +567,10 @@ fn live_output_leaks_nothing_however_the_body_is_cut() {
         format!("x {known} y kno known {known}{known} https://u:{random}@h/?token={random} z"),
         format!("{{\"authorization\" : \"Bearer {random}\", \"then\": \"{random}\"}}"),
         format!("{{\"api_key\": \"{random}"),
+        format!(
+            "x; export API_KEY={random}, {random};{random}\tand Authorization: Bearer {random}"
+        ),
+        format!("data: {{\"text\":\"\\nPASSWORD = '{random}'\\n\"}}\n\n"),
     ] {
         let redactor = Redactor::standard();
         let mut secrets = Secrets::default();
@@ -560,9 +621,10 @@ enum Place {
     Env,
     Form,
     Multipart,
+    Prose,
 }
 
-const PLACES: [Place; 11] = [
+const PLACES: [Place; 12] = [
     Place::Header,
     Place::Cookie,
     Place::Query,
@@ -574,6 +636,7 @@ const PLACES: [Place; 11] = [
     Place::Env,
     Place::Form,
     Place::Multipart,
+    Place::Prose,
 ];
 
 fn plant(place: Place, secret: &str, echo: &str, cut: usize) -> (Request, Response) {
@@ -604,6 +667,10 @@ fn plant(place: Place, secret: &str, echo: &str, cut: usize) -> (Request, Respon
         Place::Env => {
             let env = serde_json::json!({"secrets": [{"key": "K", "value": secret}], "env": {"X": secret}});
             (empty(), response(&[], whole(env.to_string())))
+        }
+        Place::Prose => {
+            let text = serde_json::json!({"text": format!("export API_KEY={secret} {echo}")});
+            (empty(), response(&[], whole(text.to_string())))
         }
         Place::Multipart => {
             let form = multipart(&[("name=\"a\"", echo), ("name=\"api_key\"", secret)]);

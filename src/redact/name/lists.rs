@@ -92,6 +92,9 @@ pub(super) const HOLDERS: &[&str] = &[
 /// Names that tell only if the value looks like a credential.
 pub(super) const PERHAPS: &[&str] = &["token", "key", "auth", "code", "jwt", "pass", "assertion"];
 
+/// Those of them that are words of any text.
+pub(super) const PROSE: &[&str] = &["key", "auth", "code", "pass", "assertion"];
+
 /// Words before `token` that make it the place in a list or a piece of text.
 pub(super) const PLAIN_TOKENS: &[&str] = &[
     "page",

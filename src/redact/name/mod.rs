@@ -9,6 +9,7 @@ use regex::bytes::Regex;
 
 use self::lists::{
     ENDS, HEADS, HOLDERS, PAIRS, PERHAPS, PLAIN_HEADERS, PLAIN_TOKENS, PLURAL_HEADS, PLURAL_PAIRS,
+    PROSE,
 };
 use self::words::Words;
 
@@ -85,6 +86,15 @@ pub(super) fn parameter(name: &str) -> Tells {
             Tells::Secret
         }
         Tells::Holder => Tells::Nothing,
+        tells => tells,
+    }
+}
+
+/// What a name tells that is followed by a value in prose, where `key` and `code` are words.
+pub(super) fn assigned(name: &str) -> Tells {
+    match field(name) {
+        Tells::Perhaps if PROSE.contains(&Words::of(name).last()) => Tells::Nothing,
+        Tells::Secrets | Tells::Holder => Tells::Nothing,
         tells => tells,
     }
 }

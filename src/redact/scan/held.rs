@@ -1,12 +1,15 @@
 //! What has begun and may be a secret.
 
+use super::assigned;
 use super::quote::Quote;
+use crate::redact::name::Tells;
 
 /// Something that has begun and may be a secret.
 pub(super) enum Held {
     String { start: usize, quote: Quote, role: Role, begun: Begun },
     Number { start: usize },
     Url { start: usize, scheme: usize },
+    Assigned { start: usize, name: String, tells: Tells },
 }
 
 /// What a string is if it is something.
@@ -27,7 +30,23 @@ pub(super) enum Begun {
 impl Held {
     pub(super) fn start(&self) -> usize {
         match self {
-            Self::String { start, .. } | Self::Number { start } | Self::Url { start, .. } => *start,
+            Self::String { start, .. }
+            | Self::Number { start }
+            | Self::Url { start, .. }
+            | Self::Assigned { start, .. } => *start,
+        }
+    }
+
+    /// Counts from a text of which the first bytes are forgotten.
+    pub(super) fn forget(&mut self, count: usize) {
+        match self {
+            Self::String { start, .. } | Self::Number { start } | Self::Assigned { start, .. } => {
+                *start -= count;
+            }
+            Self::Url { start, scheme } => {
+                *start -= count;
+                *scheme -= count;
+            }
         }
     }
 
@@ -39,6 +58,7 @@ impl Held {
         };
         match self {
             Self::String { start, quote, .. } => quote.end(text, *start, from),
+            Self::Assigned { start, .. } => assigned::end(text, *start, from).map(|end| (end, end)),
             Self::Number { .. } => first(|byte| {
                 !byte.is_ascii_digit() && !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
             }),

@@ -2,20 +2,23 @@
 //! prose, a body of which more is to come.
 //!
 //! A [`Scanner`] knows `"name": "value"` and `'name': 'value'` at any depth of escaping, objects and
-//! arrays below a telling name, and URLs. It never goes back, so it gives the same edits however the
+//! arrays below a telling name, URLs, and `name=value` with a telling name. It never goes back, so it gives the same edits however the
 //! text is cut up.
 
+mod assigned;
 mod held;
 mod nest;
 mod quote;
 
+use self::assigned::Begin;
+pub(super) use self::assigned::assigns;
 use self::held::{Begun, Held, Role};
 use self::nest::Nest;
 use self::quote::{Quote, slashes_before};
 use super::name::Tells;
 use super::notes::Notes;
 use super::places::Places;
-use super::{url, value};
+use super::{Rule, url, value};
 use crate::cassette::splice::Edit;
 
 /// The longest name, and the most white space around a colon, that is looked at.
@@ -92,42 +95,62 @@ impl Scanner {
     /// Forgets the first bytes of the text.
     pub(super) fn forget(&mut self, count: usize) {
         self.at -= count;
-        match &mut self.held {
-            None => {}
-            Some(Held::String { start, .. } | Held::Number { start }) => *start -= count,
-            Some(Held::Url { start, scheme }) => {
-                *start -= count;
-                *scheme -= count;
-            }
-        }
+        self.held.iter_mut().for_each(|held| held.forget(count));
     }
 
-    /// Looks for the next colon and what stands on both sides of it.
+    /// Looks for the next colon or equals sign and what stands on both sides of it.
     fn begin(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Step {
-        let Some(found) = memchr::memchr(b':', &text[self.at..]) else {
+        let Some(found) = memchr::memchr2(b':', b'=', &text[self.at..]) else {
             self.at = text.len();
             return Step::Wait;
         };
-        let colon = self.at + found;
-        self.at = colon;
+        self.at += found;
+        let step = match text[self.at] {
+            b':' => self.colon(text, input, notes),
+            _ => None,
+        };
+        if let Some(step) = step {
+            return step;
+        }
+        if notes.applies(Rule::Assignments)
+            && let Some(found) = assigned::name_before(text, self.at)
+        {
+            return self.assigned(text, input, found);
+        }
+        self.at += 1;
+        Step::On
+    }
+
+    /// Looks for a URL and for a quoted name around a colon.
+    fn colon(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Option<Step> {
+        let colon = self.at;
         let behind = &text[colon + 1..];
         if let Some(scheme) = scheme_before(text, colon) {
             if behind.starts_with(b"//") {
                 self.at = colon + 3;
                 self.held = Some(Held::Url { start: self.at, scheme });
-                return Step::On;
+                return Some(Step::On);
             }
             if input == Input::More && b"//".starts_with(behind) {
-                return Step::Wait;
+                return Some(Step::Wait);
             }
         }
-        if let Some((name, slashes)) = name_before(text, colon) {
-            let tells = notes.field(name);
-            if tells != Tells::Nothing {
-                return self.value(text, input, (name, tells), slashes);
+        let (name, slashes) = name_before(text, colon)?;
+        let tells = notes.field(name);
+        (tells != Tells::Nothing).then(|| self.value(text, input, (name, tells), slashes))
+    }
+
+    /// Looks at what a telling name with nothing around it is followed by.
+    fn assigned(&mut self, text: &[u8], input: Input, (name, tells): (&str, Tells)) -> Step {
+        match assigned::begin(text, self.at) {
+            Begin::At(start) => {
+                self.at = start;
+                self.held = Some(Held::Assigned { start, name: name.to_owned(), tells });
             }
+            Begin::Nowhere => self.at += 1,
+            Begin::Later if input == Input::More => return Step::Wait,
+            Begin::Later => self.at = text.len(),
         }
-        self.at = colon + 1;
         Step::On
     }
 
@@ -231,6 +254,13 @@ impl Scanner {
                     .into_iter()
                     .filter(|edit| edit.range.start >= start),
             ),
+            Held::Assigned { start, name, tells } => {
+                let found = assigned_edit(&text[start..end], start, (&name, tells), notes);
+                match found {
+                    Some(edit) => edits.extend(edit),
+                    None => self.at = start,
+                }
+            }
             Held::String { start, begun: Begun::Yes, .. } if start < end => {
                 edits.push(Edit::new(start..end, ""));
             }
@@ -303,6 +333,19 @@ fn secret(
     let skipped = value::behind_scheme(content);
     let with = notes.replacement(name, &quote.plain(&content[skipped..]))?;
     Some(Edit::new(range.start + skipped..range.end, with))
+}
+
+/// The edit for what was assigned to a name; nothing at all if that is no secret.
+fn assigned_edit(
+    spelled: &[u8],
+    offset: usize,
+    (name, tells): (&str, Tells),
+    notes: &mut Notes<'_>,
+) -> Option<Option<Edit>> {
+    let (skipped, secret) = assigned::secret(str::from_utf8(spelled).ok()?, tells)?;
+    let start = offset + skipped;
+    let with = notes.replacement(name, secret);
+    Some(with.map(|with| Edit::new(start..start + secret.len(), with)))
 }
 
 fn url_edits(url: &[u8], offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
