@@ -20,8 +20,8 @@ const ROWS: [&[&str]; 11] = [
     &["redact", "correlate"],
     &["message"],
     &["cassette"],
-    &["multipart"],
-    &["error", "json", "percent"],
+    &["multipart", "rules"],
+    &["error", "json", "nearest", "percent"],
 ];
 
 /// The first row below the line.
