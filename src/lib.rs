@@ -87,7 +87,6 @@ pub mod message;
 mod mode;
 #[cfg(feature = "wiremock")]
 mod mount;
-#[allow(dead_code, reason = "what uses it comes next")]
 mod multipart;
 mod nearest;
 mod percent;
