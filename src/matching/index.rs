@@ -54,8 +54,11 @@ impl Index {
             let keys = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
             keys.map(|(at, hole)| (value_key(skeleton, at, &hole.identifier), *number))
         }));
-        let writes =
-            if several.is_empty() { Vec::new() } else { writes::before(cassette, &origins) };
+        let writes = if several.is_empty() {
+            Vec::new()
+        } else {
+            writes::before(cassette, &origins, &skeletons)
+        };
         let entries = skeletons.into_iter().enumerate().map(|(number, skeleton)| Entry {
             holes: skeleton.holes,
             marks: skeleton.marks,

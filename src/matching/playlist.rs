@@ -113,7 +113,9 @@ impl Playlist {
         if let (Some(1..), Some(latest)) = (skeleton.attempt, latest) {
             return self.attempted_again(index, list, latest, skeleton);
         }
-        let fresh = Fresh { playlist: self, index, skeleton, numbers: &list.numbers[front..] };
+        let shown = latest.and_then(|latest| index.entry(latest).write);
+        let fresh =
+            Fresh { playlist: self, index, skeleton, numbers: &list.numbers[front..], shown };
         let is_first =
             |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
         let turn = match skeleton.attempt {
@@ -189,14 +191,31 @@ struct Fresh<'a> {
     index: &'a Index,
     skeleton: &'a Skeleton,
     numbers: &'a [usize],
+    /// The write behind which the answer was recorded that was given last.
+    shown: Option<usize>,
 }
 
 impl Fresh<'_> {
-    /// The first one that fits, and what it was recorded behind was played.
+    /// The first one that fits of those that show the latest state which was brought about, and none
+    /// that lies before what was shown.
     fn due(&self, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
-        let played = |number: usize| self.playlist.played[number];
-        let is_due = |number: &usize| self.index.entry(*number).write.is_none_or(played);
-        self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD).find(is_due)
+        let write = |number: usize| self.index.entry(number).write;
+        // Behind the others no earlier state was recorded.
+        let latest = self.numbers.last().and_then(|last| write(*last));
+        let mut due: Option<usize> = None;
+        for number in self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD) {
+            let came = write(number).is_none_or(|write| self.playlist.played[write]);
+            if came
+                && self.shown <= write(number)
+                && due.is_none_or(|due| write(due) < write(number))
+            {
+                due = Some(number);
+            }
+            if write(number) == latest {
+                break;
+            }
+        }
+        due
     }
 
     /// The first one that fits.
@@ -205,7 +224,7 @@ impl Fresh<'_> {
     }
 
     fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
-        let Self { playlist, index, skeleton, numbers } = *self;
+        let Self { playlist, index, skeleton, numbers, .. } = *self;
         let fresh = numbers.iter().copied().filter(|number| !playlist.played[*number]);
         fresh.filter(|number| playlist.fits(index, *number, skeleton))
     }

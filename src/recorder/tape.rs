@@ -13,6 +13,7 @@ use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
 use crate::redact::{Redactor, Secrets};
+use crate::rules::Rules;
 use crate::store::{self, Entry, Journal, Recovered};
 
 /// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
@@ -21,6 +22,8 @@ pub struct Tape {
     folder: PathBuf,
     name: Name,
     redactor: Arc<Redactor>,
+    /// What the cassette that is replaced says about matching.
+    rules: Rules,
     journal: Journal,
     state: Mutex<State>,
     ended: Notify,
@@ -66,16 +69,21 @@ impl Tape {
     ///
     /// # Errors
     ///
-    /// If another process records it, or the folder cannot be written.
+    /// If another process records it, the folder cannot be written, or what a person says in the
+    /// earlier cassette about matching cannot be read, which is kept.
     pub fn begin(
         folder: &Path,
         name: &Name,
         upstream: &str,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         let redactor = Arc::new(Redactor::standard());
+        let rules = store::load_rules(folder, name)?;
         let (journal, left) = Journal::open(folder, name)?;
         let rescued = match left {
-            Some(left) => Some(rescue(folder, name, &redactor, left)?),
+            Some(mut left) => {
+                left.cassette.rules = rules.clone();
+                Some(rescue(folder, name, &redactor, left)?)
+            }
             None => None,
         };
         let recorded = Recorded {
@@ -89,6 +97,7 @@ impl Tape {
             folder: folder.to_owned(),
             name: name.clone(),
             redactor,
+            rules,
             journal,
             state: Mutex::new(state),
             ended: Notify::new(),
@@ -134,7 +143,10 @@ impl Tape {
     ///
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>) -> Result<Recording> {
-        let (cassette, dropped) = self.cassette(base);
+        let (mut cassette, dropped) = self.cassette(base);
+        // They may have been changed while it was recorded.
+        cassette.rules =
+            store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
         let new = &cassette.interactions[base.map_or(0, |base| base.interactions.len())..];
         let answered = new.iter().filter(|interaction| interaction.response().is_some()).count();
         let interactions = new.len();
