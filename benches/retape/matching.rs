@@ -12,24 +12,32 @@ use crate::measure::{Bench, Contender, Effort, Goal, Table, compare};
 use crate::sample;
 
 /// All of it by name.
-pub const ALL: &[Bench] =
-    &[("matching from 100 to 100,000 interactions, correlation included", growing)];
+pub const ALL: &[Bench] = &[
+    (
+        "matching from 100 to 100,000 interactions, correlation included, in recorded order",
+        |effort| growing(effort, 1),
+    ),
+    (
+        "matching from 100 to 100,000 interactions, correlation included, in another order",
+        |effort| growing(effort, 7919),
+    ),
+];
 
-fn growing(effort: Effort) -> Table {
+fn growing(effort: Effort, stride: usize) -> Table {
     let sizes = [100, 1000, 10_000, 100_000];
     let contenders = sizes.map(|interactions| {
         let interactions = effort.at_most(interactions);
         let recorded = sample::conversations(interactions, "0");
         let live = sample::conversations(interactions, "1");
         expect_answers(&recorded, &live);
-        matching(&format!("{interactions} interactions"), recorded, live)
+        matching(&format!("{interactions} interactions"), recorded, live, stride)
     });
     compare(effort, contenders.into()).with_goal(Goal::Growth(2.0))
 }
 
-/// Asks what is asked in a cassette: the conversations in an order that jumps about, each in its own
-/// order. When all were had, another session begins.
-fn matching(name: &str, recorded: Cassette, live: Cassette) -> Contender {
+/// Asks what is asked in a cassette, so many conversations after the other, each in its own order.
+/// When all were had, another session begins.
+fn matching(name: &str, recorded: Cassette, live: Cassette, stride: usize) -> Contender {
     let index = Index::of(&recorded, Rules::default());
     let requests = requests(live);
     let conversations = requests.len() / sample::TURNS;
@@ -41,7 +49,7 @@ fn matching(name: &str, recorded: Cassette, live: Cassette) -> Contender {
         assert!(black_box(found).is_some(), "{} {}", request.method, request.path);
         turn += 1;
         if turn == sample::TURNS {
-            (conversation, turn) = ((conversation + 7919) % conversations, 0);
+            (conversation, turn) = ((conversation + stride) % conversations, 0);
         }
         left -= 1;
         if left == 0 {
