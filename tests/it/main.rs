@@ -10,6 +10,7 @@ mod early;
 mod echoes;
 mod format;
 mod journal;
+mod matching;
 mod message;
 mod misses;
 mod modes;
