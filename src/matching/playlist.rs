@@ -203,15 +203,14 @@ impl Fresh<'_> {
         // Behind the others no earlier state was recorded.
         let latest = self.numbers.last().and_then(|last| write(*last));
         let mut due: Option<usize> = None;
-        for number in self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD) {
+        for number in self.unplayed().take(LOOKED_AHEAD) {
             let came = write(number).is_none_or(|write| self.playlist.played[write]);
-            if came
-                && self.shown <= write(number)
-                && due.is_none_or(|due| write(due) < write(number))
-            {
+            let is_later =
+                self.shown <= write(number) && due.is_none_or(|due| write(due) < write(number));
+            if came && is_later && is_meant(number) && self.fits(number) {
                 due = Some(number);
             }
-            if write(number) == latest {
+            if due.is_some() && write(number) == latest {
                 break;
             }
         }
@@ -220,12 +219,14 @@ impl Fresh<'_> {
 
     /// The first one that fits.
     fn any(&self) -> Option<usize> {
-        self.fitting().next()
+        self.unplayed().find(|number| self.fits(*number))
     }
 
-    fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
-        let Self { playlist, index, skeleton, numbers, .. } = *self;
-        let fresh = numbers.iter().copied().filter(|number| !playlist.played[*number]);
-        fresh.filter(|number| playlist.fits(index, *number, skeleton))
+    fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
+        self.numbers.iter().copied().filter(|number| !self.playlist.played[*number])
+    }
+
+    fn fits(&self, number: usize) -> bool {
+        self.playlist.fits(self.index, number, self.skeleton)
     }
 }
