@@ -10,6 +10,7 @@ mod fault;
 mod forward;
 mod location;
 mod prompt;
+mod sent;
 mod shown;
 mod take;
 mod tape;

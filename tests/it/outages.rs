@@ -7,8 +7,9 @@ use std::time::Duration;
 use retape::cassette::End;
 
 use crate::stage::{Stage, only};
-use crate::support::client::{Reply, get};
+use crate::support::client::{self, Reply, ask, get};
 use crate::support::upstream::{Then, Upstream};
+use crate::support::wire::Wire;
 
 /// What a client sees of a server that fails, recorded and then replayed, and how the cassette says
 /// that it ended.
@@ -170,4 +171,113 @@ async fn a_recorder_may_be_patient_without_end() {
     let summary = session.finish().await.unwrap();
 
     assert_eq!((answer.text().as_str(), summary.recordings[0].answered), ("[1]", 1));
+}
+
+/// The address of a server that is not there.
+fn nobody() -> String {
+    format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_to_be_sent_to_a_server_that_is_not_there_is_recorded() {
+    let large = format!("[\"{}\"]", "x".repeat(300_000));
+    for (media, body) in
+        [("application/json", "{\"a\":1}"), ("text/x-any", "any"), ("application/json", &large)]
+    {
+        let stage = Stage::new();
+        let session = stage.session(retape::Mode::Record).upstream(nobody()).start().await.unwrap();
+        let fields = format!("Content-Type: {media}\r\n");
+        let recorded = ask("POST", &session.url(), &fields, body);
+        session.finish().await.unwrap();
+        let session = stage.replay().await;
+        let replayed = ask("POST", &session.url(), &fields, body);
+        session.finish().await.unwrap();
+
+        let cassette = stage.cassette();
+        assert_eq!(only(&cassette).end(), End::Unreachable, "{media}");
+        assert_eq!(only(&cassette).request.body, body, "{media}");
+        assert_eq!(own(&recorded), (502, "unreachable"), "{media}");
+        assert_eq!(seen(&replayed), seen(&recorded), "{media}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_comes_in_pieces_is_read_to_its_end_though_nobody_is_there() {
+    let stage = Stage::new();
+    let session = stage.session(retape::Mode::Record).upstream(nobody()).start().await.unwrap();
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("POST", &session.url(), "Transfer-Encoding: chunked\r\n", ""));
+    wire.send_chunk("one ");
+    assert!(wire.is_silent(Duration::from_millis(50)), "it was answered before it had asked");
+    wire.send_chunk("two");
+    wire.send_end();
+    let reply = client::reply(&mut wire, "POST");
+    session.finish().await.unwrap();
+
+    assert_eq!(own(&reply), (502, "unreachable"));
+    assert_eq!(only(&stage.cassette()).request.body, "one two");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_stops_coming_is_not_waited_for_longer_than_the_grace_time() {
+    let stage = Stage::new();
+    let session = stage.session(retape::Mode::Record).upstream(nobody());
+    let session = session.grace(Duration::from_millis(50)).start().await.unwrap();
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("POST", &session.url(), "Content-Length: 9\r\n", ""));
+    wire.send("half");
+    let reply = client::reply(&mut wire, "POST");
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!(own(&reply), (502, "unreachable"));
+    assert_eq!(summary.recordings[0].dropped, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_is_recorded_whole_though_the_server_resets_in_its_midst() {
+    let stage = Stage::new();
+    let upstream = Upstream::raw(|mut wire| {
+        wire.head();
+        wire.reset();
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("POST", &session.url(), "Transfer-Encoding: chunked\r\n", ""));
+    for _ in 0..100 {
+        wire.send_chunk("x".repeat(10_000));
+    }
+    wire.send_end();
+    let reply = client::reply(&mut wire, "POST");
+    session.finish().await.unwrap();
+
+    assert_eq!(own(&reply), (502, "no_answer"));
+    assert_eq!(only(&stage.cassette()).request.body.len(), 1_000_000);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_is_recorded_whole_though_the_server_answers_in_its_midst() {
+    let stage = Stage::new();
+    let upstream = Upstream::raw(|mut wire| {
+        wire.head();
+        wire.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 3\r\n\r\nbig");
+        wire.close();
+        wire.wait_for_end();
+    });
+    let session = stage.record(&upstream).await;
+
+    let mut wire = Wire::connect(session.address());
+    wire.send(client::request("POST", &session.url(), "Transfer-Encoding: chunked\r\n", ""));
+    wire.send_chunk("one ");
+    let reply = client::reply(&mut wire, "POST");
+    wire.send_chunk("two");
+    wire.send_end();
+    session.finish().await.unwrap();
+
+    assert_eq!((reply.status, reply.text().as_str()), (413, "big"));
+    let cassette = stage.cassette();
+    assert_eq!(only(&cassette).request.body, "one two");
+    assert_eq!(only(&cassette).end(), End::Complete);
 }
