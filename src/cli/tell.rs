@@ -2,10 +2,13 @@
 
 use std::error::Error as _;
 use std::io::Write as _;
+use std::path::Path;
 
 use crate::error::Error;
+use crate::recorder::{Recording, Saved};
 use crate::report::visible;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
+use crate::store::{self, mention};
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -67,29 +70,7 @@ pub(super) fn listening(session: &Session) {
 
 /// What a session came to.
 pub(super) fn summary(summary: &Summary) {
-    for recording in &summary.recordings {
-        match &recording.path {
-            Some(path) => line(&format!(
-                "recorded {} in {GREEN}{}{PLAIN}",
-                count(recording.interactions, "interaction"),
-                path.display()
-            )),
-            None if recording.is_unheard() => {
-                line(&format!("the cassette `{}` stays as it was", recording.name))
-            }
-            None => line(&format!("nothing new was recorded for `{}`", recording.name)),
-        }
-        if recording.is_unheard() {
-            line(&format!("{RED}the server did not answer a single request{PLAIN}"));
-            recording.fault.iter().for_each(|why| line(why));
-        }
-        if recording.dropped > 0 {
-            line(&format!(
-                "{} never came to an end and was left out",
-                count(recording.dropped, "request")
-            ));
-        }
-    }
+    summary.recordings.iter().for_each(recording);
     if summary.sessions > 0 {
         let colour = if summary.misses.is_empty() { GREEN } else { RED };
         line(&format!(
@@ -105,6 +86,45 @@ pub(super) fn summary(summary: &Summary) {
     } else if !summary.misses.is_empty() {
         line(&format!("{RED}{}{PLAIN}", count(summary.misses.len(), "miss")));
     }
+}
+
+fn recording(recording: &Recording) {
+    if recording.is_unheard() {
+        line(&format!("{RED}the server did not answer a single request{PLAIN}"));
+        recording.fault.iter().for_each(|why| line(why));
+    }
+    match &recording.path {
+        None => line(&format!("nothing new was recorded for `{}`", recording.name)),
+        Some(path) => saved(recording, path),
+    }
+    if recording.dropped > 0 {
+        line(&format!(
+            "{} never came to an end and was left out",
+            count(recording.dropped, "request")
+        ));
+    }
+}
+
+fn saved(recording: &Recording, path: &Path) {
+    let (number, path) = (count(recording.interactions, "interaction"), path.display());
+    let Recording { folder, name, .. } = recording;
+    match recording.saved {
+        Saved::Cassette => line(&format!("recorded {number} in {GREEN}{path}{PLAIN}")),
+        Saved::Unanswered => {
+            let there = match store::exists(folder, name) {
+                true => format!("the cassette `{name}` stays as it was"),
+                false => format!("no cassette `{name}` was made"),
+            };
+            line(&format!("{there}; what was asked is in {path}"));
+            let mention = mention(folder, &recording.saved_name());
+            hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
+        }
+    }
+}
+
+/// What to do next.
+fn hint(text: &str) {
+    say(&format!("{GREEN}hint:{PLAIN} {text}\n"));
 }
 
 /// What was recorded and not asked for, one by one.

@@ -10,6 +10,7 @@ mod fault;
 mod forward;
 mod location;
 mod prompt;
+mod recording;
 mod sent;
 mod shown;
 mod take;
@@ -18,5 +19,6 @@ mod tee;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
-pub use tape::{Recording, Tape};
+pub use recording::{Recording, Saved};
+pub use tape::Tape;
 pub use upstream::{Patience, Upstream};

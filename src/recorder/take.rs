@@ -210,7 +210,8 @@ impl Take {
 
     /// The interaction is over without an answer: why, for the person who records.
     pub(super) fn fail(&self, end: End, why: String) {
-        if let Some(tape) = self.tape.upgrade() {
+        let of_server = !matches!(end, End::ClientClosed | End::Interrupted);
+        if let Some(tape) = self.tape.upgrade().filter(|_| of_server) {
             tape.note_fault(why);
         }
         self.end(end);

@@ -120,13 +120,13 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If a request had no recorded answer, a cassette could not be opened, or a recording could not
-    /// be saved.
+    /// If a request had no recorded answer, the server that was recorded gave no answer at all, a
+    /// cassette could not be opened, or a recording could not be saved.
     pub async fn finish(self) -> Result<Summary> {
         self.stop().await?.checked()
     }
 
-    /// Stops, saves what was recorded, and tells what happened, misses included.
+    /// Stops, saves what was recorded, and tells what happened, misses and outages included.
     ///
     /// # Errors
     ///

@@ -2,6 +2,8 @@
 
 mod file;
 mod journal;
+mod mention;
 
 pub use file::{exists, load, load_file, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
+pub(crate) use mention::mention;
