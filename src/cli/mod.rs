@@ -5,6 +5,7 @@ mod child;
 mod conduct;
 mod demo;
 mod record;
+mod recording;
 mod replay;
 mod run;
 mod serve;

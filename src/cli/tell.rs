@@ -2,13 +2,12 @@
 
 use std::error::Error as _;
 use std::io::Write as _;
-use std::path::Path;
 
+use super::child::Heard;
+use super::recording::{self, Flaw};
 use crate::error::Error;
-use crate::recorder::{Recording, Saved};
 use crate::report::visible;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
-use crate::store::{self, mention};
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -68,9 +67,17 @@ pub(super) fn listening(session: &Session) {
     data(&format!("{}\n", session.url()));
 }
 
+/// What is waited for.
+pub(super) fn waiting(unfinished: usize, heard: Heard) {
+    let again = if heard == Heard::Some { "again " } else { "" };
+    let answers = count(unfinished, "answer");
+    line(&format!("waiting for {answers} to end; interrupt {again}to stop"));
+}
+
 /// What a session came to.
-pub(super) fn summary(summary: &Summary) {
-    summary.recordings.iter().for_each(recording);
+pub(super) fn summary(summary: &Summary, flaw: Option<Flaw>) {
+    summary.recordings.iter().for_each(|it| recording::tell(it, flaw));
+    recording::tell_how_to_take(&summary.recordings);
     if summary.sessions > 0 {
         let colour = if summary.misses.is_empty() { GREEN } else { RED };
         line(&format!(
@@ -88,42 +95,8 @@ pub(super) fn summary(summary: &Summary) {
     }
 }
 
-fn recording(recording: &Recording) {
-    if recording.is_unheard() {
-        line(&format!("{RED}the server did not answer a single request{PLAIN}"));
-        recording.fault.iter().for_each(|why| line(why));
-    }
-    match &recording.path {
-        None => line(&format!("nothing new was recorded for `{}`", recording.name)),
-        Some(path) => saved(recording, path),
-    }
-    if recording.dropped > 0 {
-        line(&format!(
-            "{} never came to an end and was left out",
-            count(recording.dropped, "request")
-        ));
-    }
-}
-
-fn saved(recording: &Recording, path: &Path) {
-    let (number, path) = (count(recording.interactions, "interaction"), path.display());
-    let Recording { folder, name, .. } = recording;
-    match recording.saved {
-        Saved::Cassette => line(&format!("recorded {number} in {GREEN}{path}{PLAIN}")),
-        Saved::Unanswered => {
-            let there = match store::exists(folder, name) {
-                true => format!("the cassette `{name}` stays as it was"),
-                false => format!("no cassette `{name}` was made"),
-            };
-            line(&format!("{there}; what was asked is in {path}"));
-            let mention = mention(folder, &recording.saved_name());
-            hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
-        }
-    }
-}
-
 /// What to do next.
-fn hint(text: &str) {
+pub(super) fn hint(text: &str) {
     say(&format!("{GREEN}hint:{PLAIN} {text}\n"));
 }
 
@@ -160,7 +133,7 @@ fn rescued(interactions: usize, cut: usize, unasked: usize) -> String {
     text
 }
 
-fn count(number: usize, thing: &str) -> String {
+pub(super) fn count(number: usize, thing: &str) -> String {
     match (number, thing) {
         (1, thing) => format!("1 {thing}"),
         (number, "miss") => format!("{number} misses"),

@@ -19,6 +19,6 @@ mod tee;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
-pub use recording::{Recording, Saved};
+pub use recording::{Course, Recording, Saved};
 pub use tape::Tape;
 pub use upstream::{Patience, Upstream};

@@ -34,6 +34,17 @@ pub enum Saved {
     /// As `NAME.unanswered`, because the server did not answer a single request. What a client does
     /// then may be worth a test, but is not to be taken for what the server says.
     Unanswered,
+    /// As `NAME.failed`, because it was broken off and there is a cassette, which stays.
+    Failed,
+}
+
+/// How what is recorded came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// As it was meant to.
+    Whole,
+    /// The client failed, or was not waited for.
+    BrokenOff,
 }
 
 impl Recording {
@@ -53,6 +64,7 @@ impl Saved {
         match self {
             Self::Cassette => name.clone(),
             Self::Unanswered => name.beside("unanswered"),
+            Self::Failed => name.beside("failed"),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
-use super::recording::{Recording, Saved};
+use super::recording::{Course, Recording, Saved};
 use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
@@ -104,13 +104,13 @@ impl Tape {
 
     /// Saves the cassette, behind the interactions of `base` if there is one, and removes the
     /// journal. Nothing is saved if nothing was recorded, and no cassette is replaced by a recording
-    /// in which the server never answered: that is saved beside it. All of it is saved also if the
-    /// journal is not whole, because a disk was full for a while.
+    /// in which the server never answered, or that was broken off: that is saved beside it. All of
+    /// it is saved also if the journal is not whole, because a disk was full for a while.
     ///
     /// # Errors
     ///
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
-    pub fn finish(&self, base: Option<&Cassette>) -> Result<Recording> {
+    pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
         let (cassette, dropped) = self.cassette(base);
         let new = &cassette.interactions[base.map_or(0, |base| base.interactions.len())..];
         let mut recording = Recording {
@@ -125,6 +125,8 @@ impl Tape {
         };
         if recording.is_unheard() {
             recording.saved = Saved::Unanswered;
+        } else if course == Course::BrokenOff && self.would_replace(base) {
+            recording.saved = Saved::Failed;
         }
         if recording.interactions > 0 {
             let (name, cassette) = (recording.saved_name(), self.redactor.cassette(cassette));
@@ -132,6 +134,16 @@ impl Tape {
         }
         self.journal.remove()?;
         Ok(recording)
+    }
+
+    /// How many interactions are under way.
+    pub fn unfinished(&self) -> usize {
+        self.state().open.len()
+    }
+
+    /// Whether the cassette would take the place of another. Nothing is lost of one that is extended.
+    fn would_replace(&self, base: Option<&Cassette>) -> bool {
+        base.is_none() && store::exists(&self.folder, &self.name)
     }
 
     pub(super) fn redactor(&self) -> &Arc<Redactor> {

@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 
 use super::event::{Event, Miss};
 use super::settings::Settings;
-use super::summary::{Summary, Unplayed};
+use super::summary::Unplayed;
 use super::track::{self, Track};
 use super::{control, track::Begun};
 use crate::cassette::Name;
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::matching::Mismatch;
 use crate::mode::Mode;
 use crate::percent;
-use crate::recorder::{Recorder, Recording, Tape};
+use crate::recorder::{Recorder, Tape};
 use crate::redact::Redactor;
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
@@ -28,21 +28,21 @@ use crate::store::Journal;
 /// All sessions that are served at one address.
 #[derive(Debug)]
 pub(super) struct Gateway {
-    settings: Settings,
-    tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
+    pub(super) settings: Settings,
+    pub(super) tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
     /// Loaded cassettes, shared by the sessions of the same name.
-    library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
-    tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
+    pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
+    pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Mutex<Vec<Miss>>,
     /// The first cassette that could not be opened while clients asked for it.
-    failure: Mutex<Option<Error>>,
+    pub(super) failure: Mutex<Option<Error>>,
 }
 
 /// A session that is opened by its first request, once.
 #[derive(Debug)]
-struct Slot {
+pub(super) struct Slot {
     cassette: Name,
-    track: OnceCell<Track>,
+    pub(super) track: OnceCell<Track>,
 }
 
 impl Gateway {
@@ -110,44 +110,6 @@ impl Gateway {
             }));
         }
         all
-    }
-
-    /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
-    /// returned.
-    pub(super) async fn finish(&self) -> Result<Summary> {
-        let tapes = std::mem::take(&mut *lock(&self.tapes));
-        let mut recordings = Vec::new();
-        let mut failure = lock(&self.failure).take();
-        for (name, tape) in tapes.iter().filter_map(|(name, cell)| Some((name, cell.get()?))) {
-            tape.settle(self.settings.patience.grace + std::time::Duration::from_secs(1)).await;
-            let base = lock(&self.library).get(name).and_then(|cell| cell.get().cloned());
-            match tape.finish(base.as_ref().map(|base| base.cassette())) {
-                Ok(recording) => recordings.push(recording),
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(self.summary(recordings)),
-        }
-    }
-
-    fn summary(&self, recordings: Vec<Recording>) -> Summary {
-        let unplayed = self.unplayed();
-        let tracks = lock(&self.tracks);
-        let replayed: Vec<usize> = tracks
-            .values()
-            .filter_map(|slot| {
-                Some(slot.track.get()?.replayer()?.recorded().cassette().interactions.len())
-            })
-            .collect();
-        Summary {
-            recordings,
-            misses: self.misses(),
-            sessions: replayed.len(),
-            played: replayed.iter().sum::<usize>() - unplayed.len(),
-            unplayed,
-        }
     }
 
     async fn serve(&self, request: Request<Incoming>) -> Answer {
@@ -336,6 +298,6 @@ fn wants_websocket(headers: &HeaderMap) -> bool {
         .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

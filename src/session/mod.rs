@@ -4,6 +4,7 @@
 //! address; one prefix of the path names the cassette (`URL/letta/hitl/-/v1/agents`), so any number
 //! of tests share one session and never meet.
 
+mod closed;
 mod control;
 mod event;
 mod gateway;
@@ -19,8 +20,11 @@ pub use event::{Event, Miss};
 pub use settings::SessionBuilder;
 pub use summary::{Summary, Unplayed};
 
+pub(crate) use closed::Closed;
+
 use crate::error::Result;
 use crate::mode::Mode;
+use crate::recorder::Course;
 use crate::server::{Address, Server};
 use gateway::Gateway;
 
@@ -132,7 +136,14 @@ impl Session {
     ///
     /// If a cassette could not be opened, or a recording could not be saved.
     pub async fn stop(self) -> Result<Summary> {
+        let closed = self.close().await;
+        closed.settle().await;
+        closed.save(Course::Whole)
+    }
+
+    /// Takes no more requests.
+    pub(crate) async fn close(self) -> Closed {
         self.server.stop(Duration::from_millis(500)).await;
-        self.gateway.finish().await
+        Closed::new(self.gateway)
     }
 }

@@ -12,13 +12,19 @@ const USUAL: &str = "cassettes";
 /// What names a cassette on a command line that is typed here: `letta/hello`, or
 /// `--cassettes kept letta/hello` where it is not in the usual folder.
 pub fn mention(folder: &Path, name: &Name) -> String {
-    let here = env::current_dir().unwrap_or_default();
-    let below = folder.strip_prefix(&here).unwrap_or(folder).to_string_lossy();
-    let name = quoted(name.as_str());
-    match &*below {
+    let (folder, name) = (mention_path(folder), quoted(name.as_str()));
+    match folder.as_str() {
         USUAL => name.into_owned(),
-        "" => format!("--cassettes . {name}"),
-        below => format!("--cassettes {} {name}", quoted(below)),
+        _ => format!("--cassettes {folder} {name}"),
+    }
+}
+
+/// What names a file or a folder on a command line that is typed here.
+pub fn mention_path(path: &Path) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    match path.strip_prefix(&here).unwrap_or(path).to_string_lossy() {
+        here if here.is_empty() => ".".to_owned(),
+        path => quoted(&path).into_owned(),
     }
 }
 

@@ -6,4 +6,4 @@ mod mention;
 
 pub use file::{exists, load, load_file, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
-pub(crate) use mention::mention;
+pub(crate) use mention::{mention, mention_path};

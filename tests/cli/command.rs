@@ -73,18 +73,6 @@ fn the_status_of_a_command_that_fails_is_passed_on() {
 }
 
 #[test]
-fn a_command_that_fails_is_recorded_all_the_same() {
-    let stage = Stage::new();
-    let upstream = server();
-
-    let mut command = stage.around(&["record", "--upstream", &upstream.url(), "tape"], "GET /1");
-    let output = command.env(client::EXITS, "3").output().unwrap();
-
-    assert_eq!(output.status.code(), Some(3));
-    assert_eq!(stage.cassettes(), ["tape.json"]);
-}
-
-#[test]
 fn what_was_not_asked_for_fails_if_that_is_wanted() {
     let stage = Stage::new();
     stage.record(&server().url(), "tape", "GET /1\nGET /2");

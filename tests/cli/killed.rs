@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use insta::assert_snapshot;
 use rustix::process::Signal;
 
 use crate::retape::{Running, Stage, said};
@@ -65,30 +66,76 @@ fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
     assert_eq!(saved.matches("\"path\"").count(), 2, "{saved}");
 }
 
-#[test]
-fn a_second_interruption_does_not_wait() {
-    let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+/// A recorder that is told to stop while a client reads a stream that does not end. It waits for the
+/// end now.
+fn waiting(stage: &Stage, upstream: &Upstream) -> (Running, Wire) {
     let arguments = ["record", "--upstream", &upstream.url(), "--grace", "60s", "tape"];
     let mut running = Running::start(stage.retape(&arguments));
     let url = running.line();
     let mut wire = Wire::connect(client::split(&url).0);
     wire.send(client::request("GET", &format!("{url}/stream"), "", ""));
     wire.head().unwrap();
-    wire.data();
-
+    assert_eq!([wire.data(), wire.data()], ["data: 1\n\n", "data: 2\n\n"]);
     running.signal(Signal::TERM);
-    // The listener is closed first: then the second signal is the second for sure.
+    // The listener is closed first: then another signal is the second for sure.
     while std::net::TcpStream::connect(client::split(&url).0).is_ok() {
         std::thread::yield_now();
     }
+    (running, wire)
+}
+
+#[test]
+fn a_second_interruption_does_not_wait_and_what_arrived_is_saved() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+
+    let (running, _wire) = waiting(&stage, &upstream);
     running.signal(Signal::TERM);
     let (code, said) = running.end();
     never.open();
 
     assert_eq!(code, Some(143), "{said}");
-    assert!(said.contains("stopped by a second SIGTERM; the journal keeps what had arrived"));
-    assert_eq!(stage.cassettes(), ["tape.json.part"]);
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+    let saved = stage.read("cassettes/tape.json");
+    assert!(saved.contains("\"end\": \"interrupted\""), "{saved}");
+    assert!(saved.contains(r#"{"data": "1"}"#) && saved.contains(r#"{"data": "2"}"#), "{saved}");
+    assert_snapshot!(stage.harmless(&said), @r"
+    retape: record at http://HOST; interrupt to stop
+    retape: waiting for 1 answer to end; interrupt again to stop
+    retape: stopped by SIGTERM; saving what had arrived
+    retape: recorded 1 interaction in FOLDER/cassettes/tape.json, though it was interrupted
+    ");
+}
+
+#[test]
+fn a_second_interruption_does_not_replace_a_cassette() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+    stage.record(&upstream.url(), "tape", "GET /earlier");
+
+    let (running, _wire) = waiting(&stage, &upstream);
+    running.signal(Signal::TERM);
+    let (code, said) = running.end();
+    never.open();
+
+    assert_eq!(code, Some(143), "{said}");
+    assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
+    assert!(stage.read("cassettes/tape.json").contains("/earlier"));
+}
+
+#[test]
+fn an_interruption_waits_for_answers_to_end_and_says_so() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+
+    let (mut running, _wire) = waiting(&stage, &upstream);
+    let waiting = running.error_line();
+    never.open();
+    let (code, _) = running.end();
+
+    assert_eq!(code, Some(0));
+    assert_eq!(waiting, "retape: waiting for 1 answer to end; interrupt again to stop");
+    assert!(stage.read("cassettes/tape.json").contains("\"end\": \"server_closed\""));
 }
 
 /// Records `GET /1` from a server of large answers, and then something else with a disk that is full.
