@@ -70,6 +70,9 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     }
     let summary = summary?;
     tell::summary(&summary, flaw);
+    if summary.requests == 0 && ran.is_ok() && !plan.common.command.is_empty() {
+        tell::unasked();
+    }
     if plan.unplayed == Unplayed::Fails {
         tell::unplayed(&summary);
     }

@@ -100,6 +100,12 @@ pub(super) fn hint(text: &str) {
     say(&format!("{GREEN}hint:{PLAIN} {text}\n"));
 }
 
+/// The command did its work without retape.
+pub(super) fn unasked() {
+    line("no request reached retape");
+    hint("does the command find it, by `{url}` or RETAPE_URL?");
+}
+
 /// What was recorded and not asked for, one by one.
 pub(super) fn unplayed(summary: &Summary) {
     for left in &summary.unplayed {

@@ -1,6 +1,7 @@
 //! The end of a session.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::gateway::{Gateway, lock};
@@ -68,6 +69,7 @@ impl Closed {
             })
             .collect();
         Summary {
+            requests: self.gateway.requests.load(Ordering::Relaxed),
             recordings,
             misses: self.gateway.misses(),
             sessions: replayed.len(),

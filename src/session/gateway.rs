@@ -1,6 +1,7 @@
 //! From a request to the session it belongs to.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::header::UPGRADE;
@@ -34,6 +35,8 @@ pub(super) struct Gateway {
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Mutex<Vec<Miss>>,
+    /// How many requests came, whatever they asked for.
+    pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
 }
@@ -55,6 +58,7 @@ impl Gateway {
             library: Mutex::default(),
             tapes: Mutex::default(),
             misses: Mutex::default(),
+            requests: AtomicUsize::new(0),
             failure: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
@@ -113,6 +117,7 @@ impl Gateway {
     }
 
     async fn serve(&self, request: Request<Incoming>) -> Answer {
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(asked) = control::asked(target) {

@@ -9,6 +9,8 @@ use crate::recorder::Recording;
 /// What a session came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
+    /// How many requests came, whatever became of them.
+    pub requests: usize,
     /// The cassettes that were recorded.
     pub recordings: Vec<Recording>,
     /// The requests that nothing recorded answered.

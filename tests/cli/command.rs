@@ -175,3 +175,32 @@ fn a_cassette_is_shown_by_its_name() {
     assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
     assert!(told(&output).contains("team/tape") && told(&output).contains("GET /1"));
 }
+
+#[test]
+fn a_command_that_asks_nothing_is_told_where_retape_is() {
+    let stage = Stage::new();
+    let url = server().url();
+    let nothing = ["--upstream", &url, "tape", "--", "true"];
+
+    let recorded = stage.retape(&[&["record"], &nothing[..]].concat()).output().unwrap();
+    let mut passed = stage.retape(&[&["run", "--mode", "passthrough"], &nothing[..]].concat());
+    let passed = passed.output().unwrap();
+    stage.record(&server().url(), "tape", "GET /1");
+    let replayed = stage.retape(&["replay", "tape", "--", "true"]).output().unwrap();
+    let not_run = stage.retape(&["replay", "tape", "--", "no-such-command"]).output().unwrap();
+
+    for output in [&recorded, &passed, &replayed] {
+        assert_eq!(output.status.code(), Some(0), "{}", said(output));
+    }
+    assert_snapshot!(said(&recorded), @r"
+    retape: no request reached retape
+    hint: does the command find it, by `{url}` or RETAPE_URL?
+    ");
+    assert_eq!(said(&passed), said(&recorded));
+    assert_snapshot!(said(&replayed), @r"
+    retape: replayed 1 cassette: 0 interactions played, 1 not asked for, 0 misses
+    retape: no request reached retape
+    hint: does the command find it, by `{url}` or RETAPE_URL?
+    ");
+    assert!(!said(&not_run).contains("no request"), "{}", said(&not_run));
+}
