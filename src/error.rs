@@ -50,6 +50,8 @@ pub(crate) enum Kind {
     Name { name: String, why: &'static str },
     /// There is no cassette of that name.
     NoCassette { name: String },
+    /// No recorder of that cassette was killed.
+    NoJournal { name: String },
     /// A redaction rule of the file is not known to this release.
     UnknownRule { rule: String },
     /// A setting has a value that is not understood: which, and what it may be.
@@ -213,6 +215,7 @@ impl fmt::Display for Kind {
             Self::MissingBody { hash } => write!(f, "body `{hash}` is missing or has been changed"),
             Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
             Self::NoCassette { name } => write!(f, "no cassette `{name}`"),
+            Self::NoJournal { name } => write!(f, "no recorder of `{name}` left anything"),
             Self::UnknownRule { rule } => {
                 write!(f, "redaction rule `{rule}` is not known to this release")
             }

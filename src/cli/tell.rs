@@ -8,6 +8,7 @@ use super::recording::{self, Flaw};
 use crate::error::Error;
 use crate::report::visible;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
+use crate::store::mention_path;
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -54,9 +55,11 @@ pub(super) fn event(event: Event) {
             rescued(interactions, cut, unasked)
         )),
         Event::Unfinished { journal, interactions, cut } => line(&format!(
-            "an earlier recording was killed and left {}: {}; record again to save it beside the cassette",
+            "an earlier recording was killed and left {}: {}; `retape recover {}` saves it beside the \
+             cassette",
             journal.display(),
-            rescued(interactions, cut, 0)
+            rescued(interactions, cut, 0),
+            mention_path(&journal.with_extension(""))
         )),
     }
 }

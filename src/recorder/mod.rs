@@ -11,6 +11,7 @@ mod forward;
 mod location;
 mod prompt;
 mod recording;
+mod rescue;
 mod sent;
 mod shown;
 mod take;
@@ -20,5 +21,6 @@ mod upstream;
 
 pub use forward::{Asked, Recorder};
 pub use recording::{Course, Recording, Saved};
+pub use rescue::recover;
 pub use tape::Tape;
 pub use upstream::{Patience, Upstream};

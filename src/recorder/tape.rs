@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 
 use super::clock::rfc3339;
 use super::recording::{Course, Recording, Saved};
+use super::rescue::rescue;
 use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
@@ -225,24 +226,4 @@ fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
         return true;
     }
     progress.chunks < chunks.len()
-}
-
-/// Saves what a killed recorder left as `NAME.recovered`, or `.recovered-2` and so on.
-fn rescue(
-    folder: &Path,
-    name: &Name,
-    redactor: &Redactor,
-    left: Recovered,
-) -> Result<(Recovered, PathBuf)> {
-    let mut count = 1;
-    let free = loop {
-        let suffix = if count == 1 { String::new() } else { format!("-{count}") };
-        let free = Name::new(format!("{name}.recovered{suffix}"))?;
-        if !store::exists(folder, &free) {
-            break free;
-        }
-        count += 1;
-    };
-    let path = store::save(folder, &free, &redactor.cassette(left.cassette.clone()))?;
-    Ok((left, path))
 }

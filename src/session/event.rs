@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use crate::store::Recovered;
+
 /// Something that the person who runs a session wants to know at once.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -45,6 +47,18 @@ pub struct Miss {
     pub path: String,
     /// Why nothing answers it, in several lines.
     pub explanation: String,
+}
+
+impl Event {
+    /// What a killed recorder had written is in that file now.
+    pub(crate) fn rescued(left: &Recovered, path: PathBuf) -> Self {
+        Self::Rescued {
+            path,
+            interactions: left.cassette.interactions.len(),
+            cut: left.cut,
+            unasked: left.unasked,
+        }
+    }
 }
 
 impl Miss {

@@ -214,12 +214,7 @@ impl Gateway {
         let begun = cell.get_or_try_init(|| async {
             let Begun { tape, rescued } = track::begin(&self.settings, name)?;
             if let Some((left, path)) = rescued {
-                self.tell(Event::Rescued {
-                    path,
-                    interactions: left.cassette.interactions.len(),
-                    cut: left.cut,
-                    unasked: left.unasked,
-                });
+                self.tell(Event::rescued(&left, path));
             }
             Ok(tape)
         });

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
+use super::{Journal, mention};
 use crate::cassette::{Cassette, Name, format};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redacted;
@@ -32,9 +33,21 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
     if !path.is_file() {
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
-            .with_hint(format!("record it: `retape record --upstream URL {name} -- COMMAND`")));
+            .with_hint(how_to_come_by(folder, name)));
     }
     load_file(&path)
+}
+
+fn how_to_come_by(folder: &Path, name: &Name) -> String {
+    let named = mention(folder, name);
+    match Journal::peek(folder, name) {
+        None => format!("record it: `retape record --upstream URL {named} -- COMMAND`"),
+        Some(_) => format!(
+            "a recorder of it was killed; `retape recover {named}` saves what had arrived as \
+             `{}`",
+            name.beside("recovered")
+        ),
+    }
 }
 
 /// Reads a cassette by the path of its file.

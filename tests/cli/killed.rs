@@ -54,6 +54,11 @@ fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
     let report = "an earlier recording was killed and left";
     assert!(said(&replayed).contains(report), "{}", said(&replayed));
     assert!(said(&replayed).contains("2 interactions, 1 cut in the middle"));
+    assert!(
+        said(&replayed).contains("`retape recover cassettes/tape.json`"),
+        "{}",
+        said(&replayed)
+    );
     assert_eq!(stage.read("cassettes/tape.json.part"), journal);
 
     let again = stage.around(&arguments, "GET /later").output().unwrap();
@@ -64,6 +69,54 @@ fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
     assert!(saved.contains("\"interrupted\""), "{saved}");
     assert!(saved.contains(r#"{"data": "1"}"#) && saved.contains(r#"{"data": "2"}"#), "{saved}");
     assert_eq!(saved.matches("\"path\"").count(), 2, "{saved}");
+}
+
+/// The command in a hint, run as it is.
+fn follow(stage: &Stage, hint: &str) -> Output {
+    let command = hint.split('`').find(|part| part.starts_with("retape recover")).unwrap();
+    let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    stage.retape(&arguments).output().unwrap()
+}
+
+#[test]
+fn what_a_killed_recorder_left_can_be_had_without_another_recording() {
+    for folder in ["cassettes", "kept/here"] {
+        let (stage, upstream) = (Stage::new(), Upstream::json(|_| "{}".to_owned()));
+        let url = upstream.url();
+        let arguments = ["record", "--upstream", &url, "--cassettes", folder, "tape"];
+        let mut running = Running::start(stage.retape(&arguments));
+        get(&running.line());
+        running.signal(Signal::KILL);
+        running.end();
+
+        let show = stage.retape(&["show", "--cassettes", folder, "tape"]).output().unwrap();
+        let replay = ["replay", "--cassettes", folder, "tape", "--", "true"];
+        let replay = stage.retape(&replay).output().unwrap();
+        let recovered = follow(&stage, &said(&show));
+        let again = follow(&stage, &said(&show));
+
+        assert_eq!((show.status.code(), replay.status.code()), (Some(2), Some(2)));
+        assert_eq!(recovered.status.code(), Some(0), "{}", said(&recovered));
+        assert_eq!(again.status.code(), Some(2), "{}", said(&again));
+        assert!(stage.folder().join(folder).join("tape.recovered.json").exists());
+        assert!(!stage.folder().join(folder).join("tape.json.part").exists());
+        if folder == "cassettes" {
+            assert_snapshot!(stage.harmless(&said(&replay)), @r"
+            error: no cassette `tape` (`cassettes/tape.json`)
+            hint: a recorder of it was killed; `retape recover tape` saves what had arrived as `tape.recovered`
+            ");
+            assert_snapshot!(stage.harmless(&said(&recovered)), @"retape: an earlier recording was killed; what had arrived is now in FOLDER/cassettes/tape.recovered.json: 1 interaction");
+            assert_snapshot!(stage.harmless(&said(&again)), @r"
+            error: no recorder of `tape` left anything (`FOLDER/cassettes/tape.json.part`)
+            hint: a recorder that was not killed saves what it recorded itself
+            ");
+        } else {
+            assert_snapshot!(stage.harmless(&said(&show)), @r"
+            error: no cassette `tape` (`FOLDER/kept/here/tape.json`)
+            hint: a recorder of it was killed; `retape recover --cassettes kept/here tape` saves what had arrived as `tape.recovered`
+            ");
+        }
+    }
 }
 
 /// A recorder that is told to stop while a client reads a stream that does not end. It waits for the

@@ -46,7 +46,7 @@ fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
 fn a_cassette_that_is_named_must_be_there_to_be_shown() {
     assert_snapshot!(refused(&Stage::new(), &["show", "here/hello.json"]), @r"
     error: no cassette `hello` (`FOLDER/here/hello.json`)
-    hint: record it: `retape record --upstream URL hello -- COMMAND`
+    hint: record it: `retape record --upstream URL --cassettes here hello -- COMMAND`
     ");
 }
 
