@@ -3,6 +3,7 @@
 mod file;
 mod journal;
 mod mention;
+mod replace;
 
 pub use file::{exists, load, load_file, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};

@@ -234,3 +234,33 @@ fn a_journal_that_could_not_be_written_does_not_spoil_the_cassette() {
     let replayed = stage.around(&["replay", "tape"], "GET /1").output().unwrap();
     assert!(replayed.status.success(), "{}", said(&replayed));
 }
+
+#[test]
+fn what_a_killed_save_left_is_removed_by_the_next_one() {
+    let stage = Stage::new();
+    let large = "x".repeat(64 * 1024);
+    let upstream = Upstream::json(move |_| format!("[\"{large}\"]"));
+    let mut gone = std::process::Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let (gone, here) = (gone.id(), std::process::id());
+    let body = "0123456789abcdef0123456789abcdef";
+    let left = [format!(".tape.json.{gone}.tmp"), format!("tape.bodies/.{body}.{gone}.tmp")];
+    let others = [
+        format!(".tape.json.{here}.tmp"),
+        format!(".tape.json.{gone}.tmp~"),
+        ".tape.json.1x.tmp".to_owned(),
+        format!(".tape.json.0{gone}.tmp"),
+        format!(".other.json.{gone}.tmp"),
+        format!("tape.json.{gone}.tmp"),
+        format!("tape.bodies/.{here}.{gone}.tmp"),
+    ];
+    for file in left.iter().chain(&others) {
+        stage.write(&format!("cassettes/{file}"), "");
+    }
+
+    stage.record(&upstream.url(), "tape", "GET /1");
+
+    let exists = |file: &String| stage.folder().join("cassettes").join(file).exists();
+    assert!(!left.iter().any(exists), "{:?}", stage.cassettes());
+    assert!(others.iter().all(exists), "{:?}", stage.cassettes());
+}
