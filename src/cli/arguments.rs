@@ -83,7 +83,12 @@ impl Common {
 
     pub(super) fn session(&self) -> SessionBuilder {
         let (folder, name) = self.place();
-        crate::Session::builder(&name).cassettes(absolute(&folder)).listen(self.listen)
+        let session = crate::Session::builder(&name).cassettes(absolute(&folder));
+        let session = session.listen(self.listen);
+        match self.cassette {
+            Some(_) => session,
+            None => session.open_when_asked(),
+        }
     }
 }
 

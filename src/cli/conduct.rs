@@ -12,6 +12,7 @@ use super::{Exit, tell};
 use crate::error::{Error, Kind, Result};
 use crate::recorder::{Course, Recording};
 use crate::session::{Closed, Session, SessionBuilder, Summary};
+use crate::store;
 
 /// What is to be run.
 pub(super) struct Plan<'a> {
@@ -51,16 +52,17 @@ pub(super) fn on_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exi
 }
 
 async fn perform(plan: Plan<'_>) -> Result<Exit> {
+    let Plan { session, common, live, unplayed } = plan;
     let mut signals = Signals::listen()?;
-    let session = plan.session.on_event(tell::event).start().await?;
-    let served = match plan.live {
+    let session = session.on_event(tell::event).start().await?;
+    let served = match live {
         Some(live) => match Served::start(live, &mut signals).await? {
             Start::Ready(served) => served,
             Start::Interrupted(signal) => return Ok(Exit::Command(signal.status())),
         },
         None => None,
     };
-    let ran = play(&session, plan.common, &mut signals).await;
+    let ran = play(&session, common, &mut signals).await;
     let closed = session.close().await;
     let stopped = settle(&closed, &mut signals).await;
     let flaw = flaw(&ran, stopped);
@@ -70,15 +72,27 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     }
     let summary = summary?;
     tell::summary(&summary, flaw);
-    if summary.requests == 0 && ran.is_ok() && !plan.common.command.is_empty() {
+    if unplayed == Unplayed::Fails {
+        tell_unplayed(&summary, common);
+    }
+    if let Some(signal) = stopped {
+        return Ok(Exit::Command(signal.status()));
+    }
+    let ran = ran?;
+    if summary.requests == 0 && !common.command.is_empty() {
         tell::unasked();
     }
-    if plan.unplayed == Unplayed::Fails {
-        tell::unplayed(&summary);
-    }
-    match stopped {
-        Some(signal) => Ok(Exit::Command(signal.status())),
-        None => Ok(judge(ran?, &summary, plan.unplayed)),
+    Ok(judge(ran, &summary, unplayed))
+}
+
+/// Where a whole folder is played, what of it nobody opened is no fault, but may be stale.
+fn tell_unplayed(summary: &Summary, common: &Common) {
+    tell::unplayed(summary);
+    if common.cassette.is_none() {
+        let (folder, _) = common.place();
+        let mut names = store::list(&folder);
+        names.retain(|name| !summary.cassettes.contains(name));
+        tell::unopened(&names);
     }
 }
 

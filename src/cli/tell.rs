@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use super::child::Heard;
 use super::recording::{self, Flaw};
+use crate::cassette::Name;
 use crate::error::Error;
 use crate::report::visible;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
@@ -118,6 +119,18 @@ pub(super) fn unplayed(summary: &Summary) {
             "{YELLOW}not asked for:{PLAIN} {} (interaction {number} of `{cassette}`)\n",
             visible(&format!("{method} {path}"))
         ));
+    }
+}
+
+/// Which cassettes of a folder nobody asked for, as far as they fit on a line.
+pub(super) fn unopened(names: &[Name]) {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => {}
+        ..=SHOWN => line(&format!("never opened: {shown}")),
+        more => line(&format!("never opened: {shown} and {} more", more - SHOWN)),
     }
 }
 

@@ -61,6 +61,7 @@ impl Closed {
 
     fn summary(&self, recordings: Vec<Recording>) -> Summary {
         let unplayed = self.gateway.unplayed();
+        let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
         let tracks = lock(&self.gateway.tracks);
         let replayed: Vec<usize> = tracks
             .values()
@@ -70,6 +71,7 @@ impl Closed {
             .collect();
         Summary {
             requests: self.gateway.requests.load(Ordering::Relaxed),
+            cassettes,
             recordings,
             misses: self.gateway.misses(),
             sessions: replayed.len(),

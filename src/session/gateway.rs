@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use tokio::sync::OnceCell;
 
 use super::event::{Event, Miss};
-use super::settings::Settings;
+use super::settings::{Opening, Settings};
 use super::summary::Unplayed;
 use super::track::{self, Track};
 use super::{control, track::Begun};
@@ -62,7 +62,8 @@ impl Gateway {
             failure: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
-        if Track::plan(&gateway.settings, &name) == Mode::Replay {
+        let at_once = gateway.settings.opening == Opening::AtOnce;
+        if at_once && Track::plan(&gateway.settings, &name) == Mode::Replay {
             match gateway.recorded(&name).await {
                 Err(error) if error.is_no_cassette() => {}
                 Err(error) => return Err(error),

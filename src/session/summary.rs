@@ -1,8 +1,11 @@
 //! What a session came to.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::event::Miss;
+use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
 use crate::recorder::Recording;
 
@@ -11,6 +14,8 @@ use crate::recorder::Recording;
 pub struct Summary {
     /// How many requests came, whatever became of them.
     pub requests: usize,
+    /// The cassettes that were opened.
+    pub cassettes: BTreeSet<Name>,
     /// The cassettes that were recorded.
     pub recordings: Vec<Recording>,
     /// The requests that nothing recorded answered.

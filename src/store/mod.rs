@@ -2,9 +2,11 @@
 
 mod file;
 mod journal;
+mod list;
 mod mention;
 mod replace;
 
 pub use file::{exists, load, load_file, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
+pub(crate) use list::list;
 pub(crate) use mention::{mention, mention_path};

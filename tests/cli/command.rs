@@ -88,6 +88,38 @@ fn what_was_not_asked_for_fails_if_that_is_wanted() {
 }
 
 #[test]
+fn a_cassette_of_the_folder_that_nobody_asked_for_does_not_fail_a_suite() {
+    let stage = Stage::new();
+    for name in ["default", "one", "team/two", "team/three"] {
+        stage.record(&server().url(), name, "GET /1\nGET /2");
+    }
+    stage.write("cassettes/team/notes.txt", "");
+    stage.write("cassettes/.hidden.json", "");
+    let replay = |arguments: &[&str], asks: &str| {
+        let output = stage.around(&[&["replay"], arguments].concat(), asks).output().unwrap();
+        (output.status.code(), stage.harmless(&said(&output)))
+    };
+
+    let asks = "GET /one/-/1\nGET /one/-/2";
+    let strict = replay(&["--strict"], asks);
+    let lax = replay(&[], asks);
+    let named = replay(&["--strict", "default"], asks);
+    let in_part = replay(&["--strict"], "GET /one/-/1");
+    let default = replay(&["--strict"], "GET /1");
+
+    assert_eq!(strict.0, Some(0));
+    assert_snapshot!(strict.1, @r"
+    retape: replayed 1 cassette: 2 interactions played, none left, 0 misses
+    retape: never opened: `default`, `team/three`, `team/two`
+    ");
+    assert_eq!(lax.0, Some(0));
+    assert_snapshot!(lax.1, @"retape: replayed 1 cassette: 2 interactions played, none left, 0 misses");
+    for failed in [named, in_part, default] {
+        assert_eq!(failed.0, Some(1), "{}", failed.1);
+    }
+}
+
+#[test]
 fn the_command_finds_the_address_wherever_it_is_told() {
     let stage = Stage::new();
     stage.record(&server().url(), "tape", "GET /1");
