@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
+use super::folder::make_folder;
 use super::replace::{remove_unfinished, replace};
 use super::{Journal, mention};
 use crate::cassette::{Cassette, Name, format};
@@ -131,8 +132,4 @@ fn read_body(path: &Path, hash: &str) -> Result<Bytes> {
             .with_hint("restore the folder beside the cassette, or record the cassette again"),
         _ => Error::io("read file", path, source),
     })
-}
-
-fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| Error::io("create folder", folder, source))
 }

@@ -1,6 +1,7 @@
 //! Files: cassettes, the bodies beside them, and the journal of a recording that is under way.
 
 mod file;
+mod folder;
 mod journal;
 mod list;
 mod mention;
