@@ -49,7 +49,8 @@ pub(super) fn error(error: &Error) {
 /// What happens while a session runs.
 pub(super) fn event(event: Event) {
     match event {
-        Event::Miss(miss) => say(&missed(&miss)),
+        Event::Miss(miss) => say(&missed("miss", &miss)),
+        Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
             path.display(),
@@ -134,9 +135,9 @@ pub(super) fn unopened(names: &[Name]) {
     }
 }
 
-fn missed(miss: &Miss) -> String {
+fn missed(what: &str, miss: &Miss) -> String {
     let asked = format!("{} {}", miss.method, miss.path);
-    let mut text = format!("{YELLOW}miss:{PLAIN} {}\n", visible(&asked));
+    let mut text = format!("{YELLOW}{what}:{PLAIN} {}\n", visible(&asked));
     for line in miss.explanation.lines() {
         text.push_str(format!("  {}", visible(line)).trim_end());
         text.push('\n');

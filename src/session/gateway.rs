@@ -124,10 +124,6 @@ impl Gateway {
         if let Some(asked) = control::asked(target) {
             return control::answer(self, &head.method, asked);
         }
-        if wants_websocket(&head.headers) {
-            let message = "retape does not record WebSocket or other upgrades yet";
-            return problem(StatusCode::NOT_IMPLEMENTED, "upgrade", message);
-        }
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
             Ok(slot) => slot,
@@ -137,6 +133,12 @@ impl Gateway {
             Ok(track) => track,
             Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
         };
+        if wants_websocket(&head.headers) {
+            return self.refuse_upgrade(
+                missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES),
+                track,
+            );
+        }
         let place = Place::of(&head.headers, address.session);
         match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
@@ -255,18 +257,20 @@ impl Gateway {
         error: Error,
     ) -> Answer {
         let explanation = format!("{error:?}");
-        let redacted = Redactor::standard().target(&address.target);
-        self.note(Miss {
-            session: address.session.to_owned(),
-            cassette: cassette.to_owned(),
-            method: head.method.to_string(),
-            path: redacted.unwrap_or_else(|| address.target.clone().into_owned()),
-            explanation: explanation.clone(),
-        });
+        self.note(missed(head, address, cassette, &explanation));
         if !error.is_no_cassette() && !error.is_no_name() {
             lock(&self.failure).get_or_insert(error);
         }
         miss_answer(&head.headers, &explanation)
+    }
+
+    /// What cannot be recorded is missing in a replay, and in the recording.
+    fn refuse_upgrade(&self, miss: Miss, track: &Track) -> Answer {
+        match track {
+            Track::Replay(_) => self.note(miss),
+            Track::Forward(_) | Track::Extend(..) => self.tell(Event::Unrecorded(miss)),
+        }
+        problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
     }
 
     fn note(&self, miss: Miss) {
@@ -288,6 +292,25 @@ impl Slot {
 impl Handler for Gateway {
     async fn handle(&self, request: Request<Incoming>) -> Answer {
         self.serve(request).await
+    }
+}
+
+const NO_UPGRADES: &str = "retape does not record WebSocket or other upgrades yet";
+
+/// A request that is not answered, as people may see it.
+fn missed(
+    head: &http::request::Parts,
+    address: &Address<'_>,
+    cassette: &str,
+    explanation: &str,
+) -> Miss {
+    let redacted = Redactor::standard().target(&address.target);
+    Miss {
+        session: address.session.to_owned(),
+        cassette: cassette.to_owned(),
+        method: head.method.to_string(),
+        path: redacted.unwrap_or_else(|| address.target.clone().into_owned()),
+        explanation: explanation.to_owned(),
     }
 }
 

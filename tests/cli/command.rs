@@ -5,7 +5,7 @@ use rustix::process::Signal;
 
 use crate::client;
 use crate::retape::{Running, Stage, said, told};
-use crate::support::client::get;
+use crate::support::client::{ask, get};
 use crate::support::upstream::{Asked, Upstream};
 
 fn server() -> Upstream {
@@ -235,4 +235,40 @@ fn a_command_that_asks_nothing_is_told_where_retape_is() {
     hint: does the command find it, by `{url}` or RETAPE_URL?
     ");
     assert!(!said(&not_run).contains("no request"), "{}", said(&not_run));
+}
+
+#[test]
+fn a_websocket_is_told_in_a_recording_and_missed_in_a_replay() {
+    let stage = Stage::new();
+    let upstream = server();
+    let fields = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    let mut ended = Vec::new();
+
+    for (command, url) in [("record", upstream.url()), ("replay", String::new())] {
+        let mut arguments = vec![command, "tape"];
+        if command == "record" {
+            arguments.extend(["--upstream", &url]);
+        }
+        let mut running = Running::start(stage.retape(&arguments));
+        let here = running.line();
+        get(&format!("{here}/1"));
+        let answer = ask("GET", &format!("{here}/ws?api_key=sk-0123456789"), fields, "");
+        assert_eq!((answer.status, answer.field("retape-error")), (501, Some("upgrade")));
+        let (code, said) = running.stop();
+        ended.push((code, stage.harmless(&said)));
+    }
+
+    assert_eq!((ended[0].0, ended[1].0), (Some(0), Some(1)));
+    assert_snapshot!(ended[0].1, @r"
+    retape: record at http://HOST; interrupt to stop
+    not recorded: GET /ws?api_key=[redacted:api_key]
+      retape does not record WebSocket or other upgrades yet
+    retape: recorded 1 interaction in FOLDER/cassettes/tape.json
+    ");
+    assert_snapshot!(ended[1].1, @r"
+    retape: replay at http://HOST; interrupt to stop
+    miss: GET /ws?api_key=[redacted:api_key]
+      retape does not record WebSocket or other upgrades yet
+    retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
+    ");
 }
