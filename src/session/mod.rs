@@ -34,6 +34,20 @@ use gateway::Gateway;
 /// recorded, record what is not. It runs on the current tokio runtime; a test with a blocking client
 /// needs the multi-threaded one.
 ///
+/// # A session is to be finished
+///
+/// [`finish`](Self::finish) is what fails a test whose requests had no recorded answer, and what
+/// saves a recording. A session that is dropped without it says nothing: each miss is answered with
+/// status 470 and an explanation, but a client that swallows it passes. Dropped while the test
+/// panics, that is as it should be: the cassette stays as it was, and the next recording of it saves
+/// what had arrived as `NAME.recovered`. A test that cannot reach its end asks
+/// [`misses`](Self::misses) itself.
+///
+/// # Rationale
+///
+/// Dropping saves nothing and does not panic, since nobody could be told that it failed: a destructor
+/// returns no error, a second panic ends the process, and a library does not print.
+///
 /// # Example: record a server, then replay it
 ///
 /// ```
@@ -67,7 +81,7 @@ use gateway::Gateway;
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "a session that is not finished saves no recording and reports no miss"]
+#[must_use = "a session that is not finished saves nothing and hides its misses"]
 pub struct Session {
     gateway: Arc<Gateway>,
     server: Server,
