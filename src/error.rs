@@ -56,6 +56,12 @@ pub(crate) enum Kind {
     UnknownRule { rule: String },
     /// A setting has a value that is not understood: which, and what it may be.
     Setting { name: &'static str, value: String, expected: &'static str },
+    /// A rule about matching says something that cannot be: what of it, and why.
+    Rule { text: String, why: &'static str },
+    /// A key of `retape.toml` is not known to this release.
+    UnknownKey { name: String },
+    /// `retape.toml` is not as it must be: how.
+    Config(&'static str),
     /// Recording needs an address to record from.
     NoUpstream,
     /// Another process is recording this cassette.
@@ -222,6 +228,9 @@ impl fmt::Display for Kind {
             Self::Setting { name, value, expected } => {
                 write!(f, "`{name}` is `{value}`, which is not one of {expected}")
             }
+            Self::Rule { text, why } => write!(f, "`{text}` {why}"),
+            Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
+            Self::Config(what) => write!(f, "not a valid configuration: {what}"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::Busy => f.write_str("another process is recording this cassette"),
             Self::ForeignJournal => {

@@ -66,7 +66,7 @@
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`message`]: typed messages;
-//!   [`cassette`]: the data and its file. None of these does any IO.
+//!   [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -87,11 +87,15 @@ pub mod message;
 mod mode;
 #[cfg(feature = "wiremock")]
 mod mount;
+#[allow(dead_code, reason = "what uses it comes next")]
+mod multipart;
+mod nearest;
 mod percent;
 mod recorder;
 pub mod redact;
 mod replayer;
 pub mod report;
+pub mod rules;
 mod server;
 pub mod session;
 pub mod store;

@@ -1,49 +1,83 @@
 //! Where the server gave back what the client had minted.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Bindings, Origins, identifiers};
+use super::field::fields;
+use super::plain::Plain;
+use super::{Bindings, Hole, Origins, Scope, identifiers, moments};
 use crate::cassette::Body;
 use crate::cassette::splice::Edit;
 
-/// A place in a text where a client-minted identifier comes back.
+/// A place in a text where a client-minted value comes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Echo {
     range: Range<usize>,
+    scope: Scope,
     identifier: String,
 }
 
-/// What stands for client-minted identifiers now, where that differs from the recording.
+/// What stands for client-minted values now, where that differs from the recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Renamed(Vec<(String, String)>);
+pub struct Renamed(Vec<(Scope, String, Hole)>);
 
 impl Echo {
     /// The echoes in a text, in order. A text that is not UTF-8 has none.
     pub fn all(text: &[u8], origins: &Origins) -> Vec<Self> {
-        if origins.minted() == 0 {
+        if !origins.has_minted() {
             return Vec::new();
         }
         let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
-        identifiers(text)
-            .filter(|range| origins.is_minted(&text[range.clone()]))
-            .map(|range| Self { identifier: text[range.clone()].to_owned(), range })
-            .collect()
+        let plain = Plain::of(text.into());
+        let mut echoes = Vec::new();
+        let mut push = |scope: Scope, range: Range<usize>, value: &str| {
+            if origins.is_minted(scope, value) {
+                let range = plain.original(range);
+                echoes.push(Self { range, scope, identifier: value.to_owned() });
+            }
+        };
+        for range in identifiers(&plain.text) {
+            push(Scope::Anywhere, range.clone(), &plain.text[range]);
+        }
+        if origins.has_placed() {
+            for range in moments(&plain.text) {
+                push(Scope::Moment, range.clone(), &plain.text[range]);
+            }
+            for field in fields(&plain.text, origins.said()) {
+                push(field.scope, field.range, &field.value);
+            }
+        }
+        echoes.sort_by_key(|echo| echo.range.start);
+        echoes
     }
 
-    /// The identifier as it was recorded.
-    pub fn identifier(&self) -> &str {
-        &self.identifier
+    /// Those in the value of a header field, which may be one as a whole.
+    pub fn in_field(value: &[u8], origins: &Origins) -> Vec<Self> {
+        let mut echoes = Self::all(value, origins);
+        let whole = std::str::from_utf8(value).ok();
+        if let Some(value) = whole.filter(|value| origins.is_minted(Scope::Word, value)) {
+            let range = 0..value.len();
+            echoes.push(Self { range, scope: Scope::Word, identifier: value.to_owned() });
+        }
+        echoes
+    }
+
+    /// The value as it was recorded, and where it may appear.
+    pub fn value(&self) -> (Scope, &str) {
+        (self.scope, &self.identifier)
     }
 }
 
 impl Renamed {
-    /// What is bound to these identifiers, where it is another value.
-    pub fn of<'a>(identifiers: impl Iterator<Item = &'a str>, bindings: &Bindings) -> Self {
+    /// What is bound to these values, where it is another value.
+    pub fn of<'a>(values: impl Iterator<Item = (Scope, &'a str)>, bindings: &Bindings) -> Self {
         let mut renamed = Self::default();
-        for recorded in identifiers {
-            let live = bindings.live(recorded).filter(|live| *live != recorded);
-            if let Some(live) = live.filter(|_| renamed.live(recorded).is_none()) {
-                renamed.0.push((recorded.to_owned(), live.to_owned()));
+        for (scope, recorded) in values {
+            let live = bindings.live(scope, recorded).filter(|live| {
+                live.identifier != recorded || matches!(scope, Scope::Call | Scope::Progress)
+            });
+            if let Some(live) = live.filter(|_| renamed.live(scope, recorded).is_none()) {
+                renamed.0.push((scope, recorded.to_owned(), live.clone()));
             }
         }
         renamed
@@ -58,22 +92,36 @@ impl Renamed {
     /// identifier goes over from one to the next.
     pub fn body(&self, mut body: Body, echoes: &[Echo]) -> Body {
         let edit = |echo: &Echo| {
-            Some(Edit::new(echo.range.clone(), self.live(&echo.identifier)?.as_bytes().to_vec()))
+            let live = self.live(echo.scope, &echo.identifier)?;
+            let with = match echo.scope {
+                Scope::Anywhere | Scope::Moment => live.identifier.clone(),
+                _ => live.spelled(),
+            };
+            Some(Edit::new(echo.range.clone(), with.into_bytes()))
         };
-        body.splice(&echoes.iter().filter_map(edit).collect::<Vec<_>>());
+        body.splice(&crate::cassette::splice::in_order(echoes.iter().filter_map(edit).collect()));
         body
     }
 
-    /// A text with what stands for its identifiers now; `None` if nothing changes.
+    /// The value of a header field with what stands for its identifiers now; `None` if nothing changes.
     pub fn text(&self, text: &str) -> Option<String> {
-        let mut renamed = None;
-        for (recorded, live) in self.0.iter().filter(|(recorded, _)| text.contains(recorded)) {
-            renamed = Some(renamed.as_deref().unwrap_or(text).replace(recorded, live));
+        let mut renamed: Option<Cow<'_, str>> = None;
+        for (scope, recorded, live) in &self.0 {
+            let current = renamed.as_deref().unwrap_or(text);
+            match scope {
+                Scope::Anywhere if current.contains(recorded.as_str()) => {
+                    renamed = Some(current.replace(recorded, &live.identifier).into());
+                }
+                Scope::Word if text == recorded => return Some(live.identifier.clone()),
+                _ => {}
+            }
         }
-        renamed
+        renamed.map(Cow::into_owned)
     }
 
-    fn live(&self, recorded: &str) -> Option<&str> {
-        self.0.iter().find(|(other, _)| other == recorded).map(|(_, live)| live.as_str())
+    fn live(&self, scope: Scope, recorded: &str) -> Option<&Hole> {
+        let same =
+            |(known, other, _): &&(Scope, String, Hole)| *known == scope && other == recorded;
+        self.0.iter().find(same).map(|(_, _, live)| live)
     }
 }

@@ -2,48 +2,62 @@
 
 use std::ops::Range;
 
-/// The first part of a UUID with dashes.
-const SHORTEST: usize = 8;
+use super::minted;
 
-/// The places of the identifiers in a text, in order: UUIDs with dashes, and 32 hexadecimal digits
-/// in a row, whatever stands around them (`agent-<uuid>`, prose, a path).
+/// No identifier is shorter, its prefix included: `a-8f3a9c2b`.
+const SHORTEST: usize = 10;
+
+/// The length of a UUID with dashes.
+const UUID: usize = 36;
+
+/// URL-safe tokens of the usual sizes: 16 characters of a nano id and more, 16 and 32 bytes of Base64.
+const TOKENS: [usize; 3] = [21, 22, 43];
+
+/// Longer runs of the letters of Base64 are contents.
+const CONTENT: usize = 200;
+
+/// The places of the identifiers in a text, in order, whatever stands around them: UUIDs, ULIDs, long
+/// hexadecimal and random words, random words behind a prefix (the prefix is no part of it:
+/// `call_…`, `agent-…`), nano ids, JSON web tokens.
+///
+/// The text may be JSON as it is spelled or what it says: a letter that belongs to an escape is not
+/// taken for a part of a word.
 pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
+    let mut found: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
-        loop {
-            let Range { start, end } = next_run(bytes, at)?;
-            let run = end - start;
-            let ends =
-                |length: usize| !bytes.get(start + length).is_some_and(u8::is_ascii_alphanumeric);
-            let length = match run {
-                SHORTEST if dashed(&bytes[start..]) && ends(36) => 36,
-                32 if ends(32) => 32,
-                _ => 0,
-            };
-            at = start + length.max(run);
-            if length > 0 {
-                return Some(start..start + length);
+        while found.is_empty() {
+            let span = next_span(bytes, at)?;
+            at = span.end;
+            match web_token(bytes, &span) {
+                Some(token) => {
+                    at = token.end;
+                    found.push(token);
+                }
+                None => within(bytes, unescaped(bytes, span), &mut found),
             }
+            found.reverse();
         }
+        found.pop()
     })
 }
 
-/// The next run of eight or more hexadecimal digits from `at` on with which a word begins.
+/// The next run of letters, digits, `-` and `_` that is long enough.
 ///
-/// Such a run covers one of any eight bytes in a row that is not its own end, so most of a text is
+/// Such a run covers one of any ten bytes in a row that is not its own end, so most of a text is
 /// never looked at.
-fn next_run(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
+fn next_span(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
     while let Some(byte) = bytes.get(at + SHORTEST - 1) {
         let within = at + SHORTEST - 1;
-        if !byte.is_ascii_hexdigit() {
+        if !is_word(byte) {
             at = within + 1;
             continue;
         }
-        let before = bytes[at..within].iter().rev().take_while(|byte| byte.is_ascii_hexdigit());
+        let before = bytes[at..within].iter().rev().take_while(|byte| is_word(byte));
         let start = within - before.count();
-        let end = within + hex_run(&bytes[within..]);
-        if start == 0 || !bytes[start - 1].is_ascii_alphanumeric() {
+        let end = within + run(&bytes[within..]);
+        if end - start >= SHORTEST {
             return Some(start..end);
         }
         at = end;
@@ -51,19 +65,133 @@ fn next_run(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
     None
 }
 
-/// The length of the run of hexadecimal digits at the beginning.
-fn hex_run(bytes: &[u8]) -> usize {
-    bytes.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(bytes.len())
+const fn is_word(byte: &u8) -> bool {
+    WORD[*byte as usize]
+}
+
+const WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        word[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'-' | b'_');
+        byte += 1;
+    }
+    word
+};
+
+/// The length of the run of such bytes at the beginning.
+fn run(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len())
+}
+
+/// The run without the letters of an escape that it begins with (`\n`, `\u2014`).
+fn unescaped(bytes: &[u8], span: Range<usize>) -> Range<usize> {
+    let escapes = span.start > 0 && bytes[span.start - 1] == b'\\';
+    let letters = match bytes[span.start] {
+        b'n' | b'r' | b't' | b'b' | b'f' if escapes => 1,
+        b'u' if escapes
+            && bytes[span.clone()].iter().skip(1).take(4).all(u8::is_ascii_hexdigit) =>
+        {
+            5
+        }
+        _ => 0,
+    };
+    span.start + letters..span.end
+}
+
+/// A JSON web token that begins with this run: two or three runs with dots between.
+fn web_token(bytes: &[u8], span: &Range<usize>) -> Option<Range<usize>> {
+    if !bytes[span.clone()].starts_with(b"eyJ") {
+        return None;
+    }
+    let next = |end: usize| {
+        let rest = bytes.get(end..).filter(|rest| rest.first() == Some(&b'.'))?;
+        let length = run(&rest[1..]);
+        (length >= SHORTEST).then_some(end + 1 + length)
+    };
+    let payload = next(span.end)?;
+    Some(span.start..next(payload).unwrap_or(payload))
+}
+
+fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let word = &bytes[span.clone()];
+    let before = found.len();
+    match whole_token(word) {
+        Some(start) => found.push(span.start + start..span.end),
+        None => pieces(word, span.start, found),
+    }
+    let is_uuid = |range: &Range<usize>| range.len() == UUID && is_uuid(&bytes[range.clone()]);
+    if found.len() > before && !is_uuid(&found[before]) && is_content(bytes, &span) {
+        found.truncate(before);
+    }
+}
+
+/// Where a token with `-` or `_` inside begins, if the run is one, maybe behind a prefix.
+fn whole_token(word: &[u8]) -> Option<usize> {
+    if TOKENS.contains(&word.len()) && is_parted(word) && minted::is_minted_whole(word) {
+        return Some(0);
+    }
+    let mut start = 0;
+    for piece in word.split(|byte| !byte.is_ascii_alphanumeric()) {
+        if piece.is_empty() || !piece.iter().all(u8::is_ascii_lowercase) {
+            break;
+        }
+        start += piece.len() + 1;
+    }
+    let rest = word.get(start..)?;
+    let says_something = rest.split(|byte| !byte.is_ascii_alphanumeric()).any(|piece| {
+        piece.len() > 2
+            && piece[1..].iter().all(u8::is_ascii_lowercase)
+            && piece[0].is_ascii_alphabetic()
+    });
+    let token = is_parted(rest) && !says_something && minted::is_minted_whole(rest);
+    token.then_some(start)
+}
+
+fn is_parted(word: &[u8]) -> bool {
+    word.iter().any(|byte| !byte.is_ascii_alphanumeric())
+}
+
+/// The identifiers among the words between `-` and `_`.
+fn pieces(word: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
+    let mut at = 0;
+    while at < word.len() {
+        let rest = &word[at..];
+        let length =
+            rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let ends = |length: usize| !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
+        let length = if length == 8 && is_uuid(rest) && ends(UUID) {
+            found.push(offset + at..offset + at + UUID);
+            UUID
+        } else {
+            let piece = &rest[..length];
+            if minted::is_minted(piece) || (at > 0 && minted::is_minted_tail(piece)) {
+                found.push(offset + at..offset + at + length);
+            }
+            length
+        };
+        at += length + 1;
+    }
 }
 
 /// Whether a UUID with dashes stands at the beginning.
-fn dashed(bytes: &[u8]) -> bool {
-    bytes.get(..36).is_some_and(|window| {
+fn is_uuid(bytes: &[u8]) -> bool {
+    bytes.get(..UUID).is_some_and(|window| {
         window.iter().enumerate().all(|(index, byte)| match index {
             8 | 13 | 18 | 23 => *byte == b'-',
             _ => byte.is_ascii_hexdigit(),
         })
     })
+}
+
+/// Whether a run is a part of Base64 text: contents that the client sends, such as a picture, look
+/// random and are not.
+fn is_content(bytes: &[u8], span: &Range<usize>) -> bool {
+    let belongs = |byte: &&u8| is_word(byte) || matches!(byte, b'+' | b'/');
+    let before = bytes[..span.start].iter().rev().take(CONTENT).take_while(belongs).count();
+    let after = bytes[span.end..].iter().take(CONTENT).take_while(belongs).count();
+    let around = &bytes[span.start - before..span.end + after];
+    around.len() > CONTENT || around.contains(&b'+')
 }
 
 #[cfg(test)]
@@ -84,14 +212,34 @@ mod tests {
         check(&format!("['{uuid}','{uuid}']"), &[uuid, uuid]);
         check(&format!("toolu_{}", uuid.replace('-', "")), &[&uuid.replace('-', "")]);
         check(&format!("cafe {uuid} decade"), &[uuid]);
+        check(&format!(r"line\n{uuid}\u2014{uuid}"), &[uuid, uuid]);
+    }
+
+    #[test]
+    fn tokens_are_found_without_their_prefix() {
+        check("call_9pKqLm2XvT8nRw4YbZc6DfGh", &["9pKqLm2XvT8nRw4YbZc6DfGh"]);
+        check("toolu_01A09q90qw90lq917835lq9", &["01A09q90qw90lq917835lq9"]);
+        check("chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT", &["B9MBs8CjcvOU2jLn4n570S5qMJKcT"]);
+        check("Expected '['toolu_98a5f7163e0582751f4f3b89']'", &["98a5f7163e0582751f4f3b89"]);
+        check("01ARZ3NDEKTSV4RRFFQ69G5FAV", &["01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
+        check("/files/V1StGXR8_Z5jdHi6B-myT/", &["V1StGXR8_Z5jdHi6B-myT"]);
+        check("req_V1StGXR8_Z5jdHi6B-myTb", &["V1StGXR8_Z5jdHi6B-myTb"]);
+        check("test-agent-8f3a9c2b", &["8f3a9c2b"]);
+        check("report-8f3a9c2b.pdf", &["8f3a9c2b"]);
+        let token =
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P";
+        check(&format!("jwt {token} end"), &[token]);
     }
 
     #[test]
     fn what_only_resembles_one_is_left_alone() {
         check("deadbeef-dead-beef-dead-beefdeadbee", &[]);
-        check("deadbeef-dead-beef-dead-beefdeadbeef0", &[]);
-        check("xdeadbeefdeadbeefdeadbeefdeadbeef0000", &[]);
-        check("0123456789abcdef0123456789abcdef0123456789abcdef", &[]);
+        check("xdeadbeefdeadbeefdeadbeefdeadbeefghij", &[]);
+        check("claude-sonnet-4-5-20250929 and text-embedding-3-small", &[]);
+        check("get_secret_code_tool letta_v1_agent 2026-11-21T09:00:00", &[]);
+        check("Agent-Name-With-Words X-Forwarded-For application/json", &[]);
+        check(&"iVBORw0KGgoAAAANSUhEUgAAAAUA".repeat(10), &[]);
+        check("AAAFCAYAAACNbyblAAAAHElEQVQI12P4+8MUEzHEwAEAvLZ", &[]);
         check("", &[]);
     }
 
@@ -104,9 +252,9 @@ mod tests {
                 let before = format!("{}{before}", "ab ".repeat(filling));
                 let free = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
                 for identifier in [uuid, &plain] {
-                    let found = if free { vec![identifier] } else { vec![] };
-                    check(&format!("{before}{identifier}"), &found);
-                    check(&format!("{before}{identifier} bad"), &found);
+                    let text = format!("{before}{identifier}");
+                    let found = identifiers(&text).any(|range| &text[range] == identifier);
+                    assert_eq!(found, free, "{text}");
                 }
             }
         }

@@ -1,17 +1,29 @@
 //! Where a value came from, and what it stands for now.
 //!
-//! Values that look minted (UUIDs, for now) are *identifiers*. The first place an identifier appears
-//! in a recording tells its origin ([`Origins`]): in an answer the server issued it, in a request the client
-//! minted it. What the server issued must come back as it is; what the client minted is a hole that
-//! a replayed client may fill anew, consistently ([`Bindings`]); where the recorded server gave it back
-//! ([`Echo`]), the client is given its own.
+//! Values that look minted are *identifiers*: UUIDs, ULIDs and other random words, with a prefix or
+//! without ([`identifiers`]); so are values of fields that are named like one ([`Meaning`]) and the ids
+//! of JSON-RPC. The first place an identifier appears in a recording tells its origin ([`Origins`]): in
+//! an answer the server issued it, in a request the client minted it. What the server issued must come
+//! back as it is; what the client minted is a [`Hole`] that a replayed client may fill anew,
+//! consistently ([`Bindings`]); where the recorded server gave it back ([`Echo`]), the client is given
+//! its own. Times ([`moments`]) are holes too, whose value means nothing.
 
 mod bindings;
 mod echoes;
+mod field;
+mod hole;
 mod identifier;
+mod minted;
+mod moment;
+mod name;
 mod origins;
+mod plain;
 
 pub use bindings::Bindings;
 pub use echoes::{Echo, Renamed};
+pub use field::{Envelopes, Role, may_identify, may_number, scope_of};
+pub use hole::{Form, Hole, Scope};
 pub use identifier::identifiers;
+pub use moment::{is_epoch, is_moment, moments};
+pub use name::Meaning;
 pub use origins::{Issuer, Origin, Origins};

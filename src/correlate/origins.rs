@@ -1,9 +1,13 @@
 //! Who issued an identifier.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
-use super::identifiers;
-use crate::cassette::{Cassette, Headers, Interaction};
+use super::field::fields;
+use super::moment::epochs;
+use super::plain::Plain;
+use super::{Scope, identifiers, moments};
+use crate::cassette::{Cassette, Headers};
 
 /// Who brought an identifier up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,68 +30,123 @@ pub struct Origin {
 /// The origin of each identifier of a cassette.
 #[derive(Debug, Default)]
 pub struct Origins {
-    known: HashMap<String, Origin, foldhash::fast::FixedState>,
+    known: Known,
     minted: usize,
+    /// Values of fields, which are identifiers by the name of the field only.
+    fields: Known,
+    moments: Known,
+    /// Whether clients made up values that are told by their place only.
+    placed: bool,
+    /// Values that are identifiers because a rule says so, wherever they stand as a whole.
+    said: HashSet<String>,
 }
+
+type Known = HashMap<String, Origin, foldhash::fast::FixedState>;
 
 impl Origins {
     /// Finds the identifiers of a cassette in the order in which they went over the wire.
     pub fn of(cassette: &Cassette) -> Self {
         let mut origins = Self::default();
-        for (number, interaction) in cassette.interactions.iter().enumerate() {
-            let from = |issuer| Origin { issuer, interaction: number };
-            origins.note_request(interaction, from(Issuer::Client));
-            origins.note_answer(interaction, from(Issuer::Server));
-        }
+        conversation(cassette, |from, text| {
+            for range in identifiers(text) {
+                let fresh = note(&mut origins.known, &text[range], from);
+                origins.minted += usize::from(fresh && from.issuer == Issuer::Client);
+            }
+        });
         origins
+    }
+
+    /// Finds also what is told from other values by its place only, and times: for cassettes in whose
+    /// requests there are such.
+    ///
+    /// `said` are values of requests that rules call identifiers.
+    pub fn look_closer(&mut self, cassette: &Cassette, said: HashSet<String>) {
+        self.said = said;
+        self.placed = true;
+        conversation(cassette, |from, text| {
+            for range in moments(text) {
+                note(&mut self.moments, &text[range], from);
+            }
+            for number in epochs(text) {
+                note(&mut self.moments, number, from);
+            }
+            for field in fields(text, &self.said) {
+                note(&mut self.fields, &field.value, from);
+            }
+        });
     }
 
     /// Where an identifier came from; `None` if it does not appear in the cassette.
     pub fn origin(&self, identifier: &str) -> Option<Origin> {
-        self.known.get(identifier).copied()
+        self.known.get(identifier).or_else(|| self.fields.get(identifier)).copied()
     }
 
-    /// Whether the server issued it.
-    pub fn is_issued(&self, identifier: &str) -> bool {
-        self.origin(identifier).is_some_and(|origin| origin.issuer == Issuer::Server)
+    /// Whether the server issued a value that is an identifier, or a time, in this scope.
+    pub fn is_issued(&self, scope: Scope, value: &str) -> bool {
+        self.issuer(scope, value) == Some(Issuer::Server)
     }
 
-    /// Whether the client minted it.
-    pub fn is_minted(&self, identifier: &str) -> bool {
-        self.origin(identifier).is_some_and(|origin| origin.issuer == Issuer::Client)
+    /// Whether the client made it up.
+    pub(super) fn is_minted(&self, scope: Scope, value: &str) -> bool {
+        self.issuer(scope, value) == Some(Issuer::Client)
     }
 
-    /// How many identifiers the client minted.
-    pub fn minted(&self) -> usize {
-        self.minted
+    /// Whether the client made up anything that can be found in a text.
+    pub(super) fn has_minted(&self) -> bool {
+        self.minted > 0 || self.placed
     }
 
-    fn note_request(&mut self, interaction: &Interaction, origin: Origin) {
+    /// Whether the client made up anything that is told by its place only.
+    pub(super) fn has_placed(&self) -> bool {
+        self.placed
+    }
+
+    pub(super) fn said(&self) -> &HashSet<String> {
+        &self.said
+    }
+
+    fn issuer(&self, scope: Scope, value: &str) -> Option<Issuer> {
+        let known = match scope {
+            Scope::Anywhere => &self.known,
+            Scope::Word | Scope::Number(_) => &self.fields,
+            Scope::Moment => &self.moments,
+            // Each request of JSON-RPC has an id that its client makes up.
+            Scope::Call | Scope::Called | Scope::Progress => return Some(Issuer::Client),
+        };
+        Some(known.get(value)?.issuer)
+    }
+}
+
+fn note(known: &mut Known, value: &str, from: Origin) -> bool {
+    let fresh = !known.contains_key(value);
+    if fresh {
+        known.insert(value.to_owned(), from);
+    }
+    fresh
+}
+
+/// Gives all texts of a cassette in order, each with who sent it.
+fn conversation(cassette: &Cassette, mut told: impl FnMut(Origin, &str)) {
+    for (number, interaction) in cassette.interactions.iter().enumerate() {
         let request = &interaction.request;
-        self.note(&request.path, origin);
-        self.note_headers(&request.headers, origin);
-        self.note(&String::from_utf8_lossy(&request.readable()), origin);
+        let mut asked =
+            |text: &str| told(Origin { issuer: Issuer::Client, interaction: number }, text);
+        asked(&request.path);
+        each_value(&request.headers, &mut asked);
+        asked(&plain(&request.readable()));
+        let Some(response) = interaction.response() else { continue };
+        let mut answered =
+            |text: &str| told(Origin { issuer: Issuer::Server, interaction: number }, text);
+        each_value(&response.headers, &mut answered);
+        answered(&plain(&response.readable().bytes()));
     }
+}
 
-    fn note_answer(&mut self, interaction: &Interaction, origin: Origin) {
-        let Some(response) = interaction.response() else { return };
-        self.note_headers(&response.headers, origin);
-        self.note(&String::from_utf8_lossy(&response.readable().bytes()), origin);
-    }
+fn each_value(headers: &Headers, told: &mut impl FnMut(&str)) {
+    headers.iter().for_each(|(_, value)| told(&String::from_utf8_lossy(value)));
+}
 
-    fn note_headers(&mut self, headers: &Headers, origin: Origin) {
-        for (_, value) in headers.iter() {
-            self.note(&String::from_utf8_lossy(value), origin);
-        }
-    }
-
-    fn note(&mut self, text: &str, origin: Origin) {
-        for range in identifiers(text) {
-            let identifier = &text[range];
-            if !self.known.contains_key(identifier) {
-                self.known.insert(identifier.to_owned(), origin);
-                self.minted += usize::from(origin.issuer == Issuer::Client);
-            }
-        }
-    }
+/// The text of a body without escapes in the words of JSON strings.
+fn plain(body: &[u8]) -> Cow<'_, str> {
+    Plain::of(String::from_utf8_lossy(body)).text
 }

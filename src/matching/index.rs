@@ -3,40 +3,70 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Hole, Skeleton};
+use super::hash::{combine, hash_of};
+use super::{Skeleton, writes};
 use crate::cassette::{Cassette, Request};
-use crate::correlate::Origins;
+use crate::correlate::{Hole, Origins, Scope};
+use crate::rules::{Repeats, Rules};
 
 /// The interactions of a cassette by the skeleton of their request.
 #[derive(Debug)]
 pub struct Index {
     origins: Origins,
-    /// Where the interactions of a skeleton stand in `ordered`.
-    by_skeleton: HashMap<u64, Range<usize>, foldhash::fast::FixedState>,
-    ordered: Vec<usize>,
-    holes: Vec<Vec<Hole>>,
+    rules: Rules,
+    by_skeleton: Groups,
+    /// The interactions of a skeleton in which the client used some value in some hole; for skeletons
+    /// that several interactions have.
+    by_value: Groups,
+    entries: Vec<Entry>,
+}
+
+/// What is known of the request of an interaction.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) holes: Vec<Hole>,
+    pub(super) marks: Vec<Hole>,
+    pub(super) attempt: Option<u32>,
+    /// The last interaction before it that may have changed what it asks for.
+    pub(super) write: Option<usize>,
+}
+
+/// Interactions that may answer a request, in recorded order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidates<'a> {
+    /// What they have in common.
+    pub(super) key: u64,
+    pub(super) numbers: &'a [usize],
 }
 
 impl Index {
     /// Reads all requests of a cassette once.
-    pub fn of(cassette: &Cassette) -> Self {
-        let origins = Origins::of(cassette);
-        let mut hashes = Vec::with_capacity(cassette.interactions.len());
-        let mut holes = Vec::with_capacity(cassette.interactions.len());
-        for (number, interaction) in cassette.interactions.iter().enumerate() {
-            let skeleton = Skeleton::of(&interaction.request, &origins);
-            hashes.push((skeleton.hash, number));
-            holes.push(skeleton.holes);
-        }
-        hashes.sort_unstable();
-        let mut by_skeleton = HashMap::with_capacity_and_hasher(hashes.len(), Default::default());
-        let mut start = 0;
-        for same in hashes.chunk_by(|one, other| one.0 == other.0) {
-            by_skeleton.insert(same[0].0, start..start + same.len());
-            start += same.len();
-        }
-        let ordered = hashes.into_iter().map(|(_, number)| number).collect();
-        Self { origins, by_skeleton, ordered, holes }
+    pub fn of(cassette: &Cassette, rules: Rules) -> Self {
+        let mut origins = Origins::of(cassette);
+        let skeletons = skeletons(cassette, &mut origins, &rules);
+        let by_skeleton = Groups::of(hashes(&skeletons));
+        let several = |skeleton: &Skeleton| {
+            by_skeleton.get(skeleton.hash).is_some_and(|found| found.numbers.len() > 1)
+        };
+        let several: Vec<_> =
+            skeletons.iter().enumerate().filter(|(_, skeleton)| several(skeleton)).collect();
+        let by_value = Groups::of(several.iter().flat_map(|(number, skeleton)| {
+            let keys = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
+            keys.map(|(at, hole)| (value_key(skeleton, at, &hole.identifier), *number))
+        }));
+        let writes = if several.is_empty() {
+            Vec::new()
+        } else {
+            writes::before(cassette, &origins, &skeletons)
+        };
+        let entries = skeletons.into_iter().enumerate().map(|(number, skeleton)| Entry {
+            holes: skeleton.holes,
+            marks: skeleton.marks,
+            attempt: skeleton.attempt,
+            write: writes.get(number).copied().flatten(),
+        });
+        let entries = entries.collect();
+        Self { origins, rules, by_skeleton, by_value, entries }
     }
 
     /// Who issued which identifier in the cassette.
@@ -44,29 +74,125 @@ impl Index {
         &self.origins
     }
 
-    /// Reduces a live request to what is compared.
-    pub fn skeleton(&self, request: &Request) -> Skeleton {
-        Skeleton::of(request, &self.origins)
+    /// How often an answer may be given.
+    pub fn repeats(&self) -> Repeats {
+        self.rules.repetition()
     }
 
-    /// The interactions whose request has this skeleton, in recorded order.
-    pub fn candidates(&self, skeleton: &Skeleton) -> &[usize] {
-        let range = self.by_skeleton.get(&skeleton.hash);
-        range.map_or(&[], |range| &self.ordered[range.clone()])
+    /// Reduces a live request to what is compared.
+    pub fn skeleton(&self, request: &Request) -> Skeleton {
+        Skeleton::of(request, &self.origins, &self.rules)
     }
 
     /// The client-minted identifiers in the request of an interaction.
     pub fn holes(&self, interaction: usize) -> &[Hole] {
-        &self.holes[interaction]
+        &self.entries[interaction].holes
     }
 
     /// The number of interactions.
     pub fn len(&self) -> usize {
-        self.holes.len()
+        self.entries.len()
     }
 
     /// Whether there are no interactions.
     pub fn is_empty(&self) -> bool {
-        self.holes.is_empty()
+        self.entries.is_empty()
+    }
+
+    /// The interactions whose request has this skeleton.
+    pub(super) fn candidates(&self, skeleton: &Skeleton) -> Option<Candidates<'_>> {
+        self.by_skeleton.get(skeleton.hash)
+    }
+
+    /// Those of them in which the client used `value` in the hole number `at`.
+    pub(super) fn with_value(
+        &self,
+        skeleton: &Skeleton,
+        at: usize,
+        value: &str,
+    ) -> Option<Candidates<'_>> {
+        self.by_value.get(value_key(skeleton, at, value))
+    }
+
+    /// All lists of candidates that an interaction of this skeleton is on.
+    pub(super) fn lists<'a>(
+        &'a self,
+        number: usize,
+        skeleton: &'a Skeleton,
+    ) -> impl Iterator<Item = Candidates<'a>> {
+        let all = self.candidates(skeleton).filter(|all| all.numbers.len() > 1);
+        let holes = all.map_or(&[][..], |_| self.holes(number)).iter().enumerate();
+        let values = holes.filter(|(_, hole)| is_telling(hole));
+        let values =
+            values.filter_map(|(at, hole)| self.with_value(skeleton, at, &hole.identifier));
+        self.candidates(skeleton).into_iter().chain(values)
+    }
+
+    pub(super) fn entry(&self, interaction: usize) -> &Entry {
+        &self.entries[interaction]
+    }
+}
+
+/// Whether the value in a hole tells apart requests that look the same. The ids of JSON-RPC do not:
+/// a client that counts from another number on would be taken for one that asks in another order.
+pub(super) fn is_telling(hole: &Hole) -> bool {
+    hole.scope.is_lasting() || hole.scope == Scope::Moment
+}
+
+/// The skeletons of all requests. Where some have holes that are told by their place only, it is found
+/// out who issued such values, which takes a closer look at all answers.
+fn skeletons(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> Vec<Skeleton> {
+    let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
+    let mut skeletons: Vec<Skeleton> =
+        requests().map(|request| Skeleton::of(request, origins, rules)).collect();
+    let placed = |skeleton: &Skeleton| {
+        let mut holes = skeleton.holes.iter().chain(&skeleton.marks);
+        holes.any(|hole| hole.scope != Scope::Anywhere)
+    };
+    if !skeletons.iter().any(placed) {
+        return skeletons;
+    }
+    let holes = skeletons.iter().flat_map(|skeleton| &skeleton.holes);
+    let words = holes.filter(|hole| !rules.is_empty() && hole.scope == Scope::Word);
+    origins.look_closer(cassette, words.map(|hole| hole.identifier.clone()).collect());
+    for (skeleton, request) in skeletons.iter_mut().zip(requests()) {
+        if placed(skeleton) {
+            *skeleton = Skeleton::of(request, origins, rules);
+        }
+    }
+    skeletons
+}
+
+fn hashes(skeletons: &[Skeleton]) -> impl Iterator<Item = (u64, usize)> + '_ {
+    skeletons.iter().enumerate().map(|(number, skeleton)| (skeleton.hash, number))
+}
+
+fn value_key(skeleton: &Skeleton, at: usize, value: &str) -> u64 {
+    combine(&[skeleton.hash, at as u64, hash_of(value)])
+}
+
+/// Numbers by what they have in common.
+#[derive(Debug, Default)]
+struct Groups {
+    ranges: HashMap<u64, Range<usize>, foldhash::fast::FixedState>,
+    numbers: Vec<usize>,
+}
+
+impl Groups {
+    fn of(keyed: impl Iterator<Item = (u64, usize)>) -> Self {
+        let mut keyed: Vec<(u64, usize)> = keyed.collect();
+        keyed.sort_unstable();
+        let mut ranges = HashMap::with_capacity_and_hasher(keyed.len(), Default::default());
+        let mut start = 0;
+        for same in keyed.chunk_by(|one, other| one.0 == other.0) {
+            ranges.insert(same[0].0, start..start + same.len());
+            start += same.len();
+        }
+        Self { ranges, numbers: keyed.into_iter().map(|(_, number)| number).collect() }
+    }
+
+    fn get(&self, key: u64) -> Option<Candidates<'_>> {
+        let range = self.ranges.get(&key)?.clone();
+        Some(Candidates { key, numbers: &self.numbers[range] })
     }
 }

@@ -2,8 +2,9 @@
 
 use similar::DiffableStr as _;
 
-use super::{Hole, Index, Playlist};
+use super::{Index, Playlist};
 use crate::cassette::{Cassette, Request};
+use crate::correlate::Hole;
 use crate::json::{Text, Token};
 
 /// A request that no recorded interaction answers.

@@ -5,12 +5,17 @@
 //! look the same in one step, whatever the size of the cassette ([`Index`]). Among them a session's
 //! [`Playlist`] takes the first that was not played and whose holes can be filled.
 
+mod body;
+mod hash;
+mod header;
 mod index;
 mod mismatch;
 mod playlist;
 mod skeleton;
+mod value;
+mod writes;
 
 pub use index::Index;
 pub use mismatch::{Mismatch, Nearest};
 pub use playlist::Playlist;
-pub use skeleton::{Hole, Skeleton};
+pub use skeleton::Skeleton;

@@ -2,43 +2,59 @@
 
 use std::collections::HashMap;
 
+use super::index::{Candidates, is_telling};
 use super::{Index, Skeleton};
 use crate::correlate::Bindings;
+use crate::rules::Repeats;
 
 /// One client's run through a cassette.
 #[derive(Debug, Default)]
 pub struct Playlist {
     played: Vec<bool>,
+    unplayed: usize,
     bindings: Bindings,
-    /// Per skeleton of several candidates, how many of them from the first on have been played.
-    fronts: HashMap<u64, usize, foldhash::fast::FixedState>,
+    /// How far each list of candidates has come.
+    progress: HashMap<u64, Progress, foldhash::fast::FixedState>,
 }
+
+/// How far a list of candidates has come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    /// How many of them from the first on have been played.
+    front: usize,
+    /// The one that was played last.
+    latest: Option<usize>,
+}
+
+/// How many candidates whose time has not come are passed over in search of one whose time has.
+const LOOKED_AHEAD: usize = 64;
 
 impl Playlist {
     /// A run in which nothing was played yet.
     pub fn new(index: &Index) -> Self {
-        Self { played: vec![false; index.len()], ..Self::default() }
+        Self { played: vec![false; index.len()], unplayed: index.len(), ..Self::default() }
     }
 
     /// The interaction that answers a request now, if there is one.
     ///
-    /// Requests that look the same are answered in recorded order. When all of them were played the
-    /// last answer stays: clients repeat what they ask, by retrying and by polling.
+    /// Requests that look the same are answered in recorded order, but not with a state that nobody
+    /// has brought about yet: what was recorded behind a write waits until that write was played. When
+    /// all of them were played the last answer stays: clients repeat what they ask, by retrying and by
+    /// polling. Where a client counts its attempts, the first one begins a new call.
     ///
     /// A repetition that brings other client-minted values is no repetition, and nothing answers it,
     /// unless the whole cassette was played and it is the first request again: then the client has
     /// begun anew, and so does the run.
+    ///
+    /// [`Repeats`] other than the default give each answer once.
     pub fn take(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
-        let candidates = index.candidates(skeleton);
-        let number = self.fitting(index, skeleton).or_else(|| {
-            let again = candidates.first() == Some(&0) && self.unplayed().next().is_none();
-            again.then(|| *self = Self::new(index))?;
-            self.fitting(index, skeleton)
+        let all = index.candidates(skeleton)?;
+        let number = self.fitting(index, all, skeleton).or_else(|| {
+            let again = all.numbers.first() == Some(&0) && self.unplayed == 0;
+            (again && index.repeats() == Repeats::Allowed).then(|| *self = Self::new(index))?;
+            self.fitting(index, all, skeleton)
         })?;
-        self.played[number] = true;
-        for (recorded, live) in index.holes(number).iter().zip(&skeleton.holes) {
-            self.bindings.bind(&recorded.identifier, &live.identifier);
-        }
+        self.play(index, number, skeleton);
         Some(number)
     }
 
@@ -57,30 +73,151 @@ impl Playlist {
         &self.bindings
     }
 
-    /// The first candidate that was not played, else the last that was, whose holes can be filled.
-    fn fitting(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
-        let candidates = index.candidates(skeleton);
-        let front = self.front(skeleton.hash, candidates);
-        let fits = |number: &&usize| self.unifies(index, **number, skeleton);
-        let fresh = candidates[front..].iter().filter(|number| !self.played[**number]).find(fits);
-        let again = || candidates.iter().rev().filter(|number| self.played[**number]).find(fits);
-        fresh.or_else(again).copied()
+    fn fitting(
+        &mut self,
+        index: &Index,
+        all: Candidates<'_>,
+        skeleton: &Skeleton,
+    ) -> Option<usize> {
+        if index.repeats() == Repeats::Strict {
+            let next = self.played.len() - self.unplayed;
+            let is_next = all.numbers.binary_search(&next).is_ok();
+            return (is_next && self.fits(index, next, skeleton)).then_some(next);
+        }
+        let narrowed = if all.numbers.len() > 1 { self.narrowed(index, skeleton) } else { None };
+        let chosen = narrowed.and_then(|list| self.choose(index, list, skeleton));
+        chosen.or_else(|| self.choose(index, all, skeleton))
     }
 
-    fn front(&mut self, hash: u64, candidates: &[usize]) -> usize {
-        if let [only] = candidates {
-            return usize::from(self.played[*only]);
-        }
-        let front = self.fronts.entry(hash).or_default();
-        while candidates.get(*front).is_some_and(|number| self.played[*number]) {
-            *front += 1;
-        }
-        *front
+    /// The candidates in which the client used the values that it uses now, or what they stand for:
+    /// the fewest that one value leads to.
+    fn narrowed<'a>(&self, index: &'a Index, skeleton: &Skeleton) -> Option<Candidates<'a>> {
+        let telling = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
+        let lists = telling.filter_map(|(at, hole)| {
+            let recorded = self.bindings.stands_for(hole.scope, &hole.identifier);
+            index.with_value(skeleton, at, recorded.unwrap_or(&hole.identifier))
+        });
+        lists.min_by_key(|list| list.numbers.len())
     }
 
-    fn unifies(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
-        let recorded = index.holes(number).iter().map(|hole| hole.identifier.as_str());
-        let live = skeleton.holes.iter().map(|hole| hole.identifier.as_str());
-        self.bindings.unify(recorded.zip(live))
+    /// The candidate whose turn it is, else the one that was played last, else one that waits for
+    /// something that never came.
+    fn choose(
+        &mut self,
+        index: &Index,
+        list: Candidates<'_>,
+        skeleton: &Skeleton,
+    ) -> Option<usize> {
+        let Progress { front, latest } = self.progress(list);
+        let latest = latest.filter(|latest| self.fits(index, *latest, skeleton));
+        if let (Some(1..), Some(latest)) = (skeleton.attempt, latest) {
+            return self.attempted_again(index, list, latest, skeleton);
+        }
+        let fresh = Fresh { playlist: self, index, skeleton, numbers: &list.numbers[front..] };
+        let is_first =
+            |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
+        let turn = match skeleton.attempt {
+            Some(0) => fresh.due(is_first).or_else(|| fresh.due(|_| true)),
+            _ => fresh.due(|_| true),
+        };
+        let again = || match index.repeats() {
+            Repeats::Allowed => latest.or_else(|| self.played_before(index, list, skeleton)),
+            _ => None,
+        };
+        turn.or_else(again).or_else(|| fresh.any())
+    }
+
+    /// What answers a further attempt at the call that was answered last: what was recorded for a
+    /// further attempt, else the same again.
+    fn attempted_again(
+        &self,
+        index: &Index,
+        list: Candidates<'_>,
+        latest: usize,
+        skeleton: &Skeleton,
+    ) -> Option<usize> {
+        let behind = list.numbers.partition_point(|number| *number <= latest);
+        let next = list.numbers.get(behind).copied().filter(|next| {
+            index.entry(*next).attempt.is_some_and(|attempt| attempt > 0)
+                && !self.played[*next]
+                && self.fits(index, *next, skeleton)
+        });
+        next.or_else(|| (index.repeats() == Repeats::Allowed).then_some(latest))
+    }
+
+    fn played_before(
+        &self,
+        index: &Index,
+        list: Candidates<'_>,
+        skeleton: &Skeleton,
+    ) -> Option<usize> {
+        let played = list.numbers.iter().rev().copied().filter(|number| self.played[*number]);
+        played.take(LOOKED_AHEAD).find(|number| self.fits(index, *number, skeleton))
+    }
+
+    fn play(&mut self, index: &Index, number: usize, skeleton: &Skeleton) {
+        self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
+        let entry = index.entry(number);
+        for (recorded, live) in entry.holes.iter().zip(&skeleton.holes) {
+            self.bindings.bind(recorded, live);
+        }
+        for recorded in &entry.marks {
+            let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
+            live.into_iter().for_each(|live| self.bindings.bind(recorded, live));
+        }
+        for list in index.lists(number, skeleton) {
+            self.progress.entry(list.key).or_default().latest = Some(number);
+        }
+    }
+
+    fn progress(&mut self, list: Candidates<'_>) -> Progress {
+        let progress = self.progress.entry(list.key).or_default();
+        while list.numbers.get(progress.front).is_some_and(|number| self.played[*number]) {
+            progress.front += 1;
+        }
+        *progress
+    }
+
+    fn fits(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        self.bindings.unify(index.holes(number).iter().zip(&skeleton.holes))
+    }
+}
+
+/// Candidates that were not played.
+struct Fresh<'a> {
+    playlist: &'a Playlist,
+    index: &'a Index,
+    skeleton: &'a Skeleton,
+    numbers: &'a [usize],
+}
+
+impl Fresh<'_> {
+    /// The first one that fits of those that show the latest state which was brought about.
+    fn due(&self, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
+        let write = |number: usize| self.index.entry(number).write;
+        // Behind the others no earlier state was recorded.
+        let latest = self.numbers.last().and_then(|last| write(*last));
+        let mut due: Option<usize> = None;
+        for number in self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD) {
+            let came = write(number).is_none_or(|write| self.playlist.played[write]);
+            if came && due.is_none_or(|due| write(due) < write(number)) {
+                due = Some(number);
+            }
+            if write(number) == latest {
+                break;
+            }
+        }
+        due
+    }
+
+    /// The first one that fits.
+    fn any(&self) -> Option<usize> {
+        self.fitting().next()
+    }
+
+    fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
+        let Self { playlist, index, skeleton, numbers } = *self;
+        let fresh = numbers.iter().copied().filter(|number| !playlist.played[*number]);
+        fresh.filter(|number| playlist.fits(index, *number, skeleton))
     }
 }

@@ -1,14 +1,14 @@
 //! What a request is once the values that the client made up are taken out.
 
-use std::borrow::Cow;
-use std::hash::{BuildHasher, Hash, Hasher};
-
-use foldhash::fast::{FixedState, FoldHasher};
-
+use super::hash::{BODY, FORM, PART, PATH, QUERY, combine, hash_of, item, member};
+use super::header;
+use super::value::{Value, Values};
 use crate::cassette::Request;
-use crate::correlate::{Origins, identifiers};
-use crate::json::{Container, Text, Token, canonical_number, unescape};
+use crate::correlate::{Hole, Meaning, Origins};
+use crate::json::Text;
+use crate::multipart::{self, Part};
 use crate::percent;
+use crate::rules::{Rules, Treatment};
 
 /// A request reduced to what must be equal, and the holes that may differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,185 +19,124 @@ pub struct Skeleton {
     pub hash: u64,
     /// The client-minted identifiers, in an order that depends on their places only.
     pub holes: Vec<Hole>,
-}
-
-/// A place in a request and the client-minted identifier in it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hole {
-    place: u64,
-    /// The identifier that stands there.
-    pub identifier: String,
-}
-
-impl Hole {
-    /// Whether both stand in the same place of their requests.
-    pub fn is_where(&self, other: &Self) -> bool {
-        self.place == other.place
-    }
+    /// The marks in the header, which need not be there again.
+    pub marks: Vec<Hole>,
+    /// Which attempt at the same call it is, counted from 0, if the client says so.
+    pub attempt: Option<u32>,
 }
 
 impl Skeleton {
-    /// Reduces a request, given what the server issued in the cassette that it may match.
-    pub fn of(request: &Request, origins: &Origins) -> Self {
-        let mut reader = Reader { origins, holes: Vec::new() };
+    /// Reduces a request, given what the server issued in the cassette that it may match, and what
+    /// rules say.
+    pub fn of(request: &Request, origins: &Origins, rules: &Rules) -> Self {
+        let mut values = Values { origins, rules, holes: Vec::new() };
         let hash = combine(&[
             hash_of(&request.method),
-            reader.path(request.path_only()),
-            reader.query(request.query().unwrap_or("")),
-            reader.body(request),
+            values.path(request.path_only()),
+            values.query(request.query().unwrap_or("")),
+            values.headers(request),
+            values.body(request),
         ]);
-        let mut holes = reader.holes;
+        let mut holes = values.holes;
         holes.sort_by_key(|hole| hole.place);
-        Self { hash, holes }
+        let attempt = header::attempt(&request.headers);
+        Self { hash, holes, marks: header::marks(&request.headers), attempt }
     }
 }
 
-struct Reader<'a> {
-    origins: &'a Origins,
-    holes: Vec<Hole>,
+/// Where the fields of a query or a form belong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fields {
+    Query,
+    Form,
 }
 
-/// An object or array that is being read.
-struct Open {
-    container: Container,
-    place: u64,
-    /// Members of an object are summed, so their order does not count.
-    sum: u64,
-    items: u64,
-    /// The member whose value comes next.
-    key: Option<u64>,
-}
-
-impl Reader<'_> {
+impl Values<'_> {
     fn path(&mut self, path: &str) -> u64 {
-        let mut hashes = Vec::new();
-        for (index, segment) in path.split('/').enumerate() {
-            hashes.push(self.text(combine(&[PATH, index as u64]), &percent::decoded(segment)));
+        match self.rules.of_path() {
+            Some(Treatment::Ignore) => return combine(&[PATH]),
+            Some(treatment @ (Treatment::Pattern(_) | Treatment::NotId)) => {
+                return self
+                    .text(Value::at(PATH).treated(Some(treatment)), &percent::decoded(path));
+            }
+            _ => {}
         }
+        let segments = path.split('/').enumerate();
+        let hashes: Vec<u64> = segments
+            .map(|(index, segment)| {
+                self.words(item(PATH, index as u64), &percent::decoded(segment))
+            })
+            .collect();
         combine(&hashes)
     }
 
-    /// A query as a multiset of parameters.
     fn query(&mut self, query: &str) -> u64 {
-        let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
-        parameters.fold(QUERY, |sum, parameter| {
-            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let name = hash_of(&percent::form_decoded(name));
-            let value = self.text(combine(&[QUERY, name]), &percent::form_decoded(value));
-            sum.wrapping_add(combine(&[name, value]))
-        })
+        self.fields(query, Fields::Query)
+    }
+
+    /// Fields as a multiset.
+    fn fields(&mut self, fields: &str, kind: Fields) -> u64 {
+        let root = if kind == Fields::Query { QUERY } else { FORM };
+        let mut sum = root;
+        for field in fields.split('&').filter(|field| !field.is_empty()) {
+            let (name, value) = field.split_once('=').unwrap_or((field, ""));
+            let (name, value) = (percent::form_decoded(name), percent::form_decoded(value));
+            let treatment = match kind {
+                Fields::Query => self.rules.of_query(&name),
+                Fields::Form => self.rules.of_form(&name),
+            };
+            if treatment == Some(Treatment::Ignore) {
+                continue;
+            }
+            let meaning = match (kind, Meaning::of(&name)) {
+                (Fields::Query, Meaning::Identity) => Meaning::Plain,
+                (_, meaning) => meaning,
+            };
+            let key = hash_of(&*name);
+            let place = Value::at(member(root, key)).named(&name, meaning).treated(treatment);
+            sum = sum.wrapping_add(combine(&[key, self.text(place, &value)]));
+        }
+        sum
     }
 
     fn body(&mut self, request: &Request) -> u64 {
         let body = request.readable();
-        let body = body.as_ref();
-        if let Some(text) = Text::parse_container(body) {
-            return self.json(text);
+        let media_type = request.headers.get("content-type").unwrap_or("");
+        if let Some(parts) = multipart::parts(media_type, &body) {
+            return parts.iter().fold(PART, |sum, part| sum.wrapping_add(self.part(part)));
         }
-        match std::str::from_utf8(body) {
-            Ok(text) => self.text(BODY, text),
-            Err(_) => hash_of(body),
-        }
+        self.content(Value::at(BODY), media_type, &body)
     }
 
-    fn json(&mut self, text: Text<'_>) -> u64 {
-        let mut open: Vec<Open> = Vec::new();
-        for token in text.tokens() {
-            let value = match token {
-                Token::Open(container) => {
-                    let place = open.last().map_or(BODY, Open::place_of_next);
-                    open.push(Open { container, place, sum: 0, items: 0, key: None });
-                    continue;
-                }
-                Token::Close(_) => match open.pop() {
-                    Some(closed) => closed.hash(),
-                    None => continue,
-                },
-                Token::Comma | Token::Colon => continue,
-                Token::String(spelled) => {
-                    let place = open.last().map_or(BODY, Open::place_of_next);
-                    self.text(place, &unescape(spelled))
-                }
-                Token::Scalar(spelled) => scalar(spelled),
-            };
-            match open.last_mut() {
-                Some(parent) => parent.add(value),
-                None => return value,
-            }
+    /// A part of a multipart body. Where it stands among the others does not count.
+    fn part(&mut self, part: &Part<'_>) -> u64 {
+        let name = part.name.as_deref().unwrap_or("");
+        let treatment = self.rules.of_part(name);
+        if treatment == Some(Treatment::Ignore) {
+            return 0;
         }
-        0
-    }
-
-    /// A text with its client-minted identifiers taken out and noted.
-    fn text(&mut self, place: u64, text: &str) -> u64 {
-        let mut hasher = STATE.build_hasher();
-        let mut rest = 0;
-        for range in identifiers(text) {
-            let identifier = &text[range.clone()];
-            if self.origins.is_issued(identifier) {
-                continue;
-            }
-            hasher.write(&text.as_bytes()[rest..range.start]);
-            hasher.write_u64(HOLE);
-            rest = range.end;
-            self.holes.push(Hole { place, identifier: identifier.to_owned() });
+        let key = hash_of(name);
+        let place = member(PART, key);
+        let file = part.filename.as_deref();
+        let file = file.map(|file| self.words(member(place, PART), file));
+        let holes = self.holes.len();
+        let value = Value::at(place).named(name, Meaning::of(name)).treated(treatment);
+        let content = self.content(value, part.content_type.unwrap_or(""), part.body);
+        // The holes of JSON in a part have their places by the body; this one is not the only one.
+        for hole in &mut self.holes[holes..] {
+            hole.place = combine(&[place, hole.place]);
         }
-        hasher.write(&text.as_bytes()[rest..]);
-        hasher.finish()
+        combine(&[key, file.unwrap_or(0), content])
     }
-}
 
-impl Open {
-    /// The place of the value that comes next: it depends on the way there, not on the order of
-    /// members.
-    fn place_of_next(&self) -> u64 {
-        match self.container {
-            Container::Object => combine(&[self.place, self.key.unwrap_or(KEY)]),
-            Container::Array => combine(&[self.place, self.items]),
+    fn content(&mut self, value: Value<'_>, media_type: &str, content: &[u8]) -> u64 {
+        if value.treatment.is_none()
+            && let Some(json) = Text::parse_container(content)
+        {
+            return self.json(json);
         }
+        let Ok(text) = std::str::from_utf8(content) else { return hash_of(content) };
+        let is_form = media_type.trim_start().starts_with("application/x-www-form-urlencoded");
+        if is_form { self.fields(text, Fields::Form) } else { self.text(value, text) }
     }
-
-    fn add(&mut self, value: u64) {
-        match (self.container, self.key.take()) {
-            (Container::Object, None) => self.key = Some(value),
-            (Container::Object, Some(key)) => {
-                self.sum = self.sum.wrapping_add(combine(&[key, value]));
-                self.items += 1;
-            }
-            (Container::Array, _) => {
-                self.sum = combine(&[self.sum, value]);
-                self.items += 1;
-            }
-        }
-    }
-
-    fn hash(&self) -> u64 {
-        combine(&[self.container as u64, self.sum, self.items])
-    }
-}
-
-// Roots of the places, and what stands for a hole.
-const PATH: u64 = 1;
-const QUERY: u64 = 2;
-const BODY: u64 = 3;
-const KEY: u64 = 4;
-const HOLE: u64 = 5;
-
-const STATE: FixedState = FixedState::with_seed(0x7e7a_9e00);
-
-fn combine(parts: &[u64]) -> u64 {
-    let mut hasher: FoldHasher<'_> = STATE.build_hasher();
-    parts.iter().for_each(|part| hasher.write_u64(*part));
-    hasher.finish()
-}
-
-fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
-    STATE.hash_one(value)
-}
-
-/// `true` and `1` differ, `1` and `1.0` do not.
-fn scalar(spelled: &str) -> u64 {
-    let number = spelled.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    let meaning = if number { canonical_number(spelled) } else { Cow::Borrowed(spelled) };
-    combine(&[hash_of("scalar"), hash_of(meaning.as_ref())])
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::Pace;
 use super::body::{Ending, Played};
 use crate::cassette::{self, Body, End, Headers, Interaction, Outcome};
-use crate::correlate::{Echo, Origins, Renamed};
+use crate::correlate::{Echo, Origins, Renamed, Scope};
 use crate::server::{
     ADDRESSES, Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins,
     no_answer,
@@ -38,8 +38,8 @@ pub(super) struct Prepared {
     addressed: bool,
     /// Where client-minted identifiers come back in the body, without its coding.
     echoes: Vec<Echo>,
-    /// Those that come back in the head.
-    echoed: Vec<String>,
+    /// Those in the head.
+    echoed: Vec<Echo>,
 }
 
 /// What an answer is to be like this time.
@@ -64,15 +64,14 @@ impl Ready {
     }
 
     /// The client-minted identifiers that come back in it.
-    pub(super) fn echoed(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn echoed(&self) -> impl Iterator<Item = (Scope, &str)> {
         let prepared = match self {
             Self::Nothing(_) => None,
             Self::Answer(prepared) => Some(prepared),
         };
-        prepared.into_iter().flat_map(|prepared| {
-            let body = prepared.echoes.iter().map(Echo::identifier);
-            body.chain(prepared.echoed.iter().map(String::as_str))
-        })
+        prepared
+            .into_iter()
+            .flat_map(|prepared| prepared.echoes.iter().chain(&prepared.echoed).map(Echo::value))
     }
 
     pub(super) async fn send(&self, wanted: Wanted<'_>) -> Answer {
@@ -102,11 +101,10 @@ impl Prepared {
         let addressed = !origin.is_empty()
             && (ADDRESSES.iter().any(|name| headers.contains_key(name))
                 || (may_hold_origins(&headers) && may_hold(&response.body.bytes(), upstream)));
-        let heads = response.headers.iter().flat_map(|(_, value)| Echo::all(value, origins));
-        let echoed = heads.map(|echo| echo.identifier().to_owned()).collect();
+        let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
         Self {
             echoes: Echo::all(&response.readable().bytes(), origins),
-            echoed,
+            echoed: echoed.collect(),
             status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
             reason,
             headers,

@@ -51,7 +51,7 @@ impl Recorded {
     /// If a redaction rule that it names is not known to this release.
     pub fn new(cassette: Cassette) -> Result<Self> {
         let redactor = Redactor::of_rules(&cassette.redactions)?;
-        let index = Index::of(&cassette);
+        let index = Index::of(&cassette, crate::rules::Rules::default());
         let upstream = &cassette.recorded.upstream;
         let answers = cassette
             .interactions

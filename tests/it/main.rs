@@ -18,6 +18,7 @@ mod outages;
 mod record;
 mod redact;
 mod replay;
+mod rules;
 mod sessions;
 mod show;
 mod stage;

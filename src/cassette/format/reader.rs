@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Kind, Result};
 use crate::json::{Text, Token, Tokens};
+use crate::nearest;
 
 /// Walks a file once. What is not as it must be is an [`Error`] with its line.
 ///
@@ -222,21 +223,14 @@ impl Reader<'_> {
 
     /// The word that stands there is none of those that may.
     pub(super) fn unknown_word(&self, what: &'static str, known: &[&str]) -> Error {
-        self.invalid(what).with_hint(format!("it may be {}", listed(known)))
+        self.invalid(what).with_hint(format!("it may be {}", nearest::listed(known)))
     }
 
     fn unknown_member(&self, name: &str, known: &[&[&str]]) -> Error {
         let known = known.concat();
-        let hint = match similar::get_close_matches(name, &known, 1, 0.6).first() {
-            Some(nearest) => format!("the nearest known member is `{nearest}`"),
-            None => format!("known here: {}", listed(&known)),
-        };
-        self.error(Kind::UnknownMember { name: name.to_owned() }).with_hint(hint)
+        self.error(Kind::UnknownMember { name: name.to_owned() })
+            .with_hint(nearest::hint(name, &known))
     }
-}
-
-fn listed(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn not_json(text: &str, error: serde_json::Error) -> Error {

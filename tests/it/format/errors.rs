@@ -59,15 +59,15 @@ fn what_is_no_cassette_is_refused() {
 fn an_unknown_member_is_named_with_the_nearest_that_is_known() {
     assert_snapshot!(changed("\"status\"", "\"statsu\""), @r#"
     unknown member `statsu` (line 11) in interaction 1
-    hint: the nearest known member is `status`
+    hint: did you mean `status`?
     "#);
     assert_snapshot!(changed("\"interactions\"", "\"interaction\""), @r#"
     unknown member `interaction` (line 3)
-    hint: the nearest known member is `interactions`
+    hint: did you mean `interactions`?
     "#);
     assert_snapshot!(changed("\"data\"", "\"dada\""), @r#"
     unknown member `dada` (line 16) in interaction 1
-    hint: the nearest known member is `data`
+    hint: did you mean `data`?
     "#);
     assert_snapshot!(changed("\"request\"", "\"zzz\""), @r#"
     unknown member `zzz` (line 5) in interaction 1

@@ -1,0 +1,66 @@
+//! A place in a request that a client fills anew each time.
+
+/// A place in a request and what the client put there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hole {
+    /// Which place it is: equal for the same place in two requests.
+    pub place: u64,
+    /// What kind of value stands there, and so where else it may appear.
+    pub scope: Scope,
+    /// The value, without quotes if it is a string.
+    pub identifier: String,
+    /// How it is written in JSON.
+    pub form: Form,
+}
+
+/// Where a value that the client made up may appear again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Anywhere, also within longer texts: nobody else makes up the same.
+    Anywhere,
+    /// As the whole value of a field that is named like an identifier.
+    Word,
+    /// As the whole value of fields of this name, of which it holds a hash: a number means nothing by
+    /// itself.
+    Number(u64),
+    /// As the id of a JSON-RPC request and of its answer. Each pair has its own.
+    Call,
+    /// As the id of a JSON-RPC request that was made before.
+    Called,
+    /// As the token that JSON-RPC progress is reported with. Each request has its own.
+    Progress,
+    /// A point in time. The same one means nothing.
+    Moment,
+}
+
+/// How a value is written in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// As a string.
+    #[default]
+    Text,
+    /// As it stands, without quotes.
+    Number,
+}
+
+impl Hole {
+    /// Whether both stand in the same place of their requests.
+    pub fn is_where(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
+
+    /// The value as JSON.
+    pub fn spelled(&self) -> String {
+        match self.form {
+            Form::Text => serde_json::Value::from(self.identifier.as_str()).to_string(),
+            Form::Number => self.identifier.clone(),
+        }
+    }
+}
+
+impl Scope {
+    /// Whether one value must stand for the same one throughout a run.
+    pub fn is_lasting(self) -> bool {
+        matches!(self, Self::Anywhere | Self::Word | Self::Number(_))
+    }
+}

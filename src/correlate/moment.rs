@@ -1,0 +1,146 @@
+//! Times, which differ each time by their nature.
+
+use std::ops::Range;
+
+/// The places of points in time within a text: dates with a time of day as RFC 3339 and ISO 8601
+/// write them.
+pub fn moments(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            // The `T` or the space between date and time is the rarest of the marks.
+            let colon = at + memchr::memchr(b':', bytes.get(at..)?)?;
+            at = colon + 1;
+            let Some(start) = colon.checked_sub("2026-11-21T09".len()) else { continue };
+            let free = start == 0 || !bytes[start - 1].is_ascii_digit();
+            if let Some(length) = date_time(&bytes[start..]).filter(|_| free) {
+                at = start + length;
+                return Some(start..at);
+            }
+        }
+    })
+}
+
+/// The numbers in a text that may count from 1970 on, without what follows a decimal point.
+pub(super) fn epochs(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| word.len() >= 10 && is_epoch(word))
+}
+
+/// Whether a whole value is a point in time or a length of time: a date, a date with a time, an HTTP
+/// date, an ISO 8601 duration.
+pub fn is_moment(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    date_time(bytes) == Some(bytes.len())
+        || fits(bytes, "0000-00-00")
+        || is_http_date(bytes)
+        || is_duration(bytes)
+}
+
+/// Whether a number counts seconds, or thousandths and so on, since 1970 and means a time between
+/// 2001 and 2100. `1732180000.25` does.
+pub fn is_epoch(spelled: &str) -> bool {
+    let (whole, rest) = spelled.split_once('.').unwrap_or((spelled, ""));
+    let digits = [whole, rest].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let plausible = matches!(whole.as_bytes().first(), Some(b'1'..=b'4'));
+    digits && plausible && matches!(whole.len(), 10 | 13 | 16 | 19)
+}
+
+/// The length of the date and time at the beginning.
+fn date_time(bytes: &[u8]) -> Option<usize> {
+    let head = bytes.get(..16)?;
+    if !fits(head, "0000-00-00T00:00") && !fits(head, "0000-00-00 00:00") {
+        return None;
+    }
+    let mut length = 16;
+    if bytes.get(length..length + 3).is_some_and(|seconds| fits(seconds, ":00")) {
+        length += 3;
+        if matches!(bytes.get(length), Some(b'.' | b',')) {
+            let digits = digits(&bytes[length + 1..]);
+            length += if digits > 0 { digits + 1 } else { 0 };
+        }
+    }
+    Some(length + zone(&bytes[length..]))
+}
+
+/// The length of a time zone at the beginning.
+fn zone(bytes: &[u8]) -> usize {
+    match bytes.first() {
+        Some(b'Z' | b'z') => 1,
+        Some(b'+' | b'-') if bytes.get(1..6).is_some_and(|zone| fits(zone, "00:00")) => 6,
+        Some(b'+' | b'-') if bytes.get(1..5).is_some_and(|zone| fits(zone, "0000")) => 5,
+        _ => 0,
+    }
+}
+
+/// `Sat, 21 Nov 2026 09:00:00 GMT`
+fn is_http_date(bytes: &[u8]) -> bool {
+    bytes.len() == 29 && bytes.ends_with(b" GMT") && fits(&bytes[17..25], "00:00:00")
+}
+
+/// `PT1.5S`, `P1DT2H`
+fn is_duration(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"P") else { return false };
+    let known = |byte: &u8| byte.is_ascii_digit() || b"YMWDTHS.".contains(byte);
+    rest.iter().any(u8::is_ascii_digit)
+        && rest.iter().all(known)
+        && rest.last().is_some_and(u8::is_ascii_uppercase)
+}
+
+/// Whether bytes are as in the pattern, in which `0` is any digit.
+fn fits(bytes: &[u8], pattern: &str) -> bool {
+    bytes.len() == pattern.len()
+        && bytes.iter().zip(pattern.bytes()).all(|(byte, wanted)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            _ => *byte == wanted,
+        })
+}
+
+fn digits(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_with_times_are_found_in_text() {
+        for (text, expected) in [
+            ("it is 2026-11-21T09:00:00.123456Z now", vec!["2026-11-21T09:00:00.123456Z"]),
+            (
+                "2026-11-21 09:00, then 2026-11-21T09:00:00+01:00.",
+                vec!["2026-11-21 09:00", "2026-11-21T09:00:00+01:00"],
+            ),
+            ("2026-11-21T09:00:00.", vec!["2026-11-21T09:00:00"]),
+            ("12026-11-21T09:00 at 09:00: or 2026-11-21", vec![]),
+            ("::::é:", vec![]),
+        ] {
+            let found: Vec<&str> = moments(text).map(|range| &text[range]).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_values_are_times_or_not() {
+        for value in [
+            "2026-11-21",
+            "2026-11-21T09:00:00Z",
+            "Sat, 21 Nov 2026 09:00:00 GMT",
+            "PT1.5S",
+            "P1DT2H",
+        ] {
+            assert!(is_moment(value), "{value}");
+        }
+        for value in ["2026-11", "PHOTOS", "P", "PT", "Hello", "09:00", "", "2026-11-21 at noon"] {
+            assert!(!is_moment(value), "{value}");
+        }
+        for number in ["1732180000", "1732180000123", "1732180000.25", "1732180000123456789"] {
+            assert!(is_epoch(number), "{number}");
+        }
+        for number in ["5", "9999999999", "17321800001", "-1732180000", "1e9", "1732180000.x"] {
+            assert!(!is_epoch(number), "{number}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Which header fields count, and the marks that a client puts into them.
+
+use std::borrow::Cow;
+
+use super::hash::{HEADER, combine, hash_of, member};
+use super::value::{Value, Values};
+use crate::cassette::{Headers, Request};
+use crate::correlate::{Form, Hole, Meaning, Scope, identifiers, may_identify};
+use crate::rules::Treatment;
+
+/// Fields that have a meaning in the protocol and are compared as they are.
+const COUNTED: [&str; 6] =
+    ["if-match", "if-none-match", "last-event-id", "mcp-session-id", "prefer", "range"];
+
+/// Fields in which an SDK counts its own attempts, with the first one as 0.
+const ATTEMPTS: [&str; 3] = ["x-stainless-retry-count", "x-retry-count", "retry-attempt"];
+
+impl Values<'_> {
+    /// What counts of the header. Repeated fields and their order count only within one name.
+    pub(super) fn headers(&mut self, request: &Request) -> u64 {
+        let mut sum = HEADER;
+        for (name, value) in request.headers.iter() {
+            let treatment = self.rules.of_header(name);
+            if treatment == Some(Treatment::Ignore) {
+                continue;
+            }
+            let extra =
+                || self.rules.headers().iter().any(|extra| extra.eq_ignore_ascii_case(name));
+            let text = String::from_utf8_lossy(value);
+            let counted = match Counted::of(name) {
+                Some(Counted::Whole) => Some(text),
+                Some(Counted::Accepted) => accepted(&text).map(Cow::Owned),
+                Some(Counted::MediaType) if !request.body.is_empty() => media_type(&text),
+                _ if extra() || treatment.is_some() => Some(text),
+                _ => None,
+            };
+            if let Some(text) = counted {
+                let name = hash_of(&name.to_ascii_lowercase());
+                let value = Value::at(member(HEADER, name)).treated(treatment);
+                sum = sum.wrapping_add(combine(&[name, self.text(value, &text)]));
+            }
+        }
+        sum
+    }
+}
+
+/// How a field counts.
+enum Counted {
+    Whole,
+    Accepted,
+    MediaType,
+}
+
+impl Counted {
+    fn of(name: &str) -> Option<Self> {
+        // Most fields are told by their length.
+        match name.len() {
+            6 if name.eq_ignore_ascii_case("accept") => Some(Self::Accepted),
+            12 if name.eq_ignore_ascii_case("content-type") => Some(Self::MediaType),
+            length => COUNTED
+                .iter()
+                .any(|counted| counted.len() == length && counted.eq_ignore_ascii_case(name))
+                .then_some(Self::Whole),
+        }
+    }
+}
+
+/// What is accepted beyond JSON and anything at all: an SDK and `curl` ask for the same in other
+/// words, but to ask for a stream is to ask for something else.
+fn accepted(text: &str) -> Option<String> {
+    let ranges = text.split(',').map(|range| essence(range).to_ascii_lowercase());
+    let mut special: Vec<String> = ranges
+        .filter(|range| !matches!(&**range, "" | "*/*" | "application/*" | "application/json"))
+        .collect();
+    special.sort_unstable();
+    special.dedup();
+    (!special.is_empty()).then(|| special.join(","))
+}
+
+/// The media type without its parameters. JSON is JSON, whatever it is about.
+fn media_type(text: &str) -> Option<Cow<'_, str>> {
+    let essence = essence(text).to_ascii_lowercase();
+    let json = essence == "application/json" || essence.ends_with("+json");
+    Some(if json { "application/json".into() } else { essence.into() })
+}
+
+fn essence(text: &str) -> &str {
+    text.split_once(';').map_or(text, |(essence, _)| essence).trim()
+}
+
+/// Which attempt at the same call a request is, counted from 0, if the client says so.
+pub(super) fn attempt(headers: &Headers) -> Option<u32> {
+    let counts = |name: &str| ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name));
+    let (_, value) = headers.iter().find(|(name, _)| counts(name))?;
+    std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+/// The values by which the client marks the request in its header (`idempotency-key`,
+/// `x-request-id`). They do not count; the server may give them back.
+pub(super) fn marks(headers: &Headers) -> Vec<Hole> {
+    let mut marks = Vec::new();
+    for (name, value) in headers.iter().filter(|(name, _)| Meaning::of(name) == Meaning::Mark) {
+        let Ok(text) = std::str::from_utf8(value) else { continue };
+        let place = member(HEADER, hash_of(&name.to_ascii_lowercase()));
+        let words = identifiers(text).map(|range| (Scope::Anywhere, &text[range]));
+        let mut words: Vec<_> = words.collect();
+        if words.is_empty() && may_identify(text) {
+            words.push((Scope::Word, text));
+        }
+        marks.extend(words.into_iter().map(|(scope, word)| Hole {
+            place,
+            scope,
+            identifier: word.to_owned(),
+            form: Form::Text,
+        }));
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_accepted_counts_where_it_asks_for_something_else() {
+        for (accept, counted) in [
+            ("application/json", None),
+            ("*/*", None),
+            ("application/json, text/plain, */*", Some("text/plain")),
+            ("text/event-stream; q=0.9, application/json", Some("text/event-stream")),
+            ("Application/JSON,Text/Event-Stream", Some("text/event-stream")),
+        ] {
+            assert_eq!(accepted(accept).as_deref(), counted, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Which cassettes are meant.
+
+use regex::Regex;
+
+use crate::error::{Error, Kind, Result};
+
+/// Names of cassettes with wildcards: `?` is a character, `*` any number of them within a part,
+/// `**` any number of parts. Everything else stands for itself, brackets too.
+#[derive(Debug, Clone)]
+pub(super) struct Glob {
+    names: Regex,
+}
+
+impl Glob {
+    pub(super) fn new(text: &str) -> Result<Self> {
+        let refused = |text: &str, why| Error::new(Kind::Rule { text: text.to_owned(), why });
+        if let Some(why) = flaw(text) {
+            let text = if text.is_empty() { "name" } else { text };
+            return Err(refused(text, why).with_hint(
+                "a name is a path below the folder of cassettes: `letta/hello`, `letta/*`, `**`",
+            ));
+        }
+        let names = format!("^(?s:{})$", expression(text));
+        let names =
+            Regex::new(&names).map_err(|error| refused(text, "is too long").because(error))?;
+        Ok(Self { names })
+    }
+
+    pub(super) fn fits(&self, name: &str) -> bool {
+        self.names.is_match(name)
+    }
+}
+
+fn flaw(text: &str) -> Option<&'static str> {
+    if text.is_empty() {
+        return Some("is empty");
+    }
+    if text.split('/').any(str::is_empty) {
+        return Some("is not the name of a cassette: a part of it is empty");
+    }
+    text.ends_with(".json").then_some("is not the name of a cassette: it has an ending")
+}
+
+fn expression(text: &str) -> String {
+    let parts: Vec<&str> = text.split('/').collect();
+    let mut expression = String::new();
+    for (number, part) in parts.iter().enumerate() {
+        let last = number + 1 == parts.len();
+        match (*part, last) {
+            ("**", true) => expression.push_str(".+"),
+            ("**", false) => expression.push_str("(?:[^/]+/)*"),
+            (part, _) => {
+                expression.extend(part.chars().map(character));
+                expression.push_str(if last { "" } else { "/" });
+            }
+        }
+    }
+    expression
+}
+
+fn character(c: char) -> String {
+    match c {
+        '*' => "[^/]*".to_owned(),
+        '?' => "[^/]".to_owned(),
+        c => regex::escape(c.encode_utf8(&mut [0; 4])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wildcard_stays_within_its_part() {
+        let check = |glob: &str, fitting: &[&str], others: &[&str]| {
+            let glob = Glob::new(glob).expect(glob);
+            assert!(fitting.iter().all(|name| glob.fits(name)), "{glob:?} {fitting:?}");
+            assert!(!others.iter().any(|name| glob.fits(name)), "{glob:?} {others:?}");
+        };
+        check("hello", &["hello"], &["hello2", "a/hello", "hell"]);
+        check("letta/*", &["letta/hello", "letta/x[0]"], &["letta/hitl/deny", "letta", "xletta/a"]);
+        check("letta/**", &["letta/hello", "letta/hitl/deny"], &["letta"]);
+        check("**/deny", &["deny", "hitl/deny", "letta/hitl/deny"], &["letta/deny2"]);
+        check("a/**/z", &["a/z", "a/b/z", "a/b/c/z"], &["a/bz", "az"]);
+        check("**", &["a", "a/b"], &[]);
+        check("x[0].?", &["x[0].a", "x[0].é"], &["x0.a", "x[0].", "x[0]a"]);
+    }
+}

@@ -1,0 +1,37 @@
+//! The words that rules are written with.
+
+/// A key of rules, in `retape.toml` and in a cassette.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Repeats,
+    Headers,
+    Ignore,
+    Unordered,
+    Ids,
+    NotIds,
+    Patterns,
+}
+
+impl Key {
+    /// The words of all keys, in the order in which they are written.
+    pub(crate) const WORDS: &'static [&'static str] =
+        &["repeats", "headers", "ignore", "unordered", "ids", "not-ids", "patterns"];
+
+    const ALL: [Self; 7] = [
+        Self::Repeats,
+        Self::Headers,
+        Self::Ignore,
+        Self::Unordered,
+        Self::Ids,
+        Self::NotIds,
+        Self::Patterns,
+    ];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.as_str() == word)
+    }
+}
