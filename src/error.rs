@@ -51,6 +51,7 @@ pub(crate) enum Kind {
     /// There is no cassette of that name.
     NoCassette { name: String },
     /// No recorder of that cassette was killed.
+    #[cfg(feature = "cli")]
     NoJournal { name: String },
     /// A redaction rule of the file is not known to this release.
     UnknownRule { rule: String },
@@ -221,6 +222,7 @@ impl fmt::Display for Kind {
             Self::MissingBody { hash } => write!(f, "body `{hash}` is missing or has been changed"),
             Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
             Self::NoCassette { name } => write!(f, "no cassette `{name}`"),
+            #[cfg(feature = "cli")]
             Self::NoJournal { name } => write!(f, "no recorder of `{name}` left anything"),
             Self::UnknownRule { rule } => {
                 write!(f, "redaction rule `{rule}` is not known to this release")

@@ -130,8 +130,10 @@ pub(super) fn unopened(names: &[Name]) {
     let shown = shown.collect::<Vec<_>>().join(", ");
     match names.len() {
         0 => {}
-        ..=SHOWN => line(&format!("never opened: {shown}")),
-        more => line(&format!("never opened: {shown} and {} more", more - SHOWN)),
+        more if more > SHOWN => {
+            line(&format!("never opened: {shown} and {} more", more - SHOWN));
+        }
+        _ => line(&format!("never opened: {shown}")),
     }
 }
 

@@ -21,6 +21,7 @@ mod upstream;
 
 pub use forward::{Asked, Recorder};
 pub use recording::{Course, Recording, Saved};
+#[cfg(feature = "cli")]
 pub use rescue::recover;
 pub use tape::Tape;
 pub use upstream::{Patience, Upstream};

@@ -3,15 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use crate::cassette::Name;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
+#[cfg(feature = "cli")]
+use crate::error::{Error, Kind};
 use crate::redact::Redactor;
-use crate::store::{self, Journal, Recovered};
+#[cfg(feature = "cli")]
+use crate::store::Journal;
+use crate::store::{self, Recovered};
 
 /// Saves what a killed recorder of that cassette left, and removes its journal.
 ///
 /// # Errors
 ///
 /// If there is nothing, the recorder is at work, or something cannot be read or written.
+#[cfg(feature = "cli")]
 pub fn recover(folder: &Path, name: &Name) -> Result<(Recovered, PathBuf)> {
     let path = Journal::path_of(folder, name);
     let nothing = || {

@@ -138,6 +138,7 @@ impl Tape {
     }
 
     /// How many interactions are under way.
+    #[cfg(feature = "cli")]
     pub fn unfinished(&self) -> usize {
         self.state().open.len()
     }

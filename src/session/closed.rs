@@ -23,6 +23,7 @@ impl Closed {
     }
 
     /// How many interactions are under way.
+    #[cfg(feature = "cli")]
     pub(crate) fn unfinished(&self) -> usize {
         self.tapes().iter().map(|(_, tape)| tape.unfinished()).sum()
     }

@@ -43,6 +43,7 @@ pub(super) enum Opening {
     /// is left unplayed.
     AtOnce,
     /// When something is asked for that names no cassette.
+    #[cfg(feature = "cli")]
     WhenAsked,
 }
 
@@ -74,6 +75,7 @@ impl SessionBuilder {
     }
 
     /// Nobody chose the default cassette: it is none of the session's if nobody asks for it.
+    #[cfg(feature = "cli")]
     pub(crate) fn open_when_asked(mut self) -> Self {
         self.opening = Opening::WhenAsked;
         self

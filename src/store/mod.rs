@@ -3,11 +3,15 @@
 mod file;
 mod folder;
 mod journal;
+#[cfg(feature = "cli")]
 mod list;
 mod mention;
 mod replace;
 
 pub use file::{exists, load, load_file, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
+#[cfg(feature = "cli")]
 pub(crate) use list::list;
-pub(crate) use mention::{mention, mention_path};
+pub(crate) use mention::mention;
+#[cfg(feature = "cli")]
+pub(crate) use mention::mention_path;
