@@ -12,6 +12,7 @@ use crate::cassette::{Body, Cassette, End, Outcome, Response};
 use crate::error::{Error, Kind, Result};
 use crate::replayer::{MISS, Pace, Recorded, Replayer, SHOULD_RETRY};
 use crate::report;
+use crate::rules::Rules;
 use crate::server::{ADDRESSES, OURS, Place, Rewriter, may_hold_origins};
 use crate::store;
 
@@ -24,9 +25,11 @@ use crate::store;
 /// A mock server sends each body in one piece, without trailers, and ends every answer well. A
 /// cassette that needs more than that is refused: serve it with a [`Session`](crate::Session).
 ///
+/// What the nearest `retape.toml` above the file says about matching holds here as well.
+///
 /// # Errors
 ///
-/// If the cassette cannot be read, or needs streaming, trailers or a cut answer.
+/// If the cassette or `retape.toml` cannot be read, or the cassette needs streaming, trailers or a cut answer.
 ///
 /// # Example: replay what was recorded, on a server that the test has already
 ///
@@ -60,7 +63,8 @@ pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounte
     let file = file.as_ref();
     let cassette = store::load_file(file)?;
     refuse(&cassette).map_err(|error| error.at_file(file))?;
-    let recorded = Recorded::new(cassette).map_err(|error| error.at_file(file))?;
+    let rules = rules_of(file)?;
+    let recorded = Recorded::new(cassette, &rules).map_err(|error| error.at_file(file))?;
     let recorded = Arc::new(recorded);
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let player =
@@ -69,6 +73,18 @@ pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounte
     let responder = Responder(Arc::clone(&mounted.player));
     Mock::given(any()).respond_with(responder).with_priority(255).mount(server).await;
     Ok(mounted)
+}
+
+/// What the nearest `retape.toml` says of a cassette, which has the name that it has below the last
+/// folder `cassettes` on its path.
+fn rules_of(file: &Path) -> Result<Rules> {
+    let stem = file.with_extension("");
+    let parts: Vec<_> = stem.iter().map(|part| part.to_string_lossy()).collect();
+    let last = parts.len().saturating_sub(1);
+    let root = parts[..last].iter().rposition(|part| part == "cassettes");
+    let below = root.map_or(last, |root| root + 1);
+    let config = store::find_config(file.parent().unwrap_or(Path::new("")))?;
+    Ok(config.rules(&parts[below..].join("/")))
 }
 
 /// A cassette on a mock server.

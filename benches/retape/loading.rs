@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use retape::cassette::format::{decode, encode};
 use retape::matching::Index;
+use retape::rules::Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -79,7 +80,7 @@ fn load(effort: Effort, interactions: usize) -> Table {
             }),
             reading("retape, read and indexed", |text| {
                 let cassette = read(text);
-                black_box((Index::of(&cassette), cassette));
+                black_box((Index::of(&cassette, Rules::default()), cassette));
             }),
         ],
     )

@@ -18,6 +18,8 @@ pub use headers::Headers;
 pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
 pub use name::Name;
 
+use crate::rules::Rules;
+
 /// One scenario's recorded interactions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cassette {
@@ -28,6 +30,8 @@ pub struct Cassette {
     pub redactions: Vec<String>,
     /// Whether the recorder was stopped before it had finished: the last interactions may be cut.
     pub interrupted: bool,
+    /// What a person says about matching. It stays when the cassette is recorded again.
+    pub rules: Rules,
     /// What was asked and answered, in the order in which the requests arrived.
     pub interactions: Vec<Interaction>,
 }

@@ -20,6 +20,10 @@ pub(super) struct Common {
     #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
     cassettes: PathBuf,
 
+    /// The file that says what counts in requests; else the nearest retape.toml above the cassettes
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
@@ -85,9 +89,13 @@ impl Common {
         let (folder, name) = self.place();
         let session = crate::Session::builder(&name).cassettes(absolute(&folder));
         let session = session.listen(self.listen);
-        match self.cassette {
+        let session = match self.cassette {
             Some(_) => session,
             None => session.open_when_asked(),
+        };
+        match &self.config {
+            Some(file) => session.config(absolute(file)),
+            None => session,
         }
     }
 }
@@ -113,6 +121,10 @@ pub(super) fn place(cassette: &str, folder: &Path) -> (PathBuf, String) {
     let Some(stem) = cassette.strip_suffix(".json") else {
         return (folder.to_owned(), cassette.to_owned());
     };
+    if let Ok(below) = absolute(Path::new(stem)).strip_prefix(absolute(folder)) {
+        let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
+        return (folder.to_owned(), parts.join("/"));
+    }
     let path = Path::new(stem);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -149,7 +161,9 @@ mod tests {
             assert_eq!(place(given, Path::new("cassettes")), (folder.into(), name.to_owned()));
         };
         check("letta/hello", "cassettes", "letta/hello");
-        check("cassettes/letta/hello.json", "cassettes/letta", "hello");
+        check("cassettes/letta/hello.json", "cassettes", "letta/hello");
+        check("./cassettes/hello.json", "cassettes", "hello");
+        check("tapes/letta/hello.json", "tapes/letta", "hello");
         check("hello.json", ".", "hello");
         check("/x/y.json", "/x", "y");
     }

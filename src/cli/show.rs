@@ -17,7 +17,8 @@ use crate::store;
 #[command(after_help = "\
 Examples:
   retape show letta/hello
-  retape show --bodies cassettes/letta/hello.json")]
+  retape show --bodies cassettes/letta/hello.json
+  retape show --ids letta/hello")]
 pub(super) struct Show {
     /// The cassettes: names below the folder of cassettes, or paths of files
     #[arg(required = true, value_name = "CASSETTE")]
@@ -36,6 +37,10 @@ pub(super) struct Show {
     #[arg(long)]
     bodies: bool,
 
+    /// Print the identifiers instead: who issued each, and where it came back
+    #[arg(long, conflicts_with = "bodies")]
+    ids: bool,
+
     /// The columns of a line; those of the terminal, up to 120, else 100
     #[arg(long, value_name = "COLUMNS")]
     width: Option<usize>,
@@ -46,7 +51,10 @@ impl Show {
         for cassette in &self.cassettes {
             let (folder, name) = place(cassette, &self.folder);
             let loaded = store::load(&absolute(&folder), &Name::new(name.as_str())?)?;
-            tell::data(&report::show(&name, &loaded, self.options()));
+            tell::data(&match self.ids {
+                true => report::ids(&name, &loaded, Colour::Ansi),
+                false => report::show(&name, &loaded, self.options()),
+            });
         }
         Ok(Exit::Agrees)
     }

@@ -54,7 +54,7 @@ pub(super) fn fields(text: &str, said: &HashSet<String>) -> Vec<Field> {
 }
 
 /// The JSON documents in a text, with where they begin.
-fn documents(text: &str) -> Vec<(usize, Text<'_>)> {
+pub(super) fn documents(text: &str) -> Vec<(usize, Text<'_>)> {
     if let Some(whole) = Text::parse_container(text.as_bytes()) {
         return vec![(0, whole)];
     }

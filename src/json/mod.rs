@@ -11,6 +11,7 @@
 
 mod fitted;
 mod layout;
+mod leaf;
 mod token;
 mod value;
 mod walk;

@@ -113,7 +113,9 @@ impl Playlist {
         if let (Some(1..), Some(latest)) = (skeleton.attempt, latest) {
             return self.attempted_again(index, list, latest, skeleton);
         }
-        let fresh = Fresh { playlist: self, index, skeleton, numbers: &list.numbers[front..] };
+        let shown = latest.and_then(|latest| index.entry(latest).write);
+        let fresh =
+            Fresh { playlist: self, index, skeleton, numbers: &list.numbers[front..], shown };
         let is_first =
             |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
         let turn = match skeleton.attempt {
@@ -189,10 +191,13 @@ struct Fresh<'a> {
     index: &'a Index,
     skeleton: &'a Skeleton,
     numbers: &'a [usize],
+    /// The write behind which the answer was recorded that was given last.
+    shown: Option<usize>,
 }
 
 impl Fresh<'_> {
-    /// The first one that fits of those that show the latest state which was brought about.
+    /// The first one that fits of those that show the latest state which was brought about, and none
+    /// that lies before what was shown.
     fn due(&self, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
         let write = |number: usize| self.index.entry(number).write;
         // Behind the others no earlier state was recorded.
@@ -200,7 +205,10 @@ impl Fresh<'_> {
         let mut due: Option<usize> = None;
         for number in self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD) {
             let came = write(number).is_none_or(|write| self.playlist.played[write]);
-            if came && due.is_none_or(|due| write(due) < write(number)) {
+            if came
+                && self.shown <= write(number)
+                && due.is_none_or(|due| write(due) < write(number))
+            {
                 due = Some(number);
             }
             if write(number) == latest {
@@ -216,7 +224,7 @@ impl Fresh<'_> {
     }
 
     fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
-        let Self { playlist, index, skeleton, numbers } = *self;
+        let Self { playlist, index, skeleton, numbers, .. } = *self;
         let fresh = numbers.iter().copied().filter(|number| !playlist.played[*number]);
         fresh.filter(|number| playlist.fits(index, *number, skeleton))
     }

@@ -15,6 +15,7 @@ use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
 use crate::redact::{Redactor, Secrets};
+use crate::rules::Rules;
 use crate::store::{self, Entry, Journal, Recovered};
 
 /// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
@@ -23,6 +24,8 @@ pub struct Tape {
     folder: PathBuf,
     name: Name,
     redactor: Arc<Redactor>,
+    /// What the cassette that is replaced says about matching.
+    rules: Rules,
     journal: Journal,
     state: Mutex<State>,
     ended: Notify,
@@ -43,16 +46,21 @@ impl Tape {
     ///
     /// # Errors
     ///
-    /// If another process records it, or the folder cannot be written.
+    /// If another process records it, the folder cannot be written, or what a person says in the
+    /// earlier cassette about matching cannot be read, which is kept.
     pub fn begin(
         folder: &Path,
         name: &Name,
         upstream: &str,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         let redactor = Arc::new(Redactor::standard());
+        let rules = store::load_rules(folder, name)?;
         let (journal, left) = Journal::open(folder, name)?;
         let rescued = match left {
-            Some(left) => Some(rescue(folder, name, &redactor, left)?),
+            Some(mut left) => {
+                left.cassette.rules = rules.clone();
+                Some(rescue(folder, name, &redactor, left)?)
+            }
             None => None,
         };
         let recorded = Recorded {
@@ -66,6 +74,7 @@ impl Tape {
             folder: folder.to_owned(),
             name: name.clone(),
             redactor,
+            rules,
             journal,
             state: Mutex::new(state),
             ended: Notify::new(),
@@ -112,7 +121,10 @@ impl Tape {
     ///
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
-        let (cassette, dropped) = self.cassette(base);
+        let (mut cassette, dropped) = self.cassette(base);
+        // They may have been changed while it was recorded.
+        cassette.rules =
+            store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
         let new = &cassette.interactions[base.map_or(0, |base| base.interactions.len())..];
         let mut recording = Recording {
             folder: self.folder.clone(),
@@ -124,11 +136,11 @@ impl Tape {
             dropped,
             fault: self.state().fault.take(),
         };
-        if recording.is_unheard() {
-            recording.saved = Saved::Unanswered;
-        } else if course == Course::BrokenOff && self.would_replace(base) {
-            recording.saved = Saved::Failed;
-        }
+        recording.saved = match course {
+            _ if recording.is_unheard() => Saved::Unanswered,
+            Course::BrokenOff if self.would_replace(base) => Saved::Failed,
+            Course::Whole | Course::BrokenOff => Saved::Cassette,
+        };
         if recording.interactions > 0 {
             let (name, cassette) = (recording.saved_name(), self.redactor.cassette(cassette));
             recording.path = Some(store::save(&self.folder, &name, &cassette)?);

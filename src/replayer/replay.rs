@@ -21,6 +21,7 @@ use crate::correlate::Renamed;
 use crate::error::Result;
 use crate::matching::{Index, Mismatch, Playlist};
 use crate::redact::{Memory, Redactor};
+use crate::rules::Rules;
 use crate::server::{Answer, Place, Rewriter, may_name_us};
 use crate::store;
 
@@ -34,24 +35,26 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Loads a cassette.
+    /// Loads a cassette, to be matched by `rules` and by those of its own.
     ///
     /// # Errors
     ///
     /// If there is none of that name, or it cannot be read.
-    pub fn load(folder: &Path, name: &Name) -> Result<Self> {
+    pub fn load(folder: &Path, name: &Name, rules: &Rules) -> Result<Self> {
         let cassette = store::load(folder, name)?;
-        Self::new(cassette).map_err(|error| error.at_file(&store::path_of(folder, name)))
+        Self::new(cassette, rules).map_err(|error| error.at_file(&store::path_of(folder, name)))
     }
 
-    /// Makes a cassette ready.
+    /// Makes a cassette ready, to be matched by `rules` and by those of its own, which have the last
+    /// word.
     ///
     /// # Errors
     ///
     /// If a redaction rule that it names is not known to this release.
-    pub fn new(cassette: Cassette) -> Result<Self> {
+    pub fn new(cassette: Cassette, rules: &Rules) -> Result<Self> {
+        let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
-        let index = Index::of(&cassette, crate::rules::Rules::default());
+        let index = Index::of(&cassette, rules);
         let upstream = &cassette.recorded.upstream;
         let answers = cassette
             .interactions

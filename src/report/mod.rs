@@ -10,6 +10,7 @@ mod difference;
 mod extract;
 mod gist;
 mod gist_fields;
+mod ids;
 mod line;
 mod miss;
 mod outline;
@@ -23,6 +24,7 @@ mod unit;
 
 pub use difference::difference;
 pub use gist::Gist;
+pub use ids::ids;
 #[cfg(feature = "cli")]
 pub(crate) use line::visible;
 pub use miss::miss;

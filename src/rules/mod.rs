@@ -3,8 +3,8 @@
 //! [`Rules`] say what counts in a request and what does not, what is an identifier, and how often an
 //! answer may be given. They stand in `retape.toml` ([`Config`]), in the member `match` of a cassette,
 //! or in a test ([`SessionBuilder::rules`](crate::SessionBuilder::rules)), everywhere with the same
-//! words. Those of all three add up; where they contradict each other about repeats, the cassette has
-//! the last word.
+//! words. Those of all three add up; where they contradict each other, about repeats or about what is an
+//! identifier, the cassette has the last word.
 //!
 //! | key | what it says |
 //! |---|---|
@@ -151,19 +151,21 @@ impl Rules {
     ///
     /// If it is not an [`At`] or not a regular expression.
     pub fn pattern(mut self, at: &str, regex: &str) -> Result<Self> {
-        self.patterns.push(Pattern::new(at.parse()?, regex)?);
+        self.put_pattern(at.parse()?, regex)?;
         Ok(self)
     }
 
     /// Both together; where they contradict each other, the other one has the last word.
     pub fn and(mut self, other: &Self) -> Self {
         self.repeats = other.repeats.or(self.repeats);
+        self.ids.retain(|at| !other.not_ids.contains(at));
+        self.not_ids.retain(|at| !other.ids.contains(at));
         self.headers.extend_from_slice(&other.headers);
         self.ignore.extend_from_slice(&other.ignore);
         self.unordered.extend_from_slice(&other.unordered);
         self.ids.extend_from_slice(&other.ids);
         self.not_ids.extend_from_slice(&other.not_ids);
-        self.patterns.extend_from_slice(&other.patterns);
+        other.patterns.iter().for_each(|pattern| self.join(pattern.clone()));
         self
     }
 
@@ -186,7 +188,7 @@ impl Rules {
 
     /// Adds a pattern.
     pub(crate) fn put_pattern(&mut self, at: At, regex: &str) -> Result<()> {
-        self.patterns.push(Pattern::new(at, regex)?);
+        self.join(Pattern::new(at, regex)?);
         Ok(())
     }
 
@@ -211,6 +213,13 @@ impl Rules {
     /// The patterns.
     pub(crate) fn patterns(&self) -> &[Pattern] {
         &self.patterns
+    }
+
+    fn join(&mut self, pattern: Pattern) {
+        match self.patterns.iter_mut().find(|known| known.at() == pattern.at()) {
+            Some(known) => known.join(pattern),
+            None => self.patterns.push(pattern),
+        }
     }
 
     fn with(mut self, key: Key, text: &str) -> Result<Self> {

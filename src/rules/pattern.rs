@@ -7,7 +7,7 @@ use regex::Regex;
 use super::At;
 use crate::error::{Error, Kind, Result};
 
-/// A place and a regular expression: the parts of its text that match do not count, the rest does.
+/// A place and regular expressions: the parts of its text that match one do not count, the rest does.
 ///
 /// # Example: a date in a prompt
 ///
@@ -21,7 +21,8 @@ use crate::error::{Error, Kind, Result};
 #[derive(Debug, Clone)]
 pub struct Pattern {
     at: At,
-    regex: Regex,
+    /// One, or more if rules from several sources name the same place.
+    regexes: Vec<Regex>,
 }
 
 impl Pattern {
@@ -31,18 +32,7 @@ impl Pattern {
     ///
     /// If `regex` is not a regular expression, or is empty.
     pub fn new(at: At, regex: &str) -> Result<Self> {
-        let refused = |text: &str, why| Error::new(Kind::Rule { text: text.to_owned(), why });
-        if regex.is_empty() {
-            return Err(refused("regex", "is empty: it would match nothing"));
-        }
-        match Regex::new(regex) {
-            Ok(regex) => Ok(Self { at, regex }),
-            Err(error) => {
-                Err(refused(regex, "is not a regular expression").because(last_line(&error)).with_hint(
-                    "look-around and back-references are not known; `\\` is `\\\\` in a string in double quotes",
-                ))
-            }
-        }
+        Ok(Self { at, regexes: vec![parsed(regex)?] })
     }
 
     /// Where the text stands.
@@ -50,24 +40,46 @@ impl Pattern {
         &self.at
     }
 
-    /// The expression.
-    pub fn as_str(&self) -> &str {
-        self.regex.as_str()
+    /// The expressions as they were written.
+    pub fn expressions(&self) -> impl Iterator<Item = &str> {
+        self.regexes.iter().map(Regex::as_str)
     }
 
     /// What counts of a text.
     pub fn left<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.regex.replace_all(text, "")
+        self.regexes.iter().fold(Cow::Borrowed(text), |left, regex| {
+            match regex.replace_all(&left, "") {
+                Cow::Borrowed(_) => left,
+                Cow::Owned(less) => Cow::Owned(less),
+            }
+        })
+    }
+
+    /// Leaves out what the expressions of another pattern for the same place match as well.
+    pub(super) fn join(&mut self, other: Self) {
+        self.regexes.extend(other.regexes);
     }
 }
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.at == other.at && self.as_str() == other.as_str()
+        self.at == other.at && self.expressions().eq(other.expressions())
     }
 }
 
 impl Eq for Pattern {}
+
+fn parsed(regex: &str) -> Result<Regex> {
+    let refused = |text: &str, why| Error::new(Kind::Rule { text: text.to_owned(), why });
+    if regex.is_empty() {
+        return Err(refused("regex", "is empty: it would match nothing"));
+    }
+    Regex::new(regex).map_err(|error| {
+        refused(regex, "is not a regular expression").because(last_line(&error)).with_hint(
+            "look-around and back-references are not known; `\\` is `\\\\` in a string in double quotes",
+        )
+    })
+}
 
 /// What is wrong, without the drawing above it.
 fn last_line(error: &regex::Error) -> String {

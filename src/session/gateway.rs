@@ -187,7 +187,8 @@ impl Gateway {
             self.report_unfinished(name);
         }
         let folder = self.settings.folder.clone();
-        self.library_of(name, move |name| Recorded::load(&folder, &name)).await
+        let rules = self.settings.rules_of(name);
+        self.library_of(name, move |name| Recorded::load(&folder, &name, &rules)).await
     }
 
     async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {

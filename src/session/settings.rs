@@ -14,7 +14,9 @@ use crate::error::{Error, Kind, Result};
 use crate::mode::Mode;
 use crate::recorder::{Patience, Upstream};
 use crate::replayer::Pace;
+use crate::rules::{Config, Rules};
 use crate::server::Server;
+use crate::store;
 
 /// Is told what happens.
 pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
@@ -30,6 +32,8 @@ pub struct SessionBuilder {
     listen: SocketAddr,
     pace: Pace,
     patience: Patience,
+    config: Option<PathBuf>,
+    rules: Rules,
     listener: Listener,
 }
 
@@ -56,6 +60,9 @@ pub(super) struct Settings {
     pub(super) mode: Mode,
     pub(super) pace: Pace,
     pub(super) patience: Patience,
+    config: Config,
+    /// What the test itself says about matching.
+    rules: Rules,
     pub(super) listener: Listener,
 }
 
@@ -70,6 +77,8 @@ impl SessionBuilder {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             pace: Pace::Instant,
             patience: Patience::default(),
+            config: None,
+            rules: Rules::default(),
             listener: Arc::new(|_| {}),
         }
     }
@@ -125,6 +134,33 @@ impl SessionBuilder {
         self
     }
 
+    /// The file that says what counts in requests; if it is not set, the nearest `retape.toml` above
+    /// the folder of cassettes, or in it, up to the root of the repository. A relative path is looked
+    /// for below the crate that cargo runs, else below the current folder.
+    pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
+        self.config = Some(file.into());
+        self
+    }
+
+    /// What counts in requests, beside what `retape.toml` and the cassettes say.
+    ///
+    /// # Example: a field that changes with each release of a client
+    ///
+    /// ```no_run
+    /// use retape::rules::Rules;
+    ///
+    /// # async fn example() -> retape::Result<()> {
+    /// let rules = Rules::default().ignore("$.client.version")?;
+    /// let session = retape::Session::builder("agents/list").rules(rules).start().await?;
+    /// # session.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = self.rules.and(&rules);
+        self
+    }
+
     /// Is called with what happens while it happens.
     pub fn on_event(mut self, listener: impl Fn(Event) + Send + Sync + 'static) -> Self {
         self.listener = Arc::new(listener);
@@ -135,7 +171,7 @@ impl SessionBuilder {
     ///
     /// # Errors
     ///
-    /// If a setting is not valid, the mode needs a server that is not given, the cassette cannot be
+    /// If a setting or a rule is not valid, the mode needs a server that is not given, the cassette cannot be
     /// opened, or the address cannot be listened on.
     pub async fn start(self) -> Result<Session> {
         let listen = self.listen;
@@ -153,16 +189,30 @@ impl SessionBuilder {
         if upstream.is_none() && !matches!(mode, Mode::Replay | Mode::Once) {
             return Err(no_upstream(mode));
         }
+        let folder = below_crate(&self.cassettes.unwrap_or_else(|| "cassettes".into()));
+        let config = match self.config {
+            Some(file) => store::load_config(&below_crate(&file))?,
+            None => store::find_config(&folder)?,
+        };
         Ok(Settings {
             cassette: Name::new(self.cassette)?,
             opening: self.opening,
-            folder: below_crate(&self.cassettes.unwrap_or_else(|| "cassettes".into())),
+            folder,
             upstream,
             mode,
             pace: self.pace,
             patience: self.patience,
+            config,
+            rules: self.rules,
             listener: self.listener,
         })
+    }
+}
+
+impl Settings {
+    /// What is said about matching a cassette, but for what it says itself.
+    pub(super) fn rules_of(&self, cassette: &Name) -> Rules {
+        self.config.rules(cassette.as_str()).and(&self.rules)
     }
 }
 

@@ -94,11 +94,11 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
 /// The cassette that is extended: the one that is there, or an empty one.
 pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
     if store::exists(&settings.folder, name) {
-        return Recorded::load(&settings.folder, name);
+        return Recorded::load(&settings.folder, name, &settings.rules_of(name));
     }
     let mut empty = Cassette::default();
     empty.recorded.upstream = upstream(settings)?.origin().to_owned();
-    Recorded::new(empty)
+    Recorded::new(empty, &settings.rules_of(name))
 }
 
 /// Nobody is there any more to read it.

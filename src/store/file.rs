@@ -14,6 +14,7 @@ use crate::cassette::{Cassette, Name, format};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redacted;
 use crate::report;
+use crate::rules::Rules;
 
 /// The file of a cassette below a folder: `cassettes/letta/hitl.json`.
 pub fn path_of(folder: &Path, name: &Name) -> PathBuf {
@@ -68,6 +69,26 @@ pub fn load_file(path: &Path) -> Result<Cassette> {
         None => error
             .at_file(path)
             .with_hint("mend it, restore it from version control, or record it again"),
+    })
+}
+
+/// Reads what a person says in a cassette about matching, also if the rest of it cannot be read.
+/// Nothing if there is no such cassette.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the rules say something that cannot be.
+pub fn load_rules(folder: &Path, name: &Name) -> Result<Rules> {
+    let path = path_of(folder, name);
+    if !path.is_file() {
+        return Ok(Rules::default());
+    }
+    let bytes = fs::read(&path).map_err(|source| Error::io("read file", &path, source))?;
+    format::decode_rules(&String::from_utf8_lossy(&bytes)).map_err(|error| match error.hint() {
+        Some(_) => error.at_file(&path),
+        None => error.at_file(&path).with_hint(
+            "mend `match` in it, which is kept when the cassette is recorded again, or remove it",
+        ),
     })
 }
 

@@ -1,5 +1,6 @@
-//! Files: cassettes, the bodies beside them, and the journal of a recording that is under way.
+//! Files: cassettes, the bodies beside them, `retape.toml`, and the journal of a recording that is under way.
 
+mod config;
 mod file;
 mod folder;
 mod journal;
@@ -8,7 +9,8 @@ mod list;
 mod mention;
 mod replace;
 
-pub use file::{exists, load, load_file, path_of, save};
+pub use config::{find_config, load_config};
+pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
 #[cfg(feature = "cli")]
 pub(crate) use list::list;

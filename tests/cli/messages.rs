@@ -97,6 +97,29 @@ fn a_port_that_is_taken_cannot_be_listened_on() {
 }
 
 #[test]
+fn a_configuration_that_cannot_be_is_told_with_its_line() {
+    let stage = Stage::new();
+    stage.write("retape.toml", "[match]\nignore = [\"client.version\"]\n");
+    stage.write("other.toml", "[match]\nreapeats = \"once\"\n");
+
+    assert_snapshot!(refused(&stage, &["replay", "--", "true"]), @"
+    error: `client.version` is not a place in a request (`FOLDER/retape.toml`, line 2)
+    hint: a place is `$.a[*].b`, `/a/0/b`, `query.NAME`, `header.NAME`, `form.NAME`, `part.NAME` or `path`
+    ");
+    let other = ["replay", "--config", "other.toml", "--", "true"];
+    assert_snapshot!(refused(&stage, &other), @"
+    error: unknown key `reapeats` (`FOLDER/other.toml`, line 2)
+    hint: did you mean `repeats`?
+    ");
+    let missing = ["run", "--config", "missing.toml", "--", "true"];
+    assert_snapshot!(refused(&stage, &missing), @"
+    error: cannot read file (`FOLDER/missing.toml`)
+      because: No such file or directory (os error 2)
+    hint: name a file that is there, or leave it out: the nearest `retape.toml` is found
+    ");
+}
+
+#[test]
 fn a_file_that_is_no_cassette_is_not_shown() {
     let stage = Stage::new();
     stage.write("cassettes/broken.json", "{\n  \"retape\": 1,\n  \"interactions\": [");

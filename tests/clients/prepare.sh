@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
-# interpreter in $python and the binary in $retape.
+# interpreters in $python and $mcp and the binary in $retape. `sort_scenarios` puts the names that were
+# asked for into $letta_scenarios and $mcp_scenarios, and says in $letta_asked and $mcp_asked whether
+# there is anything to do.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
@@ -14,18 +16,21 @@ need() {
     command -v "$1" >/dev/null || fail "$1 is missing; $2"
 }
 
-install_python_sdk() {
+need_python() {
     need python3 "install Python 3.11 or later"
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         fail "Python 3.11 or later is needed, found $(python3 --version)"
-    local folder=$clients/python/.venv
-    python=$folder/bin/python
-    cmp -s "$clients/python/requirements.txt" "$folder/installed.txt" && return
+}
+
+# Installs what the requirements.txt in a folder names, into a .venv beside it.
+install_python_sdk() {
+    local folder=$1/.venv
+    cmp -s "$1/requirements.txt" "$folder/installed.txt" && return
     python3 -m venv --clear "$folder" ||
         fail "python3 -m venv failed; on Debian and Ubuntu it is in the package python3-venv"
-    "$python" -m pip install --quiet --disable-pip-version-check \
-        --requirement "$clients/python/requirements.txt" || fail "the Python SDK cannot be installed"
-    cp "$clients/python/requirements.txt" "$folder/installed.txt"
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --requirement "$1/requirements.txt" || fail "the SDK in $1 cannot be installed"
+    cp "$1/requirements.txt" "$folder/installed.txt"
 }
 
 install_typescript_sdk() {
@@ -46,8 +51,28 @@ build_retape() {
     retape=${CARGO_TARGET_DIR:-$root/target}/release/retape
 }
 
+sort_scenarios() {
+    letta_scenarios=() mcp_scenarios=()
+    for scenario in "$@"; do
+        case $scenario in
+        mcp/*) mcp_scenarios+=("$scenario") ;;
+        *) letta_scenarios+=("$scenario") ;;
+        esac
+    done
+    letta_asked=$(($# == 0 || ${#letta_scenarios[@]} > 0))
+    mcp_asked=$(($# == 0 || ${#mcp_scenarios[@]} > 0))
+}
+
 prepare() {
-    install_python_sdk
-    install_typescript_sdk
+    need_python
+    if ((letta_asked)); then
+        install_python_sdk "$clients/python"
+        python=$clients/python/.venv/bin/python
+        install_typescript_sdk
+    fi
+    if ((mcp_asked)); then
+        install_python_sdk "$clients/mcp"
+        mcp=$clients/mcp/.venv/bin/python
+    fi
     build_retape
 }

@@ -73,8 +73,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def _asked(name: str, scenarios: list[str]) -> bool:
-    _, _, scenario = name.removesuffix(".json").partition("/")
-    return not scenarios or scenario in scenarios
+    return not scenarios or name.removesuffix(".json") in scenarios
 
 
 def _minted(transcript: dict[str, Any]) -> dict[str, str]:

@@ -5,21 +5,26 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod correlation;
 mod early;
 mod echoes;
 mod format;
 mod journal;
+mod matching;
 mod message;
 mod misses;
 mod modes;
 mod mount;
 mod origins;
 mod outages;
+mod parallel;
 mod record;
 mod redact;
 mod replay;
+mod retries;
 mod rules;
 mod sessions;
 mod show;
 mod stage;
+mod states;
 mod true_streams;

@@ -1,9 +1,38 @@
 //! What a person says about matching.
 
+use std::fs;
+use std::path::Path;
+
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::sample::select;
+use retape::cassette::format;
 use retape::rules::{At, Config, Repeats, Rules, Step, Treatment};
+use retape::{Cassette, Mode, store};
+
+use crate::stage::Stage;
+use crate::support::client::post;
+use crate::support::upstream::{Asked, Upstream};
+
+const EXAMPLE: &str = r#"
+[match]
+repeats = "strict"
+headers = ["x-tenant"]
+ignore = ["$.client.version", "query.debug"]
+unordered = ["$.tools"]
+ids = ["$.ref"]
+not-ids = ["$.model_id"]
+patterns = [{ at = "$.prompt", regex = "Today is \\d{4}-\\d\\d-\\d\\d" }]
+
+[[cassette]]
+name = "letta/**"
+repeats = "once"
+ignore = ["path"]
+
+[[cassette]]
+name = "letta/hitl/*"
+repeats = "allowed"
+"#;
 
 /// What is said about a configuration that cannot be.
 #[track_caller]
@@ -30,28 +59,7 @@ fn ways(at: &str, body: &str) -> Vec<String> {
 
 #[test]
 fn rules_for_all_cassettes_and_for_some_add_up() {
-    let config = Config::parse(
-        r#"
-        [match]
-        repeats = "strict"
-        headers = ["x-tenant"]
-        ignore = ["$.client.version", "query.debug"]
-        unordered = ["$.tools"]
-        ids = ["$.ref"]
-        not-ids = ["$.model_id"]
-        patterns = [{ at = "$.prompt", regex = "Today is \\d{4}-\\d\\d-\\d\\d" }]
-
-        [[cassette]]
-        name = "letta/**"
-        repeats = "once"
-        ignore = ["path"]
-
-        [[cassette]]
-        name = "letta/hitl/*"
-        repeats = "allowed"
-        "#,
-    )
-    .unwrap();
+    let config = Config::parse(EXAMPLE).unwrap();
 
     let all = Rules::default()
         .repeats(Repeats::Strict)
@@ -269,6 +277,268 @@ fn many_brackets_are_read() {
     assert_eq!(nested.parse::<At>().unwrap().to_string(), nested);
 }
 
+/// A cassette of one interaction whose member `match` is this.
+fn with_rules(rules: &str) -> String {
+    format!("{{\n  \"retape\": 1,\n  \"match\": {rules},\n  \"interactions\": []\n}}\n")
+}
+
+/// What is said about a cassette whose member `match` cannot be.
+#[track_caller]
+fn refused_within(rules: &str) -> String {
+    format!("{:?}", format::decode(&with_rules(rules), |_| unreachable!()).unwrap_err())
+}
+
+#[test]
+fn rules_in_a_cassette_are_written_as_they_are_in_the_configuration() {
+    let rules = Config::parse(EXAMPLE).unwrap().rules("chat");
+
+    let text = format::encode(&Cassette { rules: rules.clone(), ..Cassette::default() }).text;
+
+    assert_eq!(format::decode(&text, |_| unreachable!()).unwrap().rules, rules);
+    assert_eq!(format::decode_rules(&text).unwrap(), rules);
+    assert_snapshot!(text, @r#"
+    {
+      "retape": 1,
+      "match": {
+        "repeats": "strict",
+        "headers": ["x-tenant"],
+        "ignore": ["$.client.version", "query.debug"],
+        "unordered": ["$.tools"],
+        "ids": ["$.ref"],
+        "not-ids": ["$.model_id"],
+        "patterns": [
+          {"at": "$.prompt", "regex": "Today is \\d{4}-\\d\\d-\\d\\d"}
+        ]
+      },
+      "interactions": []
+    }
+    "#);
+}
+
+#[test]
+fn rules_in_a_cassette_that_cannot_be_are_refused_with_their_line() {
+    assert_snapshot!(refused_within("{\"ignroe\": []}"), @"
+    unknown member `ignroe` (line 3)
+    hint: did you mean `ignore`?
+    ");
+    assert_snapshot!(refused_within("{\n\"ids\": [\n\"$.a\",\n\"$.\"]}"), @"
+    `$.` is not a JSONPath (line 6): it is understood up to `$.`
+    hint: a JSONPath is written like `$.messages[0].otid`, `$..id`, `$['content-type']`
+    ");
+    assert_snapshot!(refused_within("{\"repeats\": \"never\"}"), @"
+    `repeats` is `never`, which is not one of allowed, once, strict (line 3)
+    hint: known here: `allowed`, `once`, `strict`
+    ");
+    assert_snapshot!(refused_within("{\"headers\": \"x\"}"), @"expected an array, found a string (line 3)");
+    assert_snapshot!(refused_within("{\"patterns\": [{\"at\": \"$.a\"}]}"), @"not a valid cassette: a pattern needs both `at` and `regex` (line 3)");
+    assert_snapshot!(refused_within("{\"patterns\": [{\"at\": \"$.a\", \"regex\": \"[\"}]}"), @r#"
+    `[` is not a regular expression (line 3): unclosed character class
+    hint: look-around and back-references are not known; `\` is `\\` in a string in double quotes
+    "#);
+    assert_snapshot!(refused_within("{\"patterns\": [{\"at\": \"$.a\", \"reg\": \"[\"}]}"), @"
+    unknown member `reg` (line 3)
+    hint: did you mean `regex`?
+    ");
+    assert_snapshot!(refused_within("[]"), @"expected an object, found an array (line 3)");
+}
+
+#[test]
+fn rules_are_found_in_a_cassette_that_is_damaged() {
+    let whole = with_rules("{\"repeats\": \"once\"}");
+    let once = Rules::default().repeats(Repeats::Once);
+
+    for damaged in [
+        whole.replace("[]", "[\n<<<<<<< HEAD\n{]"),
+        whole.replace("\"interactions\": []", "\"interactions\": {\"file\": \"gone\"}"),
+        whole.replace("\"retape\": 1", "\"unknown\": [{\"match\": 7}]"),
+    ] {
+        assert_eq!(format::decode_rules(&damaged).unwrap(), once, "{damaged}");
+    }
+    for without in ["", "{", "[]", "{\"retape\": 1, \"interactions\": [{\"match\": 1}]}", "{]"] {
+        assert!(format::decode_rules(without).unwrap().is_empty(), "{without}");
+    }
+    assert!(format::decode_rules("{\"match\": {\"ids\": 1}}").is_err());
+}
+
+/// Writes a file below a folder, and the folders above it.
+fn write(folder: &Path, file: &str, text: &str) {
+    let path = folder.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn the_nearest_configuration_counts_alone() {
+    let stage = Stage::new();
+    let root = stage.folder();
+    let headers = |folder: &str| {
+        let rules = store::find_config(&root.join(folder)).unwrap().rules("any");
+        rules.headers().join(" ")
+    };
+    write(root, "retape.toml", "match.headers = ['x-outer']");
+    write(root, "repository/.git/HEAD", "");
+    write(root, "repository/crate/retape.toml", "match.headers = ['x-crate']");
+    write(root, "repository/crate/tests/tapes/retape.toml", "match.headers = ['x-tapes']");
+    write(root, "worktree/.git", "gitdir: elsewhere");
+
+    assert_eq!(headers(""), "x-outer");
+    assert_eq!(headers("not/there/yet"), "x-outer");
+    assert_eq!(headers("repository/crate/cassettes/letta"), "x-crate");
+    assert_eq!(headers("repository/crate/tests/tapes"), "x-tapes");
+    assert_eq!(headers("repository/crate/tests/tapes/../cassettes"), "x-crate");
+    assert_eq!(headers("repository"), "", "the root of a repository is as far as it goes");
+    assert_eq!(headers("worktree/cassettes"), "");
+}
+
+#[tokio::test]
+async fn a_configuration_that_cannot_be_keeps_a_session_from_starting() {
+    let stage = Stage::new();
+    let said = |error: retape::Error| {
+        format!("{error:?}").replace(&stage.folder().display().to_string(), "FOLDER")
+    };
+
+    write(stage.folder(), "retape.toml", "[match]\nignore = ['$.a'\n");
+    let error = stage.session(Mode::Replay).start().await.unwrap_err();
+    assert_snapshot!(said(error), @r#"
+    not a valid configuration: it is not TOML (`FOLDER/retape.toml`, line 2): unclosed array, expected `]`
+    hint: "When the defaults are not right" in the README shows how it is written
+    "#);
+
+    write(stage.folder(), "retape.toml", "[match]\nrepeat = 'once'\n");
+    let error = stage.session(Mode::Replay).start().await.unwrap_err();
+    assert_snapshot!(said(error), @"
+    unknown key `repeat` (`FOLDER/retape.toml`, line 2)
+    hint: did you mean `repeats`?
+    ");
+
+    let other = stage.folder().join("other.toml");
+    let error = stage.session(Mode::Replay).config(&other).start().await.unwrap_err();
+    assert_snapshot!(said(error), @"
+    cannot read file (`FOLDER/other.toml`): No such file or directory (os error 2)
+    hint: name a file that is there, or leave it out: the nearest `retape.toml` is found
+    ");
+
+    write(stage.folder(), "other.toml", "");
+    stage.session(Mode::Replay).config(&other).start().await.unwrap().finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_of_all_sources_hold() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(Asked::text));
+    let body =
+        |it: &str| format!("{{\"a\": \"{it}\", \"b\": \"{it}\", \"c\": \"at {it}\", \"d\": 1}}");
+    let session = stage.record(&upstream).await;
+    post(&format!("{}/x", session.url()), &body("once"));
+    session.finish().await.unwrap();
+    let text = stage.file("tape.json");
+    let said = "\"match\": {\"ignore\": [\"$.b\"]},\n\"interactions\":";
+    write(stage.folder(), "tape.json", &text.replacen("\"interactions\":", said, 1));
+    write(stage.folder(), "retape.toml", "cassette = [{ name = 't*', ignore = ['/a'] }]");
+    let rules = Rules::default().pattern("$.c", "[a-z]+$").unwrap();
+
+    let session = stage.session(Mode::Replay).rules(rules).start().await.unwrap();
+    let ask = |body: &str| post(&format!("{}/x", session.url()), body).status;
+    let answers = [ask(&body("twice")), ask(&body("twice").replace("at", "by"))];
+    session.stop().await.unwrap();
+
+    assert_eq!(answers, [200, 470]);
+}
+
+#[test]
+fn the_last_word_counts_where_rules_contradict_each_other() {
+    let rules = |toml: &str| Config::parse(&format!("[match]\n{toml}")).unwrap().rules("any");
+    let general = rules("repeats = 'strict'\nids = ['$.a', '$.b']\nnot-ids = ['$.c', '$.d']");
+    let own = rules("repeats = 'allowed'\nids = ['$.c']\nnot-ids = ['$.a']");
+
+    let both = general.and(&own);
+
+    let expected = "repeats = 'allowed'\nids = ['$.b', '$.c']\nnot-ids = ['$.d', '$.a']";
+    assert_eq!(both, rules(expected));
+}
+
+#[test]
+fn patterns_for_one_place_are_all_left_out() {
+    let one = Rules::default().pattern("path", "/v[0-9]+").unwrap();
+    let rules = one.and(&Rules::default().pattern("path", "agents").unwrap());
+
+    let Some(Treatment::Pattern(pattern)) = rules.of_path() else { panic!("{rules:?}") };
+    assert_eq!(pattern.left("/v1/agents/v2/x"), "//x");
+    assert_eq!(pattern.left("/x"), "/x");
+}
+
+#[tokio::test]
+async fn a_configuration_that_cannot_be_keeps_a_cassette_from_being_mounted() {
+    let stage = Stage::new();
+    write(stage.folder(), "retape.toml", "[match]\nrepeat = 'once'\n");
+    write(stage.folder(), "cassettes/tape.json", &with_rules("{}"));
+    let server = wiremock::MockServer::start().await;
+    let mount = || retape::mount(&server, stage.folder().join("cassettes/tape.json"));
+
+    let error = mount().await.unwrap_err();
+    assert_eq!(error.path(), Some(stage.folder().join("retape.toml").as_path()));
+
+    write(stage.folder(), "retape.toml", "match.repeats = 'once'");
+    mount().await.unwrap().finish().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_stay_when_a_cassette_is_recorded_again() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(Asked::text));
+    let rules = Rules::default().repeats(Repeats::Strict).ignore("$.a").unwrap();
+    let change = |from: &str, to: &str| {
+        write(stage.folder(), "tape.json", &stage.file("tape.json").replacen(from, to, 1));
+    };
+    let record = async |mode| {
+        let session = stage.session(mode).upstream(upstream.url()).start().await.unwrap();
+        post(&format!("{}/{mode}", session.url()), "[1]");
+        session.finish().await.unwrap();
+    };
+    record(Mode::Record).await;
+    assert!(stage.cassette().rules.is_empty());
+    let said = "\"match\": {\"repeats\": \"strict\", \"ignore\": [\"$.a\"]},\n\"interactions\":";
+
+    change("\"interactions\":", said);
+    record(Mode::Record).await;
+    assert_eq!(stage.cassette().rules, rules);
+    record(Mode::NewEpisodes).await;
+    assert_eq!((stage.cassette().rules, stage.cassette().interactions.len()), (rules.clone(), 2));
+
+    change("\"interactions\": [", "\"interactions\": [\n<<<<<<< HEAD");
+    record(Mode::Record).await;
+    assert_eq!(stage.cassette().rules, rules, "the cassette could not be read any more");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_that_are_written_while_a_cassette_is_recorded_stay() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(Asked::text));
+    write(stage.folder(), "tape.json", &with_rules("{}"));
+    let session = stage.record(&upstream).await;
+    post(&format!("{}/", session.url()), "[1]");
+
+    write(stage.folder(), "tape.json", &with_rules("{\"repeats\": \"once\"}"));
+    session.finish().await.unwrap();
+
+    let cassette = stage.cassette();
+    assert_eq!(cassette.rules, Rules::default().repeats(Repeats::Once));
+    assert_eq!(cassette.interactions.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_that_cannot_be_are_not_recorded_over() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(Asked::text));
+    let text = with_rules("{\"ignroe\": [\"$.a\"]}");
+    write(stage.folder(), "tape.json", &text);
+    let session = stage.record(&upstream).await;
+
+    let answer = post(&format!("{}/", session.url()), "[1]");
+    let error = session.stop().await.unwrap_err();
+
+    assert_eq!((answer.status, upstream.asked().len()), (470, 0));
+    assert_eq!((error.line(), error.hint()), (Some(3), Some("did you mean `ignore`?")));
+    assert_eq!(stage.file("tape.json"), text);
+    assert_eq!(stage.files(), ["tape.json"]);
+}
+
 proptest! {
     #[test]
     fn a_place_is_read_as_it_is_shown(at in places()) {
@@ -291,7 +561,8 @@ proptest! {
     }
 }
 
-fn places() -> impl Strategy<Value = String> {
+/// Places of all kinds, as they are written.
+pub fn places() -> impl Strategy<Value = String> {
     let segments = [".a", "['b c']", "[0]", "[*]", "..d", "[1:2]", "['a','b']", "[?@.x == 'é']"];
     let json = prop::collection::vec(select(segments.to_vec()), 0..5);
     let parts = prop::collection::vec("[a-z0-9é .]{0,3}(~0|~1)?", 1..4);

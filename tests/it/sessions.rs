@@ -41,29 +41,6 @@ async fn a_prefix_names_the_cassette_and_a_token_the_run() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn parallel_sessions_do_not_meet() {
-    const SESSIONS: usize = 64;
-    const STEPS: usize = 5;
-    let stage = stage(STEPS).await;
-    let session = stage.replay().await;
-
-    std::thread::scope(|scope| {
-        for number in 0..SESSIONS {
-            let url = format!("{}/count", session.url_of(&format!("tape~{number}")));
-            scope.spawn(move || {
-                for step in 1..=STEPS {
-                    assert_eq!(get(&url).text(), format!("[\"/count\",{step}]"));
-                }
-            });
-        }
-    });
-    let summary = session.finish().await.unwrap();
-
-    assert_eq!((summary.sessions, summary.played), (SESSIONS + 1, SESSIONS * STEPS));
-    assert_eq!(summary.unplayed.len(), STEPS, "the default session was not asked");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parallel_cassettes_are_recorded_side_by_side() {
     let stage = Stage::new();
     let upstream = Upstream::json(Asked::text);

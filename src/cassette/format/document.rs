@@ -2,6 +2,7 @@
 
 use super::exchange;
 use super::reader::Reader;
+use super::rules;
 use super::sidecar::Fetch;
 use super::version;
 use super::writer::{Spread, Writer};
@@ -28,6 +29,7 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
         }
         w.end(']');
     }
+    rules::write(&mut w, &cassette.rules);
     w.name("interactions");
     w.array(Spread::Broken);
     for interaction in &cassette.interactions {
@@ -60,7 +62,7 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
 
 pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
     const MEMBERS: &[&str] =
-        &[version::MEMBER, "recorded", "interrupted", "redactions", "interactions"];
+        &[version::MEMBER, "recorded", "interrupted", "redactions", rules::MEMBER, "interactions"];
     let mut reader = Reader::new(text)?;
     let here = reader.clone();
     let mut cassette = Cassette::default();
@@ -73,6 +75,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
             "redactions" => {
                 cassette.redactions = reader.list(|reader| Ok(reader.string()?.into_owned()))?;
             }
+            rules::MEMBER => cassette.rules = rules::read(reader)?,
             _ => cassette.interactions = read_interactions(reader, fetch)?,
         }
         Ok(())

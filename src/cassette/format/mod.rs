@@ -9,7 +9,8 @@
 //!
 //! `document` is the file, `exchange` a request and its answer, `body` what they carry, `chunk` one
 //! line of a stream; `sse`, `ndjson` and `text` are the forms, `style` says how they stood on the
-//! wire. `reader` and `writer` know JSON and nothing of cassettes.
+//! wire. `rules` are
+//! what a person says about matching. `reader` and `writer` know JSON and nothing of cassettes.
 
 mod body;
 mod chunk;
@@ -20,6 +21,7 @@ mod form;
 mod headers;
 mod ndjson;
 mod reader;
+mod rules;
 mod sidecar;
 mod sse;
 mod style;
@@ -33,6 +35,7 @@ use bytes::Bytes;
 
 use super::{Cassette, Response};
 use crate::error::Result;
+use crate::rules::Rules;
 
 /// A version of the cassette format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,4 +89,14 @@ pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
 pub fn decode(text: &str, mut body: impl FnMut(&str) -> Result<Bytes>) -> Result<Cassette> {
     version::check(text)?;
     document::read(text, &mut body)
+}
+
+/// Reads what a person says in a cassette about matching, and nothing else of it: the rest may be
+/// damaged.
+///
+/// # Errors
+///
+/// If the rules say something that cannot be.
+pub fn decode_rules(text: &str) -> Result<Rules> {
+    rules::find(text)
 }

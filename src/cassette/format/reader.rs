@@ -199,10 +199,15 @@ impl<'a> Reader<'a> {
 impl Reader<'_> {
     /// An error at what comes next.
     pub(super) fn error(&self, kind: Kind) -> Error {
+        self.place(Error::new(kind))
+    }
+
+    /// Gives an error the line of what comes next.
+    pub(super) fn place(&self, error: Error) -> Error {
         let mut here = self.tokens.clone();
         here.peek();
         let before = &self.text.as_bytes()[..here.end()];
-        Error::new(kind).on_line(memchr::memchr_iter(b'\n', before).count() + 1)
+        error.on_line(memchr::memchr_iter(b'\n', before).count() + 1)
     }
 
     pub(super) fn invalid(&self, what: &'static str) -> Error {

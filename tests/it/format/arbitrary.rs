@@ -10,21 +10,42 @@ use retape::cassette::{
     Body, Chunk, End, Headers, Interaction, Outcome, Progress, Recorded, Request, Response,
 };
 
+use retape::rules::{Repeats, Rules};
+
 use super::compress;
+use crate::rules::places;
 
 pub(super) fn cassettes() -> impl Strategy<Value = Cassette> {
     let recorded = (text(), text(), option::of(text()))
         .prop_map(|(at, upstream, server)| Recorded { at, upstream, server });
     let redactions = vec(text(), 0..3);
-    (recorded, redactions, any::<bool>(), vec(interactions(), 0..5)).prop_map(
-        |(recorded, redactions, interrupted, mut interactions)| {
+    (recorded, redactions, any::<bool>(), rules(), vec(interactions(), 0..5)).prop_map(
+        |(recorded, redactions, interrupted, rules, mut interactions)| {
             for (number, interaction) in interactions.iter_mut().enumerate() {
                 interaction.after.iter_mut().for_each(|after| after.interaction %= number.max(1));
                 interaction.after.retain(|_| number > 0);
             }
-            Cassette { recorded, redactions, interrupted, interactions }
+            Cassette { recorded, redactions, interrupted, rules, interactions }
         },
     )
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    let said = (0..7_u8, places(), select(vec!["a", "\\d+\n", "[\"é\u{202e}]", " "]));
+    vec(said, 0..6).prop_map(|said| {
+        said.iter().fold(Rules::default(), |rules, (what, at, regex)| {
+            let more = match what {
+                0 => Ok(rules.clone().repeats(Repeats::Strict)),
+                1 => rules.clone().header("x-tenant"),
+                2 => rules.clone().ignore(at),
+                3 => rules.clone().unordered(at),
+                4 => rules.clone().id(at),
+                5 => rules.clone().not_id(at),
+                _ => rules.clone().pattern(at, regex),
+            };
+            more.unwrap_or(rules)
+        })
+    })
 }
 
 fn interactions() -> impl Strategy<Value = Interaction> {

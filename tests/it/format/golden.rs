@@ -10,6 +10,8 @@ use retape::Cassette;
 use retape::cassette::format::{File, encode};
 use retape::cassette::{Body, End, Interaction, Outcome, Progress, Recorded, Response};
 
+use retape::rules::{Repeats, Rules};
+
 use super::sample::*;
 
 #[test]
@@ -106,8 +108,23 @@ fn headers_and_endings() {
     let recorded = Recorded { server: None, ..Recorded::default() };
     check(
         "headers_and_endings",
-        &Cassette { recorded, redactions: vec![], interrupted: true, interactions },
+        &Cassette { recorded, interrupted: true, interactions, ..Cassette::default() },
     );
+}
+
+#[test]
+fn rules() {
+    let rules = Rules::default()
+        .repeats(Repeats::Once)
+        .header("X-Tenant")
+        .and_then(|rules| rules.ignore("$.client['version',\"a\"]")?.ignore("query.debug"))
+        .and_then(|rules| rules.ignore("header.accept")?.ignore("path")?.ignore("/a~1b/0"))
+        .and_then(|rules| rules.unordered("$.tools[?@.name == 'caf\u{e9}']..ids"))
+        .and_then(|rules| rules.id("form.ref")?.not_id("part.model id"))
+        .and_then(|rules| rules.pattern("$.prompt", "Today is \\d{4}-\\d\\d-\\d\\d"))
+        .and_then(|rules| rules.pattern("path", "(?i)/v[0-9]+"))
+        .unwrap();
+    check("rules", &Cassette { rules, ..cassette(vec![whole("text/plain", b"")]) });
 }
 
 fn events() -> Interaction {

@@ -7,6 +7,7 @@ use retape::cassette::format::{File, decode, encode};
 use retape::cassette::{
     Body, Cassette, Chunk, End, Headers, Interaction, Outcome, Recorded, Request, Response,
 };
+use retape::rules::Rules;
 
 pub(super) fn headers(fields: &[(&str, &str)]) -> Headers {
     fields.iter().map(|(name, value)| (*name, value.as_bytes().to_vec())).collect()
@@ -45,6 +46,7 @@ pub(super) fn cassette(interactions: Vec<Interaction>) -> Cassette {
         },
         redactions: vec!["headers/1".into()],
         interrupted: false,
+        rules: Rules::default(),
         interactions,
     }
 }

@@ -1,0 +1,105 @@
+//! What a person says about matching.
+
+use super::reader::Reader;
+use super::writer::{Spread, Writer};
+use crate::error::Result;
+use crate::rules::{Key, Pattern, Rules};
+
+/// The member that holds it.
+pub(super) const MEMBER: &str = "match";
+
+pub(super) fn write(w: &mut Writer, rules: &Rules) {
+    if rules.is_empty() {
+        return;
+    }
+    w.name(MEMBER);
+    w.object(Spread::Broken);
+    if let Some(word) = rules.word() {
+        w.name(Key::Repeats.as_str());
+        w.string(word);
+    }
+    for (key, list) in rules.lists() {
+        w.name(key.as_str());
+        w.array(Spread::Line);
+        for text in list {
+            w.item();
+            w.string(text);
+        }
+        w.end(']');
+    }
+    write_patterns(w, rules.patterns());
+    w.end('}');
+}
+
+fn write_patterns(w: &mut Writer, patterns: &[Pattern]) {
+    if patterns.is_empty() {
+        return;
+    }
+    w.name(Key::Patterns.as_str());
+    w.array(Spread::Broken);
+    let lines = patterns
+        .iter()
+        .flat_map(|pattern| pattern.expressions().map(|regex| (pattern.at().as_str(), regex)));
+    for (at, regex) in lines {
+        w.item();
+        w.object(Spread::Line);
+        w.name("at");
+        w.string(at);
+        w.name("regex");
+        w.string(regex);
+        w.end('}');
+    }
+    w.end(']');
+}
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<Rules> {
+    let mut rules = Rules::default();
+    reader.object(&[Key::WORDS], |reader, name| match Key::from_word(name) {
+        Some(key @ Key::Repeats) => put(&mut rules, key, reader),
+        Some(Key::Patterns) => reader.array(|reader| put_pattern(&mut rules, reader)),
+        Some(key) => reader.array(|reader| put(&mut rules, key, reader)),
+        None => reader.any().map(drop),
+    })?;
+    Ok(rules)
+}
+
+/// Reads the rules alone, from a file of which the rest may be damaged.
+pub(super) fn find(text: &str) -> Result<Rules> {
+    let mut found = None;
+    let mut reader = Reader::unchecked(text);
+    let walked = reader.entries(|reader, name| {
+        if name == MEMBER {
+            found = Some(read(reader));
+        } else {
+            reader.any()?;
+        }
+        Ok(())
+    });
+    // Where the walk ends because the rest is no JSON, there are no rules either.
+    drop(walked);
+    found.unwrap_or_else(|| Ok(Rules::default()))
+}
+
+fn put(rules: &mut Rules, key: Key, reader: &mut Reader<'_>) -> Result<()> {
+    let here = reader.clone();
+    let text = reader.string()?;
+    rules.put(key, &text).map_err(|error| here.place(error))
+}
+
+fn put_pattern(rules: &mut Rules, reader: &mut Reader<'_>) -> Result<()> {
+    let here = reader.clone();
+    let (mut at, mut regex) = (None, None);
+    reader.object(&[&["at", "regex"]], |reader, name| {
+        let here = reader.clone();
+        let text = reader.string()?;
+        match name {
+            "at" => at = Some(text.parse().map_err(|error| here.place(error))?),
+            _ => regex = Some(text.into_owned()),
+        }
+        Ok(())
+    })?;
+    let (Some(at), Some(regex)) = (at, regex) else {
+        return Err(here.invalid("a pattern needs both `at` and `regex`"));
+    };
+    rules.put_pattern(at, &regex).map_err(|error| here.place(error))
+}

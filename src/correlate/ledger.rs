@@ -1,0 +1,209 @@
+//! Which identifiers a recording holds, who issued each, and where it came back.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::field::documents;
+use super::{Issuer, Meaning, Origin, identifiers, may_identify, may_number};
+use crate::cassette::{Cassette, Headers, Interaction, Request};
+use crate::{multipart, percent};
+
+/// Which identifiers a recording holds, in the order in which they came up.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ledger {
+    /// One for each identifier.
+    pub entries: Vec<Entry>,
+}
+
+/// An identifier of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// It, with its prefix if it has one.
+    pub value: String,
+    /// What tells that it is one.
+    pub sign: Sign,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Where it stood then: `path`, `query.NAME`, `header.NAME`, a JSON Pointer, `part.NAME` or `body`.
+    pub at: String,
+    /// The interactions, counted from 0, whose request held it later.
+    pub asked_in: Vec<usize>,
+    /// The interactions whose answer held it later.
+    pub answered_in: Vec<usize>,
+}
+
+/// What tells that a value is an identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sign {
+    /// It looks random: a UUID, a ULID, a token.
+    Look,
+    /// The name of its field says so.
+    Name,
+    /// The server gave it in a field that is named so, and the client came back with it.
+    Return,
+}
+
+/// A place in a message, and the text there.
+struct Spot<'a> {
+    at: String,
+    name: Cow<'a, str>,
+    text: Cow<'a, str>,
+}
+
+/// The ledger as it is written.
+#[derive(Default)]
+struct Writer {
+    entries: Vec<Entry>,
+    known: HashMap<String, usize>,
+    /// What the server gave in fields that are named like identifiers, and where it did first.
+    given: HashMap<String, (Origin, String)>,
+}
+
+impl Ledger {
+    /// Goes through a recording once.
+    pub fn of(cassette: &Cassette) -> Self {
+        let mut writer = Writer::default();
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let from = |issuer| Origin { issuer, interaction: number };
+            asked(&interaction.request, |spot| writer.note(spot, from(Issuer::Client)));
+            answered(interaction, |spot| writer.note(spot, from(Issuer::Server)));
+        }
+        Self { entries: writer.entries }
+    }
+}
+
+impl Writer {
+    fn note(&mut self, spot: Spot<'_>, from: Origin) {
+        let mut found = false;
+        for range in identifiers(&spot.text) {
+            found = true;
+            let start = prefix(&spot.text[..range.start]);
+            self.enter(&spot.text[start..range.end], Sign::Look, &spot, from);
+        }
+        if found {
+            return;
+        }
+        let value = &*spot.text;
+        let meaning = Meaning::of(&spot.name);
+        let named = meaning.identifies() && (may_identify(value) || may_number(value));
+        let refers = named || spot.at == PATH || REFERS.iter().any(|end| spot.name.ends_with(end));
+        match from.issuer {
+            Issuer::Server if refers => {
+                self.given.entry(value.to_owned()).or_insert_with(|| (from, spot.at));
+                self.again(value, from);
+            }
+            Issuer::Client if refers && self.given.contains_key(value) => {
+                let (origin, at) = self.given[value].clone();
+                let first = Spot { at, name: "".into(), text: value.into() };
+                self.enter(value, Sign::Return, &first, origin);
+                self.again(value, from);
+            }
+            Issuer::Client if named && spot.at != PATH => {
+                self.enter(value, Sign::Name, &spot, from)
+            }
+            _ => self.again(value, from),
+        }
+    }
+
+    fn enter(&mut self, value: &str, sign: Sign, spot: &Spot<'_>, origin: Origin) {
+        if self.known.contains_key(value) {
+            return self.again(value, origin);
+        }
+        self.known.insert(value.to_owned(), self.entries.len());
+        self.entries.push(Entry {
+            value: value.to_owned(),
+            sign,
+            origin,
+            at: spot.at.clone(),
+            asked_in: Vec::new(),
+            answered_in: Vec::new(),
+        });
+    }
+
+    /// Notes that a known value came again.
+    fn again(&mut self, value: &str, from: Origin) {
+        let Some(entry) = self.known.get(value).map(|at| &mut self.entries[*at]) else { return };
+        if entry.origin == from {
+            return;
+        }
+        let list = match from.issuer {
+            Issuer::Client => &mut entry.asked_in,
+            Issuer::Server => &mut entry.answered_in,
+        };
+        if list.last() != Some(&from.interaction) {
+            list.push(from.interaction);
+        }
+    }
+}
+
+const PATH: &str = "path";
+
+/// What the names of fields end with that hold something to come back with.
+const REFERS: [&str; 7] = ["id", "ids", "Id", "Ids", "key", "token", "cursor"];
+
+/// Where the prefix of an identifier begins that stands at the end of a text: `agent-`, `call_`.
+fn prefix(before: &str) -> usize {
+    let bytes = before.as_bytes();
+    if !matches!(bytes.last(), Some(b'-' | b'_')) {
+        return bytes.len();
+    }
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    bytes.len() - bytes.iter().rev().take_while(part).count()
+}
+
+fn asked(request: &Request, mut told: impl FnMut(Spot<'_>)) {
+    for segment in request.path_only().split('/').filter(|segment| !segment.is_empty()) {
+        told(Spot { at: PATH.into(), name: "".into(), text: percent::decoded(segment) });
+    }
+    fields(request.query().unwrap_or(""), "query", &mut told);
+    each_field(&request.headers, &mut told);
+    let body = request.readable();
+    let media_type = request.headers.get("content-type").unwrap_or("");
+    if let Some(parts) = multipart::parts(media_type, &body) {
+        for part in parts {
+            let name = part.name.unwrap_or_default();
+            let at = format!("part.{name}");
+            if let Some(text) = part.filename {
+                told(Spot { at: at.clone(), name: "".into(), text });
+            }
+            let text = String::from_utf8_lossy(part.body);
+            told(Spot { at, name, text });
+        }
+    } else if media_type.starts_with("application/x-www-form-urlencoded") {
+        fields(&String::from_utf8_lossy(&body), "form", &mut told);
+    } else {
+        content(&body, &mut told);
+    }
+}
+
+fn answered(interaction: &Interaction, mut told: impl FnMut(Spot<'_>)) {
+    let Some(response) = interaction.response() else { return };
+    each_field(&response.headers, &mut told);
+    content(&response.readable().bytes(), &mut told);
+}
+
+fn fields(query: &str, of: &str, told: &mut impl FnMut(Spot<'_>)) {
+    for field in query.split('&').filter(|field| !field.is_empty()) {
+        let (name, value) = field.split_once('=').unwrap_or((field, ""));
+        let (name, text) = (percent::form_decoded(name), percent::form_decoded(value));
+        told(Spot { at: format!("{of}.{name}"), name, text });
+    }
+}
+
+fn each_field(headers: &Headers, told: &mut impl FnMut(Spot<'_>)) {
+    for (name, value) in headers.iter() {
+        let at = format!("header.{}", name.to_ascii_lowercase());
+        told(Spot { at, name: name.into(), text: String::from_utf8_lossy(value) });
+    }
+}
+
+fn content(body: &[u8], told: &mut impl FnMut(Spot<'_>)) {
+    let text = String::from_utf8_lossy(body);
+    let documents = documents(&text);
+    if documents.is_empty() {
+        return told(Spot { at: "body".into(), name: "".into(), text });
+    }
+    let leaves = documents.into_iter().flat_map(|(_, document)| document.leaves());
+    leaves.for_each(|leaf| told(Spot { at: leaf.pointer, name: leaf.name, text: leaf.value }));
+}

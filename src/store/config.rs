@@ -1,0 +1,69 @@
+//! Finding and reading `retape.toml`.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::rules::Config;
+
+/// What the file is called.
+const FILE: &str = "retape.toml";
+
+/// Reads the nearest `retape.toml`: in the folder of the cassettes or above it, up to the root of the
+/// repository (the folder with `.git`) or of the file system. The nearest one counts alone. Without
+/// one, nothing is configured.
+///
+/// # Errors
+///
+/// If it cannot be read, or says something that cannot be.
+pub fn find_config(folder: &Path) -> Result<Config> {
+    match nearest(&plain(folder)) {
+        Some(path) => load_config(&path),
+        None => Ok(Config::default()),
+    }
+}
+
+/// Reads a configuration by the path of its file.
+///
+/// # Errors
+///
+/// If it cannot be read, or says something that cannot be.
+pub fn load_config(path: &Path) -> Result<Config> {
+    let text = fs::read_to_string(path).map_err(|source| {
+        Error::io("read file", path, source).with_hint(
+            "name a file that is there, or leave it out: the nearest `retape.toml` is found",
+        )
+    })?;
+    Config::parse(&text).map_err(|error| match error.hint() {
+        Some(_) => error.at_file(path),
+        None => error
+            .at_file(path)
+            .with_hint("\"When the defaults are not right\" in the README shows how it is written"),
+    })
+}
+
+fn nearest(folder: &Path) -> Option<PathBuf> {
+    for above in folder.ancestors() {
+        let path = above.join(FILE);
+        if path.is_file() {
+            return Some(path);
+        }
+        if above.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
+/// The absolute path, without `..`: the folder itself may not be there yet.
+fn plain(folder: &Path) -> PathBuf {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut plain = PathBuf::new();
+    for part in absolute.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}

@@ -1,0 +1,342 @@
+//! Which recorded interaction answers a request.
+
+use retape::Cassette;
+use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use retape::matching::{Index, Playlist};
+use retape::rules::{Repeats, Rules};
+
+/// A request and what it was answered with.
+fn turn(request: Request, answer: &str) -> Interaction {
+    let response = Response {
+        ms: 0,
+        status: 200,
+        reason: None,
+        headers: Headers::from_iter([("content-type", "application/json")]),
+        body: Body::Whole(answer.to_owned().into()),
+        trailers: Headers::new(),
+        end: retape::cassette::End::Complete,
+    };
+    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+}
+
+fn request(line: &str, headers: &[(&str, &str)], body: impl Into<bytes::Bytes>) -> Request {
+    let (method, path) = line.split_once(' ').expect("a method and a path");
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Request {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        headers: Headers::from_iter(headers),
+        body: body.into(),
+    }
+}
+
+fn post(body: &str) -> Request {
+    request("POST /v1/x", &[("Content-Type", "application/json")], body.to_owned())
+}
+
+struct Run {
+    index: Index,
+    playlist: Playlist,
+}
+
+impl Run {
+    fn of(interactions: Vec<Interaction>, rules: Rules) -> Self {
+        let cassette = Cassette { interactions, ..Cassette::default() };
+        let index = Index::of(&cassette, rules);
+        let playlist = Playlist::new(&index);
+        Self { index, playlist }
+    }
+
+    fn of_requests(requests: &[Request]) -> Self {
+        Self::of(requests.iter().map(|asked| turn(asked.clone(), "{}")).collect(), Rules::default())
+    }
+
+    fn ask(&mut self, request: &Request) -> Option<usize> {
+        self.playlist.take(&self.index, &self.index.skeleton(request))
+    }
+}
+
+/// Whether a request is answered where only the other one was recorded.
+fn same(recorded: &Request, asked: &Request) -> bool {
+    same_with(Rules::default(), recorded, asked)
+}
+
+fn same_with(rules: Rules, recorded: &Request, asked: &Request) -> bool {
+    Run::of(vec![turn(recorded.clone(), "{}")], rules).ask(asked).is_some()
+}
+
+fn check(recorded: &Request, asked: &Request, expected: bool) {
+    assert_eq!(same(recorded, asked), expected, "{recorded:?} and {asked:?}");
+    assert_eq!(same(asked, recorded), expected, "{asked:?} and {recorded:?}");
+}
+
+#[test]
+fn the_ids_of_json_rpc_are_the_client_s_whatever_they_look_like() {
+    let call = |id: &str| post(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#));
+    for id in ["7", "0", r#""a""#, r#""6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0""#] {
+        check(&call("1"), &call(id), true);
+    }
+    let batch = |one: &str, other: &str| {
+        post(&format!(
+            r#"[{{"id":{one},"jsonrpc":"2.0","method":"a"}},{{"id":{other},"jsonrpc":"2.0","method":"b"}}]"#
+        ))
+    };
+    check(&batch("1", "2"), &batch(r#""x""#, r#""y""#), true);
+    check(&batch("1", "2").clone(), &call("1"), false);
+}
+
+#[test]
+fn an_answer_of_the_client_names_the_request_of_the_server() {
+    let answer = |id: &str| post(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+
+    check(&answer("0"), &answer("0"), true);
+    check(&answer("0"), &answer("1"), false);
+}
+
+#[test]
+fn a_call_is_cancelled_by_the_id_it_was_made_with() {
+    let call = |id: &str| post(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call"}}"#));
+    let cancel = |id: &str| {
+        post(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+        ))
+    };
+    let recorded = [call("3"), cancel("3")];
+
+    let mut run = Run::of_requests(&recorded);
+    assert_eq!([run.ask(&call("17")), run.ask(&cancel("17"))], [Some(0), Some(1)]);
+
+    let mut run = Run::of_requests(&recorded);
+    assert_eq!([run.ask(&call("17")), run.ask(&cancel("3"))], [Some(0), None]);
+}
+
+#[test]
+fn times_may_differ_and_words_may_not() {
+    let said = |time: &str, word: &str| {
+        post(&format!(
+            r#"{{"sent_at": "{time}", "text": "at {time} I said {word}", "created": 1732180000}}"#
+        ))
+    };
+    let later = |word: &str| {
+        let body = format!(
+            r#"{{"sent_at": "2027-01-02", "text": "at 2027-01-02T10:00:00.5Z I said {word}", "created": 1798880000.5}}"#
+        );
+        post(&body)
+    };
+
+    check(&said("2026-11-21T09:00:00Z", "hello"), &later("hello"), true);
+    check(&said("2026-11-21T09:00:00Z", "hello"), &later("goodbye"), false);
+    check(&post(r#"{"timeout": 1732180000}"#), &post(r#"{"timeout": 1798880000}"#), false);
+}
+
+#[test]
+fn a_time_that_the_server_gave_must_come_back() {
+    let page = |after: &str| request(&format!("GET /v1/x?after={after}"), &[], "");
+    let first = request("GET /v1/x", &[], "");
+    let answer = r#"[{"created_at": "2026-11-21T09:00:00Z"}]"#;
+    let recorded = || vec![turn(first.clone(), answer), turn(page("2026-11-21T09:00:00Z"), "[]")];
+
+    let mut run = Run::of(recorded(), Rules::default());
+
+    run.ask(&first);
+    assert_eq!(run.ask(&page("2026-11-21T09:00:01Z")), None);
+    assert_eq!(run.ask(&page("2026-11-21T09:00:00Z")), Some(1));
+}
+
+#[test]
+fn a_number_that_the_server_gave_must_come_back() {
+    let create = request("POST /v1/items", &[], r#"{"name": "a"}"#);
+    let update = |id: &str| request("POST /v1/update", &[], format!(r#"{{"id": {id}}}"#));
+    let mut run = Run::of(
+        vec![turn(create.clone(), r#"{"id": 17}"#), turn(update("17"), "{}")],
+        Rules::default(),
+    );
+
+    run.ask(&create);
+    assert_eq!(run.ask(&update("18")), None);
+    assert_eq!(run.ask(&update("17")), Some(1));
+}
+
+#[test]
+fn what_clients_number_themselves_is_theirs() {
+    let said = |id: &str| post(&format!(r#"{{"id": {id}, "user_id": 5, "text": "hi"}}"#));
+    check(&said("1"), &said("2"), true);
+    check(&said("1"), &said(r#""msg-2""#), true);
+    check(&said("1"), &post(r#"{"id": 1, "user_id": 6, "text": "hi"}"#), false);
+    check(&said("1"), &post(r#"{"id": "one", "user_id": 5, "text": "hi"}"#), false);
+
+    let other = |id: &str| post(&format!(r#"{{"ref": {id}, "id": {id}}}"#));
+    check(&other("1"), &other("2"), false);
+}
+
+#[test]
+fn fields_that_mean_something_count_and_others_do_not() {
+    let with = |name: &str, value: &str| {
+        request("POST /v1/x", &[(name, value), ("Content-Type", "application/json")], "[]")
+    };
+    let plain = with("X-Y", "");
+    for (name, value, counts) in [
+        ("Accept", "text/event-stream", true),
+        ("Accept", "application/json", false),
+        ("Accept", "*/*", false),
+        ("Mcp-Session-Id", "s", true),
+        ("Last-Event-ID", "7", true),
+        ("If-None-Match", "\"x\"", true),
+        ("User-Agent", "curl/8", false),
+        ("X-Stainless-Os", "Linux", false),
+        ("X-Stainless-Retry-Count", "1", false),
+        ("Idempotency-Key", "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", false),
+        ("Host", "example.org", false),
+        ("Content-Length", "2", false),
+    ] {
+        check(&plain, &with(name, value), !counts);
+    }
+    let typed = |media: &str| request("POST /v1/x", &[("content-type", media)], "[]");
+    check(&typed("application/json"), &typed("application/json; charset=utf-8"), true);
+    check(&typed("application/json"), &typed("text/plain"), false);
+    let empty = |media: &str| request("DELETE /v1/x", &[("content-type", media)], "");
+    check(&empty("application/json"), &empty("text/plain"), true);
+}
+
+#[test]
+fn a_form_is_its_fields() {
+    let form = |body: &str| {
+        let media = [("content-type", "application/x-www-form-urlencoded")];
+        request("POST /v1/x", &media, body.to_owned())
+    };
+
+    check(&form("a=1&b=x+y"), &form("b=x%20y&a=1"), true);
+    check(&form("a=1&a=2"), &form("a=2&a=1"), true);
+    check(&form("a=1&b=2"), &form("a=2&b=1"), false);
+    check(&form("a=1"), &form("a=1&a=1"), false);
+    check(
+        &form("request_id=6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"),
+        &form("request_id=0b1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f1"),
+        true,
+    );
+}
+
+/// A form with a file in it.
+fn upload(boundary: &str, parts: &[(&str, &str)]) -> Request {
+    let media = format!("multipart/form-data; boundary={boundary}");
+    let parts = parts.iter().map(|(head, content)| {
+        format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
+    });
+    let body = format!("{}--{boundary}--\r\n", parts.collect::<String>());
+    request("POST /v1/files", &[("content-type", &media)], body)
+}
+
+#[test]
+fn a_multipart_body_is_its_parts() {
+    let note = (r#"name="note""#, r#"{"a": 1, "b": [2]}"#);
+    let spelled = (r#"name="note""#, r#"{"b":[2.0],"a":1.0}"#);
+    let file = (r#"name="file"; filename="a.txt""#, "hello");
+    let recorded = upload("one", &[note, file]);
+
+    check(&recorded, &upload("another", &[file, spelled]), true);
+    check(&recorded, &upload("one", &[note]), false);
+    check(&recorded, &upload("one", &[note, (file.0, "goodbye")]), false);
+    check(&recorded, &upload("one", &[note, (r#"name="file"; filename="b.txt""#, "hello")]), false);
+    check(&recorded, &upload("one", &[note, (r#"name="data"; filename="a.txt""#, "hello")]), false);
+    let named = |id: &str| {
+        upload("one", &[(&format!(r#"name="file"; filename="report-{id}.txt""#), "hello")])
+    };
+    check(&named("8f3a9c2b"), &named("0c1d2e3f"), true);
+}
+
+#[test]
+fn tools_are_a_set_and_messages_a_list() {
+    let tools = |order: [&str; 2]| {
+        let tools = order.map(|name| format!(r#"{{"name": "{name}", "id": "{name}-1"}}"#));
+        post(&format!(r#"{{"tools": [{}]}}"#, tools.join(",")))
+    };
+    let messages =
+        |order: [&str; 2]| post(&format!(r#"{{"messages": ["{}", "{}"]}}"#, order[0], order[1]));
+
+    check(&tools(["a", "b"]), &tools(["b", "a"]), true);
+    check(&tools(["a", "b"]), &tools(["a", "a"]), false);
+    check(&messages(["a", "b"]), &messages(["b", "a"]), false);
+}
+
+#[test]
+fn what_the_client_made_up_stays_bound_in_a_set() {
+    let tools = |ids: [(&str, &str); 2]| {
+        let tools = ids.map(|(name, id)| format!(r#"{{"name": "{name}", "ref": "tool-{id}"}}"#));
+        post(&format!(r#"{{"tools": [{}]}}"#, tools.join(",")))
+    };
+    let call = |id: &str| post(&format!(r#"{{"use": "tool-{id}"}}"#));
+    let recorded = [tools([("x", "aa11bb22"), ("y", "cc33dd44")]), call("aa11bb22")];
+    let swapped = tools([("y", "ab77cd88"), ("x", "ee55ff66")]);
+
+    let mut run = Run::of_requests(&recorded);
+    assert_eq!([run.ask(&swapped), run.ask(&call("ab77cd88"))], [Some(0), None]);
+    assert_eq!(run.ask(&call("ee55ff66")), Some(1));
+}
+
+#[test]
+fn requests_that_differ_only_in_what_the_client_made_up_find_their_own_again() {
+    let say =
+        |id: u32, of: u32| post(&format!(r#"{{"otid": "{id:08x}-37a2-4fd9-92f1-{of:012x}"}}"#));
+    let recorded: Vec<Request> = (0..200).map(|number| say(number, 1)).collect();
+
+    let mut run = Run::of_requests(&recorded);
+    for number in (0..200).rev() {
+        assert_eq!(run.ask(&recorded[number]), Some(number), "the very same, in another order");
+    }
+
+    let mut run = Run::of_requests(&recorded);
+    for number in 0..200 {
+        assert_eq!(run.ask(&say(number, 2)), Some(number as usize), "others, in the same order");
+    }
+    for number in (0..200).rev() {
+        assert_eq!(run.ask(&say(number, 2)), Some(number as usize), "the same again");
+    }
+}
+
+#[test]
+fn each_answer_is_given_once_if_that_is_said() {
+    let [a, b] = [post("[1]"), post("[2]")];
+    let recorded = || [&a, &b, &a].map(|asked| turn(asked.clone(), "{}")).to_vec();
+
+    let mut run = Run::of(recorded(), Rules::default().repeats(Repeats::Once));
+    let once = [&a, &b, &a, &a, &b].map(|asked| run.ask(asked));
+    let mut run = Run::of(recorded(), Rules::default().repeats(Repeats::Strict));
+    let strict = [&b, &a, &a, &b, &a, &a].map(|asked| run.ask(asked));
+
+    assert_eq!(once, [Some(0), Some(1), Some(2), None, None]);
+    assert_eq!(strict, [None, Some(0), None, Some(1), Some(2), None]);
+}
+
+#[test]
+fn rules_change_what_counts() {
+    let rules = || Rules::default();
+    let version =
+        |version: &str| post(&format!(r#"{{"client": {{"version": {version}}}, "a": [1, 2]}}"#));
+    for other in ["2", r#"{"major": 2}"#, r#""6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0""#] {
+        let ignoring = rules().ignore("$.client.version").unwrap();
+        assert!(same_with(ignoring, &version("1"), &version(other)), "{other}");
+    }
+    let swapped = post(r#"{"client": {"version": 1}, "a": [2, 1]}"#);
+    assert!(!same(&version("1"), &swapped));
+    assert!(same_with(rules().unordered("$.a").unwrap(), &version("1"), &swapped));
+    assert!(same_with(rules().id("$.client.version").unwrap(), &version("1"), &version("2")));
+
+    let prompt =
+        |day: &str, word: &str| post(&format!(r#"{{"prompt": "Today is {day}. {word}"}}"#));
+    let day = || rules().pattern("$.prompt", "Today is [a-z]+").unwrap();
+    assert!(same_with(day(), &prompt("monday", "Go."), &prompt("friday", "Go.")));
+    assert!(!same_with(day(), &prompt("monday", "Go."), &prompt("friday", "Stop.")));
+
+    let uuid = |first: &str| {
+        post(&format!(r#"{{"model": "{first}f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"}}"#))
+    };
+    assert!(same(&uuid("6"), &uuid("7")));
+    assert!(!same_with(rules().not_id("$.model").unwrap(), &uuid("6"), &uuid("7")));
+
+    let tenant = |name: &str| request("GET /v1/x?debug=1", &[("X-Tenant", name)], "");
+    assert!(same(&tenant("a"), &tenant("b")));
+    assert!(!same_with(rules().header("x-tenant").unwrap(), &tenant("a"), &tenant("b")));
+    let quiet = request("GET /v1/x", &[], "");
+    assert!(!same(&tenant("a"), &quiet));
+    assert!(same_with(rules().ignore("query.debug").unwrap(), &tenant("a"), &quiet));
+}

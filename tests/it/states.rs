@@ -1,0 +1,251 @@
+//! What is read follows from what was written: a state is not shown before the writes that led to it.
+
+use std::sync::Mutex;
+
+use retape::Session;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+use crate::support::client::{ask, get, post};
+use crate::support::upstream::{Asked, Upstream};
+
+/// A server of notes: `POST /v1/notes`, `PATCH` and `GET /v1/notes/{id}`, `GET /v1/notes`, and
+/// `POST /v1/marks` with a note's id, which changes the note as well.
+#[derive(Default)]
+struct Notes(Mutex<Vec<(String, Vec<String>)>>);
+
+impl Notes {
+    fn answer(&self, asked: &Asked) -> String {
+        let mut notes = self.0.lock().unwrap();
+        let (method, target) = asked.head.line.split_once(' ').unwrap();
+        let path = target.split([' ', '?']).next().unwrap();
+        let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
+        let text = body["text"].as_str().unwrap_or_default().to_owned();
+        let id = match body["note"].as_str() {
+            Some(id) => id.to_owned(),
+            None => path.trim_start_matches("/v1/notes").trim_start_matches('/').to_owned(),
+        };
+        if method == "POST" && id.is_empty() {
+            let id = format!("note-{:08x}-37a2-4fd9-92f1-fd5b1ee5a5f0", 0x6f1c_0a2f + notes.len());
+            notes.push((id.clone(), vec![text]));
+            return json!({"id": id}).to_string();
+        }
+        if method == "GET" && id.is_empty() {
+            return json!(notes.iter().map(|(id, _)| id).collect::<Vec<_>>()).to_string();
+        }
+        let (_, lines) = notes.iter_mut().find(|(other, _)| *other == id).unwrap();
+        if method != "GET" {
+            lines.push(text);
+        }
+        json!({"id": id, "lines": lines}).to_string()
+    }
+}
+
+/// A client of it.
+struct Client<'a>(&'a Session);
+
+impl Client<'_> {
+    fn create(&self, text: &str) -> String {
+        let answer = post(&self.url("/v1/notes"), &json!({"text": text}).to_string()).text();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        answer["id"].as_str().unwrap().to_owned()
+    }
+
+    fn add(&self, id: &str, text: &str) {
+        let json = "Content-Type: application/json\r\n";
+        let body = json!({"text": text}).to_string();
+        assert_eq!(ask("PATCH", &self.url(&format!("/v1/notes/{id}")), json, &body).status, 200);
+    }
+
+    /// Changes a note by a request to another path.
+    fn mark(&self, id: &str, text: &str) {
+        let body = json!({"note": id, "text": text}).to_string();
+        assert_eq!(post(&self.url("/v1/marks"), &body).status, 200);
+    }
+
+    /// How many lines the note has.
+    fn lines(&self, id: &str) -> usize {
+        let answer = get(&self.url(&format!("/v1/notes/{id}"))).text();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        answer["lines"].as_array().unwrap().len()
+    }
+
+    fn count(&self) -> usize {
+        let answer = get(&self.url("/v1/notes")).text();
+        serde_json::from_str::<Vec<Value>>(&answer).unwrap().len()
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.0.url())
+    }
+}
+
+/// Has one conversation while recording and another one in replay.
+async fn check<T: PartialEq + std::fmt::Debug>(
+    recorded: impl Fn(&Client<'_>),
+    live: impl Fn(&Client<'_>) -> T,
+    expected: T,
+) {
+    let stage = Stage::new();
+    let notes = Notes::default();
+    let upstream = Upstream::json(move |asked| notes.answer(asked));
+    let session = stage.record(&upstream).await;
+    recorded(&Client(&session));
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+
+    let answered = live(&Client(&session));
+    session.finish().await.unwrap();
+
+    assert_eq!(answered, expected);
+}
+
+/// Created, read, changed, read, changed, read.
+fn three_states(client: &Client<'_>) {
+    let id = client.create("1");
+    client.lines(&id);
+    client.add(&id, "2");
+    client.lines(&id);
+    client.add(&id, "3");
+    client.lines(&id);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn however_often_it_is_read_a_state_stays_until_it_is_written() {
+    let live = |client: &Client<'_>| {
+        let id = client.create("1");
+        let first = [(); 4].map(|()| client.lines(&id));
+        client.add(&id, "2");
+        let second = [(); 3].map(|()| client.lines(&id));
+        client.add(&id, "3");
+        (first, second, [(); 2].map(|()| client.lines(&id)))
+    };
+
+    check(three_states, live, ([1; 4], [2; 3], [3; 2])).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_reads_less_often_sees_what_its_last_write_led_to() {
+    let live = |client: &Client<'_>| {
+        let id = client.create("1");
+        client.add(&id, "2");
+        let second = client.lines(&id);
+        client.add(&id, "3");
+        (second, client.lines(&id))
+    };
+    check(three_states, live, (2, 3)).await;
+
+    let live = |client: &Client<'_>| {
+        let id = client.create("1");
+        client.add(&id, "2");
+        client.add(&id, "3");
+        client.lines(&id)
+    };
+    check(three_states, live, 3).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_skips_a_write_gets_on() {
+    let live = |client: &Client<'_>| {
+        let id = client.create("1");
+        let first = client.lines(&id);
+        client.add(&id, "3");
+        (first, client.lines(&id))
+    };
+    check(three_states, live, (1, 3)).await;
+
+    let recorded = |client: &Client<'_>| {
+        let id = client.create("1");
+        client.add(&id, "2");
+        client.lines(&id);
+    };
+    let live = |client: &Client<'_>| client.lines(&client.create("1"));
+    check(recorded, live, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_grows_with_what_is_created_in_it() {
+    let recorded = |client: &Client<'_>| {
+        client.count();
+        client.create("1");
+        client.count();
+        client.create("2");
+        client.count();
+    };
+    let live = |client: &Client<'_>| {
+        let none = [client.count(), client.count()];
+        client.create("1");
+        let one = [client.count(), client.count()];
+        client.create("2");
+        (none, one, [client.count(), client.count()])
+    };
+
+    check(recorded, live, ([0; 2], [1; 2], [2; 2])).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_elsewhere_that_names_the_thing_counts() {
+    let recorded = |client: &Client<'_>| {
+        let id = client.create("1");
+        client.lines(&id);
+        client.mark(&id, "2");
+        client.lines(&id);
+    };
+    let live = |client: &Client<'_>| {
+        let id = client.create("1");
+        let first = [(); 3].map(|()| client.lines(&id));
+        client.mark(&id, "2");
+        (first, [(); 2].map(|()| client.lines(&id)))
+    };
+
+    check(recorded, live, ([1; 3], [2; 2])).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_to_one_thing_does_not_hold_up_another() {
+    let recorded = |client: &Client<'_>| {
+        let [one, other] = ["1", "x"].map(|text| client.create(text));
+        client.lines(&one);
+        client.lines(&other);
+        client.add(&other, "y");
+        client.add(&one, "2");
+        client.lines(&one);
+        client.lines(&other);
+    };
+    let live = |client: &Client<'_>| {
+        let [one, other] = ["1", "x"].map(|text| client.create(text));
+        client.add(&one, "2");
+        let changed = [client.lines(&one), client.lines(&other), client.lines(&other)];
+        client.add(&other, "y");
+        (changed, [client.lines(&one), client.lines(&other)])
+    };
+
+    check(recorded, live, ([2, 1, 1], [2, 2])).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changes_by_itself_is_told_in_recorded_order() {
+    let stage = Stage::new();
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let upstream = Upstream::json(move |of| {
+        let polled = of.head.line.starts_with("GET");
+        let number = asked.fetch_add(usize::from(polled), std::sync::atomic::Ordering::SeqCst);
+        format!("[{number}]")
+    });
+    let poll = |session: &Session| get(&format!("{}/v1/runs/1", session.url())).text();
+    let session = stage.record(&upstream).await;
+    post(&format!("{}/v1/runs", session.url()), "{}");
+    for _ in 0..3 {
+        poll(&session);
+    }
+    ask("HEAD", &format!("{}/v1/runs/1", session.url()), "", "");
+    poll(&session);
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+
+    post(&format!("{}/v1/runs", session.url()), "{}");
+    let polled = [(); 5].map(|()| poll(&session));
+    session.finish().await.unwrap();
+
+    assert_eq!(polled, ["[0]", "[1]", "[2]", "[3]", "[3]"]);
+}
