@@ -23,6 +23,11 @@ pub fn may_identify(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
+/// Whether a text may be what a client marks a request or a message with: any word.
+pub fn may_mark(text: &str) -> bool {
+    (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// Whether a number may be an identifier.
 pub fn may_number(spelled: &str) -> bool {
     spelled.len() <= 20 && !spelled.is_empty() && spelled.bytes().all(|byte| byte.is_ascii_digit())
@@ -116,11 +121,13 @@ fn read(document: Text<'_>, offset: usize, said: &HashSet<String>, found: &mut V
 
 /// The scope of a value that is no part of a JSON-RPC envelope.
 fn ordinary(name: &str, value: &str, form: Form) -> Option<Scope> {
-    let may = match form {
-        Form::Text => may_identify(value),
-        Form::Number => may_number(value),
+    let may = match (Meaning::of(name), form) {
+        (Meaning::Mark, Form::Text) => may_mark(value),
+        (Meaning::Identity, Form::Text) => may_identify(value),
+        (Meaning::Mark | Meaning::Identity, Form::Number) => may_number(value),
+        _ => false,
     };
-    (may && Meaning::of(name).identifies()).then(|| scope_of(name, form))
+    may.then(|| scope_of(name, form))
 }
 
 /// What a member of a JSON-RPC message is.

@@ -1,5 +1,6 @@
 //! Finding identifiers in text.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::minted;
@@ -23,6 +24,15 @@ const CONTENT: usize = 200;
 /// The text may be JSON as it is spelled or what it says: a letter that belongs to an escape is not
 /// taken for a part of a word.
 pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    identifiers_like(text, &Shapes::NONE)
+}
+
+/// The same with what looks like identifiers that are known: random letters spell something now and
+/// then.
+pub fn identifiers_like<'a>(
+    text: &'a str,
+    shapes: &'a Shapes,
+) -> impl Iterator<Item = Range<usize>> + 'a {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -35,13 +45,56 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
                     at = token.end;
                     found.push(token);
                 }
-                None => within(bytes, unescaped(bytes, span), &mut found),
+                None => {
+                    let span = unescaped(bytes, span);
+                    within(bytes, span.clone(), &mut found);
+                    if found.is_empty() {
+                        found.extend(
+                            shapes.find(&text[span.clone()]).map(|at| span.start + at..span.end),
+                        );
+                    }
+                }
             }
             found.reverse();
         }
         found.pop()
     })
 }
+
+/// What identifiers look like that are known: a prefix and a length.
+#[derive(Debug, Default)]
+pub struct Shapes(Option<HashSet<(String, usize)>>);
+
+impl Shapes {
+    const NONE: Self = Self(None);
+
+    /// Learns from the identifier that stands at `range` of a text, if it has a prefix.
+    pub fn learn(&mut self, text: &str, range: &Range<usize>) {
+        let before = text.as_bytes()[..range.start].iter().rev();
+        let prefix = range.start - before.take_while(|byte| is_word(byte)).count();
+        if range.start > prefix + 1 && range.len() >= PLAIN {
+            let shape = (text[prefix..range.start].to_owned(), range.len());
+            self.0.get_or_insert_default().insert(shape);
+        }
+    }
+
+    /// Where an identifier of a known shape begins in a run that has nothing else behind it.
+    fn find(&self, run: &str) -> Option<usize> {
+        let known = self.0.as_ref()?;
+        let separators = run.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'-' | b'_'));
+        let starts = separators.map(|(at, _)| at + 1);
+        starts.take(MOST_PARTS).find(|start| {
+            run.len() - start >= PLAIN
+                && known.contains(&(run[..*start].to_owned(), run.len() - start))
+        })
+    }
+}
+
+/// Shorter ones are words as often as not.
+const PLAIN: usize = 16;
+
+/// A prefix has so many parts at most.
+const MOST_PARTS: usize = 4;
 
 /// The next run of letters, digits, `-` and `_` that is long enough.
 ///

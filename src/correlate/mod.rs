@@ -22,9 +22,9 @@ mod plain;
 
 pub use bindings::Bindings;
 pub use echoes::{Echo, Renamed};
-pub use field::{Envelopes, Role, may_identify, may_number, scope_of};
+pub use field::{Envelopes, Role, may_identify, may_mark, may_number, scope_of};
 pub use hole::{Form, Hole, Scope};
-pub use identifier::identifiers;
+pub use identifier::{Shapes, identifiers, identifiers_like};
 pub use ledger::{Entry, Ledger, Sign};
 pub use moment::{is_epoch, is_moment, moments};
 pub use name::Meaning;

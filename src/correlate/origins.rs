@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::field::fields;
 use super::moment::epochs;
 use super::plain::Plain;
-use super::{Scope, identifiers, moments};
+use super::{Scope, Shapes, identifiers, moments};
 use crate::cassette::{Cassette, Headers};
 
 /// Who brought an identifier up.
@@ -32,6 +32,8 @@ pub struct Origin {
 pub struct Origins {
     known: Known,
     minted: usize,
+    /// What those of the client look like.
+    shapes: Shapes,
     /// Values of fields, which are identifiers by the name of the field only.
     fields: Known,
     moments: Known,
@@ -49,8 +51,11 @@ impl Origins {
         let mut origins = Self::default();
         conversation(cassette, |from, text| {
             for range in identifiers(text) {
-                let fresh = note(&mut origins.known, &text[range], from);
-                origins.minted += usize::from(fresh && from.issuer == Issuer::Client);
+                let fresh = note(&mut origins.known, &text[range.clone()], from);
+                if fresh && from.issuer == Issuer::Client {
+                    origins.minted += 1;
+                    origins.shapes.learn(text, &range);
+                }
             }
         });
         origins
@@ -79,6 +84,11 @@ impl Origins {
     /// Where an identifier came from; `None` if it does not appear in the cassette.
     pub fn origin(&self, identifier: &str) -> Option<Origin> {
         self.known.get(identifier).or_else(|| self.fields.get(identifier)).copied()
+    }
+
+    /// What identifiers look like that the client makes up.
+    pub fn shapes(&self) -> &Shapes {
+        &self.shapes
     }
 
     /// Whether the server issued a value that is an identifier, or a time, in this scope.

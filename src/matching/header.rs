@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::hash::{HEADER, combine, hash_of, member};
 use super::value::{Value, Values};
 use crate::cassette::{Headers, Request};
-use crate::correlate::{Form, Hole, Meaning, Scope, identifiers, may_identify};
+use crate::correlate::{Form, Hole, Meaning, Scope, Shapes, identifiers_like, may_mark};
 use crate::rules::Treatment;
 
 /// Fields that have a meaning in the protocol and are compared as they are.
@@ -97,14 +97,14 @@ pub(super) fn attempt(headers: &Headers) -> Option<u32> {
 
 /// The values by which the client marks the request in its header (`idempotency-key`,
 /// `x-request-id`). They do not count; the server may give them back.
-pub(super) fn marks(headers: &Headers) -> Vec<Hole> {
+pub(super) fn marks(headers: &Headers, shapes: &Shapes) -> Vec<Hole> {
     let mut marks = Vec::new();
     for (name, value) in headers.iter().filter(|(name, _)| Meaning::of(name) == Meaning::Mark) {
         let Ok(text) = std::str::from_utf8(value) else { continue };
         let place = member(HEADER, hash_of(&name.to_ascii_lowercase()));
-        let words = identifiers(text).map(|range| (Scope::Anywhere, &text[range]));
+        let words = identifiers_like(text, shapes).map(|range| (Scope::Anywhere, &text[range]));
         let mut words: Vec<_> = words.collect();
-        if words.is_empty() && may_identify(text) {
+        if words.is_empty() && may_mark(text) {
             words.push((Scope::Word, text));
         }
         marks.extend(words.into_iter().map(|(scope, word)| Hole {

@@ -40,7 +40,8 @@ impl Skeleton {
         let mut holes = values.holes;
         holes.sort_by_key(|hole| hole.place);
         let attempt = header::attempt(&request.headers);
-        Self { hash, holes, marks: header::marks(&request.headers), attempt }
+        let marks = header::marks(&request.headers, origins.shapes());
+        Self { hash, holes, marks, attempt }
     }
 }
 

@@ -5,8 +5,8 @@ use std::hash::Hasher;
 
 use super::hash::{HOLE, combine, hash_of, hasher};
 use crate::correlate::{
-    Form, Hole, Meaning, Origins, Scope, identifiers, is_epoch, is_moment, may_identify,
-    may_number, moments, scope_of,
+    Form, Hole, Meaning, Origins, Scope, identifiers_like, is_epoch, is_moment, may_identify,
+    may_mark, may_number, moments, scope_of,
 };
 use crate::json::canonical_number;
 use crate::rules::{Rules, Treatment};
@@ -66,8 +66,12 @@ impl Values<'_> {
         if is_moment(text) || (value.meaning == Meaning::Moment && is_epoch(text)) {
             return self.whole(value.place, Scope::Moment, text, Form::Text);
         }
-        let by_name =
-            value.meaning.identifies() && may_identify(text) && identifiers(text).next().is_none();
+        let by_name = match value.meaning {
+            Meaning::Mark => may_mark(text),
+            Meaning::Identity => may_identify(text),
+            _ => false,
+        };
+        let by_name = by_name && identifiers_like(text, self.origins.shapes()).next().is_none();
         if by_name {
             return self.whole(value.place, Scope::Word, text, Form::Text);
         }
@@ -122,7 +126,7 @@ impl Values<'_> {
         let mut hasher = hasher();
         let mut rest = 0;
         let mut times = moments(text).peekable();
-        let mut words = identifiers(text).peekable();
+        let mut words = identifiers_like(text, self.origins.shapes()).peekable();
         loop {
             let time_is_next = match (words.peek(), times.peek()) {
                 (Some(word), Some(time)) => time.start < word.start,
