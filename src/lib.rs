@@ -104,6 +104,6 @@ pub use error::{Error, Result};
 pub use mode::Mode;
 #[cfg(feature = "wiremock")]
 pub use mount::{Mounted, mount};
-pub use recorder::Recording;
+pub use recorder::{Recording, Saved};
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};

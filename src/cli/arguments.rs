@@ -87,8 +87,12 @@ impl Common {
 
     pub(super) fn session(&self) -> SessionBuilder {
         let (folder, name) = self.place();
-        let session =
-            crate::Session::builder(&name).cassettes(absolute(&folder)).listen(self.listen);
+        let session = crate::Session::builder(&name).cassettes(absolute(&folder));
+        let session = session.listen(self.listen);
+        let session = match self.cassette {
+            Some(_) => session,
+            None => session.open_when_asked(),
+        };
         match &self.config {
             Some(file) => session.config(absolute(file)),
             None => session,

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use crate::store::Recovered;
+
 /// Something that the person who runs a session wants to know at once.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
     /// A request that nothing recorded answers.
     Miss(Miss),
+    /// A request of a kind that cannot be recorded; it did not reach the server.
+    Unrecorded(Miss),
     /// A recorder had been killed; what it had written was saved.
     Rescued {
         /// Where it is now.
@@ -45,6 +49,18 @@ pub struct Miss {
     pub path: String,
     /// Why nothing answers it, in several lines.
     pub explanation: String,
+}
+
+impl Event {
+    /// What a killed recorder had written is in that file now.
+    pub(crate) fn rescued(left: &Recovered, path: PathBuf) -> Self {
+        Self::Rescued {
+            path,
+            interactions: left.cassette.interactions.len(),
+            cut: left.cut,
+            unasked: left.unasked,
+        }
+    }
 }
 
 impl Miss {

@@ -1,6 +1,7 @@
 //! From a request to the session it belongs to.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::header::UPGRADE;
@@ -9,8 +10,8 @@ use hyper::body::Incoming;
 use tokio::sync::OnceCell;
 
 use super::event::{Event, Miss};
-use super::settings::Settings;
-use super::summary::{Summary, Unplayed};
+use super::settings::{Opening, Settings};
+use super::summary::Unplayed;
 use super::track::{self, Track};
 use super::{control, track::Begun};
 use crate::cassette::Name;
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::matching::Mismatch;
 use crate::mode::Mode;
 use crate::percent;
-use crate::recorder::{Recorder, Recording, Tape};
+use crate::recorder::{Recorder, Tape};
 use crate::redact::Redactor;
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
@@ -28,21 +29,23 @@ use crate::store::Journal;
 /// All sessions that are served at one address.
 #[derive(Debug)]
 pub(super) struct Gateway {
-    settings: Settings,
-    tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
+    pub(super) settings: Settings,
+    pub(super) tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
     /// Loaded cassettes, shared by the sessions of the same name.
-    library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
-    tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
+    pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
+    pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Mutex<Vec<Miss>>,
+    /// How many requests came, whatever they asked for.
+    pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
-    failure: Mutex<Option<Error>>,
+    pub(super) failure: Mutex<Option<Error>>,
 }
 
 /// A session that is opened by its first request, once.
 #[derive(Debug)]
-struct Slot {
+pub(super) struct Slot {
     cassette: Name,
-    track: OnceCell<Track>,
+    pub(super) track: OnceCell<Track>,
 }
 
 impl Gateway {
@@ -55,10 +58,12 @@ impl Gateway {
             library: Mutex::default(),
             tapes: Mutex::default(),
             misses: Mutex::default(),
+            requests: AtomicUsize::new(0),
             failure: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
-        if Track::plan(&gateway.settings, &name) == Mode::Replay {
+        let at_once = gateway.settings.opening == Opening::AtOnce;
+        if at_once && Track::plan(&gateway.settings, &name) == Mode::Replay {
             match gateway.recorded(&name).await {
                 Err(error) if error.is_no_cassette() => {}
                 Err(error) => return Err(error),
@@ -112,53 +117,12 @@ impl Gateway {
         all
     }
 
-    /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
-    /// returned.
-    pub(super) async fn finish(&self) -> Result<Summary> {
-        let tapes = std::mem::take(&mut *lock(&self.tapes));
-        let mut recordings = Vec::new();
-        let mut failure = lock(&self.failure).take();
-        for (name, tape) in tapes.iter().filter_map(|(name, cell)| Some((name, cell.get()?))) {
-            tape.settle(self.settings.patience.grace + std::time::Duration::from_secs(1)).await;
-            let base = lock(&self.library).get(name).and_then(|cell| cell.get().cloned());
-            match tape.finish(base.as_ref().map(|base| base.cassette())) {
-                Ok(recording) => recordings.push(recording),
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(self.summary(recordings)),
-        }
-    }
-
-    fn summary(&self, recordings: Vec<Recording>) -> Summary {
-        let unplayed = self.unplayed();
-        let tracks = lock(&self.tracks);
-        let replayed: Vec<usize> = tracks
-            .values()
-            .filter_map(|slot| {
-                Some(slot.track.get()?.replayer()?.recorded().cassette().interactions.len())
-            })
-            .collect();
-        Summary {
-            recordings,
-            misses: self.misses(),
-            sessions: replayed.len(),
-            played: replayed.iter().sum::<usize>() - unplayed.len(),
-            unplayed,
-        }
-    }
-
     async fn serve(&self, request: Request<Incoming>) -> Answer {
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(asked) = control::asked(target) {
             return control::answer(self, &head.method, asked);
-        }
-        if wants_websocket(&head.headers) {
-            let message = "retape does not record WebSocket or other upgrades yet";
-            return problem(StatusCode::NOT_IMPLEMENTED, "upgrade", message);
         }
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
@@ -169,6 +133,12 @@ impl Gateway {
             Ok(track) => track,
             Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
         };
+        if wants_websocket(&head.headers) {
+            return self.refuse_upgrade(
+                missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES),
+                track,
+            );
+        }
         let place = Place::of(&head.headers, address.session);
         match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
@@ -248,12 +218,7 @@ impl Gateway {
         let begun = cell.get_or_try_init(|| async {
             let Begun { tape, rescued } = track::begin(&self.settings, name)?;
             if let Some((left, path)) = rescued {
-                self.tell(Event::Rescued {
-                    path,
-                    interactions: left.cassette.interactions.len(),
-                    cut: left.cut,
-                    unasked: left.unasked,
-                });
+                self.tell(Event::rescued(&left, path));
             }
             Ok(tape)
         });
@@ -293,18 +258,20 @@ impl Gateway {
         error: Error,
     ) -> Answer {
         let explanation = format!("{error:?}");
-        let redacted = Redactor::standard().target(&address.target);
-        self.note(Miss {
-            session: address.session.to_owned(),
-            cassette: cassette.to_owned(),
-            method: head.method.to_string(),
-            path: redacted.unwrap_or_else(|| address.target.clone().into_owned()),
-            explanation: explanation.clone(),
-        });
+        self.note(missed(head, address, cassette, &explanation));
         if !error.is_no_cassette() && !error.is_no_name() {
             lock(&self.failure).get_or_insert(error);
         }
         miss_answer(&head.headers, &explanation)
+    }
+
+    /// What cannot be recorded is missing in a replay, and in the recording.
+    fn refuse_upgrade(&self, miss: Miss, track: &Track) -> Answer {
+        match track {
+            Track::Replay(_) => self.note(miss),
+            Track::Forward(_) | Track::Extend(..) => self.tell(Event::Unrecorded(miss)),
+        }
+        problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
     }
 
     fn note(&self, miss: Miss) {
@@ -329,6 +296,25 @@ impl Handler for Gateway {
     }
 }
 
+const NO_UPGRADES: &str = "retape does not record WebSocket or other upgrades yet";
+
+/// A request that is not answered, as people may see it.
+fn missed(
+    head: &http::request::Parts,
+    address: &Address<'_>,
+    cassette: &str,
+    explanation: &str,
+) -> Miss {
+    let redacted = Redactor::standard().target(&address.target);
+    Miss {
+        session: address.session.to_owned(),
+        cassette: cassette.to_owned(),
+        method: head.method.to_string(),
+        path: redacted.unwrap_or_else(|| address.target.clone().into_owned()),
+        explanation: explanation.to_owned(),
+    }
+}
+
 /// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.
 fn wants_websocket(headers: &HeaderMap) -> bool {
     let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
@@ -337,6 +323,6 @@ fn wants_websocket(headers: &HeaderMap) -> bool {
         .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

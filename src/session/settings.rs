@@ -25,6 +25,7 @@ pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 #[derive(Clone)]
 pub struct SessionBuilder {
     cassette: String,
+    opening: Opening,
     cassettes: Option<PathBuf>,
     upstream: Option<String>,
     mode: Option<Mode>,
@@ -39,9 +40,21 @@ pub struct SessionBuilder {
 /// What a clock can count to for sure: `Duration::MAX` means no limit, and none is added to it.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// When the default cassette is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// At once: what is wrong with it is told before anything is asked, and what is not asked for
+    /// is left unplayed.
+    AtOnce,
+    /// When something is asked for that names no cassette.
+    #[cfg(feature = "cli")]
+    WhenAsked,
+}
+
 /// Settings that are complete.
 pub(super) struct Settings {
     pub(super) cassette: Name,
+    pub(super) opening: Opening,
     pub(super) folder: PathBuf,
     pub(super) upstream: Option<Upstream>,
     pub(super) mode: Mode,
@@ -57,6 +70,7 @@ impl SessionBuilder {
     pub(super) fn new(cassette: &str) -> Self {
         Self {
             cassette: cassette.to_owned(),
+            opening: Opening::AtOnce,
             cassettes: None,
             upstream: None,
             mode: None,
@@ -67,6 +81,13 @@ impl SessionBuilder {
             rules: Rules::default(),
             listener: Arc::new(|_| {}),
         }
+    }
+
+    /// Nobody chose the default cassette: it is none of the session's if nobody asks for it.
+    #[cfg(feature = "cli")]
+    pub(crate) fn open_when_asked(mut self) -> Self {
+        self.opening = Opening::WhenAsked;
+        self
     }
 
     /// The folder of the cassettes; `cassettes` if it is not set. A relative one is looked for below
@@ -175,6 +196,7 @@ impl SessionBuilder {
         };
         Ok(Settings {
             cassette: Name::new(self.cassette)?,
+            opening: self.opening,
             folder,
             upstream,
             mode,

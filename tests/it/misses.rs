@@ -130,7 +130,7 @@ async fn a_cassette_that_is_not_there_is_a_miss() {
     assert_eq!(status, 470);
     assert_snapshot!(text, @r"
     no cassette `no/such` (`FOLDER/no/such.json`)
-    hint: record it: `retape record --upstream URL no/such -- COMMAND`
+    hint: record it: `retape record --upstream URL --cassettes FOLDER no/such -- COMMAND`
     ");
 }
 
