@@ -102,6 +102,22 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
     Ok(path)
 }
 
+/// Writes a report in one step. It can be made again, so nothing waits until it is on the disk.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(crate) fn write_report(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    make_folder(folder.unwrap_or(Path::new(".")))?;
+    let unfinished = unfinished(path);
+    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
+    written.map_err(|source| {
+        let _ = fs::remove_file(&unfinished);
+        Error::io("write file", path, source)
+    })
+}
+
 /// Removes bodies that the cassette does not name any more. Only files that are named like a body
 /// are touched; what cannot be removed does no harm.
 fn remove_leftovers(bodies: &Path, named: &BTreeSet<String>) {
@@ -136,6 +152,12 @@ fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|source| Error::io("create folder", folder, source))
 }
 
+/// The file beside a file in which it is written.
+fn unfinished(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
 /// Writes a file beside, brings it to the disk, and puts it in the place of the old one.
 fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |source| {
@@ -143,11 +165,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
             .with_hint("what was there before is unharmed; free some space or choose another folder, then try again")
     };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let unfinished = folder.join(format!(
-        ".{}.{}.tmp",
-        path.file_name().unwrap_or_default().to_string_lossy(),
-        std::process::id()
-    ));
+    let unfinished = unfinished(path);
     let written = File::create(&unfinished)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&unfinished, path));
