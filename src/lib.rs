@@ -65,8 +65,9 @@
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
-//!   written; `correlate`: who issued which identifier; [`message`]: typed messages;
-//!   [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of these does any IO.
+//!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
+//!   [`message`]: typed messages; [`cassette`]: the data and its file; [`rules`]: what a person says
+//!   about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -79,6 +80,7 @@ pub mod cassette;
 #[doc(hidden)]
 pub mod cli;
 mod correlate;
+pub mod diff;
 mod error;
 mod json;
 #[doc(hidden)] // Its index is measured by the benchmarks.

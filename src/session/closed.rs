@@ -49,6 +49,7 @@ impl Closed {
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
+        failure = failure.or(self.gateway.misses().finish().err());
         match failure {
             Some(error) => Err(error),
             None => Ok(self.summary(recordings)),
@@ -74,7 +75,7 @@ impl Closed {
             requests: self.gateway.requests.load(Ordering::Relaxed),
             cassettes,
             recordings,
-            misses: self.gateway.misses(),
+            misses: self.gateway.misses().all(),
             sessions: replayed.len(),
             played: replayed.iter().sum::<usize>() - unplayed.len(),
             unplayed,

@@ -7,19 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use http::header::UPGRADE;
 use http::{HeaderMap, Request, StatusCode};
 use hyper::body::Incoming;
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::event::{Event, Miss};
+use super::misses::{self, Misses};
 use super::settings::{Opening, Settings};
 use super::summary::Unplayed;
 use super::track::{self, Track};
-use super::{control, track::Begun};
+use super::{control, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::error::{Error, Result};
 use crate::matching::Mismatch;
 use crate::mode::Mode;
-use crate::percent;
-use crate::recorder::{Recorder, Tape};
+use crate::recorder::{Recorder, Tape, Upstream};
 use crate::redact::Redactor;
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
@@ -34,7 +35,7 @@ pub(super) struct Gateway {
     /// Loaded cassettes, shared by the sessions of the same name.
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
-    misses: Mutex<Vec<Miss>>,
+    misses: Misses,
     /// How many requests came, whatever they asked for.
     pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
@@ -53,11 +54,11 @@ impl Gateway {
     /// be missing: all clients may name cassettes of their own.
     pub(super) async fn open(settings: Settings) -> Result<Self> {
         let gateway = Self {
+            misses: Misses::begin(settings.misses.clone())?,
             settings,
             tracks: Mutex::default(),
             library: Mutex::default(),
             tapes: Mutex::default(),
-            misses: Mutex::default(),
             requests: AtomicUsize::new(0),
             failure: Mutex::default(),
         };
@@ -77,17 +78,16 @@ impl Gateway {
         self.settings.mode
     }
 
-    pub(super) fn misses(&self) -> Vec<Miss> {
-        lock(&self.misses).clone()
+    pub(super) fn misses(&self) -> &Misses {
+        &self.misses
     }
 
     /// Lets the runs of a session, or of all, begin anew. Tells how many there were.
     pub(super) fn reset(&self, session: Option<&str>) -> usize {
         let tracks = lock(&self.tracks);
-        let session = session.map(percent::decoded);
-        let chosen = tracks.iter().filter(|(name, _)| {
-            session.as_ref().is_none_or(|session| *session == percent::decoded(name))
-        });
+        let chosen = tracks
+            .iter()
+            .filter(|(name, _)| session.is_none_or(|session| misses::is_same(name, session)));
         let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
         replayers.map(Replayer::reset).count()
     }
@@ -98,6 +98,18 @@ impl Gateway {
             .iter()
             .map(|(session, slot)| (session.clone(), slot.cassette.clone()))
             .collect()
+    }
+
+    /// What a session is at, if it was asked for.
+    pub(super) fn inspect(&self, session: &str) -> Option<Value> {
+        let found = lock(&self.tracks)
+            .iter()
+            .find(|(name, _)| misses::is_same(name, session))
+            .map(|(name, slot)| (name.clone(), Arc::clone(slot)));
+        let (name, slot) = found?;
+        let replayer = slot.track.get().and_then(Track::replayer);
+        let misses = self.misses.of(session);
+        Some(inspect::session(&name, slot.cassette.as_str(), replayer, &misses))
     }
 
     /// What was recorded and not asked for, by session.
@@ -135,7 +147,7 @@ impl Gateway {
         };
         if wants_websocket(&head.headers) {
             return self.refuse_upgrade(
-                missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES),
+                missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES.to_owned()),
                 track,
             );
         }
@@ -143,8 +155,8 @@ impl Gateway {
         match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
             Err(mismatch) => {
-                let explanation = self.missed(address.session, &slot.cassette, &mismatch);
-                miss_answer(&head.headers, &explanation)
+                let miss = self.missed(address.session, &slot.cassette, &mismatch);
+                miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
         }
     }
@@ -236,16 +248,9 @@ impl Gateway {
         }
     }
 
-    fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> String {
-        let explanation = report::miss(name.as_str(), mismatch);
-        self.note(Miss {
-            session: session.to_owned(),
-            cassette: name.to_string(),
-            method: mismatch.asked.method.clone(),
-            path: mismatch.asked.path.clone(),
-            explanation: explanation.clone(),
-        });
-        explanation
+    fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
+        let explanation = report::miss(name.as_str(), mismatch, &self.settings.rerun);
+        self.note(Miss::of(session, name.as_str(), mismatch).explained(explanation))
     }
 
     /// A request whose cassette cannot be opened is a miss as well. If it is there, or cannot be
@@ -255,28 +260,43 @@ impl Gateway {
         head: &http::request::Parts,
         address: &Address<'_>,
         cassette: &str,
-        error: Error,
+        mut error: Error,
     ) -> Answer {
-        let explanation = format!("{error:?}");
-        self.note(missed(head, address, cassette, &explanation));
+        if error.is_no_cassette() && !self.is_unfinished(cassette) {
+            error = error.with_hint(self.record_it(cassette));
+        }
+        let miss = self.note(missed(head, address, cassette, format!("{error:?}")));
         if !error.is_no_cassette() && !error.is_no_name() {
             lock(&self.failure).get_or_insert(error);
         }
-        miss_answer(&head.headers, &explanation)
+        miss_answer(&head.headers, &miss.explanation, miss.to_json())
     }
 
     /// What cannot be recorded is missing in a replay, and in the recording.
     fn refuse_upgrade(&self, miss: Miss, track: &Track) -> Answer {
         match track {
-            Track::Replay(_) => self.note(miss),
+            Track::Replay(_) => drop(self.note(miss)),
             Track::Forward(_) | Track::Extend(..) => self.tell(Event::Unrecorded(miss)),
         }
         problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
     }
 
-    fn note(&self, miss: Miss) {
-        lock(&self.misses).push(miss.clone());
-        self.tell(Event::Miss(miss));
+    /// Whether a killed recorder has left a journal of that cassette.
+    fn is_unfinished(&self, cassette: &str) -> bool {
+        let name = Name::new(cassette);
+        name.is_ok_and(|name| Journal::peek(&self.settings.folder, &name).is_some())
+    }
+
+    /// How a cassette comes to be that is not there.
+    fn record_it(&self, cassette: &str) -> String {
+        let upstream = self.settings.upstream.as_ref().map_or("", Upstream::origin);
+        format!("record it:\n  {}", self.settings.rerun.line(upstream, cassette))
+    }
+
+    fn note(&self, miss: Miss) -> Miss {
+        self.misses.note(miss.clone());
+        self.tell(Event::Miss(miss.clone()));
+        miss
     }
 
     fn tell(&self, event: Event) {
@@ -303,16 +323,12 @@ fn missed(
     head: &http::request::Parts,
     address: &Address<'_>,
     cassette: &str,
-    explanation: &str,
+    explanation: String,
 ) -> Miss {
     let redacted = Redactor::standard().target(&address.target);
-    Miss {
-        session: address.session.to_owned(),
-        cassette: cassette.to_owned(),
-        method: head.method.to_string(),
-        path: redacted.unwrap_or_else(|| address.target.clone().into_owned()),
-        explanation: explanation.to_owned(),
-    }
+    let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
+    let asked = (head.method.as_str(), path.as_str());
+    Miss::unexplained(address.session, cassette, asked).explained(explanation)
 }
 
 /// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.

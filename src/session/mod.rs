@@ -8,6 +8,8 @@ mod closed;
 mod control;
 mod event;
 mod gateway;
+mod inspect;
+mod misses;
 mod settings;
 mod summary;
 mod track;
@@ -126,10 +128,10 @@ impl Session {
 
     /// The requests so far that nothing recorded answered.
     pub fn misses(&self) -> Vec<Miss> {
-        self.gateway.misses()
+        self.gateway.misses().all()
     }
 
-    /// Lets every run through a cassette begin anew.
+    /// Lets every run through a cassette begin anew. What was missed so far stays missed.
     pub fn reset(&self) {
         self.gateway.reset(None);
     }

@@ -14,6 +14,7 @@ use crate::error::{Error, Kind, Result};
 use crate::mode::Mode;
 use crate::recorder::{Patience, Upstream};
 use crate::replayer::Pace;
+use crate::report::Rerun;
 use crate::rules::{Config, Rules};
 use crate::server::Server;
 use crate::store;
@@ -32,6 +33,8 @@ pub struct SessionBuilder {
     listen: SocketAddr,
     pace: Pace,
     patience: Patience,
+    misses: Option<PathBuf>,
+    rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
     listener: Listener,
@@ -60,6 +63,9 @@ pub(super) struct Settings {
     pub(super) mode: Mode,
     pub(super) pace: Pace,
     pub(super) patience: Patience,
+    pub(super) misses: Option<PathBuf>,
+    /// How what is missed is recorded.
+    pub(super) rerun: Rerun,
     config: Config,
     /// What the test itself says about matching.
     rules: Rules,
@@ -77,6 +83,8 @@ impl SessionBuilder {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             pace: Pace::Instant,
             patience: Patience::default(),
+            misses: None,
+            rerun: None,
             config: None,
             rules: Rules::default(),
             listener: Arc::new(|_| {}),
@@ -134,6 +142,22 @@ impl SessionBuilder {
         self
     }
 
+    /// A file that tells what was missed, as JSON: `[]` from the start, and brought up to date with
+    /// each miss. A relative one is below the crate that cargo runs, else below the current folder.
+    ///
+    /// Each session has a file of its own: the last one to be started empties it.
+    pub fn misses(mut self, file: impl Into<PathBuf>) -> Self {
+        self.misses = Some(file.into());
+        self
+    }
+
+    /// The command that a miss tells for recording anew.
+    #[cfg(feature = "cli")]
+    pub(crate) fn rerun(mut self, rerun: Rerun) -> Self {
+        self.rerun = Some(rerun);
+        self
+    }
+
     /// The file that says what counts in requests; if it is not set, the nearest `retape.toml` above
     /// the folder of cassettes, or in it, up to the root of the repository. A relative path is looked
     /// for below the crate that cargo runs, else below the current folder.
@@ -182,6 +206,7 @@ impl SessionBuilder {
     }
 
     fn complete(self) -> Result<Settings> {
+        let rerun = self.rerun.clone().unwrap_or_else(|| self.of_tests());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         let address = self.upstream.or_else(|| env::var("RETAPE_UPSTREAM").ok());
         let address = address.filter(|address| !address.is_empty());
@@ -202,10 +227,22 @@ impl SessionBuilder {
             mode,
             pace: self.pace,
             patience: self.patience,
+            misses: self.misses.map(|file| below_crate(&file)),
+            rerun,
             config,
             rules: self.rules,
             listener: self.listener,
         })
+    }
+
+    /// Sessions that take their mode from the environment record if it says so.
+    fn of_tests(&self) -> Rerun {
+        if self.mode.is_none() {
+            return Rerun::Tests;
+        }
+        let folder = self.cassettes.iter().filter(|folder| *folder != Path::new("cassettes"));
+        let folder = folder.flat_map(|folder| ["--cassettes".into(), folder.display().to_string()]);
+        Rerun::Cassette(folder.collect())
     }
 }
 

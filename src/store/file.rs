@@ -121,6 +121,17 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
     Ok(path)
 }
 
+/// Writes a report in one step. It can be made again, so nothing waits until it is on the disk.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(crate) fn write_report(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    make_folder(folder.unwrap_or(Path::new(".")))?;
+    replace(path, text.as_bytes())
+}
+
 /// Removes bodies that the cassette does not name any more. Only files that are named like a body
 /// are touched; what cannot be removed does no harm.
 fn remove_leftovers(bodies: &Path, named: &BTreeSet<String>) {

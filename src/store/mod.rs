@@ -10,6 +10,7 @@ mod mention;
 mod replace;
 
 pub use config::{find_config, load_config};
+pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
 #[cfg(feature = "cli")]

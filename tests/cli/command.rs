@@ -40,21 +40,53 @@ fn a_miss_fails_though_the_command_did_not() {
 
     assert_eq!(output.status.code(), Some(1));
     assert!(told(&output).contains("470 "));
-    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    assert_snapshot!(stage.harmless(&said(&output)), @"
     miss: GET /other
       `tape` (1 interaction) has no answer to
         GET /other
-      the nearest is interaction 1 (played before)
-        GET /1
-      its path differs
-        - recorded
-        + asked
-
-        - /1
-        + /other
-      hint: if the client is meant to ask this now, record it again: `retape record --upstream http://HOST tape -- COMMAND`
+      nothing like it was recorded; with GET there is
+        GET /1 (interaction 1)
+      hint: if the client is meant to ask this now, record it again:
+        retape record --upstream http://HOST tape -- CLIENT client::speak --exact --nocapture -q
     retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
     ");
+}
+
+#[test]
+fn a_file_tells_the_misses_of_a_command_that_swallowed_them_or_was_killed() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+    let misses =
+        || -> serde_json::Value { serde_json::from_str(&stage.read("out/misses.json")).unwrap() };
+
+    let replay = ["replay", "--misses", "out/misses.json", "tape"];
+    let asked = stage.around(&replay, "GET /other").output().unwrap();
+    assert_eq!((asked.status.code(), &misses()[0]["path"]), (Some(1), &"/other".into()));
+
+    let asks = "curl -s $RETAPE_URL/other2; kill -9 $$";
+    let killed = [&replay[..], &["--", "sh", "-c", asks]].concat();
+    assert_eq!(stage.retape(&killed).output().unwrap().status.code(), Some(137));
+    assert_eq!(misses()[0]["path"], "/other2");
+
+    let mut well = stage.around(&["replay", "tape"], "GET /1");
+    well.env("RETAPE_MISSES", "out/misses.json").output().unwrap();
+    assert_eq!(stage.read("out/misses.json"), "[]\n");
+}
+
+#[test]
+fn a_miss_tells_the_command_that_records_it_as_it_can_be_run() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+    std::fs::rename(stage.folder().join("cassettes"), stage.folder().join("my tapes")).unwrap();
+
+    let script = "curl -s {url}/2; echo \"it's done\"";
+    let arguments = ["replay", "--cassettes", "my tapes", "--env", "BASE={url}/v1", "tape"];
+    let arguments = [&arguments[..], &["--", "sh", "-c", script]].concat();
+    let output = stage.retape(&arguments).output().unwrap();
+
+    let said = stage.harmless(&said(&output));
+    let line = said.lines().find(|line| line.contains("retape record")).unwrap();
+    assert_snapshot!(line.trim(), @r#"retape record --upstream http://HOST --cassettes 'my tapes' --env BASE={url}/v1 tape -- sh -c 'curl -s {url}/2; echo "it'\''s done"'"#);
 }
 
 #[test]
