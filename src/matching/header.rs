@@ -101,11 +101,7 @@ fn essence(text: &str) -> &str {
 
 /// Which attempt at the same call a request is, counted from 0, if the client says so.
 pub(super) fn attempt(headers: &Headers) -> Option<u32> {
-    let counts = |name: &str| {
-        let said =
-            |attempt: &&str| attempt.len() == name.len() && attempt.eq_ignore_ascii_case(name);
-        ATTEMPTS.iter().any(|attempt| said(attempt))
-    };
+    let counts = |name: &str| ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name));
     let (_, value) = headers.iter().find(|(name, _)| counts(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }
