@@ -65,7 +65,7 @@
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
-//!   written; `correlate`: who issued which identifier; [`message`]: typed messages;
+//!   written; `correlate`: who issued which identifier; [`message`]: typed messages; [`order`]: in which order they come;
 //!   [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
@@ -90,6 +90,7 @@ mod mount;
 #[allow(dead_code, reason = "what uses it comes next")]
 mod multipart;
 mod nearest;
+pub mod order;
 mod percent;
 mod recorder;
 pub mod redact;
