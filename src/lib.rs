@@ -66,8 +66,8 @@
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
-//!   [`message`]: typed messages; [`cassette`]: the data and its file; [`rules`]: what a person says
-//!   about matching. None of these does any IO.
+//!   [`message`]: typed messages; [`order`]: in which order they come; [`cassette`]: the data and its
+//!   file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -91,6 +91,7 @@ mod mode;
 mod mount;
 mod multipart;
 mod nearest;
+pub mod order;
 mod percent;
 mod recorder;
 pub mod redact;

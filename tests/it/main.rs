@@ -16,6 +16,7 @@ mod message;
 mod misses;
 mod modes;
 mod mount;
+mod order;
 mod origins;
 mod outages;
 mod parallel;
