@@ -66,7 +66,7 @@
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`message`]: typed messages;
-//!   [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of these does any IO.
+//!   [`shape`]: what JSON values look like; [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -98,6 +98,7 @@ pub mod report;
 pub mod rules;
 mod server;
 pub mod session;
+pub mod shape;
 pub mod store;
 
 pub use cassette::{Cassette, Name};

@@ -18,7 +18,7 @@ const ROWS: [&[&str]; 11] = [
     &["report"],
     &["matching"],
     &["redact", "correlate"],
-    &["message"],
+    &["message", "shape"],
     &["cassette"],
     &["multipart", "rules"],
     &["error", "json", "nearest", "percent"],

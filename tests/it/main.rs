@@ -24,6 +24,7 @@ mod replay;
 mod retries;
 mod rules;
 mod sessions;
+mod shape;
 mod show;
 mod stage;
 mod states;
