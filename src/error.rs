@@ -50,6 +50,9 @@ pub(crate) enum Kind {
     Name { name: String, why: &'static str },
     /// There is no cassette of that name.
     NoCassette { name: String },
+    /// No recorder of that cassette was killed.
+    #[cfg(feature = "cli")]
+    NoJournal { name: String },
     /// A redaction rule of the file is not known to this release.
     UnknownRule { rule: String },
     /// A setting has a value that is not understood: which, and what it may be.
@@ -68,6 +71,8 @@ pub(crate) enum Kind {
     ForeignJournal,
     /// Requests had no recorded answer.
     Missed { count: usize },
+    /// The server that was recorded did not answer a single request.
+    Unanswered,
     /// Recorded interactions were not asked for.
     Unplayed { count: usize },
     /// The cassette cannot be served in the way that was asked for: why.
@@ -155,6 +160,11 @@ impl Error {
         matches!(self.0.kind, Kind::Missed { .. })
     }
 
+    /// Whether the server that was recorded did not answer a single request.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self.0.kind, Kind::Unanswered)
+    }
+
     /// Whether recorded interactions were left unplayed where all were asked for.
     pub fn is_unplayed(&self) -> bool {
         matches!(self.0.kind, Kind::Unplayed { .. })
@@ -212,6 +222,8 @@ impl fmt::Display for Kind {
             Self::MissingBody { hash } => write!(f, "body `{hash}` is missing or has been changed"),
             Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
             Self::NoCassette { name } => write!(f, "no cassette `{name}`"),
+            #[cfg(feature = "cli")]
+            Self::NoJournal { name } => write!(f, "no recorder of `{name}` left anything"),
             Self::UnknownRule { rule } => {
                 write!(f, "redaction rule `{rule}` is not known to this release")
             }
@@ -228,6 +240,7 @@ impl fmt::Display for Kind {
             }
             Self::Missed { count: 1 } => f.write_str("1 request has no recorded answer"),
             Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
+            Self::Unanswered => f.write_str("the server did not answer a single request"),
             Self::Unplayed { count: 1 } => f.write_str("1 recorded interaction was not played"),
             Self::Unplayed { count } => write!(f, "{count} recorded interactions were not played"),
             #[cfg(feature = "wiremock")]

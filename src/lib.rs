@@ -65,8 +65,9 @@
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
-//!   written; `correlate`: who issued which identifier; [`message`]: typed messages;
-//!   [`shape`]: what JSON values look like; [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of these does any IO.
+//!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
+//!   [`message`]: typed messages; [`shape`]: what JSON values look like; [`cassette`]: the data and
+//!   its file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -79,6 +80,7 @@ pub mod cassette;
 #[doc(hidden)]
 pub mod cli;
 mod correlate;
+pub mod diff;
 mod error;
 mod json;
 #[doc(hidden)] // Its index is measured by the benchmarks.
@@ -87,7 +89,6 @@ pub mod message;
 mod mode;
 #[cfg(feature = "wiremock")]
 mod mount;
-#[allow(dead_code, reason = "what uses it comes next")]
 mod multipart;
 mod nearest;
 mod percent;
@@ -106,6 +107,6 @@ pub use error::{Error, Result};
 pub use mode::Mode;
 #[cfg(feature = "wiremock")]
 pub use mount::{Mounted, mount};
-pub use recorder::Recording;
+pub use recorder::{Recording, Saved};
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};

@@ -11,7 +11,7 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 use crate::cassette::{Body, Cassette, End, Outcome, Response};
 use crate::error::{Error, Kind, Result};
 use crate::replayer::{MISS, Pace, Recorded, Replayer, SHOULD_RETRY};
-use crate::report;
+use crate::report::{self, Rerun};
 use crate::rules::Rules;
 use crate::server::{ADDRESSES, OURS, Place, Rewriter, may_hold_origins};
 use crate::store;
@@ -145,7 +145,7 @@ impl Player {
             }
             Ok(None) => ResponseTemplate::new(StatusCode::BAD_GATEWAY),
             Err(mismatch) => {
-                let explanation = report::miss(&self.name, &mismatch);
+                let explanation = report::miss(&self.name, &mismatch, &Rerun::Cassette(Vec::new()));
                 self.misses().push(explanation.clone());
                 ResponseTemplate::new(MISS)
                     .insert_header(OURS, "miss")

@@ -17,7 +17,7 @@ const ROWS: [&[&str]; 11] = [
     // No IO, no async, no clock, no environment from here on.
     &["report"],
     &["matching"],
-    &["redact", "correlate"],
+    &["redact", "correlate", "diff"],
     &["message", "shape"],
     &["cassette"],
     &["multipart", "rules"],

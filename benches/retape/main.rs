@@ -15,6 +15,7 @@ mod bare;
 mod client;
 mod cpu;
 mod loading;
+mod matching;
 mod measure;
 mod recording;
 mod replaying;
@@ -29,7 +30,7 @@ fn main() {
     let effort = if smoke { Effort::SMOKE } else { Effort::FULL };
     let words: Vec<&String> =
         arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    for (name, bench) in [replaying::ALL, recording::ALL, loading::ALL].concat() {
+    for (name, bench) in [replaying::ALL, recording::ALL, matching::ALL, loading::ALL].concat() {
         if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
             println!("{}", bench(effort).titled(name));
         }

@@ -67,7 +67,19 @@ pub type Bench = (&'static str, fn(Effort) -> Table);
 
 /// What came of it: the turns of each contender.
 #[derive(Debug)]
-pub struct Table(Vec<(String, Vec<Turn>)>);
+pub struct Table {
+    rows: Vec<(String, Vec<Turn>)>,
+    goal: Option<Goal>,
+}
+
+/// What is wanted of the rows beside the first.
+#[derive(Debug, Clone, Copy)]
+pub enum Goal {
+    /// None takes more than so many times as long.
+    Growth(f64),
+    /// None has less than this share of the speed.
+    Speed(f64),
+}
 
 /// Lets all take turns, after one that does not count. The first is the limit.
 pub fn compare(effort: Effort, mut contenders: Vec<Contender>) -> Table {
@@ -80,7 +92,8 @@ pub fn compare(effort: Effort, mut contenders: Vec<Contender>) -> Table {
             turns.push(contender.turn(effort.turn));
         }
     }
-    Table(contenders.into_iter().map(|contender| contender.name).zip(turns).collect())
+    let rows = contenders.into_iter().map(|contender| contender.name).zip(turns).collect();
+    Table { rows, goal: None }
 }
 
 impl Table {
@@ -88,21 +101,55 @@ impl Table {
     pub fn titled(&self, title: &str) -> String {
         format!("## {title}\n\n{self}")
     }
+
+    /// The table with a line on how far off the goal is.
+    pub fn with_goal(self, goal: Goal) -> Self {
+        Self { goal: Some(goal), ..self }
+    }
+
+    /// What a row costs beside the first, turn by turn.
+    fn beside_first(&self, turns: &[Turn], share: impl Fn(&Turn, &Turn) -> f64) -> Spread {
+        Spread::of(self.rows[0].1.iter().zip(turns).map(|(first, turn)| share(first, turn)))
+    }
+}
+
+impl Goal {
+    fn judged(self, table: &Table) -> String {
+        let others = table.rows.iter().skip(1);
+        let clock = |first: &Turn, turn: &Turn| turn.clock / first.clock;
+        let growth = others.map(|(_, turns)| table.beside_first(turns, clock));
+        let worst = growth.max_by(|one, other| one.median.total_cmp(&other.median));
+        match (self, worst) {
+            (_, None) => String::new(),
+            (Self::Growth(limit), Some(worst)) => {
+                format!("The growth is {worst}; at most {limit} is wanted.")
+            }
+            (Self::Speed(limit), Some(worst)) => {
+                let share = Spread {
+                    median: 1.0 / worst.median,
+                    lowest: 1.0 / worst.highest,
+                    highest: 1.0 / worst.lowest,
+                };
+                format!("The slowest has {share} of the speed; at least {limit} is wanted.")
+            }
+        }
+    }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| | µs each | speed beside the limit | CPU µs each | CPU beside the limit |")?;
         writeln!(f, "|---|---|---|---|---|")?;
-        let limit = &self.0[0].1;
-        for (name, turns) in &self.0 {
+        for (name, turns) in &self.rows {
             let clock = Spread::of(turns.iter().map(|turn| turn.clock));
             let cpu = Spread::of(turns.iter().map(|turn| turn.cpu));
-            let pairs = || limit.iter().zip(turns);
-            let speed = Spread::of(pairs().map(|(limit, turn)| limit.clock / turn.clock));
-            let work = Spread::of(pairs().map(|(limit, turn)| turn.cpu / limit.cpu));
+            let speed = self.beside_first(turns, |first, turn| first.clock / turn.clock);
+            let work = self.beside_first(turns, |first, turn| turn.cpu / first.cpu);
             let (clock, cpu) = (clock.median, cpu.median);
             writeln!(f, "| {name} | {clock:.1} | {speed} | {cpu:.1} | {work} |")?;
+        }
+        if let Some(goal) = self.goal {
+            writeln!(f, "\n{}", goal.judged(self))?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use retape::{Cassette, Mode, Name, Session, store};
 
 use crate::bare;
 use crate::client::Client;
-use crate::measure::{Bench, Contender, Effort, Table, compare};
+use crate::measure::{Bench, Contender, Effort, Goal, Table, compare};
 use crate::sample::{self, Words};
 use crate::served::Served;
 
@@ -20,7 +20,7 @@ fn json(effort: Effort) -> Table {
     let body = one.interactions[0].response().expect("it has one").body.bytes();
     let limit = bare::fixed(Box::leak(body.to_vec().into_boxed_slice()));
     let mut contenders = vec![asking("bare hyper, a fixed body", limit, requests(&one))];
-    for interactions in [2, 100, 10_000] {
+    for interactions in [2, 100, 10_000, 100_000] {
         let interactions = effort.at_most(interactions);
         let cassette = sample::cassette(interactions, Words::FEW);
         let served = replayed(cassette.clone());
@@ -28,7 +28,7 @@ fn json(effort: Effort) -> Table {
         let name = format!("retape, {interactions} interactions");
         contenders.push(asking(&name, served, requests(&cassette)));
     }
-    compare(effort, contenders)
+    compare(effort, contenders).with_goal(Goal::Speed(0.8))
 }
 
 fn stream(effort: Effort) -> Table {

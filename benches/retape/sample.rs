@@ -43,6 +43,59 @@ pub fn streamed() -> Cassette {
     with(vec![Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }])
 }
 
+/// How many interactions a conversation has.
+pub const TURNS: usize = 10;
+
+/// A cassette of conversations with agents, in which identifiers go to and fro: the client's, which
+/// begin with a digit of their own, and the server's. All agents are created alike.
+pub fn conversations(interactions: usize, digit: &str) -> Cassette {
+    let agents = (0..interactions.div_ceil(TURNS)).flat_map(|agent| conversation(agent, digit));
+    with(agents.take(interactions).collect())
+}
+
+/// An agent is created, is told something three times, and is read after each time.
+fn conversation(agent: usize, digit: &str) -> Vec<Interaction> {
+    let minted = |turn: usize| {
+        let mixed = (agent * TURNS + turn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!("{digit}{:07x}-{:04x}-4fd9-92f1-{turn:04x}{agent:08x}", mixed >> 36, mixed & 0xffff)
+    };
+    let id = format!("agent-{agent:08x}-c0de-4bbb-8ccc-0123456789ab");
+    let message = |turn: usize| format!("message-{agent:08x}-{turn:04x}-4bbb-8ccc-0123456789ab");
+    let told = |turn: usize, json: String| answered(message(turn), &json);
+    let create = format!(r#"{{"name":"approval-{}","otid":"{}"}}"#, minted(0), minted(0));
+    let mut turns = vec![(
+        request("POST", "/v1/agents".to_owned(), create),
+        told(0, format!(r#"{{"id":"{id}","name":"approval-{}"}}"#, minted(0))),
+    )];
+    for turn in (1..TURNS).step_by(3) {
+        let otid = minted(turn);
+        let say = format!(
+            r#"{{"messages":[{{"role":"user","content":"What is next?","otid":"{otid}"}}],"max_steps":10}}"#
+        );
+        let answer = format!(r#"{{"messages":[{{"id":"{}","otid":"{otid}"}}]}}"#, message(turn));
+        let list = format!("/v1/agents/{id}/messages?after={}&limit=10", message(turn));
+        let state = format!(r#"{{"id":"{id}","messages":{turn}}}"#);
+        turns.push((request("POST", format!("/v1/agents/{id}/messages"), say), told(turn, answer)));
+        turns.push((request("GET", list, String::new()), told(turn, "[]".to_owned())));
+        turns.push((request("GET", format!("/v1/agents/{id}"), String::new()), told(turn, state)));
+    }
+    let interaction = |(request, response)| Interaction {
+        after: Vec::new(),
+        request,
+        outcome: Outcome::Response(response),
+    };
+    turns.into_iter().map(interaction).collect()
+}
+
+fn answered(request_id: String, json: &str) -> Response {
+    let headers = Headers::from_iter([
+        ("content-type", "application/json".to_owned()),
+        ("content-length", json.len().to_string()),
+        ("x-request-id", request_id),
+    ]);
+    response(headers, Body::Whole(json.to_owned().into()))
+}
+
 /// The chunks of a stream: 200 events of 150 bytes, and the last word.
 pub fn events() -> Vec<Bytes> {
     let event = |number: usize| {

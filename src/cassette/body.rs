@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Headers, coding};
+use super::{Headers, Media, coding};
 
 /// The bytes of a body as they went over the wire, compressed ones still compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Body {
     /// media type, is [`Whole`](Self::Whole).
     pub fn of_arrival(headers: &Headers, chunks: Vec<Chunk>) -> Self {
         let announced = headers.contains("content-length");
-        if announced || (chunks.len() <= 1 && !is_streaming(headers)) {
+        if announced || (chunks.len() <= 1 && !Media::of_headers(headers).is_stream()) {
             return Self::Whole(Self::Stream(chunks).bytes());
         }
         Self::Stream(chunks)
@@ -93,22 +93,6 @@ impl Body {
             Self::Stream(chunks) => chunks,
         }
     }
-}
-
-/// Whether the media type says that messages are sent as they come up.
-fn is_streaming(headers: &Headers) -> bool {
-    let media_type = headers.get("content-type").and_then(|value| value.split(';').next());
-    matches!(
-        media_type.unwrap_or("").trim().to_ascii_lowercase().as_str(),
-        "text/event-stream"
-            | "application/x-ndjson"
-            | "application/ndjson"
-            | "application/jsonl"
-            | "application/x-jsonlines"
-            | "application/json-seq"
-            | "application/stream+json"
-            | "application/vnd.amazon.eventstream"
-    )
 }
 
 impl Default for Body {

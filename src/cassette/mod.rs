@@ -9,6 +9,7 @@ pub mod coding;
 pub mod format;
 mod headers;
 mod interaction;
+mod media;
 mod name;
 pub(crate) mod splice;
 
@@ -16,6 +17,7 @@ pub use body::{Body, Chunk};
 pub use format::FormatVersion;
 pub use headers::Headers;
 pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
+pub(crate) use media::Media;
 pub use name::Name;
 
 use crate::rules::Rules;

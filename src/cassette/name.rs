@@ -38,6 +38,11 @@ impl Name {
         }
     }
 
+    /// The name of what is kept beside the cassette: `letta/hitl.unanswered`.
+    pub(crate) fn beside(&self, what: &str) -> Self {
+        Self(format!("{self}.{what}"))
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

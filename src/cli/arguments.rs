@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::report::Rerun;
 use crate::session::SessionBuilder;
+
+/// Where retape listens if nothing is said.
+const ANYWHERE: &str = "127.0.0.1:0";
 
 /// Which cassette, where, and which command.
 #[derive(Debug, Clone, Args)]
@@ -25,7 +29,7 @@ pub(super) struct Common {
     config: Option<PathBuf>,
 
     /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDR:PORT", default_value = ANYWHERE)]
     listen: SocketAddr,
 
     /// A further variable of the command's environment: NAME holds the address as RETAPE_URL does,
@@ -77,6 +81,10 @@ pub(super) struct Play {
     /// Fail also if something that was recorded was not asked for
     #[arg(long)]
     pub(super) strict: bool,
+
+    /// Write what was missed to this file, as JSON: [] if nothing was
+    #[arg(long, value_name = "FILE", env = "RETAPE_MISSES")]
+    misses: Option<PathBuf>,
 }
 
 impl Common {
@@ -87,16 +95,47 @@ impl Common {
 
     pub(super) fn session(&self) -> SessionBuilder {
         let (folder, name) = self.place();
-        let session =
-            crate::Session::builder(&name).cassettes(absolute(&folder)).listen(self.listen);
+        let session = crate::Session::builder(&name).cassettes(absolute(&folder));
+        let session = session.listen(self.listen);
+        let session = match self.cassette {
+            Some(_) => session,
+            None => session.open_when_asked(),
+        };
         match &self.config {
             Some(file) => session.config(absolute(file)),
             None => session,
         }
     }
+
+    /// The command that records what this one would have had to replay.
+    pub(super) fn rerun(&self, live: Option<&Live>) -> Rerun {
+        let option = |name: &str, value: String| [name.to_owned(), value];
+        let folder = Some(self.cassettes.display().to_string()).filter(|it| it != "cassettes");
+        let listen = Some(self.listen.to_string()).filter(|it| it != ANYWHERE);
+        let config = self.config.as_ref().map(|it| it.display().to_string());
+        let mut words: Vec<String> = Vec::new();
+        words.extend(folder.into_iter().flat_map(|it| option("--cassettes", it)));
+        words.extend(config.into_iter().flat_map(|it| option("--config", it)));
+        words.extend(listen.into_iter().flat_map(|it| option("--listen", it)));
+        words.extend(live.into_iter().flat_map(Live::words));
+        words.extend(self.variables.iter().flat_map(|it| option("--env", it.clone())));
+        words.extend(self.cassette.clone());
+        if !self.command.is_empty() {
+            words.push("--".to_owned());
+            words.extend(self.command.iter().cloned());
+        }
+        Rerun::command(words)
+    }
 }
 
 impl Live {
+    /// How the server is started, as it was said.
+    fn words(&self) -> Vec<String> {
+        let said = [("--serve", &self.serve), ("--ready", &self.ready)];
+        let words = said.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        words.flat_map(|(name, value)| [name.to_owned(), value]).collect()
+    }
+
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.grace(self.grace).silence(self.silence);
         match &self.upstream {
@@ -108,7 +147,11 @@ impl Live {
 
 impl Play {
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
-        session.pace(self.pace)
+        let session = session.pace(self.pace);
+        match self.misses.as_ref().filter(|file| !file.as_os_str().is_empty()) {
+            Some(file) => session.misses(absolute(file)),
+            None => session,
+        }
     }
 }
 

@@ -116,6 +116,13 @@ impl Signal {
     }
 }
 
+/// Whether a signal asked us to stop before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    None,
+    Some,
+}
+
 /// The signals of this process.
 #[cfg(unix)]
 #[derive(Debug)]
@@ -123,6 +130,7 @@ pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
+    heard: Heard,
 }
 
 #[cfg(unix)]
@@ -138,34 +146,49 @@ impl Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
             hang_up: listen(SignalKind::hangup())?,
+            heard: Heard::None,
         })
     }
 
     /// Waits for the next one.
     pub(super) async fn next(&mut self) -> Signal {
-        tokio::select! {
+        let signal = tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.terminate.recv() => Signal::Terminate,
             _ = self.hang_up.recv() => Signal::HangUp,
-        }
+        };
+        self.heard = Heard::Some;
+        signal
+    }
+
+    /// Whether there was one before.
+    pub(super) fn heard(&self) -> Heard {
+        self.heard
     }
 }
 
 /// The signals of this process.
 #[cfg(not(unix))]
 #[derive(Debug)]
-pub(super) struct Signals;
+pub(super) struct Signals {
+    heard: Heard,
+}
 
 #[cfg(not(unix))]
 impl Signals {
     pub(super) fn listen() -> Result<Self> {
-        Ok(Self)
+        Ok(Self { heard: Heard::None })
     }
 
     pub(super) async fn next(&mut self) -> Signal {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        self.heard = Heard::Some;
         Signal::Interrupt
+    }
+
+    pub(super) fn heard(&self) -> Heard {
+        self.heard
     }
 }

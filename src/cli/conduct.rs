@@ -5,12 +5,14 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 
 use super::arguments::{Common, Live, Play};
-use super::child::{self, Signals};
+use super::child::{self, Signal, Signals};
+use super::recording::Flaw;
 use super::serve::{PATIENCE, Served, Start};
 use super::{Exit, tell};
 use crate::error::{Error, Kind, Result};
-use crate::recorder::Recording;
-use crate::session::{Session, SessionBuilder, Summary};
+use crate::recorder::{Course, Recording};
+use crate::session::{Closed, Session, SessionBuilder, Summary};
+use crate::store;
 
 /// What is to be run.
 pub(super) struct Plan<'a> {
@@ -50,36 +52,73 @@ pub(super) fn on_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exi
 }
 
 async fn perform(plan: Plan<'_>) -> Result<Exit> {
+    let Plan { session, common, live, unplayed } = plan;
     let mut signals = Signals::listen()?;
-    let session = plan.session.on_event(tell::event).start().await?;
-    let served = match plan.live {
+    let session = session.on_event(tell::event).start().await?;
+    let served = match live {
         Some(live) => match Served::start(live, &mut signals).await? {
             Start::Ready(served) => served,
             Start::Interrupted(signal) => return Ok(Exit::Command(signal.status())),
         },
         None => None,
     };
-    let ran = play(&session, plan.common, &mut signals).await;
-    let summary = tokio::select! {
-        summary = session.stop() => summary,
-        // A second interruption does not wait for what is still under way.
-        signal = signals.next() => {
-            tell::line(&format!("stopped by a second {}; the journal keeps what had arrived", signal.name()));
-            if let Some(served) = served {
-                served.stop(Duration::from_secs(1)).await;
-            }
-            return Ok(Exit::Command(signal.status()));
-        }
-    };
+    let ran = play(&session, common, &mut signals).await;
+    let closed = session.close().await;
+    let stopped = settle(&closed, &mut signals).await;
+    let flaw = flaw(&ran, stopped);
+    let summary = closed.save(flaw.map_or(Course::Whole, |_| Course::BrokenOff));
     if let Some(served) = served {
-        served.stop(PATIENCE).await;
+        served.stop(stopped.map_or(PATIENCE, |_| Duration::from_secs(1))).await;
     }
     let summary = summary?;
-    tell::summary(&summary);
-    if plan.unplayed == Unplayed::Fails {
-        tell::unplayed(&summary);
+    tell::summary(&summary, flaw);
+    if unplayed == Unplayed::Fails {
+        tell_unplayed(&summary, common);
     }
-    Ok(judge(ran?, &summary, plan.unplayed))
+    if let Some(signal) = stopped {
+        return Ok(Exit::Command(signal.status()));
+    }
+    let ran = ran?;
+    if summary.requests == 0 && !common.command.is_empty() {
+        tell::unasked();
+    }
+    Ok(judge(ran, &summary, unplayed))
+}
+
+/// Where a whole folder is played, what of it nobody opened is no fault, but may be stale.
+fn tell_unplayed(summary: &Summary, common: &Common) {
+    tell::unplayed(summary);
+    if common.cassette.is_none() {
+        let (folder, _) = common.place();
+        let mut names = store::list(&folder);
+        names.retain(|name| !summary.cassettes.contains(name));
+        tell::unopened(&names);
+    }
+}
+
+/// Waits for the answers that are under way, until a signal says not to.
+async fn settle(closed: &Closed, signals: &mut Signals) -> Option<Signal> {
+    let unfinished = closed.unfinished();
+    if unfinished == 0 {
+        return None;
+    }
+    tell::waiting(unfinished, signals.heard());
+    tokio::select! {
+        () = closed.settle() => None,
+        signal = signals.next() => {
+            tell::line(&format!("stopped by {}; saving what had arrived", signal.name()));
+            Some(signal)
+        }
+    }
+}
+
+/// Why what was recorded may be less than it should be.
+fn flaw(ran: &Result<Exit>, stopped: Option<Signal>) -> Option<Flaw> {
+    match (ran, stopped) {
+        (_, Some(_)) => Some(Flaw::Interrupted),
+        (Ok(Exit::Agrees), None) => None,
+        (_, None) => Some(Flaw::CommandFailed),
+    }
 }
 
 async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Result<Exit> {

@@ -5,6 +5,8 @@ mod child;
 mod conduct;
 mod demo;
 mod record;
+mod recording;
+mod recover;
 mod replay;
 mod run;
 mod serve;
@@ -31,6 +33,7 @@ enum Command {
     Replay(replay::Replay),
     Run(run::Run),
     Show(show::Show),
+    Recover(recover::Recover),
     Demo(demo::Demo),
 }
 
@@ -76,6 +79,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Replay(replay) => replay.run(),
         Command::Run(run) => run.run(),
         Command::Show(show) => show.run(),
+        Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
     }
 }

@@ -38,7 +38,11 @@ impl Replay {
             }
         }
         conduct::conduct(Plan {
-            session: self.play.settle(self.common.session()).mode(Mode::Replay),
+            session: self
+                .play
+                .settle(self.common.session())
+                .rerun(self.common.rerun(None))
+                .mode(Mode::Replay),
             common: &self.common,
             live: None,
             unplayed: Unplayed::of(&self.play),

@@ -20,6 +20,7 @@ use crate::error::{Error, Kind, Result};
 
 /// A server that we started, and stop with all that it started.
 pub(super) struct Served {
+    command: String,
     child: Child,
     /// What it starts belongs to its group, also when it has ended itself.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))]
@@ -34,6 +35,9 @@ pub(super) enum Start {
     /// We were told to stop before.
     Interrupted(Signal),
 }
+
+/// So many of the last lines of a server that does not start are told.
+const TOLD: usize = 20;
 
 /// How long a server that was asked to stop may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -96,10 +100,11 @@ impl Served {
         #[cfg(unix)]
         shell.process_group(0);
         let child = shell.spawn().map_err(|source| {
+            let _ = std::fs::remove_file(&log);
             Error::new(Kind::Spawn { command: command.to_owned() }).because(source)
         })?;
         let group = child.id();
-        Ok(Self { child, group, log })
+        Ok(Self { command: command.to_owned(), child, group, log })
     }
 
     fn has_ended(&mut self) -> bool {
@@ -112,12 +117,15 @@ impl Served {
             return error.with_hint("start the server, or let retape start it: `--serve COMMAND`");
         };
         server.end(PATIENCE).await;
-        let said = std::fs::read_to_string(&server.log).unwrap_or_default();
-        let last: Vec<&str> = said.lines().rev().take(5).collect();
-        for line in last.into_iter().rev() {
-            tell::line(&format!("server: {line}"));
+        let said = std::fs::read(&server.log).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let skipped = said.lines().count().saturating_sub(TOLD);
+        said.lines().skip(skipped).for_each(|line| tell::line(&format!("server: {line}")));
+        if skipped > 0 {
+            return error.with_hint(format!("all that it said is in `{}`", server.log.display()));
         }
-        error.with_hint(format!("what it said is in `{}`", server.log.display()))
+        let _ = std::fs::remove_file(&server.log);
+        error.with_hint(format!("does it start by itself? `{}`", server.command))
     }
 
     async fn end(&mut self, patience: Duration) {

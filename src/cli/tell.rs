@@ -3,9 +3,13 @@
 use std::error::Error as _;
 use std::io::Write as _;
 
+use super::child::Heard;
+use super::recording::{self, Flaw};
+use crate::cassette::Name;
 use crate::error::Error;
 use crate::report::visible;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
+use crate::store::mention_path;
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -45,16 +49,19 @@ pub(super) fn error(error: &Error) {
 /// What happens while a session runs.
 pub(super) fn event(event: Event) {
     match event {
-        Event::Miss(miss) => say(&missed(&miss)),
+        Event::Miss(miss) => say(&missed("miss", &miss)),
+        Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
             path.display(),
             rescued(interactions, cut, unasked)
         )),
         Event::Unfinished { journal, interactions, cut } => line(&format!(
-            "an earlier recording was killed and left {}: {}; record again to save it beside the cassette",
+            "an earlier recording was killed and left {}: {}; `retape recover {}` saves it beside the \
+             cassette",
             journal.display(),
-            rescued(interactions, cut, 0)
+            rescued(interactions, cut, 0),
+            mention_path(&journal.with_extension(""))
         )),
     }
 }
@@ -65,31 +72,17 @@ pub(super) fn listening(session: &Session) {
     data(&format!("{}\n", session.url()));
 }
 
+/// What is waited for.
+pub(super) fn waiting(unfinished: usize, heard: Heard) {
+    let again = if heard == Heard::Some { "again " } else { "" };
+    let answers = count(unfinished, "answer");
+    line(&format!("waiting for {answers} to end; interrupt {again}to stop"));
+}
+
 /// What a session came to.
-pub(super) fn summary(summary: &Summary) {
-    for recording in &summary.recordings {
-        match &recording.path {
-            Some(path) => line(&format!(
-                "recorded {} in {GREEN}{}{PLAIN}",
-                count(recording.interactions, "interaction"),
-                path.display()
-            )),
-            None if recording.is_unheard() => {
-                line(&format!("the cassette `{}` stays as it was", recording.name))
-            }
-            None => line(&format!("nothing new was recorded for `{}`", recording.name)),
-        }
-        if recording.is_unheard() {
-            line(&format!("{RED}the server did not answer a single request{PLAIN}"));
-            recording.fault.iter().for_each(|why| line(why));
-        }
-        if recording.dropped > 0 {
-            line(&format!(
-                "{} never came to an end and was left out",
-                count(recording.dropped, "request")
-            ));
-        }
-    }
+pub(super) fn summary(summary: &Summary, flaw: Option<Flaw>) {
+    summary.recordings.iter().for_each(|it| recording::tell(it, flaw));
+    recording::tell_how_to_take(&summary.recordings);
     if summary.sessions > 0 {
         let colour = if summary.misses.is_empty() { GREEN } else { RED };
         line(&format!(
@@ -107,6 +100,17 @@ pub(super) fn summary(summary: &Summary) {
     }
 }
 
+/// What to do next.
+pub(super) fn hint(text: &str) {
+    say(&format!("{GREEN}hint:{PLAIN} {text}\n"));
+}
+
+/// The command did its work without retape.
+pub(super) fn unasked() {
+    line("no request reached retape");
+    hint("does the command find it, by `{url}` or RETAPE_URL?");
+}
+
 /// What was recorded and not asked for, one by one.
 pub(super) fn unplayed(summary: &Summary) {
     for left in &summary.unplayed {
@@ -119,9 +123,23 @@ pub(super) fn unplayed(summary: &Summary) {
     }
 }
 
-fn missed(miss: &Miss) -> String {
+/// Which cassettes of a folder nobody asked for, as far as they fit on a line.
+pub(super) fn unopened(names: &[Name]) {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => {}
+        more if more > SHOWN => {
+            line(&format!("never opened: {shown} and {} more", more - SHOWN));
+        }
+        _ => line(&format!("never opened: {shown}")),
+    }
+}
+
+fn missed(what: &str, miss: &Miss) -> String {
     let asked = format!("{} {}", miss.method, miss.path);
-    let mut text = format!("{YELLOW}miss:{PLAIN} {}\n", visible(&asked));
+    let mut text = format!("{YELLOW}{what}:{PLAIN} {}\n", visible(&asked));
     for line in miss.explanation.lines() {
         text.push_str(format!("  {}", visible(line)).trim_end());
         text.push('\n');
@@ -140,7 +158,7 @@ fn rescued(interactions: usize, cut: usize, unasked: usize) -> String {
     text
 }
 
-fn count(number: usize, thing: &str) -> String {
+pub(super) fn count(number: usize, thing: &str) -> String {
     match (number, thing) {
         (1, thing) => format!("1 {thing}"),
         (number, "miss") => format!("{number} misses"),

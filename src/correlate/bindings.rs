@@ -7,9 +7,12 @@ use super::{Hole, Scope};
 /// Recorded client-minted values and the live ones that stand for them in a session.
 #[derive(Debug, Clone, Default)]
 pub struct Bindings {
-    live: HashMap<(Scope, String), Hole>,
-    recorded: HashMap<(Scope, String), String>,
+    live: Scoped<Hole>,
+    recorded: Scoped<String>,
 }
+
+type Scoped<T> = HashMap<Scope, HashMap<String, T, State>, State>;
+type State = foldhash::fast::FixedState;
 
 impl Bindings {
     /// Whether all pairs of recorded and live values agree with each other and with what is bound:
@@ -17,66 +20,84 @@ impl Bindings {
     ///
     /// Values that are new each time, such as the ids of JSON-RPC requests, agree with anything.
     pub fn unify<'a>(&self, pairs: impl Iterator<Item = (&'a Hole, &'a Hole)>) -> bool {
-        let mut fresh = Self::default();
+        let mut fresh: Vec<(&Hole, &Hole)> = Vec::new();
         for (recorded, live) in pairs {
-            if recorded.scope == Scope::Called && !self.may_call(recorded, live) {
+            let agrees = match recorded.scope {
+                Scope::Called => self.may_call(recorded, live),
+                scope if scope.is_lasting() => self.agrees(recorded, live, &mut fresh),
+                _ => true,
+            };
+            if !agrees {
                 return false;
-            }
-            if !recorded.scope.is_lasting() {
-                continue;
-            }
-            let scope = recorded.scope;
-            let known = [self, &fresh].into_iter().find_map(|bound| bound.bound(recorded));
-            let taken = [self, &fresh]
-                .into_iter()
-                .find_map(|bound| bound.stands_for(scope, &live.identifier));
-            match (known, taken) {
-                (None, None) => fresh.bind(recorded, live),
-                (Some(known), Some(taken))
-                    if known.identifier == live.identifier && taken == recorded.identifier => {}
-                _ => return false,
             }
         }
         true
+    }
+
+    /// Lets `live` stand for `recorded` from now on.
+    pub fn bind(&mut self, recorded: &Hole, live: &Hole) {
+        let known = self.live.entry(recorded.scope).or_default();
+        let reverse = self.recorded.entry(recorded.scope).or_default();
+        let before = known.insert(recorded.identifier.clone(), live.clone());
+        if let Some(before) = before.filter(|before| before.identifier != live.identifier) {
+            reverse.remove(&before.identifier);
+        }
+        reverse.insert(live.identifier.clone(), recorded.identifier.clone());
+    }
+
+    /// What stands for a recorded value now.
+    pub fn live(&self, scope: Scope, recorded: &str) -> Option<&Hole> {
+        self.live.get(&scope)?.get(recorded)
+    }
+
+    /// The recorded value that a live one stands for.
+    pub fn stands_for(&self, scope: Scope, live: &str) -> Option<&str> {
+        self.recorded.get(&scope)?.get(live).map(String::as_str)
+    }
+
+    /// Recorded values and what stands for them, sorted.
+    pub fn pairs(&self) -> Vec<(&str, &str)> {
+        let all = self.live.values().flatten();
+        let mut pairs: Vec<_> =
+            all.map(|(recorded, live)| (recorded.as_str(), live.identifier.as_str())).collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// Whether a pair agrees with what is bound, and with the pairs before it in the same request.
+    fn agrees<'a>(
+        &self,
+        recorded: &'a Hole,
+        live: &'a Hole,
+        fresh: &mut Vec<(&'a Hole, &'a Hole)>,
+    ) -> bool {
+        let scope = recorded.scope;
+        let of_same = |(known, _): &&(&Hole, &Hole)| known.scope == scope;
+        let before = |is: &dyn Fn(&(&Hole, &Hole)) -> bool| {
+            fresh.iter().filter(of_same).find(|pair| is(pair)).copied()
+        };
+        let known = self.live(scope, &recorded.identifier).map(|known| known.identifier.as_str());
+        let known = known.or_else(|| {
+            let pair = before(&|(known, _)| known.identifier == recorded.identifier);
+            pair.map(|(_, live)| live.identifier.as_str())
+        });
+        let taken = self.stands_for(scope, &live.identifier).or_else(|| {
+            let pair = before(&|(_, other)| other.identifier == live.identifier);
+            pair.map(|(recorded, _)| recorded.identifier.as_str())
+        });
+        match (known, taken) {
+            (None, None) => {
+                fresh.push((recorded, live));
+                true
+            }
+            (Some(known), Some(taken)) => known == live.identifier && taken == recorded.identifier,
+            _ => false,
+        }
     }
 
     /// Whether a reference to an earlier request means the one that the recorded reference meant.
     fn may_call(&self, recorded: &Hole, live: &Hole) -> bool {
         let known = self.live(Scope::Call, &recorded.identifier);
         known.is_none_or(|known| known.identifier == live.identifier)
-    }
-
-    /// Lets `live` stand for `recorded` from now on.
-    pub fn bind(&mut self, recorded: &Hole, live: &Hole) {
-        let scope = recorded.scope;
-        let before = self.live.insert((scope, recorded.identifier.clone()), live.clone());
-        if let Some(before) = before.filter(|before| before.identifier != live.identifier) {
-            self.recorded.remove(&(scope, before.identifier));
-        }
-        self.recorded.insert((scope, live.identifier.clone()), recorded.identifier.clone());
-    }
-
-    /// What stands for a recorded value now.
-    pub fn live(&self, scope: Scope, recorded: &str) -> Option<&Hole> {
-        // A key of two parts cannot be borrowed from two places; most sessions bind little.
-        self.live.get(&(scope, recorded.to_owned()))
-    }
-
-    /// The recorded value that a live one stands for.
-    pub fn stands_for(&self, scope: Scope, live: &str) -> Option<&str> {
-        self.recorded.get(&(scope, live.to_owned())).map(String::as_str)
-    }
-
-    /// Recorded values and what stands for them, sorted.
-    pub fn pairs(&self) -> Vec<(&str, &str)> {
-        let pairs =
-            self.live.iter().map(|((_, recorded), live)| (recorded.as_str(), &*live.identifier));
-        let mut pairs: Vec<_> = pairs.collect();
-        pairs.sort_unstable();
-        pairs
-    }
-
-    fn bound(&self, recorded: &Hole) -> Option<&Hole> {
-        self.live(recorded.scope, &recorded.identifier)
     }
 }

@@ -79,6 +79,11 @@ impl Index {
         self.rules.repetition()
     }
 
+    /// What a person says about matching.
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
     /// Reduces a live request to what is compared.
     pub fn skeleton(&self, request: &Request) -> Skeleton {
         Skeleton::of(request, &self.origins, &self.rules)

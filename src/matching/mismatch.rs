@@ -1,19 +1,27 @@
 //! Why no interaction answers a request.
 
-use similar::DiffableStr as _;
+use std::borrow::Cow;
 
+use super::counterfactual::Counterfactual;
+use super::nearest::{Found, Library};
+use super::value::{self, Values};
+use super::why::{Conflict, Why};
 use super::{Index, Playlist};
-use crate::cassette::{Cassette, Request};
-use crate::correlate::Hole;
-use crate::json::{Text, Token};
+use crate::cassette::{Cassette, Headers, Request};
+use crate::diff::{self, Difference, Differences, Mask, Place};
+use crate::redact::{Memory, Redactor};
 
 /// A request that no recorded interaction answers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What was asked, secrets replaced.
-    pub asked: Request,
-    /// The recorded interaction whose request is most alike, if anything was recorded.
+    /// The method that was asked.
+    pub method: String,
+    /// What was asked for, secrets replaced.
+    pub path: String,
+    /// The recorded interaction whose request is most alike, if one is about the same thing at all.
     pub nearest: Option<Nearest>,
+    /// If none is: what was recorded that is least far away.
+    pub others: Vec<Asking>,
     /// How many interactions were recorded.
     pub recorded: usize,
     /// The server that they were recorded from.
@@ -21,108 +29,178 @@ pub struct Mismatch {
 }
 
 /// The recorded interaction whose request is most alike.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
-    /// Its number in the cassette, counted from 0.
-    pub interaction: usize,
-    /// What it asked.
-    pub request: Request,
-    /// The body that was asked with, in which identifiers that the client is free to choose are
-    /// the recorded ones, so that only what counts differs.
-    pub aligned: Vec<u8>,
+    /// It.
+    pub asking: Asking,
     /// Whether it was played in this session before.
     pub played: bool,
+    /// How much of query and body is the same, in thousandths.
+    pub alike: u32,
+    /// Where the two differ and why that counts.
+    pub differences: Vec<Differing>,
+    /// How many more differences there are.
+    pub more: usize,
+    /// The first interaction that was not played yet.
+    pub next: Option<Asking>,
 }
 
-/// At most so many requests are compared closely: a miss must be told within a moment.
-const CLOSE_LOOKS: usize = 200;
+/// What a recorded interaction asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asking {
+    /// Its number in the cassette, counted from 0.
+    pub interaction: usize,
+    /// The method.
+    pub method: String,
+    /// What it asks for.
+    pub path: String,
+}
 
-/// So much of a body tells how near it is.
-const MOST_WORDS: usize = 4000;
-
-/// What was played before is less likely to be what is meant, unless it is very much alike.
-const PLAYED: u32 = 300;
+/// A difference and why it counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Differing {
+    /// The difference.
+    pub difference: Difference,
+    /// Why it counts.
+    pub why: Why,
+}
 
 impl Mismatch {
-    /// Finds what is most alike. Takes time in proportion to the cassette: only a miss pays it.
+    /// Finds what is most alike and where it differs. Takes time in proportion to the cassette, though
+    /// a look at method and path is all that most of it gets: only a miss pays that.
+    ///
+    /// What is compared is redacted by the rules that the cassette names, which may be none, if
+    /// somebody wrote it by hand. With a `veil` nothing is told that its rules take out.
     pub fn explain(
         asked: Request,
         cassette: &Cassette,
         index: &Index,
         playlist: &Playlist,
+        veil: Option<&Redactor>,
     ) -> Self {
-        let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
-        let closest = requests().map(|request| far(&asked, request)).min();
-        let holes = index.skeleton(&asked).holes;
-        let looked_at = requests()
-            .enumerate()
-            .filter(|(_, request)| Some(far(&asked, request)) == closest)
-            .take(CLOSE_LOOKS)
-            .map(|(number, request)| {
-                let aligned = aligned(&asked.body, &holes, index.holes(number));
-                let played = playlist.was_played(number);
-                let distance = near(&asked, &aligned, request) + if played { PLAYED } else { 0 };
-                (
-                    distance,
-                    Nearest { interaction: number, request: request.clone(), aligned, played },
-                )
-            });
-        let nearest = looked_at.min_by_key(|(distance, _)| *distance).map(|(_, nearest)| nearest);
+        let library = Library { cassette, index, playlist };
+        let mask: Mask<'_> = &|text| masked(text, index);
+        let found = library.nearest(&asked, mask);
+        let asking = |number| library.asking(number, veil);
+        let others = if found.is_some() { Vec::new() } else { library.others(&asked) };
         Self {
-            asked,
-            nearest,
+            nearest: found.map(|found| library.told(found, &asked, veil)),
+            others: others.into_iter().map(asking).collect(),
             recorded: cassette.interactions.len(),
             upstream: cassette.recorded.upstream.clone(),
+            path: target(&asked.path, veil),
+            method: asked.method,
         }
     }
 }
 
-/// `asked` with its client-minted identifiers replaced by the recorded ones in the same places.
-fn aligned(asked: &[u8], ours: &[Hole], theirs: &[Hole]) -> Vec<u8> {
-    let Ok(text) = std::str::from_utf8(asked) else { return asked.to_vec() };
-    let mut text = text.to_owned();
-    for our in ours {
-        if let Some(their) = theirs.iter().find(|their| their.is_where(our)) {
-            text = text.replace(&our.identifier, &their.identifier);
+impl Library<'_> {
+    fn told(self, found: Found, asked: &Request, veil: Option<&Redactor>) -> Nearest {
+        let recorded = self.request(found.interaction);
+        let mut found_to_differ = self.differing(recorded, asked);
+        if let Some(redactor) = veil {
+            found_to_differ = self.veiled(found_to_differ, recorded, asked, redactor);
+        }
+        let (differences, more) = found_to_differ;
+        Nearest {
+            asking: self.asking(found.interaction, veil),
+            played: self.playlist.was_played(found.interaction),
+            alike: found.alike,
+            differences,
+            more,
+            next: self.playlist.unplayed().next().map(|number| self.asking(number, veil)),
         }
     }
-    text.into_bytes()
-}
 
-/// The coarse distance: another method is another thing altogether, another path is not near.
-fn far(asked: &Request, recorded: &Request) -> u32 {
-    let ours: Vec<&str> = asked.path_only().split('/').collect();
-    let theirs: Vec<&str> = recorded.path_only().split('/').collect();
-    let shared = ours.iter().zip(&theirs).filter(|(ours, theirs)| ours == theirs).count();
-    let segments = (ours.len().max(theirs.len()) - shared) as u32;
-    let method = u32::from(asked.method != recorded.method);
-    segments * 10 + method * 25
-}
-
-/// The fine distance: how much of query and body differs, in thousandths.
-fn near(asked: &Request, aligned: &[u8], recorded: &Request) -> u32 {
-    let query = u32::from(asked.query() != recorded.query()) * 50;
-    if aligned == recorded.body {
-        return query;
+    fn asking(&self, interaction: usize, veil: Option<&Redactor>) -> Asking {
+        let Request { method, path, .. } = self.request(interaction);
+        Asking { interaction, method: method.clone(), path: target(path, veil) }
     }
-    let (ours, theirs) = (words(aligned), words(&recorded.body));
-    let alike = similar::capture_diff_slices(similar::Algorithm::Myers, &ours, &theirs)
-        .iter()
-        .filter(|operation| operation.tag() == similar::DiffTag::Equal)
-        .map(|operation| operation.new_range().len())
-        .sum::<usize>();
-    query + 1000 - (2000 * alike / (ours.len() + theirs.len()).max(1)) as u32
+
+    /// What differs and counts, and how much more there is.
+    fn differing(self, recorded: &Request, asked: &Request) -> (Vec<Differing>, usize) {
+        let test = Counterfactual::new(self.index, asked, recorded);
+        let mask: Mask<'_> = &|text| masked(text, self.index);
+        let Differences { listed, more, renamed } =
+            diff::requests(recorded, asked, &|name| test.header(name), mask);
+        let (counting, free): (Vec<_>, Vec<_>) =
+            listed.into_iter().partition(|difference| test.counts(difference));
+        let counting = counting.into_iter().map(|difference| {
+            let why = self.why(&difference);
+            Differing { difference, why }
+        });
+        let conflicts = self.conflicts(
+            &self.index.skeleton(recorded).holes,
+            &self.index.skeleton(asked).holes,
+            &renamed,
+        );
+        let conflicting = renamed.into_iter().chain(free).filter_map(|difference| {
+            let why = Conflict::in_difference(&conflicts, &difference)?;
+            Some(Differing { difference, why })
+        });
+        (counting.chain(conflicting).collect(), more)
+    }
+
+    /// The same as it may be shown: what differs once the secrets are taken out of both, and of the
+    /// rest only where it stands.
+    fn veiled(
+        self,
+        (differing, more): (Vec<Differing>, usize),
+        recorded: &Request,
+        asked: &Request,
+        redactor: &Redactor,
+    ) -> (Vec<Differing>, usize) {
+        let memory = Memory::default();
+        let [mut recorded, mut asked] = [recorded, asked].map(Request::clone);
+        memory.redact(redactor, &mut recorded);
+        memory.redact(redactor, &mut asked);
+        // What only the second called a secret may stand in the first as well.
+        memory.redact(redactor, &mut recorded);
+        let (mut shown, _) = self.differing(&recorded, &asked);
+        for Differing { difference, .. } in differing {
+            let at = named(difference.at, &memory, redactor);
+            if shown.iter().all(|other| other.difference.at != at) {
+                shown.push(Differing { difference: Difference::hidden(at), why: Why::Secret });
+            }
+        }
+        (shown, more)
+    }
 }
 
-/// What is compared: the names and values of JSON, each as one, else the words of the beginning.
-fn words(body: &[u8]) -> Vec<String> {
-    if let Some(json) = Text::parse(body) {
-        let value = |token| match token {
-            Token::String(spelled) | Token::Scalar(spelled) => Some(spelled.to_owned()),
-            _ => None,
-        };
-        return json.tokens().filter_map(value).take(MOST_WORDS).collect();
+fn target(path: &str, veil: Option<&Redactor>) -> String {
+    veil.and_then(|redactor| redactor.target(path)).unwrap_or_else(|| path.to_owned())
+}
+
+/// A place whose name is no secret.
+fn named(place: Place, memory: &Memory, redactor: &Redactor) -> Place {
+    let clean = |name: String| {
+        let headers = Headers::new();
+        let mut carrier =
+            Request { method: String::new(), path: String::new(), headers, body: name.into() };
+        memory.redact(redactor, &mut carrier);
+        String::from_utf8_lossy(&carrier.body).into_owned()
+    };
+    match place {
+        Place::Query(name) => Place::Query(clean(name)),
+        Place::Form(name) => Place::Form(clean(name)),
+        Place::Part(name) => Place::Part(clean(name)),
+        Place::Json(pointer) => Place::Json(clean(pointer)),
+        other => other,
     }
-    let text = String::from_utf8_lossy(&body[..body.len().min(16 * 1024)]).into_owned();
-    text.tokenize_words().into_iter().take(MOST_WORDS).map(str::to_owned).collect()
+}
+
+/// A text without the identifiers and times that the client may choose.
+fn masked<'t>(text: &'t str, index: &Index) -> Cow<'t, str> {
+    let mut values = Values { origins: index.origins(), rules: index.rules(), holes: Vec::new() };
+    values.text(value::Value::at(0), text);
+    let mut out = String::new();
+    let mut rest = text;
+    for hole in &values.holes {
+        if let Some(at) = rest.find(&hole.identifier) {
+            out.push_str(&rest[..at]);
+            out.push('\0');
+            rest = &rest[at + hole.identifier.len()..];
+        }
+    }
+    if values.holes.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(out + rest) }
 }

@@ -4,18 +4,27 @@
 //! identifiers that the client minted replaced by holes. Its hash leads to the interactions that
 //! look the same in one step, whatever the size of the cassette ([`Index`]). Among them a session's
 //! [`Playlist`] takes the first that was not played and whose holes can be filled.
+//!
+//! If there is none, a [`Mismatch`] says which interaction is most alike, where it differs, and why
+//! each difference counts.
 
 mod body;
+mod counterfactual;
 mod hash;
 mod header;
 mod index;
+mod likeness;
 mod mismatch;
+mod nearest;
 mod playlist;
+mod route;
 mod skeleton;
 mod value;
+mod why;
 mod writes;
 
 pub use index::Index;
-pub use mismatch::{Mismatch, Nearest};
+pub use mismatch::{Asking, Differing, Mismatch, Nearest};
 pub use playlist::Playlist;
 pub use skeleton::Skeleton;
+pub use why::Why;

@@ -167,12 +167,16 @@ impl Playlist {
             let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
             live.into_iter().for_each(|live| self.bindings.bind(recorded, live));
         }
-        for list in index.lists(number, skeleton) {
+        for list in index.lists(number, skeleton).filter(|list| list.numbers.len() > 1) {
             self.progress.entry(list.key).or_default().latest = Some(number);
         }
     }
 
     fn progress(&mut self, list: Candidates<'_>) -> Progress {
+        if let [only] = list.numbers {
+            let played = self.played[*only];
+            return Progress { front: usize::from(played), latest: played.then_some(*only) };
+        }
         let progress = self.progress.entry(list.key).or_default();
         while list.numbers.get(progress.front).is_some_and(|number| self.played[*number]) {
             progress.front += 1;
@@ -203,15 +207,14 @@ impl Fresh<'_> {
         // Behind the others no earlier state was recorded.
         let latest = self.numbers.last().and_then(|last| write(*last));
         let mut due: Option<usize> = None;
-        for number in self.fitting().filter(|number| is_meant(*number)).take(LOOKED_AHEAD) {
+        for number in self.unplayed().take(LOOKED_AHEAD) {
             let came = write(number).is_none_or(|write| self.playlist.played[write]);
-            if came
-                && self.shown <= write(number)
-                && due.is_none_or(|due| write(due) < write(number))
-            {
+            let is_later =
+                self.shown <= write(number) && due.is_none_or(|due| write(due) < write(number));
+            if came && is_later && is_meant(number) && self.fits(number) {
                 due = Some(number);
             }
-            if write(number) == latest {
+            if due.is_some() && write(number) == latest {
                 break;
             }
         }
@@ -220,12 +223,14 @@ impl Fresh<'_> {
 
     /// The first one that fits.
     fn any(&self) -> Option<usize> {
-        self.fitting().next()
+        self.unplayed().find(|number| self.fits(*number))
     }
 
-    fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
-        let Self { playlist, index, skeleton, numbers, .. } = *self;
-        let fresh = numbers.iter().copied().filter(|number| !playlist.played[*number]);
-        fresh.filter(|number| playlist.fits(index, *number, skeleton))
+    fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
+        self.numbers.iter().copied().filter(|number| !self.playlist.played[*number])
+    }
+
+    fn fits(&self, number: usize) -> bool {
+        self.playlist.fits(self.index, number, self.skeleton)
     }
 }

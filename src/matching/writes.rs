@@ -11,19 +11,25 @@ use crate::correlate::{Origins, Scope, identifiers};
 /// only a question (`GET`, `HEAD`, `OPTIONS`) and was not refused, and that names an identifier of the
 /// server that this one names too, or whose path is the same or goes on from there.
 ///
-/// Further attempts at the same call hold up nobody who makes fewer of them before the next call.
+/// Further attempts at the same call hold up nobody who makes fewer of them before the next call. And
+/// who writes the same again after it was done asks for it to be done once more; who was refused is
+/// refused again until something has changed.
 pub(super) fn before(
     cassette: &Cassette,
     origins: &Origins,
     skeletons: &[Skeleton],
 ) -> Vec<Option<usize>> {
-    let mut last: HashMap<u64, usize, foldhash::fast::FixedState> = HashMap::default();
+    let mut last = Numbers::default();
+    let mut alike = Numbers::default();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(skeletons.len());
     for (number, interaction) in cassette.interactions.iter().enumerate() {
         let request = &interaction.request;
         let path = paths(request).last();
         let named = issued(request, origins);
-        let mut write = path.iter().chain(&named).filter_map(|key| last.get(key)).max().copied();
+        let write = path.iter().chain(&named).filter_map(|key| last.get(key)).max().copied();
+        let same = alike.insert(skeletons[number].hash, number);
+        let done = same.filter(|same| writes(&cassette.interactions[*same]));
+        let mut write = done.or(write);
         while let Some(attempt) =
             write.filter(|write| is_retry(&skeletons[*write], &skeletons[number]))
         {
@@ -38,6 +44,8 @@ pub(super) fn before(
     }
     before
 }
+
+type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;
 
 fn writes(interaction: &Interaction) -> bool {
     let asks = matches!(interaction.request.method.as_str(), "GET" | "HEAD" | "OPTIONS");

@@ -7,7 +7,7 @@ use std::io;
 use hyper_util::client::legacy;
 use rustls::CertificateError;
 
-use super::tee::Abandoned;
+use super::sent::Abandoned;
 use crate::cassette::End;
 use crate::server::{Answer, no_answer};
 

@@ -15,9 +15,10 @@ use tokio::sync::oneshot;
 use super::end_to_end::{of_request, of_response, recorded};
 use super::fault::Fault;
 use super::prompt::{Came, came};
+use super::sent::{Abandoned, Sent};
 use super::take::Take;
 use super::tape::Tape;
-use super::tee::{Abandoned, Answered, Rewritten, Sent};
+use super::tee::{Answered, Rewritten};
 use super::upstream::{Outgoing, Patience, Upstream};
 use crate::cassette;
 use crate::server::{
@@ -81,7 +82,7 @@ impl Recorder {
         let request = self.request(head, &target, headers, body, take.clone());
         let Ok(request) = request else {
             // Nobody is to wait for an answer at the end.
-            self.fail(take.as_deref(), &Fault::Target);
+            self.fail(take.as_deref(), &Fault::Target).await;
             return Fault::Target.answer(self.upstream.origin());
         };
         self.exchange(request, take, place).await
@@ -95,10 +96,11 @@ impl Recorder {
         body: Outgoing,
         take: Option<Arc<Take>>,
     ) -> Result<Request<Outgoing>, http::Error> {
+        let body = Sent::new(body, take, self.patience.grace);
         let mut request = Request::builder()
             .method(head.method.clone())
             .uri(self.upstream.uri_of(target)?)
-            .body(Sent::new(body, take).boxed_unsync())?;
+            .body(body.boxed_unsync())?;
         *request.headers_mut() = headers;
         // hyper keeps the case of the names as the client wrote them beside the head.
         *request.extensions_mut() = head.extensions.clone();
@@ -123,7 +125,7 @@ impl Recorder {
             };
             let outcome = outcome.map(|response| noted(response, take.clone(), patience));
             if let Err(fault) = &outcome {
-                recorder.fail(take.as_deref(), fault);
+                recorder.fail(take.as_deref(), fault).await;
             }
             // If nobody waits any more the answer is dropped here, and reads on for the grace time.
             let _ = tell.send(outcome);
@@ -135,8 +137,10 @@ impl Recorder {
         }
     }
 
-    fn fail(&self, take: Option<&Take>, fault: &Fault) {
+    /// What was to be asked is recorded whole, before the client is told and may stop sending it.
+    async fn fail(&self, take: Option<&Take>, fault: &Fault) {
         if let Some(take) = take {
+            let _ = tokio::time::timeout(self.patience.grace, take.closed()).await;
             take.fail(fault.end(), fault.message(self.upstream.origin()));
         }
     }

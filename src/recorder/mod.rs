@@ -10,6 +10,9 @@ mod fault;
 mod forward;
 mod location;
 mod prompt;
+mod recording;
+mod rescue;
+mod sent;
 mod shown;
 mod take;
 mod tape;
@@ -17,5 +20,8 @@ mod tee;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
-pub use tape::{Recording, Tape};
+pub use recording::{Course, Recording, Saved};
+#[cfg(feature = "cli")]
+pub use rescue::recover;
+pub use tape::Tape;
 pub use upstream::{Patience, Upstream};

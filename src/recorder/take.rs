@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
+use tokio::sync::Notify;
 
 use super::arrived::Arrived;
 use super::end_to_end::recorded;
@@ -29,19 +30,30 @@ pub struct Take {
     begun: Instant,
     chunks: AtomicUsize,
     state: Mutex<State>,
+    /// Nothing more comes of the request.
+    closed: Notify,
 }
 
 #[derive(Debug)]
 struct State {
     interaction: Interaction,
     body: BytesMut,
-    asked: bool,
+    asking: Asking,
     answer: Arrived,
     over: bool,
     /// The body that is arriving, as the journal shows it: the request's, then the answer's.
     shown: Option<Shown>,
     /// The secrets up to here.
     secrets: Secrets,
+}
+
+/// How far a request has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    Arriving,
+    Complete,
+    /// The rest will not come.
+    GivenUp,
 }
 
 impl Take {
@@ -55,7 +67,7 @@ impl Take {
         let state = State {
             interaction,
             body: BytesMut::new(),
-            asked: false,
+            asking: Asking::Arriving,
             answer: Arrived::default(),
             over: false,
             shown: Some(shown),
@@ -68,24 +80,57 @@ impl Take {
             begun: Instant::now(),
             chunks: AtomicUsize::new(0),
             state: Mutex::new(state),
+            closed: Notify::new(),
         }
     }
 
     /// A piece of the request's body, as it goes to the server.
     pub(super) fn sent(&self, bytes: &Bytes) {
         let mut state = self.state();
-        let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
-        self.show_sent(shown.unwrap_or_default());
+        if !state.is_answered() {
+            let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
+            self.show_sent(shown.unwrap_or_default());
+        }
         state.body.extend_from_slice(bytes);
     }
 
     /// The request is complete.
     pub(super) fn asked(&self) {
-        let mut state = self.state();
-        if !std::mem::replace(&mut state.asked, true) {
-            self.show_sent(state.finish_shown());
-            self.note(&Entry::Asked { n: self.number });
-            self.write();
+        {
+            let mut state = self.state();
+            if !state.close(Asking::Complete) {
+                return;
+            }
+            // What came behind the head of an answer is not in the journal.
+            if !state.is_answered() {
+                self.show_sent(state.finish_shown());
+                self.note(&Entry::Asked { n: self.number });
+                self.write();
+            }
+        }
+        self.told();
+    }
+
+    /// The rest of the request will not come.
+    pub(super) fn given_up(&self) {
+        if self.state().close(Asking::GivenUp) {
+            self.told();
+        }
+    }
+
+    /// Whether more may come of the request.
+    pub(super) fn is_arriving(&self) -> bool {
+        self.state().asking == Asking::Arriving
+    }
+
+    /// Waits until nothing more comes of the request.
+    pub(super) async fn closed(&self) {
+        loop {
+            let closed = self.closed.notified();
+            if !self.is_arriving() {
+                return;
+            }
+            closed.await;
         }
     }
 
@@ -160,14 +205,13 @@ impl Take {
             self.note(&Entry::End { n: self.number, end, trailers: Cow::Owned(trailers) });
             self.write();
         }
-        if let Some(tape) = self.tape.upgrade() {
-            tape.over(self.number);
-        }
+        self.told();
     }
 
     /// The interaction is over without an answer: why, for the person who records.
     pub(super) fn fail(&self, end: End, why: String) {
-        if let Some(tape) = self.tape.upgrade() {
+        let of_server = !matches!(end, End::ClientClosed | End::Interrupted);
+        if let Some(tape) = self.tape.upgrade().filter(|_| of_server) {
             tape.note_fault(why);
         }
         self.end(end);
@@ -188,7 +232,7 @@ impl Take {
             Outcome::Response(response) => {
                 response.body = Body::of_arrival(&response.headers, state.answer.chunks());
             }
-            Outcome::Nothing(_) if !state.asked => return None,
+            Outcome::Nothing(_) if state.asking != Asking::Complete => return None,
             Outcome::Nothing(_) => {}
         }
         Some(interaction)
@@ -198,6 +242,18 @@ impl Take {
     pub(super) fn write(&self) {
         if let Some(tape) = self.tape.upgrade() {
             tape.journal().flush();
+        }
+    }
+
+    /// Tells whoever waits for it that one side has come to its end.
+    fn told(&self) {
+        self.closed.notify_waiters();
+        let is_done = {
+            let state = self.state();
+            state.over && state.asking != Asking::Arriving
+        };
+        if let Some(tape) = self.tape.upgrade().filter(|_| is_done) {
+            tape.over(self.number);
         }
     }
 
@@ -229,6 +285,19 @@ impl Take {
 }
 
 impl State {
+    /// Nothing more comes of the request. Only the first word counts; tells whether this is it.
+    fn close(&mut self, asking: Asking) -> bool {
+        let is_first = self.asking == Asking::Arriving;
+        if is_first {
+            self.asking = asking;
+        }
+        is_first
+    }
+
+    fn is_answered(&self) -> bool {
+        matches!(self.interaction.outcome, Outcome::Response(_))
+    }
+
     /// The rest of the body that was arriving; its secrets are known from now on.
     fn finish_shown(&mut self) -> Vec<u8> {
         let Some(shown) = self.shown.take() else { return Vec::new() };

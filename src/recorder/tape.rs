@@ -9,6 +9,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
+use super::recording::{Course, Recording, Saved};
+use super::rescue::rescue;
 use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
@@ -34,33 +36,8 @@ struct State {
     recorded: Recorded,
     takes: Vec<Arc<Take>>,
     open: BTreeMap<usize, Arc<Take>>,
-    /// Why the first request without an answer has none.
+    /// Why the server gave the first request without an answer none.
     fault: Option<String>,
-}
-
-/// What a recording came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recording {
-    /// The name of the cassette.
-    pub name: Name,
-    /// The file, if anything was recorded.
-    pub path: Option<PathBuf>,
-    /// How many interactions were recorded now; those that were there before do not count.
-    pub interactions: usize,
-    /// How many of them the server answered. If there are none, an earlier cassette of that name stays
-    /// as it is.
-    pub answered: usize,
-    /// How many requests never came to an end and are not in it.
-    pub dropped: usize,
-    /// Why the first request that was not answered was not.
-    pub fault: Option<String>,
-}
-
-impl Recording {
-    /// Whether the server was asked and never answered.
-    pub fn is_unheard(&self) -> bool {
-        self.interactions + self.dropped > 0 && self.answered == 0
-    }
 }
 
 impl Tape {
@@ -136,29 +113,51 @@ impl Tape {
     }
 
     /// Saves the cassette, behind the interactions of `base` if there is one, and removes the
-    /// journal. Nothing is saved if nothing was recorded. All of it is saved also if the journal is
-    /// not whole, because a disk was full for a while.
+    /// journal. Nothing is saved if nothing was recorded, and no cassette is replaced by a recording
+    /// in which the server never answered, or that was broken off: that is saved beside it. All of
+    /// it is saved also if the journal is not whole, because a disk was full for a while.
     ///
     /// # Errors
     ///
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
-    pub fn finish(&self, base: Option<&Cassette>) -> Result<Recording> {
+    pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
         let (mut cassette, dropped) = self.cassette(base);
         // They may have been changed while it was recorded.
         cassette.rules =
             store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
         let new = &cassette.interactions[base.map_or(0, |base| base.interactions.len())..];
-        let answered = new.iter().filter(|interaction| interaction.response().is_some()).count();
-        let interactions = new.len();
-        let worse = answered == 0 && store::exists(&self.folder, &self.name);
-        let path = match new {
-            [] => None,
-            _ if worse => None,
-            _ => Some(store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))?),
+        let mut recording = Recording {
+            folder: self.folder.clone(),
+            name: self.name.clone(),
+            path: None,
+            saved: Saved::Cassette,
+            interactions: new.len(),
+            answered: new.iter().filter(|interaction| interaction.response().is_some()).count(),
+            dropped,
+            fault: self.state().fault.take(),
         };
+        recording.saved = match course {
+            _ if recording.is_unheard() => Saved::Unanswered,
+            Course::BrokenOff if self.would_replace(base) => Saved::Failed,
+            Course::Whole | Course::BrokenOff => Saved::Cassette,
+        };
+        if recording.interactions > 0 {
+            let (name, cassette) = (recording.saved_name(), self.redactor.cassette(cassette));
+            recording.path = Some(store::save(&self.folder, &name, &cassette)?);
+        }
         self.journal.remove()?;
-        let (name, fault) = (self.name.clone(), self.state().fault.take());
-        Ok(Recording { name, path, interactions, answered, dropped, fault })
+        Ok(recording)
+    }
+
+    /// How many interactions are under way.
+    #[cfg(feature = "cli")]
+    pub fn unfinished(&self) -> usize {
+        self.state().open.len()
+    }
+
+    /// Whether the cassette would take the place of another. Nothing is lost of one that is extended.
+    fn would_replace(&self, base: Option<&Cassette>) -> bool {
+        base.is_none() && store::exists(&self.folder, &self.name)
     }
 
     pub(super) fn redactor(&self) -> &Arc<Redactor> {
@@ -240,24 +239,4 @@ fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
         return true;
     }
     progress.chunks < chunks.len()
-}
-
-/// Saves what a killed recorder left as `NAME.recovered`, or `.recovered-2` and so on.
-fn rescue(
-    folder: &Path,
-    name: &Name,
-    redactor: &Redactor,
-    left: Recovered,
-) -> Result<(Recovered, PathBuf)> {
-    let mut count = 1;
-    let free = loop {
-        let suffix = if count == 1 { String::new() } else { format!("-{count}") };
-        let free = Name::new(format!("{name}.recovered{suffix}"))?;
-        if !store::exists(folder, &free) {
-            break free;
-        }
-        count += 1;
-    };
-    let path = store::save(folder, &free, &redactor.cassette(left.cassette.clone()))?;
-    Ok((left, path))
 }

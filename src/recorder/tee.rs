@@ -1,4 +1,4 @@
-//! Bodies that are copied to a take while they pass.
+//! Answers that are copied to a take while they pass.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,80 +16,6 @@ use super::take::Take;
 use super::upstream::Patience;
 use crate::cassette::End;
 use crate::server::{AnswerBody, Cut, Flushed, Rewriter};
-
-/// The client left before its request was complete.
-#[derive(Debug, Clone, Copy)]
-pub struct Abandoned;
-
-impl std::fmt::Display for Abandoned {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the client left before its request was complete")
-    }
-}
-
-impl std::error::Error for Abandoned {}
-
-/// A request's body on its way to the server.
-#[derive(Debug)]
-pub(super) struct Sent<B> {
-    inner: B,
-    take: Option<Arc<Take>>,
-}
-
-impl<B: Body> Sent<B> {
-    pub(super) fn new(inner: B, take: Option<Arc<Take>>) -> Self {
-        let sent = Self { inner, take };
-        sent.note_end();
-        sent
-    }
-
-    /// A body whose length is known may never be polled for its end.
-    fn note_end(&self) {
-        if let Some(take) = self.take.as_ref().filter(|_| self.inner.is_end_stream()) {
-            take.asked();
-        }
-    }
-}
-
-impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
-    type Data = Bytes;
-    type Error = Abandoned;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
-        let Poll::Ready(polled) = Pin::new(&mut self.inner).poll_frame(context) else {
-            write(self.take.as_ref());
-            return Poll::Pending;
-        };
-        let take = self.take.as_ref();
-        match &polled {
-            Some(Ok(frame)) => {
-                if let (Some(take), Some(bytes)) = (take, frame.data_ref()) {
-                    take.sent(bytes);
-                }
-                self.note_end();
-                write(take);
-            }
-            Some(Err(_)) => {}
-            None => {
-                if let Some(take) = take {
-                    take.asked();
-                }
-            }
-        }
-        Poll::Ready(polled.map(|result| result.map_err(|_| Abandoned)))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
-}
 
 /// Writes what was noted so far.
 fn write(take: Option<&Arc<Take>>) {

@@ -19,7 +19,7 @@ use rustls::{ClientConfig, ConfigBuilder, WantsVerifier};
 
 use super::fault::Fault;
 use super::location::{Location, Speaks};
-use super::tee::Abandoned;
+use super::sent::Abandoned;
 use crate::cassette::End;
 use crate::error::Result;
 

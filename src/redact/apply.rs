@@ -2,7 +2,7 @@
 
 use super::notes::{Notes, Side};
 use super::secrets::Searcher;
-use super::{Redactor, Rule, Secrets, header, text, url};
+use super::{Redactor, Rule, Secrets, body, header, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{Body, Cassette, Headers, Outcome, Request, Response};
 
@@ -21,7 +21,8 @@ pub(super) fn rules(redactor: &Redactor, request: &mut Request) -> Secrets {
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     edit_text(&mut request.path, |text| target(text, &mut notes));
     header::redact(&mut request.headers, &mut notes);
-    edit_request_body(request, |text, is_form| body_edits(text, is_form, &mut notes));
+    let content_type = content_type(&request.headers);
+    edit_request_body(request, |text| body::find(text, content_type.as_deref(), &mut notes));
     own
 }
 
@@ -37,9 +38,9 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
     let mut notes = Notes { redactor, side: Side::Response, secrets };
     header::redact(&mut response.headers, &mut notes);
     header::redact(&mut response.trailers, &mut notes);
-    let is_form = is_form(&response.headers);
+    let content_type = content_type(&response.headers);
     edit_body(&mut response.headers, &mut response.body, |text| {
-        body_edits(text, is_form, &mut notes)
+        body::find(text, content_type.as_deref(), &mut notes)
     });
 }
 
@@ -81,24 +82,14 @@ pub(super) fn edit_text(text: &mut String, find: impl FnOnce(&str) -> Vec<Edit>)
     }
 }
 
-fn body_edits(body: &[u8], is_form: bool, notes: &mut Notes<'_>) -> Vec<Edit> {
-    match std::str::from_utf8(body) {
-        Ok(form) if is_form && notes.applies(Rule::Form) => url::pairs(form, 0..form.len(), notes),
-        _ => text::find(body, notes),
-    }
-}
-
-fn is_form(headers: &Headers) -> bool {
-    headers.get("content-type").is_some_and(|kind| {
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
-    })
+fn content_type(headers: &Headers) -> Option<String> {
+    headers.get("content-type").map(str::to_owned)
 }
 
 fn known_in_request(searcher: &Searcher, request: &mut Request) {
     known_in_text(searcher, &mut request.path);
     known_in_headers(searcher, &mut request.headers);
-    edit_request_body(request, |text, _| searcher.edits_of_body(text));
+    edit_request_body(request, |text| searcher.edits_of_body(text));
 }
 
 fn known_in_response(searcher: &Searcher, response: &mut Response) {
@@ -121,13 +112,12 @@ fn known_in_headers(searcher: &Searcher, headers: &mut Headers) {
     }
 }
 
-fn edit_request_body(request: &mut Request, find: impl FnOnce(&[u8], bool) -> Vec<Edit>) {
+fn edit_request_body(request: &mut Request, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
     if request.body.is_empty() {
         return;
     }
-    let is_form = is_form(&request.headers);
     let mut body = Body::Whole(std::mem::take(&mut request.body));
-    edit_body(&mut request.headers, &mut body, |text| find(text, is_form));
+    edit_body(&mut request.headers, &mut body, find);
     request.body = body.bytes();
 }
 

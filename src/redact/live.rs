@@ -56,7 +56,7 @@ impl Live {
             return self.take(bytes);
         }
         // A secret is known to what stands behind it only once its end was read.
-        let ends = |byte: &u8| matches!(byte, b'"' | b'@' | b'&' | b'\n' | b' ');
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || br#"'"`\@,;&|<>(){}"#.contains(byte);
         bytes.split_inclusive(ends).flat_map(|part| self.take(part)).collect()
     }
 

@@ -18,19 +18,22 @@
 //! | `query/1` | the values of `api_key`, `access_token`, `token`, `password`, `signature` … in request targets and in URLs anywhere, and of `key` and `code` if they look like a credential |
 //! | `userinfo/1` | `user:password@` in URLs anywhere |
 //! | `form/1` | the same names as in a query, in `application/x-www-form-urlencoded` bodies |
+//! | `multipart/1` | the same names, the whole content of such a field or file, in multipart bodies; what other parts hold is read as a body of its own |
 //! | `json/1` | string values of fields with telling names (`api_key`, `clientSecret`, `PASSWORD` …), strings below them (`secrets`, `credentials`) and in `env`, `custom_headers`, `…_environment_variables`; numbers become 0; in JSON, NDJSON, SSE, JSON within strings, and texts that are cut short |
+//! | `assignments/1` | `NAME=value` and `NAME: value` in text and in strings of JSON (`export OPENAI_API_KEY=…`, `Authorization: Bearer …`), if the name tells and the value looks like no word: 8 characters or more, with letters and digits, and without white space |
 //! | `values/1` | each value that another rule found, wherever else it stands, also escaped, percent-encoded or in base64 |
 //!
 //! # Limits
 //!
-//! No rule knows a secret by its look alone: a key in prose is found only if it also stands where a
-//! rule looks. Values below 8 characters, plain words (`production`), short numbers and addresses are
+//! No rule knows a secret by its look alone: a key in prose is found only if a telling name stands
+//! before it, or if it also stands where a rule looks. Values below 8 characters, plain words (`production`), short numbers and addresses are
 //! replaced where they are found and nowhere else. A secret that a model streams in several events,
 //! a few letters in each, is not seen. A body with a `content-encoding` that cannot be undone stays.
 //! A bare `token`, `key`, `code` or `auth` counts only if its value has 16 or more characters and
 //! looks made by a machine. Digests and signatures over a body are not made anew.
 
 mod apply;
+mod body;
 mod header;
 mod json;
 mod live;
@@ -47,8 +50,6 @@ mod value;
 
 use std::ops::Deref;
 use std::sync::Arc;
-
-use regex::bytes::Regex;
 
 pub use live::Live;
 pub(crate) use memory::Memory;
@@ -68,8 +69,6 @@ pub struct Redacted<T>(T);
 #[derive(Debug, Clone)]
 pub struct Redactor {
     rules: Arc<[Rule]>,
-    /// A clone of the expression itself would have caches of its own.
-    telling: Arc<Regex>,
 }
 
 impl<T> Redacted<T> {
@@ -185,7 +184,7 @@ impl Redactor {
     }
 
     fn of(rules: Vec<Rule>) -> Self {
-        Self { rules: rules.into(), telling: Arc::new(name::telling()) }
+        Self { rules: rules.into() }
     }
 
     fn applies(&self, rule: Rule) -> bool {
@@ -195,7 +194,8 @@ impl Redactor {
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
         memchr::memmem::find(text, b"://").is_some()
-            || (self.applies(Rule::Json) && self.telling.is_match(text))
+            || (self.applies(Rule::Json) && name::TELLING.is_match(text))
+            || (self.applies(Rule::Assignments) && scan::assigns(text))
     }
 }
 

@@ -10,7 +10,9 @@ pub(super) enum Rule {
     Query,
     Userinfo,
     Form,
+    Multipart,
     Json,
+    Assignments,
     Values,
 }
 
@@ -21,7 +23,9 @@ impl Rule {
         Self::Query,
         Self::Userinfo,
         Self::Form,
+        Self::Multipart,
         Self::Json,
+        Self::Assignments,
         Self::Values,
     ];
 
@@ -32,7 +36,9 @@ impl Rule {
             Self::Query => "query/1",
             Self::Userinfo => "userinfo/1",
             Self::Form => "form/1",
+            Self::Multipart => "multipart/1",
             Self::Json => "json/1",
+            Self::Assignments => "assignments/1",
             Self::Values => "values/1",
         }
     }

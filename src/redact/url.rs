@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::name::{self, Tells};
 use super::notes::Notes;
-use super::{Rule, name, value};
+use super::{Rule, value};
 use crate::cassette::splice::Edit;
 use crate::percent::{self, form_decoded};
 
@@ -56,13 +57,20 @@ pub(super) fn userinfo(url: &str) -> Option<Range<usize>> {
     (at > 0).then_some(start..start + at)
 }
 
+/// Whether a parameter or a form field of that name and value is a secret.
+pub(super) fn tells(name: &str, value: &str) -> bool {
+    match name::parameter(name) {
+        Tells::Secret | Tells::Secrets => true,
+        Tells::Perhaps => value::is_credential(value) || value::is_placeholder(value),
+        Tells::Nothing | Tells::Holder => false,
+    }
+}
+
 fn parameter(name: &str, spelled: &str, notes: &mut Notes<'_>) -> Option<String> {
     let name = form_decoded(name.strip_prefix("amp;").unwrap_or(name));
     let value = form_decoded(spelled);
-    match name::parameter(&name) {
-        name::Tells::Secret | name::Tells::Secrets => {}
-        name::Tells::Perhaps if value::is_credential(&value) || value::is_placeholder(&value) => {}
-        _ => return None,
+    if !tells(&name, &value) {
+        return None;
     }
     let with = notes.replacement(&name, &value);
     if spelled == value::placeholder(&name) {

@@ -83,10 +83,15 @@ pub(super) fn in_placeholder(text: &[u8], at: usize) -> bool {
 /// The offset at which the credential begins behind a scheme: 7 for `Bearer …`.
 pub(super) fn behind_scheme(value: &str) -> usize {
     let Some((scheme, rest)) = value.split_once(' ') else { return 0 };
-    if !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+    if !is_scheme(scheme.as_bytes()) {
         return 0;
     }
     value.len() - rest.trim_start().len()
+}
+
+/// Whether a word says how the credential behind it is to be read.
+pub(super) fn is_scheme(word: &[u8]) -> bool {
+    SCHEMES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word))
 }
 
 /// Whether a value of which its name says little looks like a credential.
@@ -122,6 +127,23 @@ pub(super) fn is_distinctive(value: &str) -> bool {
     let place = value.contains("://") || value.starts_with(['/', '.']);
     let plain = (words && one_case) || digits || place || is_placeholder(value);
     value.len() >= SHORTEST && !plain
+}
+
+/// Whether what a name in prose is said to be is a secret, rather than a word of the prose or a piece
+/// of code.
+pub(super) fn is_assigned(value: &str) -> bool {
+    let digit = value.contains(|c: char| c.is_ascii_digit());
+    let letter = value.contains(char::is_alphabetic);
+    let long = value.len() >= 20 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let path = value.contains('.') && value.split('.').all(is_identifier);
+    let said = (digit && letter && !path) || long || is_credential(value);
+    said && !value.contains('[') && is_distinctive(value)
+}
+
+fn is_identifier(word: &str) -> bool {
+    let mut bytes = word.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 #[cfg(test)]

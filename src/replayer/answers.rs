@@ -133,10 +133,10 @@ impl Prepared {
             }
             body = Some(named);
         }
+        wanted.place.keep_below(&mut headers);
         if self.addressed {
             let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
             rewriter.fields(&mut headers, &ADDRESSES);
-            wanted.place.keep_below(&mut headers);
             if may_hold_origins(&headers) {
                 let plain = body.as_ref().unwrap_or(&self.body);
                 let replaced = rewritten(plain, rewriter);

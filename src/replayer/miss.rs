@@ -3,6 +3,7 @@
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
+use serde_json::{Value, json};
 
 use crate::server::{Answer, OURS, full};
 
@@ -13,12 +14,17 @@ pub const MISS: u16 = 470;
 /// SDKs that retry by themselves ask this field first.
 pub const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-/// An answer that explains itself, as JSON for clients that ask for it, else as text.
-pub fn miss_answer(asked: &HeaderMap, explanation: &str) -> Answer {
+/// An answer that explains itself, as JSON for clients that ask for it, else as text. `details` is an
+/// object with what programs want to know.
+pub fn miss_answer(asked: &HeaderMap, explanation: &str, details: Value) -> Answer {
     let accept = asked.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let (media_type, body) = if accept.contains("json") || accept.contains("event-stream") {
-        let error = serde_json::json!({"error": {"type": "retape_miss", "message": explanation}});
-        ("application/json", error.to_string())
+        let mut error = details;
+        error.as_object_mut().map(|error| error.remove("explanation"));
+        error["type"] = "retape_miss".into();
+        // SDKs look for what went wrong there.
+        error["message"] = explanation.into();
+        ("application/json", json!({"error": error}).to_string())
     } else {
         ("text/plain; charset=utf-8", format!("{explanation}\n"))
     };

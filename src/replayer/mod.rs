@@ -4,6 +4,7 @@ mod answers;
 mod body;
 mod miss;
 mod pace;
+mod progress;
 mod replay;
 
 pub use miss::miss_answer;

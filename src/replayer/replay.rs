@@ -64,6 +64,11 @@ impl Recorded {
         Ok(Self { cassette, index, answers, redactor })
     }
 
+    /// Whether all rules of this release were applied to it.
+    pub(super) fn is_redacted(&self) -> bool {
+        self.redactor.is_standard()
+    }
+
     /// What was recorded.
     pub fn cassette(&self) -> &Cassette {
         &self.cassette
@@ -181,27 +186,12 @@ impl Replayer {
         let asked = self.asked(head, target, body, place);
         self.take(&asked).ok_or_else(|| {
             let Recorded { cassette, index, .. } = &*self.recorded;
-            let mismatch = Mismatch::explain(asked, cassette, index, &self.playlist());
-            Box::new(self.shown(mismatch))
+            // What was compared is redacted by the rules that the cassette names, which may be none, if
+            // somebody wrote it by hand.
+            let veil = (!self.recorded.is_redacted()).then(Redactor::standard);
+            let playlist = self.playlist();
+            Box::new(Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref()))
         })
-    }
-
-    /// A mismatch as people may see it. What is compared is redacted by the rules that the cassette
-    /// names, which may be none, if somebody wrote it by hand.
-    fn shown(&self, mut mismatch: Mismatch) -> Mismatch {
-        if self.recorded.redactor.is_standard() {
-            return mismatch;
-        }
-        let redactor = Redactor::standard();
-        if let Some(nearest) = &mut mismatch.nearest {
-            let aligned = std::mem::take(&mut nearest.aligned).into();
-            let mut aligned = Request { body: aligned, ..mismatch.asked.clone() };
-            redactor.request(&mut aligned);
-            nearest.aligned = aligned.body.into();
-            redactor.request(&mut nearest.request);
-        }
-        redactor.request(&mut mismatch.asked);
-        mismatch
     }
 
     /// The numbers of the interactions that were not asked for in this run.
@@ -246,7 +236,7 @@ impl Replayer {
         asked
     }
 
-    fn playlist(&self) -> MutexGuard<'_, Playlist> {
+    pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {
         self.playlist.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,6 +7,8 @@ use http::header::{
     LINK, LOCATION,
 };
 
+use crate::cassette::Media;
+
 /// Replaces one origin by another in a body that comes in pieces.
 ///
 /// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. It is found as
@@ -127,19 +129,14 @@ pub const READ_WHOLE: u64 = 1024 * 1024;
 /// Whether the body of an answer is text in which an address of the server may stand: JSON, alone or
 /// in a stream, not compressed.
 pub fn may_hold_origins(headers: &HeaderMap) -> bool {
-    let media_type = media_type(headers);
-    let readable = media_type.contains("json") || media_type.contains("event-stream");
-    readable && !headers.contains_key(CONTENT_ENCODING)
+    media(headers).holds_json() && !headers.contains_key(CONTENT_ENCODING)
 }
 
 /// Whether our address is replaced in the body of a request: JSON, a form or other text, neither
 /// compressed nor announced to be large. Record and replay must agree on it.
 pub fn may_name_us(headers: &HeaderMap) -> bool {
-    let media_type = media_type(headers);
-    let readable = media_type.contains("json")
-        || media_type.starts_with("text/")
-        || media_type.starts_with("application/x-www-form-urlencoded");
-    readable
+    let media = media(headers);
+    (media.holds_json() || matches!(media, Media::Text | Media::Form))
         && !headers.contains_key(CONTENT_ENCODING)
         && announced(headers).is_none_or(|length| length <= READ_WHOLE)
 }
@@ -149,8 +146,8 @@ pub fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn media_type(headers: &HeaderMap) -> &str {
-    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("")
+fn media(headers: &HeaderMap) -> Media {
+    Media::of(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Where a client sees us.
 
 use http::HeaderMap;
-use http::header::{HOST, HeaderValue, LOCATION};
+use http::header::{CONTENT_LOCATION, HOST, HeaderValue, LINK, LOCATION, SET_COOKIE};
 
 use super::Address;
 use super::origin::may_hold;
@@ -30,16 +30,23 @@ impl<'a> Place<'a> {
         may_hold(text, self.authority)
     }
 
-    /// Keeps a redirection to an absolute path below the session's prefix.
+    /// Keeps absolute paths below the session's prefix: those to which an answer leads, and those to
+    /// which a client is to send a cookie back.
     pub fn keep_below(&self, headers: &mut HeaderMap) {
         if self.session.is_empty() {
             return;
         }
         let prefix = Address::prefix(self.session);
-        for value in headers.get_all(LOCATION).iter().cloned().collect::<Vec<_>>() {
-            let Some(path) = value.to_str().ok().filter(|path| is_path(path)) else { continue };
-            if let Ok(below) = HeaderValue::try_from(format!("{prefix}{path}")) {
-                headers.insert(LOCATION, below);
+        for (name, value) in headers.iter_mut() {
+            let Ok(text) = str::from_utf8(value.as_bytes()) else { continue };
+            let below = match *name {
+                LOCATION | CONTENT_LOCATION => is_path(text).then(|| format!("{prefix}{text}")),
+                LINK => Some(links_below(text, &prefix)),
+                SET_COOKIE => Some(cookie_below(text, &prefix)),
+                _ => None,
+            };
+            if let Some(Ok(below)) = below.map(HeaderValue::try_from) {
+                *value = below;
             }
         }
     }
@@ -48,4 +55,75 @@ impl<'a> Place<'a> {
 /// `/path`, and not `//host/path`.
 fn is_path(location: &str) -> bool {
     location.starts_with('/') && !location.starts_with("//")
+}
+
+/// `</path>; rel="next"`
+fn links_below(links: &str, prefix: &str) -> String {
+    let mut pieces = links.split('<');
+    let mut below = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        below.push('<');
+        below.push_str(if is_path(piece) { prefix } else { "" });
+        below.push_str(piece);
+    }
+    below
+}
+
+/// `name=value; Path=/path`. Without a path a client takes that of its request, which has the prefix.
+fn cookie_below(cookie: &str, prefix: &str) -> String {
+    // A client takes such a one only for the whole host.
+    if cookie.trim_start().get(..7).is_some_and(|name| name.eq_ignore_ascii_case("__Host-")) {
+        return cookie.to_owned();
+    }
+    let mut attributes = cookie.split(';');
+    let mut below = attributes.next().unwrap_or_default().to_owned();
+    for attribute in attributes {
+        below.push(';');
+        match attribute.split_once('=').map(|(name, path)| (name, path.trim())) {
+            // The prefix alone is for itself and for all below it.
+            Some((name, "/")) if is_named_path(name) => below.extend([name, "=", prefix]),
+            Some((name, path)) if is_named_path(name) && is_path(path) => {
+                below.extend([name, "=", prefix, path]);
+            }
+            _ => below.push_str(attribute),
+        }
+    }
+    below
+}
+
+fn is_named_path(attribute: &str) -> bool {
+    attribute.trim().eq_ignore_ascii_case("path")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_cookie_is_kept_below_the_prefix() {
+        for (cookie, below) in [
+            ("a=b; Path=/; HttpOnly", "a=b; Path=/x/-; HttpOnly"),
+            ("a=\"/\";path = /v1/ ;Secure", "a=\"/\";path =/x/-/v1/;Secure"),
+            ("path=/v1", "path=/v1"),
+            (
+                "a=b; Path=//v1; Path=v1; Path; Max-Age=0",
+                "a=b; Path=//v1; Path=v1; Path; Max-Age=0",
+            ),
+            ("__Host-a=b; Path=/", "__Host-a=b; Path=/"),
+            ("", ""),
+        ] {
+            assert_eq!(cookie_below(cookie, "/x/-"), below);
+        }
+    }
+
+    #[test]
+    fn only_paths_in_links_are_kept_below_the_prefix() {
+        for (links, below) in [
+            ("</a>; rel=\"<b\", </>", "</x/-/a>; rel=\"<b\", </x/-/>"),
+            ("<//host/a>, <a>, <http://host/a>, /a", "<//host/a>, <a>, <http://host/a>, /a"),
+            ("", ""),
+        ] {
+            assert_eq!(links_below(links, "/x/-"), below);
+        }
+    }
 }

@@ -4,7 +4,10 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
+use super::event::Miss;
 use super::gateway::Gateway;
+use super::misses;
+use crate::cassette::Name;
 use crate::server::{Answer, full, problem};
 
 const ROOT: &str = "/-/retape/";
@@ -16,43 +19,81 @@ pub(super) fn asked(target: &str) -> Option<&str> {
 
 pub(super) fn answer(gateway: &Gateway, method: &Method, asked: &str) -> Answer {
     let (what, query) = asked.split_once('?').unwrap_or((asked, ""));
+    let session = parameter(query, "session");
     match (what, method) {
         ("health", &Method::GET) => told(json!({
             "status": "ok",
             "version": env!("CARGO_PKG_VERSION"),
             "mode": gateway.mode().as_str(),
         })),
-        ("sessions", &Method::GET) => {
-            let session = |(session, cassette): (String, _)| json!({"session": session, "cassette": cassette});
-            let sessions: Vec<Value> = gateway
-                .sessions()
-                .into_iter()
-                .map(|(name, of)| session((name, of.to_string())))
-                .collect();
-            told(json!({"sessions": sessions}))
-        }
-        ("misses", &Method::GET) => {
-            let misses: Vec<Value> = gateway.misses().iter().map(|miss| miss.to_json()).collect();
-            told(json!({"misses": misses}))
-        }
+        ("sessions", &Method::GET) => sessions(gateway, session),
+        ("misses", &Method::GET) => misses(gateway, session),
         ("unplayed", &Method::GET) => {
-            let unplayed: Vec<Value> =
-                gateway.unplayed().iter().map(|left| left.to_json()).collect();
+            let all = gateway.unplayed();
+            let chosen = all.iter().filter(|left| {
+                session.is_none_or(|session| misses::is_same(&left.session, session))
+            });
+            let unplayed: Vec<Value> = chosen.map(|left| left.to_json()).collect();
             told(json!({"unplayed": unplayed}))
         }
-        ("reset", &Method::POST) => {
-            let session = query.split('&').find_map(|parameter| parameter.strip_prefix("session="));
-            told(json!({"reset": gateway.reset(session)}))
-        }
+        ("reset", &Method::POST) => reset(gateway, session, parameter(query, "misses")),
         _ => {
-            let known = "GET health, sessions, misses, unplayed; POST reset[?session=NAME]";
-            problem(
-                StatusCode::NOT_FOUND,
-                "control",
-                &format!("not known here; known are: {known}"),
-            )
+            let known = "GET health; GET sessions, misses, unplayed, each with ?session=NAME or \
+                         without; POST reset[?session=NAME][&misses=clear]";
+            refused(StatusCode::NOT_FOUND, &format!("not known here; known are: {known}"))
         }
     }
+}
+
+/// All sessions, or one with what it is at.
+fn sessions(gateway: &Gateway, session: Option<&str>) -> Answer {
+    let Some(session) = session else {
+        let short =
+            |(session, of): (String, Name)| json!({"session": session, "cassette": of.as_str()});
+        let sessions: Vec<Value> = gateway.sessions().into_iter().map(short).collect();
+        return told(json!({"sessions": sessions}));
+    };
+    match gateway.inspect(session) {
+        Some(inspected) => told(inspected),
+        None => {
+            let message = "no request was made in a session of that name; \
+                           `GET /-/retape/sessions` lists those there are";
+            refused(StatusCode::NOT_FOUND, message)
+        }
+    }
+}
+
+fn misses(gateway: &Gateway, session: Option<&str>) -> Answer {
+    let misses = match session {
+        Some(session) => gateway.misses().of(session),
+        None => gateway.misses().all(),
+    };
+    let misses: Vec<Value> = misses.iter().map(Miss::to_json).collect();
+    told(json!({"misses": misses}))
+}
+
+/// Lets runs begin anew. What was missed decides the exit status all the same, unless it is said to
+/// be forgotten.
+fn reset(gateway: &Gateway, session: Option<&str>, misses: Option<&str>) -> Answer {
+    let cleared = match misses {
+        None => None,
+        Some("clear") => Some(gateway.misses().clear(session)),
+        Some(_) => return refused(StatusCode::BAD_REQUEST, "`misses` can be `clear` only"),
+    };
+    let mut done = json!({"reset": gateway.reset(session)});
+    if let Some(cleared) = cleared {
+        done["misses_cleared"] = cleared.into();
+    }
+    told(done)
+}
+
+fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
+    let mut parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
+    parameters.find(|(other, _)| *other == name).map(|(_, value)| value)
+}
+
+fn refused(status: StatusCode, message: &str) -> Answer {
+    problem(status, "control", message)
 }
 
 fn told(value: Value) -> Answer {

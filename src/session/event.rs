@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::matching::{Mismatch, Nearest};
+use crate::report::{self, Differs};
+
+use crate::store::Recovered;
 
 /// Something that the person who runs a session wants to know at once.
 #[derive(Debug, Clone)]
@@ -10,6 +15,8 @@ use serde_json::json;
 pub enum Event {
     /// A request that nothing recorded answers.
     Miss(Miss),
+    /// A request of a kind that cannot be recorded; it did not reach the server.
+    Unrecorded(Miss),
     /// A recorder had been killed; what it had written was saved.
     Rescued {
         /// Where it is now.
@@ -34,6 +41,7 @@ pub enum Event {
 
 /// A request that nothing recorded answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Miss {
     /// The session as its prefix names it; empty for the default one.
     pub session: String,
@@ -45,16 +53,82 @@ pub struct Miss {
     pub path: String,
     /// Why nothing answers it, in several lines.
     pub explanation: String,
+    /// The number of the interaction that is most alike, counted from 0.
+    pub nearest: Option<usize>,
+    /// Where that one differs, and why it counts; the first of them, if there are very many.
+    pub differences: Vec<Differs>,
+    /// What else programs are told.
+    details: Vec<(&'static str, Value)>,
+}
+
+impl Event {
+    /// What a killed recorder had written is in that file now.
+    pub(crate) fn rescued(left: &Recovered, path: PathBuf) -> Self {
+        Self::Rescued {
+            path,
+            interactions: left.cassette.interactions.len(),
+            cut: left.cut,
+            unasked: left.unasked,
+        }
+    }
 }
 
 impl Miss {
-    pub(super) fn to_json(&self) -> serde_json::Value {
-        json!({
+    /// A miss of which nothing but its explanation is known.
+    pub(super) fn unexplained(session: &str, cassette: &str, asked: (&str, &str)) -> Self {
+        Self {
+            session: session.to_owned(),
+            cassette: cassette.to_owned(),
+            method: asked.0.to_owned(),
+            path: asked.1.to_owned(),
+            explanation: String::new(),
+            nearest: None,
+            differences: Vec::new(),
+            details: vec![("nearest", Value::Null)],
+        }
+    }
+
+    pub(super) fn of(session: &str, cassette: &str, mismatch: &Mismatch) -> Self {
+        let nearest = mismatch.nearest.as_ref();
+        Self {
+            nearest: nearest.map(|nearest| nearest.asking.interaction),
+            differences: Differs::all(mismatch),
+            details: details(mismatch, nearest),
+            ..Self::unexplained(session, cassette, (&mismatch.method, &mismatch.path))
+        }
+    }
+
+    pub(super) fn explained(self, explanation: String) -> Self {
+        Self { explanation, ..self }
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let differences: Vec<Value> = self.differences.iter().map(Differs::to_json).collect();
+        let mut told = json!({
             "session": self.session,
             "cassette": self.cassette,
             "method": self.method,
             "path": self.path,
+            "differences": differences,
             "explanation": self.explanation,
-        })
+        });
+        for (name, value) in &self.details {
+            told[*name] = value.clone();
+        }
+        told
     }
+}
+
+fn details(mismatch: &Mismatch, nearest: Option<&Nearest>) -> Vec<(&'static str, Value)> {
+    let Some(nearest) = nearest else {
+        let others = mismatch.others.iter().map(report::asking_to_json).collect();
+        return vec![("nearest", Value::Null), ("others", Value::Array(others))];
+    };
+    let mut told = report::asking_to_json(&nearest.asking);
+    told["played"] = nearest.played.into();
+    let mut details = vec![("nearest", told)];
+    if nearest.more > 0 {
+        details.push(("more_differences", nearest.more.into()));
+    }
+    details
 }

@@ -1,24 +1,26 @@
 //! From a request to the session it belongs to.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::header::UPGRADE;
 use http::{HeaderMap, Request, StatusCode};
 use hyper::body::Incoming;
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::event::{Event, Miss};
-use super::settings::Settings;
-use super::summary::{Summary, Unplayed};
+use super::misses::{self, Misses};
+use super::settings::{Opening, Settings};
+use super::summary::Unplayed;
 use super::track::{self, Track};
-use super::{control, track::Begun};
+use super::{control, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::error::{Error, Result};
 use crate::matching::Mismatch;
 use crate::mode::Mode;
-use crate::percent;
-use crate::recorder::{Recorder, Recording, Tape};
+use crate::recorder::{Recorder, Tape, Upstream};
 use crate::redact::Redactor;
 use crate::replayer::{Recorded, Replayer, miss_answer};
 use crate::report;
@@ -28,21 +30,23 @@ use crate::store::Journal;
 /// All sessions that are served at one address.
 #[derive(Debug)]
 pub(super) struct Gateway {
-    settings: Settings,
-    tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
+    pub(super) settings: Settings,
+    pub(super) tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
     /// Loaded cassettes, shared by the sessions of the same name.
-    library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
-    tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
-    misses: Mutex<Vec<Miss>>,
+    pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
+    pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
+    misses: Misses,
+    /// How many requests came, whatever they asked for.
+    pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
-    failure: Mutex<Option<Error>>,
+    pub(super) failure: Mutex<Option<Error>>,
 }
 
 /// A session that is opened by its first request, once.
 #[derive(Debug)]
-struct Slot {
+pub(super) struct Slot {
     cassette: Name,
-    track: OnceCell<Track>,
+    pub(super) track: OnceCell<Track>,
 }
 
 impl Gateway {
@@ -50,15 +54,17 @@ impl Gateway {
     /// be missing: all clients may name cassettes of their own.
     pub(super) async fn open(settings: Settings) -> Result<Self> {
         let gateway = Self {
+            misses: Misses::begin(settings.misses.clone())?,
             settings,
             tracks: Mutex::default(),
             library: Mutex::default(),
             tapes: Mutex::default(),
-            misses: Mutex::default(),
+            requests: AtomicUsize::new(0),
             failure: Mutex::default(),
         };
         let name = gateway.settings.cassette.clone();
-        if Track::plan(&gateway.settings, &name) == Mode::Replay {
+        let at_once = gateway.settings.opening == Opening::AtOnce;
+        if at_once && Track::plan(&gateway.settings, &name) == Mode::Replay {
             match gateway.recorded(&name).await {
                 Err(error) if error.is_no_cassette() => {}
                 Err(error) => return Err(error),
@@ -72,17 +78,16 @@ impl Gateway {
         self.settings.mode
     }
 
-    pub(super) fn misses(&self) -> Vec<Miss> {
-        lock(&self.misses).clone()
+    pub(super) fn misses(&self) -> &Misses {
+        &self.misses
     }
 
     /// Lets the runs of a session, or of all, begin anew. Tells how many there were.
     pub(super) fn reset(&self, session: Option<&str>) -> usize {
         let tracks = lock(&self.tracks);
-        let session = session.map(percent::decoded);
-        let chosen = tracks.iter().filter(|(name, _)| {
-            session.as_ref().is_none_or(|session| *session == percent::decoded(name))
-        });
+        let chosen = tracks
+            .iter()
+            .filter(|(name, _)| session.is_none_or(|session| misses::is_same(name, session)));
         let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
         replayers.map(Replayer::reset).count()
     }
@@ -93,6 +98,18 @@ impl Gateway {
             .iter()
             .map(|(session, slot)| (session.clone(), slot.cassette.clone()))
             .collect()
+    }
+
+    /// What a session is at, if it was asked for.
+    pub(super) fn inspect(&self, session: &str) -> Option<Value> {
+        let found = lock(&self.tracks)
+            .iter()
+            .find(|(name, _)| misses::is_same(name, session))
+            .map(|(name, slot)| (name.clone(), Arc::clone(slot)));
+        let (name, slot) = found?;
+        let replayer = slot.track.get().and_then(Track::replayer);
+        let misses = self.misses.of(session);
+        Some(inspect::session(&name, slot.cassette.as_str(), replayer, &misses))
     }
 
     /// What was recorded and not asked for, by session.
@@ -112,53 +129,12 @@ impl Gateway {
         all
     }
 
-    /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
-    /// returned.
-    pub(super) async fn finish(&self) -> Result<Summary> {
-        let tapes = std::mem::take(&mut *lock(&self.tapes));
-        let mut recordings = Vec::new();
-        let mut failure = lock(&self.failure).take();
-        for (name, tape) in tapes.iter().filter_map(|(name, cell)| Some((name, cell.get()?))) {
-            tape.settle(self.settings.patience.grace + std::time::Duration::from_secs(1)).await;
-            let base = lock(&self.library).get(name).and_then(|cell| cell.get().cloned());
-            match tape.finish(base.as_ref().map(|base| base.cassette())) {
-                Ok(recording) => recordings.push(recording),
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(self.summary(recordings)),
-        }
-    }
-
-    fn summary(&self, recordings: Vec<Recording>) -> Summary {
-        let unplayed = self.unplayed();
-        let tracks = lock(&self.tracks);
-        let replayed: Vec<usize> = tracks
-            .values()
-            .filter_map(|slot| {
-                Some(slot.track.get()?.replayer()?.recorded().cassette().interactions.len())
-            })
-            .collect();
-        Summary {
-            recordings,
-            misses: self.misses(),
-            sessions: replayed.len(),
-            played: replayed.iter().sum::<usize>() - unplayed.len(),
-            unplayed,
-        }
-    }
-
     async fn serve(&self, request: Request<Incoming>) -> Answer {
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(asked) = control::asked(target) {
             return control::answer(self, &head.method, asked);
-        }
-        if wants_websocket(&head.headers) {
-            let message = "retape does not record WebSocket or other upgrades yet";
-            return problem(StatusCode::NOT_IMPLEMENTED, "upgrade", message);
         }
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
@@ -169,12 +145,18 @@ impl Gateway {
             Ok(track) => track,
             Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
         };
+        if wants_websocket(&head.headers) {
+            return self.refuse_upgrade(
+                missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES.to_owned()),
+                track,
+            );
+        }
         let place = Place::of(&head.headers, address.session);
         match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
             Err(mismatch) => {
-                let explanation = self.missed(address.session, &slot.cassette, &mismatch);
-                miss_answer(&head.headers, &explanation)
+                let miss = self.missed(address.session, &slot.cassette, &mismatch);
+                miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
         }
     }
@@ -248,12 +230,7 @@ impl Gateway {
         let begun = cell.get_or_try_init(|| async {
             let Begun { tape, rescued } = track::begin(&self.settings, name)?;
             if let Some((left, path)) = rescued {
-                self.tell(Event::Rescued {
-                    path,
-                    interactions: left.cassette.interactions.len(),
-                    cut: left.cut,
-                    unasked: left.unasked,
-                });
+                self.tell(Event::rescued(&left, path));
             }
             Ok(tape)
         });
@@ -271,16 +248,9 @@ impl Gateway {
         }
     }
 
-    fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> String {
-        let explanation = report::miss(name.as_str(), mismatch);
-        self.note(Miss {
-            session: session.to_owned(),
-            cassette: name.to_string(),
-            method: mismatch.asked.method.clone(),
-            path: mismatch.asked.path.clone(),
-            explanation: explanation.clone(),
-        });
-        explanation
+    fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
+        let explanation = report::miss(name.as_str(), mismatch, &self.settings.rerun);
+        self.note(Miss::of(session, name.as_str(), mismatch).explained(explanation))
     }
 
     /// A request whose cassette cannot be opened is a miss as well. If it is there, or cannot be
@@ -290,26 +260,43 @@ impl Gateway {
         head: &http::request::Parts,
         address: &Address<'_>,
         cassette: &str,
-        error: Error,
+        mut error: Error,
     ) -> Answer {
-        let explanation = format!("{error:?}");
-        let redacted = Redactor::standard().target(&address.target);
-        self.note(Miss {
-            session: address.session.to_owned(),
-            cassette: cassette.to_owned(),
-            method: head.method.to_string(),
-            path: redacted.unwrap_or_else(|| address.target.clone().into_owned()),
-            explanation: explanation.clone(),
-        });
+        if error.is_no_cassette() && !self.is_unfinished(cassette) {
+            error = error.with_hint(self.record_it(cassette));
+        }
+        let miss = self.note(missed(head, address, cassette, format!("{error:?}")));
         if !error.is_no_cassette() && !error.is_no_name() {
             lock(&self.failure).get_or_insert(error);
         }
-        miss_answer(&head.headers, &explanation)
+        miss_answer(&head.headers, &miss.explanation, miss.to_json())
     }
 
-    fn note(&self, miss: Miss) {
-        lock(&self.misses).push(miss.clone());
-        self.tell(Event::Miss(miss));
+    /// What cannot be recorded is missing in a replay, and in the recording.
+    fn refuse_upgrade(&self, miss: Miss, track: &Track) -> Answer {
+        match track {
+            Track::Replay(_) => drop(self.note(miss)),
+            Track::Forward(_) | Track::Extend(..) => self.tell(Event::Unrecorded(miss)),
+        }
+        problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
+    }
+
+    /// Whether a killed recorder has left a journal of that cassette.
+    fn is_unfinished(&self, cassette: &str) -> bool {
+        let name = Name::new(cassette);
+        name.is_ok_and(|name| Journal::peek(&self.settings.folder, &name).is_some())
+    }
+
+    /// How a cassette comes to be that is not there.
+    fn record_it(&self, cassette: &str) -> String {
+        let upstream = self.settings.upstream.as_ref().map_or("", Upstream::origin);
+        format!("record it:\n  {}", self.settings.rerun.line(upstream, cassette))
+    }
+
+    fn note(&self, miss: Miss) -> Miss {
+        self.misses.note(miss.clone());
+        self.tell(Event::Miss(miss.clone()));
+        miss
     }
 
     fn tell(&self, event: Event) {
@@ -329,6 +316,21 @@ impl Handler for Gateway {
     }
 }
 
+const NO_UPGRADES: &str = "retape does not record WebSocket or other upgrades yet";
+
+/// A request that is not answered, as people may see it.
+fn missed(
+    head: &http::request::Parts,
+    address: &Address<'_>,
+    cassette: &str,
+    explanation: String,
+) -> Miss {
+    let redacted = Redactor::standard().target(&address.target);
+    let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
+    let asked = (head.method.as_str(), path.as_str());
+    Miss::unexplained(address.session, cassette, asked).explained(explanation)
+}
+
 /// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.
 fn wants_websocket(headers: &HeaderMap) -> bool {
     let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
@@ -337,6 +339,6 @@ fn wants_websocket(headers: &HeaderMap) -> bool {
         .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

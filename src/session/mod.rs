@@ -4,9 +4,12 @@
 //! address; one prefix of the path names the cassette (`URL/letta/hitl/-/v1/agents`), so any number
 //! of tests share one session and never meet.
 
+mod closed;
 mod control;
 mod event;
 mod gateway;
+mod inspect;
+mod misses;
 mod settings;
 mod summary;
 mod track;
@@ -19,8 +22,11 @@ pub use event::{Event, Miss};
 pub use settings::SessionBuilder;
 pub use summary::{Summary, Unplayed};
 
+pub(crate) use closed::Closed;
+
 use crate::error::Result;
 use crate::mode::Mode;
+use crate::recorder::Course;
 use crate::server::{Address, Server};
 use gateway::Gateway;
 
@@ -29,6 +35,20 @@ use gateway::Gateway;
 /// The mode is `RETAPE_MODE`, else [`Mode::Replay`] under `CI`, else [`Mode::Once`]: replay what is
 /// recorded, record what is not. It runs on the current tokio runtime; a test with a blocking client
 /// needs the multi-threaded one.
+///
+/// # A session is to be finished
+///
+/// [`finish`](Self::finish) is what fails a test whose requests had no recorded answer, and what
+/// saves a recording. A session that is dropped without it says nothing: each miss is answered with
+/// status 470 and an explanation, but a client that swallows it passes. Dropped while the test
+/// panics, that is as it should be: the cassette stays as it was, and the next recording of it saves
+/// what had arrived as `NAME.recovered`. A test that cannot reach its end asks
+/// [`misses`](Self::misses) itself.
+///
+/// # Rationale
+///
+/// Dropping saves nothing and does not panic, since nobody could be told that it failed: a destructor
+/// returns no error, a second panic ends the process, and a library does not print.
 ///
 /// # Example: record a server, then replay it
 ///
@@ -63,7 +83,7 @@ use gateway::Gateway;
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "a session that is not finished saves no recording and reports no miss"]
+#[must_use = "a session that is not finished saves nothing and hides its misses"]
 pub struct Session {
     gateway: Arc<Gateway>,
     server: Server,
@@ -108,10 +128,10 @@ impl Session {
 
     /// The requests so far that nothing recorded answered.
     pub fn misses(&self) -> Vec<Miss> {
-        self.gateway.misses()
+        self.gateway.misses().all()
     }
 
-    /// Lets every run through a cassette begin anew.
+    /// Lets every run through a cassette begin anew. What was missed so far stays missed.
     pub fn reset(&self) {
         self.gateway.reset(None);
     }
@@ -120,19 +140,26 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If a request had no recorded answer, a cassette could not be opened, or a recording could not
-    /// be saved.
+    /// If a request had no recorded answer, the server that was recorded gave no answer at all, a
+    /// cassette could not be opened, or a recording could not be saved.
     pub async fn finish(self) -> Result<Summary> {
         self.stop().await?.checked()
     }
 
-    /// Stops, saves what was recorded, and tells what happened, misses included.
+    /// Stops, saves what was recorded, and tells what happened, misses and outages included.
     ///
     /// # Errors
     ///
     /// If a cassette could not be opened, or a recording could not be saved.
     pub async fn stop(self) -> Result<Summary> {
+        let closed = self.close().await;
+        closed.settle().await;
+        closed.save(Course::Whole)
+    }
+
+    /// Takes no more requests.
+    pub(crate) async fn close(self) -> Closed {
         self.server.stop(Duration::from_millis(500)).await;
-        self.gateway.finish().await
+        Closed::new(self.gateway)
     }
 }

@@ -14,6 +14,7 @@ use crate::error::{Error, Kind, Result};
 use crate::mode::Mode;
 use crate::recorder::{Patience, Upstream};
 use crate::replayer::Pace;
+use crate::report::Rerun;
 use crate::rules::{Config, Rules};
 use crate::server::Server;
 use crate::store;
@@ -25,12 +26,15 @@ pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 #[derive(Clone)]
 pub struct SessionBuilder {
     cassette: String,
+    opening: Opening,
     cassettes: Option<PathBuf>,
     upstream: Option<String>,
     mode: Option<Mode>,
     listen: SocketAddr,
     pace: Pace,
     patience: Patience,
+    misses: Option<PathBuf>,
+    rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
     listener: Listener,
@@ -39,14 +43,29 @@ pub struct SessionBuilder {
 /// What a clock can count to for sure: `Duration::MAX` means no limit, and none is added to it.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// When the default cassette is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// At once: what is wrong with it is told before anything is asked, and what is not asked for
+    /// is left unplayed.
+    AtOnce,
+    /// When something is asked for that names no cassette.
+    #[cfg(feature = "cli")]
+    WhenAsked,
+}
+
 /// Settings that are complete.
 pub(super) struct Settings {
     pub(super) cassette: Name,
+    pub(super) opening: Opening,
     pub(super) folder: PathBuf,
     pub(super) upstream: Option<Upstream>,
     pub(super) mode: Mode,
     pub(super) pace: Pace,
     pub(super) patience: Patience,
+    pub(super) misses: Option<PathBuf>,
+    /// How what is missed is recorded.
+    pub(super) rerun: Rerun,
     config: Config,
     /// What the test itself says about matching.
     rules: Rules,
@@ -57,16 +76,26 @@ impl SessionBuilder {
     pub(super) fn new(cassette: &str) -> Self {
         Self {
             cassette: cassette.to_owned(),
+            opening: Opening::AtOnce,
             cassettes: None,
             upstream: None,
             mode: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             pace: Pace::Instant,
             patience: Patience::default(),
+            misses: None,
+            rerun: None,
             config: None,
             rules: Rules::default(),
             listener: Arc::new(|_| {}),
         }
+    }
+
+    /// Nobody chose the default cassette: it is none of the session's if nobody asks for it.
+    #[cfg(feature = "cli")]
+    pub(crate) fn open_when_asked(mut self) -> Self {
+        self.opening = Opening::WhenAsked;
+        self
     }
 
     /// The folder of the cassettes; `cassettes` if it is not set. A relative one is looked for below
@@ -110,6 +139,22 @@ impl SessionBuilder {
     /// set, a year at most.
     pub fn grace(mut self, limit: Duration) -> Self {
         self.patience.grace = limit.min(LONGEST);
+        self
+    }
+
+    /// A file that tells what was missed, as JSON: `[]` from the start, and brought up to date with
+    /// each miss. A relative one is below the crate that cargo runs, else below the current folder.
+    ///
+    /// Each session has a file of its own: the last one to be started empties it.
+    pub fn misses(mut self, file: impl Into<PathBuf>) -> Self {
+        self.misses = Some(file.into());
+        self
+    }
+
+    /// The command that a miss tells for recording anew.
+    #[cfg(feature = "cli")]
+    pub(crate) fn rerun(mut self, rerun: Rerun) -> Self {
+        self.rerun = Some(rerun);
         self
     }
 
@@ -161,6 +206,7 @@ impl SessionBuilder {
     }
 
     fn complete(self) -> Result<Settings> {
+        let rerun = self.rerun.clone().unwrap_or_else(|| self.of_tests());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         let address = self.upstream.or_else(|| env::var("RETAPE_UPSTREAM").ok());
         let address = address.filter(|address| !address.is_empty());
@@ -175,15 +221,28 @@ impl SessionBuilder {
         };
         Ok(Settings {
             cassette: Name::new(self.cassette)?,
+            opening: self.opening,
             folder,
             upstream,
             mode,
             pace: self.pace,
             patience: self.patience,
+            misses: self.misses.map(|file| below_crate(&file)),
+            rerun,
             config,
             rules: self.rules,
             listener: self.listener,
         })
+    }
+
+    /// Sessions that take their mode from the environment record if it says so.
+    fn of_tests(&self) -> Rerun {
+        if self.mode.is_none() {
+            return Rerun::Tests;
+        }
+        let folder = self.cassettes.iter().filter(|folder| *folder != Path::new("cassettes"));
+        let folder = folder.flat_map(|folder| ["--cassettes".into(), folder.display().to_string()]);
+        Rerun::Cassette(folder.collect())
     }
 }
 

@@ -1,14 +1,21 @@
 //! What a session came to.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::event::Miss;
+use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
 use crate::recorder::Recording;
 
 /// What a session came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
+    /// How many requests came, whatever became of them.
+    pub requests: usize,
+    /// The cassettes that were opened.
+    pub cassettes: BTreeSet<Name>,
     /// The cassettes that were recorded.
     pub recordings: Vec<Recording>,
     /// The requests that nothing recorded answered.
@@ -37,16 +44,20 @@ pub struct Unplayed {
 }
 
 impl Summary {
-    /// The summary if every request was answered.
+    /// The summary if every request was answered that could be.
     ///
     /// # Errors
     ///
-    /// If there were misses; the hint explains the first.
+    /// If there were misses, or a server was recorded that did not answer a single request; the hint
+    /// explains the first.
     pub fn checked(self) -> Result<Self> {
-        match self.misses.first() {
+        if let Some(first) = self.misses.first() {
+            return Err(Error::new(Kind::Missed { count: self.misses.len() })
+                .with_hint(first.explanation.clone()));
+        }
+        match self.recordings.iter().find(|recording| recording.is_unheard()) {
+            Some(recording) => Err(unanswered(recording)),
             None => Ok(self),
-            Some(first) => Err(Error::new(Kind::Missed { count: self.misses.len() })
-                .with_hint(first.explanation.clone())),
         }
     }
 
@@ -67,6 +78,15 @@ impl Summary {
             ))),
         }
     }
+}
+
+fn unanswered(recording: &Recording) -> Error {
+    let mut hint = recording.fault.clone().unwrap_or_default();
+    if let Some(path) = &recording.path {
+        let name = recording.saved_name();
+        hint.push_str(&format!("; what was asked is kept as `{name}` (`{}`)", path.display()));
+    }
+    Error::new(Kind::Unanswered).with_hint(hint.trim_start_matches("; "))
 }
 
 impl Unplayed {

@@ -1,12 +1,15 @@
 //! Loading and saving cassettes.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
+use super::folder::make_folder;
+use super::replace::{remove_unfinished, replace};
+use super::{Journal, mention};
 use crate::cassette::{Cassette, Name, format};
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redacted;
@@ -33,9 +36,21 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
     if !path.is_file() {
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
-            .with_hint(format!("record it: `retape record --upstream URL {name} -- COMMAND`")));
+            .with_hint(how_to_come_by(folder, name)));
     }
     load_file(&path)
+}
+
+fn how_to_come_by(folder: &Path, name: &Name) -> String {
+    let named = mention(folder, name);
+    match Journal::peek(folder, name) {
+        None => format!("record it: `retape record --upstream URL {named} -- COMMAND`"),
+        Some(_) => format!(
+            "a recorder of it was killed; `retape recover {named}` saves what had arrived as \
+             `{}`",
+            name.beside("recovered")
+        ),
+    }
 }
 
 /// Reads a cassette by the path of its file.
@@ -88,6 +103,10 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
     let file = format::encode_traced(cassette.get(), &report::trace);
     make_folder(path.parent().unwrap_or(folder))?;
     let bodies = bodies_of(&path);
+    remove_unfinished(path.parent().unwrap_or(folder), |file| {
+        path.file_name() == Some(file.as_ref())
+    });
+    remove_unfinished(&bodies, is_body);
     for (hash, bytes) in &file.bodies {
         make_folder(&bodies)?;
         let body = bodies.join(hash);
@@ -102,6 +121,17 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
     Ok(path)
 }
 
+/// Writes a report in one step. It can be made again, so nothing waits until it is on the disk.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(crate) fn write_report(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    make_folder(folder.unwrap_or(Path::new(".")))?;
+    replace(path, text.as_bytes())
+}
+
 /// Removes bodies that the cassette does not name any more. Only files that are named like a body
 /// are touched; what cannot be removed does no harm.
 fn remove_leftovers(bodies: &Path, named: &BTreeSet<String>) {
@@ -109,14 +139,18 @@ fn remove_leftovers(bodies: &Path, named: &BTreeSet<String>) {
     for entry in entries.flatten() {
         let file = entry.file_name();
         let Some(file) = file.to_str() else { continue };
-        let hash = file.len() == 32 && file.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if hash && !named.contains(file) {
+        if is_body(file) && !named.contains(file) {
             let _ = fs::remove_file(entry.path());
         }
     }
     if named.is_empty() {
         let _ = fs::remove_dir(bodies);
     }
+}
+
+/// Whether a file is named like a body.
+fn is_body(file: &str) -> bool {
+    file.len() == 32 && file.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn bodies_of(path: &Path) -> PathBuf {
@@ -130,32 +164,4 @@ fn read_body(path: &Path, hash: &str) -> Result<Bytes> {
             .with_hint("restore the folder beside the cassette, or record the cassette again"),
         _ => Error::io("read file", path, source),
     })
-}
-
-fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| Error::io("create folder", folder, source))
-}
-
-/// Writes a file beside, brings it to the disk, and puts it in the place of the old one.
-fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |source| {
-        Error::io("write file", path, source)
-            .with_hint("what was there before is unharmed; free some space or choose another folder, then try again")
-    };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let unfinished = folder.join(format!(
-        ".{}.{}.tmp",
-        path.file_name().unwrap_or_default().to_string_lossy(),
-        std::process::id()
-    ));
-    let written = File::create(&unfinished)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&unfinished, path));
-    if let Err(source) = written {
-        let _ = fs::remove_file(&unfinished);
-        return Err(failed(source));
-    }
-    // The rename itself is durable once the folder is; not every system can sync a folder.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(())
 }

@@ -2,8 +2,19 @@
 
 mod config;
 mod file;
+mod folder;
 mod journal;
+#[cfg(feature = "cli")]
+mod list;
+mod mention;
+mod replace;
 
 pub use config::{find_config, load_config};
+pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
+#[cfg(feature = "cli")]
+pub(crate) use list::list;
+pub(crate) use mention::mention;
+#[cfg(feature = "cli")]
+pub(crate) use mention::mention_path;

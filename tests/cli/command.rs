@@ -5,7 +5,7 @@ use rustix::process::Signal;
 
 use crate::client;
 use crate::retape::{Running, Stage, said, told};
-use crate::support::client::get;
+use crate::support::client::{ask, get};
 use crate::support::upstream::{Asked, Upstream};
 
 fn server() -> Upstream {
@@ -40,21 +40,53 @@ fn a_miss_fails_though_the_command_did_not() {
 
     assert_eq!(output.status.code(), Some(1));
     assert!(told(&output).contains("470 "));
-    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    assert_snapshot!(stage.harmless(&said(&output)), @"
     miss: GET /other
       `tape` (1 interaction) has no answer to
         GET /other
-      the nearest is interaction 1 (played before)
-        GET /1
-      its path differs
-        - recorded
-        + asked
-
-        - /1
-        + /other
-      hint: if the client is meant to ask this now, record it again: `retape record --upstream http://HOST tape -- COMMAND`
+      nothing like it was recorded; with GET there is
+        GET /1 (interaction 1)
+      hint: if the client is meant to ask this now, record it again:
+        retape record --upstream http://HOST tape -- CLIENT client::speak --exact --nocapture -q
     retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
     ");
+}
+
+#[test]
+fn a_file_tells_the_misses_of_a_command_that_swallowed_them_or_was_killed() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+    let misses =
+        || -> serde_json::Value { serde_json::from_str(&stage.read("out/misses.json")).unwrap() };
+
+    let replay = ["replay", "--misses", "out/misses.json", "tape"];
+    let asked = stage.around(&replay, "GET /other").output().unwrap();
+    assert_eq!((asked.status.code(), &misses()[0]["path"]), (Some(1), &"/other".into()));
+
+    let asks = "curl -s $RETAPE_URL/other2; kill -9 $$";
+    let killed = [&replay[..], &["--", "sh", "-c", asks]].concat();
+    assert_eq!(stage.retape(&killed).output().unwrap().status.code(), Some(137));
+    assert_eq!(misses()[0]["path"], "/other2");
+
+    let mut well = stage.around(&["replay", "tape"], "GET /1");
+    well.env("RETAPE_MISSES", "out/misses.json").output().unwrap();
+    assert_eq!(stage.read("out/misses.json"), "[]\n");
+}
+
+#[test]
+fn a_miss_tells_the_command_that_records_it_as_it_can_be_run() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+    std::fs::rename(stage.folder().join("cassettes"), stage.folder().join("my tapes")).unwrap();
+
+    let script = "curl -s {url}/2; echo \"it's done\"";
+    let arguments = ["replay", "--cassettes", "my tapes", "--env", "BASE={url}/v1", "tape"];
+    let arguments = [&arguments[..], &["--", "sh", "-c", script]].concat();
+    let output = stage.retape(&arguments).output().unwrap();
+
+    let said = stage.harmless(&said(&output));
+    let line = said.lines().find(|line| line.contains("retape record")).unwrap();
+    assert_snapshot!(line.trim(), @r#"retape record --upstream http://HOST --cassettes 'my tapes' --env BASE={url}/v1 tape -- sh -c 'curl -s {url}/2; echo "it'\''s done"'"#);
 }
 
 #[test]
@@ -73,18 +105,6 @@ fn the_status_of_a_command_that_fails_is_passed_on() {
 }
 
 #[test]
-fn a_command_that_fails_is_recorded_all_the_same() {
-    let stage = Stage::new();
-    let upstream = server();
-
-    let mut command = stage.around(&["record", "--upstream", &upstream.url(), "tape"], "GET /1");
-    let output = command.env(client::EXITS, "3").output().unwrap();
-
-    assert_eq!(output.status.code(), Some(3));
-    assert_eq!(stage.cassettes(), ["tape.json"]);
-}
-
-#[test]
 fn what_was_not_asked_for_fails_if_that_is_wanted() {
     let stage = Stage::new();
     stage.record(&server().url(), "tape", "GET /1\nGET /2");
@@ -97,6 +117,38 @@ fn what_was_not_asked_for_fails_if_that_is_wanted() {
     retape: replayed 1 cassette: 1 interaction played, 1 not asked for, 0 misses
     not asked for: GET /2 (interaction 2 of `tape`)
     ");
+}
+
+#[test]
+fn a_cassette_of_the_folder_that_nobody_asked_for_does_not_fail_a_suite() {
+    let stage = Stage::new();
+    for name in ["default", "one", "team/two", "team/three"] {
+        stage.record(&server().url(), name, "GET /1\nGET /2");
+    }
+    stage.write("cassettes/team/notes.txt", "");
+    stage.write("cassettes/.hidden.json", "");
+    let replay = |arguments: &[&str], asks: &str| {
+        let output = stage.around(&[&["replay"], arguments].concat(), asks).output().unwrap();
+        (output.status.code(), stage.harmless(&said(&output)))
+    };
+
+    let asks = "GET /one/-/1\nGET /one/-/2";
+    let strict = replay(&["--strict"], asks);
+    let lax = replay(&[], asks);
+    let named = replay(&["--strict", "default"], asks);
+    let in_part = replay(&["--strict"], "GET /one/-/1");
+    let default = replay(&["--strict"], "GET /1");
+
+    assert_eq!(strict.0, Some(0));
+    assert_snapshot!(strict.1, @r"
+    retape: replayed 1 cassette: 2 interactions played, none left, 0 misses
+    retape: never opened: `default`, `team/three`, `team/two`
+    ");
+    assert_eq!(lax.0, Some(0));
+    assert_snapshot!(lax.1, @"retape: replayed 1 cassette: 2 interactions played, none left, 0 misses");
+    for failed in [named, in_part, default] {
+        assert_eq!(failed.0, Some(1), "{}", failed.1);
+    }
 }
 
 #[test]
@@ -186,4 +238,69 @@ fn a_cassette_is_shown_by_its_name() {
 
     assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
     assert!(told(&output).contains("team/tape") && told(&output).contains("GET /1"));
+}
+
+#[test]
+fn a_command_that_asks_nothing_is_told_where_retape_is() {
+    let stage = Stage::new();
+    let url = server().url();
+    let nothing = ["--upstream", &url, "tape", "--", "true"];
+
+    let recorded = stage.retape(&[&["record"], &nothing[..]].concat()).output().unwrap();
+    let mut passed = stage.retape(&[&["run", "--mode", "passthrough"], &nothing[..]].concat());
+    let passed = passed.output().unwrap();
+    stage.record(&server().url(), "tape", "GET /1");
+    let replayed = stage.retape(&["replay", "tape", "--", "true"]).output().unwrap();
+    let not_run = stage.retape(&["replay", "tape", "--", "no-such-command"]).output().unwrap();
+
+    for output in [&recorded, &passed, &replayed] {
+        assert_eq!(output.status.code(), Some(0), "{}", said(output));
+    }
+    assert_snapshot!(said(&recorded), @r"
+    retape: no request reached retape
+    hint: does the command find it, by `{url}` or RETAPE_URL?
+    ");
+    assert_eq!(said(&passed), said(&recorded));
+    assert_snapshot!(said(&replayed), @r"
+    retape: replayed 1 cassette: 0 interactions played, 1 not asked for, 0 misses
+    retape: no request reached retape
+    hint: does the command find it, by `{url}` or RETAPE_URL?
+    ");
+    assert!(!said(&not_run).contains("no request"), "{}", said(&not_run));
+}
+
+#[test]
+fn a_websocket_is_told_in_a_recording_and_missed_in_a_replay() {
+    let stage = Stage::new();
+    let upstream = server();
+    let fields = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    let mut ended = Vec::new();
+
+    for (command, url) in [("record", upstream.url()), ("replay", String::new())] {
+        let mut arguments = vec![command, "tape"];
+        if command == "record" {
+            arguments.extend(["--upstream", &url]);
+        }
+        let mut running = Running::start(stage.retape(&arguments));
+        let here = running.line();
+        get(&format!("{here}/1"));
+        let answer = ask("GET", &format!("{here}/ws?api_key=sk-0123456789"), fields, "");
+        assert_eq!((answer.status, answer.field("retape-error")), (501, Some("upgrade")));
+        let (code, said) = running.stop();
+        ended.push((code, stage.harmless(&said)));
+    }
+
+    assert_eq!((ended[0].0, ended[1].0), (Some(0), Some(1)));
+    assert_snapshot!(ended[0].1, @r"
+    retape: record at http://HOST; interrupt to stop
+    not recorded: GET /ws?api_key=[redacted:api_key]
+      retape does not record WebSocket or other upgrades yet
+    retape: recorded 1 interaction in FOLDER/cassettes/tape.json
+    ");
+    assert_snapshot!(ended[1].1, @r"
+    retape: replay at http://HOST; interrupt to stop
+    miss: GET /ws?api_key=[redacted:api_key]
+      retape does not record WebSocket or other upgrades yet
+    retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
+    ");
 }

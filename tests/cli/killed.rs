@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use insta::assert_snapshot;
 use rustix::process::Signal;
 
 use crate::retape::{Running, Stage, said};
@@ -53,6 +54,11 @@ fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
     let report = "an earlier recording was killed and left";
     assert!(said(&replayed).contains(report), "{}", said(&replayed));
     assert!(said(&replayed).contains("2 interactions, 1 cut in the middle"));
+    assert!(
+        said(&replayed).contains("`retape recover cassettes/tape.json`"),
+        "{}",
+        said(&replayed)
+    );
     assert_eq!(stage.read("cassettes/tape.json.part"), journal);
 
     let again = stage.around(&arguments, "GET /later").output().unwrap();
@@ -65,30 +71,124 @@ fn what_had_arrived_when_it_was_killed_is_saved_by_the_next_start() {
     assert_eq!(saved.matches("\"path\"").count(), 2, "{saved}");
 }
 
+/// The command in a hint, run as it is.
+fn follow(stage: &Stage, hint: &str) -> Output {
+    let command = hint.split('`').find(|part| part.starts_with("retape recover")).unwrap();
+    let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    stage.retape(&arguments).output().unwrap()
+}
+
 #[test]
-fn a_second_interruption_does_not_wait() {
-    let (stage, never) = (Stage::new(), Gate::new());
-    let upstream = server(&never);
+fn what_a_killed_recorder_left_can_be_had_without_another_recording() {
+    for folder in ["cassettes", "kept/here"] {
+        let (stage, upstream) = (Stage::new(), Upstream::json(|_| "{}".to_owned()));
+        let url = upstream.url();
+        let arguments = ["record", "--upstream", &url, "--cassettes", folder, "tape"];
+        let mut running = Running::start(stage.retape(&arguments));
+        get(&running.line());
+        running.signal(Signal::KILL);
+        running.end();
+
+        let show = stage.retape(&["show", "--cassettes", folder, "tape"]).output().unwrap();
+        let replay = ["replay", "--cassettes", folder, "tape", "--", "true"];
+        let replay = stage.retape(&replay).output().unwrap();
+        let recovered = follow(&stage, &said(&show));
+        let again = follow(&stage, &said(&show));
+
+        assert_eq!((show.status.code(), replay.status.code()), (Some(2), Some(2)));
+        assert_eq!(recovered.status.code(), Some(0), "{}", said(&recovered));
+        assert_eq!(again.status.code(), Some(2), "{}", said(&again));
+        assert!(stage.folder().join(folder).join("tape.recovered.json").exists());
+        assert!(!stage.folder().join(folder).join("tape.json.part").exists());
+        if folder == "cassettes" {
+            assert_snapshot!(stage.harmless(&said(&replay)), @r"
+            error: no cassette `tape` (`cassettes/tape.json`)
+            hint: a recorder of it was killed; `retape recover tape` saves what had arrived as `tape.recovered`
+            ");
+            assert_snapshot!(stage.harmless(&said(&recovered)), @"retape: an earlier recording was killed; what had arrived is now in FOLDER/cassettes/tape.recovered.json: 1 interaction");
+            assert_snapshot!(stage.harmless(&said(&again)), @r"
+            error: no recorder of `tape` left anything (`FOLDER/cassettes/tape.json.part`)
+            hint: a recorder that was not killed saves what it recorded itself
+            ");
+        } else {
+            assert_snapshot!(stage.harmless(&said(&show)), @r"
+            error: no cassette `tape` (`FOLDER/kept/here/tape.json`)
+            hint: a recorder of it was killed; `retape recover --cassettes kept/here tape` saves what had arrived as `tape.recovered`
+            ");
+        }
+    }
+}
+
+/// A recorder that is told to stop while a client reads a stream that does not end. It waits for the
+/// end now.
+fn waiting(stage: &Stage, upstream: &Upstream) -> (Running, Wire) {
     let arguments = ["record", "--upstream", &upstream.url(), "--grace", "60s", "tape"];
     let mut running = Running::start(stage.retape(&arguments));
     let url = running.line();
     let mut wire = Wire::connect(client::split(&url).0);
     wire.send(client::request("GET", &format!("{url}/stream"), "", ""));
     wire.head().unwrap();
-    wire.data();
-
+    assert_eq!([wire.data(), wire.data()], ["data: 1\n\n", "data: 2\n\n"]);
     running.signal(Signal::TERM);
-    // The listener is closed first: then the second signal is the second for sure.
+    // The listener is closed first: then another signal is the second for sure.
     while std::net::TcpStream::connect(client::split(&url).0).is_ok() {
         std::thread::yield_now();
     }
+    (running, wire)
+}
+
+#[test]
+fn a_second_interruption_does_not_wait_and_what_arrived_is_saved() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+
+    let (running, _wire) = waiting(&stage, &upstream);
     running.signal(Signal::TERM);
     let (code, said) = running.end();
     never.open();
 
     assert_eq!(code, Some(143), "{said}");
-    assert!(said.contains("stopped by a second SIGTERM; the journal keeps what had arrived"));
-    assert_eq!(stage.cassettes(), ["tape.json.part"]);
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+    let saved = stage.read("cassettes/tape.json");
+    assert!(saved.contains("\"end\": \"interrupted\""), "{saved}");
+    assert!(saved.contains(r#"{"data": "1"}"#) && saved.contains(r#"{"data": "2"}"#), "{saved}");
+    assert_snapshot!(stage.harmless(&said), @r"
+    retape: record at http://HOST; interrupt to stop
+    retape: waiting for 1 answer to end; interrupt again to stop
+    retape: stopped by SIGTERM; saving what had arrived
+    retape: recorded 1 interaction in FOLDER/cassettes/tape.json, though it was interrupted
+    ");
+}
+
+#[test]
+fn a_second_interruption_does_not_replace_a_cassette() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+    stage.record(&upstream.url(), "tape", "GET /earlier");
+
+    let (running, _wire) = waiting(&stage, &upstream);
+    running.signal(Signal::TERM);
+    let (code, said) = running.end();
+    never.open();
+
+    assert_eq!(code, Some(143), "{said}");
+    assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
+    assert!(stage.read("cassettes/tape.json").contains("/earlier"));
+}
+
+#[test]
+fn an_interruption_waits_for_answers_to_end_and_says_so() {
+    let (stage, never) = (Stage::new(), Gate::new());
+    let upstream = server(&never);
+
+    let (mut running, _wire) = waiting(&stage, &upstream);
+    let waiting = running.error_line();
+    never.open();
+    let (code, _) = running.end();
+
+    assert_eq!(code, Some(0));
+    assert_eq!(waiting, "retape: waiting for 1 answer to end; interrupt again to stop");
+    assert!(stage.read("cassettes/tape.json").contains("\"end\": \"server_closed\""));
 }
 
 /// Records `GET /1` from a server of large answers, and then something else with a disk that is full.
@@ -133,4 +233,34 @@ fn a_journal_that_could_not_be_written_does_not_spoil_the_cassette() {
     assert_eq!(stage.cassettes(), ["tape.bodies", "tape.json"]);
     let replayed = stage.around(&["replay", "tape"], "GET /1").output().unwrap();
     assert!(replayed.status.success(), "{}", said(&replayed));
+}
+
+#[test]
+fn what_a_killed_save_left_is_removed_by_the_next_one() {
+    let stage = Stage::new();
+    let large = "x".repeat(64 * 1024);
+    let upstream = Upstream::json(move |_| format!("[\"{large}\"]"));
+    let mut gone = std::process::Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let (gone, here) = (gone.id(), std::process::id());
+    let body = "0123456789abcdef0123456789abcdef";
+    let left = [format!(".tape.json.{gone}.tmp"), format!("tape.bodies/.{body}.{gone}.tmp")];
+    let others = [
+        format!(".tape.json.{here}.tmp"),
+        format!(".tape.json.{gone}.tmp~"),
+        ".tape.json.1x.tmp".to_owned(),
+        format!(".tape.json.0{gone}.tmp"),
+        format!(".other.json.{gone}.tmp"),
+        format!("tape.json.{gone}.tmp"),
+        format!("tape.bodies/.{here}.{gone}.tmp"),
+    ];
+    for file in left.iter().chain(&others) {
+        stage.write(&format!("cassettes/{file}"), "");
+    }
+
+    stage.record(&upstream.url(), "tape", "GET /1");
+
+    let exists = |file: &String| stage.folder().join("cassettes").join(file).exists();
+    assert!(!left.iter().any(exists), "{:?}", stage.cassettes());
+    assert!(others.iter().all(exists), "{:?}", stage.cassettes());
 }

@@ -10,6 +10,7 @@ mod client;
 mod command;
 mod demo;
 mod environment;
+mod failing;
 mod help;
 mod killed;
 mod messages;

@@ -46,7 +46,7 @@ fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
 fn a_cassette_that_is_named_must_be_there_to_be_shown() {
     assert_snapshot!(refused(&Stage::new(), &["show", "here/hello.json"]), @r"
     error: no cassette `hello` (`FOLDER/here/hello.json`)
-    hint: record it: `retape record --upstream URL hello -- COMMAND`
+    hint: record it: `retape record --upstream URL --cassettes here hello -- COMMAND`
     ");
 }
 
@@ -155,10 +155,10 @@ fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
     assert_snapshot!(stage.harmless(&said(&output)), @r"
     miss: GET /1
       cannot create folder (`FOLDER/cassettes`): File exists (os error 17)
-      hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+      hint: `FOLDER/cassettes` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     error: cannot create folder (`FOLDER/cassettes`)
       because: File exists (os error 17)
-    hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+    hint: `FOLDER/cassettes` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     ");
 }
 

@@ -26,6 +26,7 @@ pub struct Stage(tempfile::TempDir);
 pub struct Running {
     child: Child,
     stdout: BufReader<std::process::ChildStdout>,
+    stderr: BufReader<std::process::ChildStderr>,
 }
 
 impl Stage {
@@ -109,7 +110,8 @@ impl Running {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        Self { child, stdout }
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Self { child, stdout, stderr }
     }
 
     /// The next line on standard output.
@@ -117,6 +119,17 @@ impl Running {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
+    }
+
+    /// The next line on standard error, behind the one that says where it listens.
+    pub fn error_line(&mut self) -> String {
+        loop {
+            let mut line = String::new();
+            self.stderr.read_line(&mut line).unwrap();
+            if !line.contains("; interrupt to stop\n") {
+                return line.trim_end().to_owned();
+            }
+        }
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -132,7 +145,7 @@ impl Running {
     /// Waits for the end: the status and what was said on standard error.
     pub fn end(mut self) -> (Option<i32>, String) {
         let mut text = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        self.stderr.read_to_string(&mut text).unwrap();
         (self.child.wait().unwrap().code(), text)
     }
 }

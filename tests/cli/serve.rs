@@ -46,22 +46,41 @@ fn a_server_is_started_waited_for_and_stopped() {
     assert_eq!(late.stage.cassettes(), ["tape.json"]);
 }
 
+/// What is said of a server that does not start, and the logs that it leaves.
+fn failing(serve: &str) -> (String, Vec<String>) {
+    let late = Late::new();
+    let logs = late.stage.folder().join("tmp");
+    std::fs::create_dir(&logs).unwrap();
+    let url = late.upstream.url();
+    let mut command = late.stage.retape(&late.arguments(&url, serve, &["--", "true"]));
+    let output = command.env("TMPDIR", &logs).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let left = std::fs::read_dir(logs).unwrap().map(|entry| entry.unwrap().path());
+    let left = left.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let log = regex::Regex::new(r"`[^`]*retape-serve-[^`]*`").unwrap();
+    (log.replace(&late.stage.harmless(&said(&output)), "LOG").into_owned(), left)
+}
+
 #[test]
 fn a_server_that_ends_before_it_is_ready_is_told_with_what_it_said() {
-    let late = Late::new();
-    let url = late.upstream.url();
+    let (said, left) = failing("echo no database; exit 3");
 
-    let arguments = late.arguments(&url, "echo no database; exit 3", &["--", "true"]);
-    let output = late.stage.retape(&arguments).output().unwrap();
-
-    assert_eq!(output.status.code(), Some(2));
-    let log = regex::Regex::new(r"`[^`]*retape-serve-[^`]*`").unwrap();
-    let said = late.stage.harmless(&said(&output));
-    assert_snapshot!(log.replace(&said, "LOG"), @r"
+    assert_snapshot!(said, @r"
     retape: server: no database
     error: `http://HOST` did not become ready: the server has ended
-    hint: what it said is in LOG
+    hint: does it start by itself? `echo no database; exit 3`
     ");
+    assert_eq!(left, [""; 0]);
+}
+
+#[test]
+fn a_server_that_says_more_than_is_told_leaves_its_log() {
+    let (said, left) = failing("seq 100");
+
+    assert_eq!(said.matches("server: ").count(), 20, "{said}");
+    assert!(said.contains("server: 81\n") && said.contains("server: 100\n"), "{said}");
+    assert!(said.ends_with("hint: all that it said is in LOG\n"), "{said}");
+    assert_eq!(left[0].lines().count(), 100);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use insta::assert_snapshot;
 
-use crate::retape::{Running, Stage};
+use crate::retape::{Running, Stage, said, told};
 use crate::secure::{Authority, Secure, Then, json};
 use crate::support::client::{Reply, get};
 use crate::support::upstream::{self, Upstream};
@@ -20,7 +20,8 @@ fn check(stage: &Stage, upstream: &str, end: &str) -> String {
     let (code, said) = running.stop();
 
     assert_eq!(code, Some(1), "{said}");
-    let cassette = stage.read("cassettes/tape.json");
+    assert_eq!(stage.cassettes(), ["tape.unanswered.json"]);
+    let cassette = stage.read("cassettes/tape.unanswered.json");
     assert!(cassette.contains(&format!("\"end\": \"{end}\"")), "{cassette}");
     let told = message(&answer);
     assert!(said.contains(&told), "{said}");
@@ -161,4 +162,37 @@ fn somebody_else_there() {
     assert_snapshot!(garbage, @"502 no_answer: `http://HOST` did not answer: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
     assert_snapshot!(closed, @"502 no_answer: `http://HOST` did not answer: it closed the connection");
     assert_snapshot!(reset, @"502 no_answer: `http://HOST` did not answer: it closed the connection");
+}
+
+#[test]
+fn a_recording_without_a_single_answer_is_kept_beside_and_told() {
+    let stage = Stage::new();
+    let nobody =
+        format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let there = Upstream::json(|_| "[]".to_owned());
+    let record = |upstream: &str| {
+        stage.around(&["record", "--upstream", upstream, "tape"], "GET /1").output().unwrap()
+    };
+
+    let first = record(&nobody);
+    stage.record(&there.url(), "tape", "GET /1");
+    let later = record(&nobody);
+    let tested = stage.around(&["replay", "tape.unanswered"], "GET /1").output().unwrap();
+
+    assert_eq!((first.status.code(), later.status.code()), (Some(1), Some(1)));
+    assert_eq!(stage.cassettes(), ["tape.json", "tape.unanswered.json"]);
+    assert_eq!(tested.status.code(), Some(0), "{}", said(&tested));
+    assert!(told(&tested).contains("502 "), "{}", told(&tested));
+    assert_snapshot!(stage.harmless(&said(&first)), @r"
+    retape: the server did not answer a single request
+    retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?
+    retape: no cassette `tape` was made; what was asked is in FOLDER/cassettes/tape.unanswered.json
+    hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
+    ");
+    assert_snapshot!(stage.harmless(&said(&later)), @r"
+    retape: the server did not answer a single request
+    retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?
+    retape: the cassette `tape` stays as it was; what was asked is in FOLDER/cassettes/tape.unanswered.json
+    hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
+    ");
 }

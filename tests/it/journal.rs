@@ -248,7 +248,7 @@ async fn a_folder_that_cannot_be_made_is_told() {
     assert_eq!(stage.file("file"), "mine");
     assert_snapshot!(text, @r"
     cannot create folder (`FOLDER/file/sub`): Not a directory (os error 20)
-    hint: choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
+    hint: `FOLDER/file` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     ");
 }
 

@@ -8,6 +8,7 @@ mod support;
 mod correlation;
 mod early;
 mod echoes;
+mod explained;
 mod format;
 mod journal;
 mod matching;

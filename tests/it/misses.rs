@@ -1,6 +1,7 @@
 //! Requests that nothing recorded answers.
 
 use insta::assert_snapshot;
+use retape::Mode;
 
 use crate::stage::Stage;
 use crate::support::client::{Reply, ask, get, post};
@@ -47,19 +48,13 @@ async fn the_answer_explains_itself() {
     assert_snapshot!(text, @r#"
     `tape` (2 interactions) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet)
-      POST /v1/agents
-    its body differs
-      - recorded
-      + asked
-
-        {
-      -   "name": "ada",
-      +   "name": "bob",
-          "tools": [
-            "a",
-            "b"
-    hint: if the client is meant to ask this now, record it again: `retape record --upstream http://UPSTREAM tape -- COMMAND`
+    the nearest is interaction 1 (not played yet, 80 % alike)
+    1 field differs (- recorded, + asked):
+      /name
+        - "ada"
+        + "bob"
+    hint: if the client is meant to ask this now, record it again:
+      retape record --upstream http://UPSTREAM --cassettes FOLDER tape -- COMMAND
     "#);
 }
 
@@ -69,18 +64,17 @@ async fn another_query_is_shown() {
     let path = "/v1/agents/1/messages?limit=3";
     let (_, text) = missed("POST", path, json, r#"{"text":"hello"}"#).await;
 
-    assert_snapshot!(text, @r"
+    assert_snapshot!(text, @"
     `tape` (2 interactions) has no answer to
       POST /v1/agents/1/messages?limit=3
-    the nearest is interaction 2 (not played yet)
+    the nearest is interaction 2 (not played yet, 75 % alike)
       POST /v1/agents/1/messages?limit=2
-    its query differs
-      - recorded
-      + asked
-
-      - limit=2
-      + limit=3
-    hint: if the client is meant to ask this now, record it again: `retape record --upstream http://UPSTREAM tape -- COMMAND`
+    1 field differs (- recorded, + asked):
+      query.limit
+        - 2
+        + 3
+    hint: if the client is meant to ask this now, record it again:
+      retape record --upstream http://UPSTREAM --cassettes FOLDER tape -- COMMAND
     ");
 }
 
@@ -128,9 +122,10 @@ async fn a_cassette_that_is_not_there_is_a_miss() {
     let (status, text) = refused("/no/such").await;
 
     assert_eq!(status, 470);
-    assert_snapshot!(text, @r"
+    assert_snapshot!(text, @"
     no cassette `no/such` (`FOLDER/no/such.json`)
-    hint: record it: `retape record --upstream URL no/such -- COMMAND`
+    hint: record it:
+      retape record --upstream URL --cassettes FOLDER no/such -- COMMAND
     ");
 }
 
@@ -202,13 +197,35 @@ async fn a_miss_of_a_cassette_without_rules_shows_no_secret() {
     )
     .unwrap();
     let session = stage.replay().await;
-    let url = format!("{}/y?token=sk-asked-0123456789", session.url());
+    let url = format!("{}/x?token=sk-asked-0123456789", session.url());
     let answer = post(&url, r#"{"api_key":"sk-asked-0123456789","a":1}"#);
     let misses = get(&format!("{}/-/retape/misses", session.url()));
     let error = session.finish().await.unwrap_err();
 
+    assert_snapshot!(harmless(&answer.text(), &stage), @"
+    `tape` (1 interaction) has no answer to
+      POST /x?token=[redacted:token]
+    the nearest is interaction 1 (not played yet, 25 % alike)
+      POST /x
+    4 fields differ (- recorded, + asked):
+      query.token
+        + [redacted:token]
+        the recording has no such field
+      header.content-type
+        + application/json
+        the recording has no such field
+      /a
+        + 1
+        the recording has no such field
+      /api_key
+        - [redacted]
+        + [redacted]
+        a secret, which is not shown; another one was recorded
+    hint: if the client is meant to ask this now, record it again:
+      retape record --upstream URL --cassettes FOLDER tape -- COMMAND
+    ");
     for text in [answer.text(), misses.text(), format!("{error:?}")] {
-        assert!(text.contains("[redacted:api_key]"), "{text}");
+        assert!(text.contains("a secret, which is not shown"), "{text}");
         assert!(!text.contains("0123456789"), "{text}");
     }
 }
@@ -226,4 +243,57 @@ async fn a_miss_without_a_cassette_names_it_and_shows_no_secret() {
         misses.iter().map(|miss| (miss.cassette.as_str(), miss.path.as_str())).collect();
     assert_eq!(told, [("tape", "/x?api_key=[redacted:api_key]"), ("no such", "/x")]);
     session.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_tells_what_was_missed_from_the_first_moment_on() {
+    let stage = stage().await;
+    let file = stage.folder().join("out/misses.json");
+    let read = || -> serde_json::Value {
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap()
+    };
+    let session = stage.session(Mode::Replay).misses(&file).start().await.unwrap();
+    assert_eq!(read(), serde_json::json!([]));
+
+    post(&format!("{}/v1/agents", session.url_of("tape~2")), r#"{"name":"bob"}"#);
+    post(&format!("{}/v1/agents", session.url_of("tape~1")), r#"{"name":"bob"}"#);
+
+    let told = read();
+    let names: Vec<_> = (0..2).map(|number| told[number]["session"].clone()).collect();
+    assert_eq!(names, ["tape~1", "tape~2"], "sorted: no session depends on another");
+    assert_eq!(told[0]["differences"][0]["at"], "/name");
+    assert_eq!(told[0]["nearest"]["interaction"], 1);
+    assert!(told[0]["explanation"].as_str().unwrap().contains("has no answer to"));
+    session.stop().await.unwrap();
+    assert_eq!(read(), told);
+    assert_eq!(stage.files(), ["out", "tape.json"]);
+    assert_eq!(std::fs::read_dir(stage.folder().join("out")).unwrap().count(), 1);
+
+    stage.session(Mode::Replay).misses(&file).start().await.unwrap().finish().await.unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "[]\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_of_misses_that_cannot_be_written_is_told_at_once() {
+    let stage = stage().await;
+    let started =
+        stage.session(Mode::Replay).misses(stage.folder().join("tape.json/x")).start().await;
+
+    assert!(format!("{:?}", started.unwrap_err()).contains("cannot create folder"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn very_many_misses_are_all_in_the_file_at_the_end() {
+    let stage = stage().await;
+    let file = stage.folder().join("misses.json");
+    let session = stage.session(Mode::Replay).misses(&file).start().await.unwrap();
+
+    for number in 0..150 {
+        get(&format!("{}/{number}", session.url()));
+    }
+    session.stop().await.unwrap();
+
+    let told: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(told.as_array().unwrap().len(), 150);
 }

@@ -106,7 +106,7 @@ async fn a_miss_cannot_be_overlooked() {
 
     assert_eq!(missed.status, 470);
     assert_eq!(missed.field("retape-error"), Some("miss"));
-    assert!(missed.text().contains(r#"-   "word": "yes""#), "{}", missed.text());
+    assert!(missed.text().contains("  /word\n    - \"yes\"\n    + \"no\"\n"), "{}", missed.text());
     assert!(mounted.finish().unwrap_err().is_miss());
 }
 

@@ -69,6 +69,58 @@ async fn a_redirection_to_a_path_stays_in_its_session() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn paths_in_other_fields_stay_in_their_session() {
+    for (name, field, told) in [
+        ("content-location", "/v1/1", "{path}/v1/1"),
+        (
+            "link",
+            "</v1?page=2>; rel=\"next\", <//a/b>",
+            "<{path}/v1?page=2>; rel=\"next\", <//a/b>",
+        ),
+        ("set-cookie", "id=; path=/v1; HttpOnly", "id=; path={path}/v1; HttpOnly"),
+        ("set-cookie", "id=; HttpOnly", "id=; HttpOnly"),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\n{name}: {field}\r\nContent-Length: 0\r\n\r\n");
+        check(move |_| head.clone(), Told { field: Some((name, told)), body: "" }).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cookie_comes_back_from_a_client_that_minds_its_path() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|asked, wire| {
+        wire.send(match asked.head.field("cookie") {
+            Some(cookie) => json(200, &format!("{{\"sent\":{}}}", cookie.starts_with("id="))),
+            None => "HTTP/1.1 200 OK\r\nSet-Cookie: id=1234; Path=/v1\r\n\
+                Set-Cookie: __Host-x=; Path=/; Secure\r\nContent-Length: 0\r\n\r\n"
+                .to_owned(),
+        });
+        Then::KeepAlive
+    });
+    let talk = async |session: &Session| {
+        let here = session.url_of("tape~1");
+        let path = &here[here.find("/tape").unwrap()..];
+        let reply = get(&format!("{here}/login"));
+        let cookies: Vec<_> = reply.head.fields_of("set-cookie");
+        assert!(cookies[0].ends_with(&format!("; Path={path}/v1")), "{cookies:?}");
+        assert_eq!(cookies[1], "__Host-x=; Path=/; Secure");
+        let cookie = cookies[0].split(';').next().unwrap();
+        ask("GET", &format!("{here}/v1/me"), &format!("Cookie: {cookie}\r\n"), "").text()
+    };
+    let session = stage.record(&upstream).await;
+    assert_eq!(talk(&session).await, "{\"sent\":true}");
+    session.finish().await.unwrap();
+    let stored = stage.cassette();
+    let stored = stored.interactions[0].response().unwrap();
+    assert_eq!(stored.headers.get("set-cookie"), Some("id=[redacted:id]; Path=/v1"));
+
+    let session = stage.replay().await;
+
+    assert_eq!(talk(&session).await, "{\"sent\":true}");
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redirection_elsewhere_is_left_alone() {
     for location in ["https://example.com/a", "//example.com/a", "next", "?page=2"] {
         let told = Told { field: Some(("location", location)), body: "" };

@@ -174,6 +174,63 @@ fn text_that_is_no_json_is_searched_for_names() {
     }
 }
 
+/// The text by itself and within JSON.
+#[track_caller]
+fn check_prose(before: &str, after: &str) {
+    assert_eq!(body("text/plain", before), after);
+    let quoted = |text: &str| serde_json::json!({ "content": text }).to_string();
+    assert_eq!(body("application/json", &quoted(before)), quoted(after));
+}
+
+#[test]
+fn assignments_to_telling_names_are_replaced_in_prose() {
+    let key = secret("as");
+    for (before, after) in [
+        ("export OPENAI_API_KEY=$\nrun", "export OPENAI_API_KEY=[redacted:OPENAI_API_KEY]\nrun"),
+        ("DB_PASSWORD='hunter22x'; go", "DB_PASSWORD='[redacted:DB_PASSWORD]'; go"),
+        ("Client(api_key=\"$\", n=1)", "Client(api_key=\"[redacted:api_key]\", n=1)"),
+        ("db.password = $, see", "db.password = [redacted:db.password], see"),
+        ("  clientSecret: $.", "  clientSecret: [redacted:clientSecret]."),
+        ("[password=hunter22x]", "[password=[redacted:password]]"),
+        (
+            "curl -H 'Authorization: Bearer $' -H 'x-api-key:$'",
+            "curl -H 'Authorization: Bearer [redacted:Authorization]' -H 'x-api-key:[redacted:Authorization]'",
+        ),
+        ("GITHUB_TOKEN=$", "GITHUB_TOKEN=[redacted:GITHUB_TOKEN]"),
+        ("password=http://u:$@h/", "password=http://redacted@h/"),
+    ] {
+        check_prose(&before.replace('$', &key), after);
+    }
+}
+
+#[test]
+fn prose_and_code_about_secrets_is_left_alone() {
+    for text in [
+        "token: the unit of text a model reads, password: required, Secret: Santa",
+        "The password: Required. The api key: an administrator has it. secret: 12345678",
+        "API_KEY=<your key> API_KEY=$OTHER_KEY_2 API_KEY=${KEY_2} API_KEY= \nx1y2z3w4",
+        "api_key=os.environ[\"KEY_2\"], api_key = settings.api_key2, password=get_it(user2)",
+        "max_tokens=40960000 next_page_token=a1b2c3d4e5f6a7b8c9 monkey=a1b2c3d4e5",
+        "if password == stored2password: api_key: Optional[str2] = None; token=short1",
+        "api_key: str, password=changeme, PASSWORD=********, key=a1b2c3d4e5f6a7b8c9d0",
+        "password:\n1. do this2or3 that",
+    ] {
+        check_prose(text, text);
+    }
+}
+
+#[test]
+fn a_placeholder_that_a_client_puts_into_prose_is_called_as_the_secret_was() {
+    let ask = |key: &str| {
+        let mut request =
+            request("/", &[], format!("use API_KEY={key} and `Authorization: Bearer {key}`"));
+        Redactor::standard().request(&mut request);
+        String::from_utf8_lossy(&request.body).into_owned()
+    };
+
+    assert_eq!(ask("[redacted:access_token]"), ask(&secret("pl")));
+}
+
 #[test]
 fn data_spread_over_several_lines_is_read_as_one() {
     let secret = secret("c3");
@@ -234,6 +291,90 @@ fn forms_are_replaced_by_field() {
     Redactor::standard().request(&mut request);
 
     assert_eq!(request.body, "grant_type=x&client_secret=[redacted:client_secret]&scope=a+b");
+}
+
+const MULTIPART: [(&str, &str); 1] = [("content-type", "multipart/form-data; boundary=\"b 1\"")];
+
+/// A form of fields and files, each as what stands behind `form-data` and its content.
+fn multipart(parts: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    for (head, content) in parts {
+        let field = format!("Content-Disposition: form-data; {head}");
+        text.push_str(&format!("--b 1\r\n{field}\r\n\r\n{content}\r\n"));
+    }
+    text + "--b 1--\r\n"
+}
+
+#[test]
+fn multipart_forms_are_replaced_by_field() {
+    let key = secret("mp");
+    let pem = format!("-----BEGIN X-----\n{key}\n-----END X-----\n");
+    let nested = format!("{{\n  \"api_key\":\n    \"{key}\"\n}}");
+    let form = "Content-Type: application/x-www-form-urlencoded";
+    let form = format!("name=\"form\"\r\n{form}");
+    let before = multipart(&[
+        ("name=\"api_key\"", &key),
+        ("name=token", "short"),
+        ("name=\"key\"", "readable"),
+        ("name=\"authorization\"", &format!("Bearer {key}")),
+        ("name=\"private_key\"; filename=\"a.pem\"", &pem),
+        ("name=\"config\"; filename=\"a.json\"\r\nContent-Type: application/json", &nested),
+        (&form, "a=b&password=x"),
+        ("name=\"text\"", &format!("my key is {key}, at https://u:{key}@host/")),
+        ("name=\"password\"", ""),
+    ]);
+    let mut request = request("/", &MULTIPART, before);
+
+    Redactor::standard().request(&mut request);
+
+    let expected = multipart(&[
+        ("name=\"api_key\"", "[redacted:api_key]"),
+        ("name=token", "[redacted:token]"),
+        ("name=\"key\"", "readable"),
+        ("name=\"authorization\"", "Bearer [redacted:authorization]"),
+        ("name=\"private_key\"; filename=\"a.pem\"", "[redacted:private_key]\n"),
+        (
+            "name=\"config\"; filename=\"a.json\"\r\nContent-Type: application/json",
+            &nested.replace(&key, "[redacted:api_key]"),
+        ),
+        (&form, "a=b&password=[redacted:password]"),
+        ("name=\"text\"", "my key is [redacted:api_key], at https://redacted@host/"),
+        ("name=\"password\"", ""),
+    ]);
+    assert_eq!(String::from_utf8_lossy(&request.body), expected);
+    let once = request.clone();
+    Redactor::standard().request(&mut request);
+    assert_eq!(request, once);
+}
+
+#[test]
+fn a_multipart_form_that_is_cut_short_or_not_text_hides_no_secret() {
+    let key = secret("cut");
+    let whole = multipart(&[("name=\"password\"", &key)]);
+    let cut = whole.split_inclusive(key.as_str()).next().unwrap();
+    let mut binary = multipart(&[("name=\"file\"", "$"), ("name=\"password\"", &key)]).into_bytes();
+    let at = binary.iter().position(|byte| *byte == b'$').unwrap();
+    binary[at] = 0xff;
+    for body in [cut.into(), binary] {
+        let mut request = request("/", &MULTIPART, body);
+
+        Redactor::standard().request(&mut request);
+
+        check_gone(&request.body, &key);
+    }
+}
+
+#[test]
+fn a_cassette_that_does_not_name_the_rule_keeps_its_multipart_forms() {
+    let rules = ["headers/1", "query/1", "form/1", "json/1", "values/1"].map(str::to_owned);
+    let before =
+        multipart(&[("name=\"password\"", "something"), ("name=\"a\"", "{\"api_key\":\"b\"}")]);
+    let mut request = request("/", &MULTIPART, before.clone());
+
+    Redactor::of_rules(&rules).expect("known").request(&mut request);
+
+    let expected = before.replace("\"b\"}", "\"[redacted:api_key]\"}");
+    assert_eq!(String::from_utf8_lossy(&request.body), expected);
 }
 
 #[test]
@@ -426,6 +567,10 @@ fn live_output_leaks_nothing_however_the_body_is_cut() {
         format!("x {known} y kno known {known}{known} https://u:{random}@h/?token={random} z"),
         format!("{{\"authorization\" : \"Bearer {random}\", \"then\": \"{random}\"}}"),
         format!("{{\"api_key\": \"{random}"),
+        format!(
+            "x; export API_KEY={random}, {random};{random}\tand Authorization: Bearer {random}"
+        ),
+        format!("data: {{\"text\":\"\\nPASSWORD = '{random}'\\n\"}}\n\n"),
     ] {
         let redactor = Redactor::standard();
         let mut secrets = Secrets::default();
@@ -475,9 +620,11 @@ enum Place {
     Gzip,
     Env,
     Form,
+    Multipart,
+    Prose,
 }
 
-const PLACES: [Place; 10] = [
+const PLACES: [Place; 12] = [
     Place::Header,
     Place::Cookie,
     Place::Query,
@@ -488,6 +635,8 @@ const PLACES: [Place; 10] = [
     Place::Gzip,
     Place::Env,
     Place::Form,
+    Place::Multipart,
+    Place::Prose,
 ];
 
 fn plant(place: Place, secret: &str, echo: &str, cut: usize) -> (Request, Response) {
@@ -518,6 +667,14 @@ fn plant(place: Place, secret: &str, echo: &str, cut: usize) -> (Request, Respon
         Place::Env => {
             let env = serde_json::json!({"secrets": [{"key": "K", "value": secret}], "env": {"X": secret}});
             (empty(), response(&[], whole(env.to_string())))
+        }
+        Place::Prose => {
+            let text = serde_json::json!({"text": format!("export API_KEY={secret} {echo}")});
+            (empty(), response(&[], whole(text.to_string())))
+        }
+        Place::Multipart => {
+            let form = multipart(&[("name=\"a\"", echo), ("name=\"api_key\"", secret)]);
+            (request("/", &MULTIPART, form), plain())
         }
         Place::Form => {
             let kind = [("content-type", "application/x-www-form-urlencoded")];

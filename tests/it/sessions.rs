@@ -133,3 +133,60 @@ async fn runs_of_one_cassette_that_is_not_there_yet_are_recorded_together() {
 
     assert_eq!(stage.cassette().interactions.len(), 2);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_can_be_looked_into() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let minted = |first: &str| format!("{first}-37a2-4fd9-92f1-fd5b1ee5a5f0");
+    let ask_for = |url: &str, id: &str| post(&format!("{url}/x"), &format!("[\"{id}\"]"));
+    let session = stage.record(&upstream).await;
+    ask_for(&session.url(), &minted("11111111"));
+    get(&format!("{}/y?z=1", session.url()));
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    ask_for(&session.url_of("tape~1"), &minted("22222222"));
+    ask_for(&session.url_of("tape~2"), "no");
+    let control = |what: &str| get(&format!("{}/-/retape/{what}", session.url()));
+    let json =
+        |what: &str| -> serde_json::Value { serde_json::from_str(&control(what).text()).unwrap() };
+
+    let inspected = json("sessions?session=tape%7E1");
+    assert_eq!(
+        inspected,
+        serde_json::json!({
+            "session": "tape~1",
+            "cassette": "tape",
+            "played": [{"interaction": 1, "method": "POST", "path": "/x"}],
+            "unplayed": [{"interaction": 2, "method": "GET", "path": "/y?z=1"}],
+            "bindings": {minted("11111111"): minted("22222222")},
+            "misses": [],
+        })
+    );
+    assert_eq!(json("sessions?session=tape~2")["misses"][0]["path"], "/x");
+    assert_eq!(json("misses?session=tape~1")["misses"].as_array().unwrap().len(), 0);
+    assert_eq!(json("misses?session=tape~2")["misses"].as_array().unwrap().len(), 1);
+    assert_eq!(json("unplayed?session=tape~1")["unplayed"].as_array().unwrap().len(), 1);
+    assert_eq!(control("sessions?session=nobody").status, 404);
+    session.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_missed_stays_missed_unless_it_is_said_to_be_forgotten() {
+    let stage = stage(1).await;
+    let session = stage.replay().await;
+    let reset =
+        |query: &str| ask("POST", &format!("{}/-/retape/reset{query}", session.url()), "", "");
+    for name in ["tape~1", "tape~2", "tape~2"] {
+        get(&format!("{}/missing", session.url_of(name)));
+    }
+
+    assert_eq!(reset("?session=tape~2").text(), r#"{"reset":1}"#);
+    assert_eq!(session.misses().len(), 3);
+    assert_eq!(reset("?session=tape~2&misses=clear").text(), r#"{"misses_cleared":2,"reset":1}"#);
+    assert_eq!(session.misses().len(), 1);
+    assert_eq!(reset("?misses=forget").status, 400);
+    assert_eq!(reset("?misses=clear").text(), r#"{"misses_cleared":1,"reset":3}"#);
+    session.finish().await.unwrap();
+}

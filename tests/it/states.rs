@@ -224,6 +224,29 @@ async fn what_is_written_to_one_thing_does_not_hold_up_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_twice_is_answered_in_recorded_order_though_a_write_between_is_left_out() {
+    let stage = Stage::new();
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let upstream = Upstream::json(move |_| {
+        format!("[{}]", asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst))
+    });
+    let say = |session: &Session, text: &str| {
+        post(&format!("{}/v1/agents/1/messages", session.url()), text).text()
+    };
+    let session = stage.record(&upstream).await;
+    say(&session, "\"hello\"");
+    say(&session, "\"anything else\"");
+    say(&session, "\"hello\"");
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+
+    let answers = [(); 2].map(|()| say(&session, "\"hello\""));
+    session.finish().await.unwrap();
+
+    assert_eq!(answers, ["[0]", "[2]"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_changes_by_itself_is_told_in_recorded_order() {
     let stage = Stage::new();
     let asked = std::sync::atomic::AtomicUsize::new(0);

@@ -10,7 +10,7 @@ use super::sidecar::{self, Fetch};
 use super::style::{Framing, Style};
 use super::text;
 use super::writer::{Spread, Writer};
-use crate::cassette::{Body, Chunk, Headers};
+use crate::cassette::{Body, Chunk, Headers, Media};
 use crate::error::Result;
 
 /// Writes the members that hold a body; none if it is empty.
@@ -54,7 +54,8 @@ fn write_readable(w: &mut Writer, headers: &Headers, body: &Body, sent: &[Chunk]
         }
         Body::Stream(chunks) => {
             let bytes = body.bytes();
-            if !is_line_stream(headers) && Style::of(&bytes).is_some() {
+            // Each piece of a stream means something of its own, even if all together are JSON.
+            if !Media::of_headers(headers).is_stream() && Style::of(&bytes).is_some() {
                 write_whole(w, &bytes);
                 w.name("chunks");
                 w.pairs(sent.iter().map(|chunk| (chunk.ms, chunk.bytes.len())));
@@ -64,14 +65,6 @@ fn write_readable(w: &mut Writer, headers: &Headers, body: &Body, sent: &[Chunk]
             Shown::Chunks
         }
     }
-}
-
-/// Whether each chunk of such a stream means something of its own, even if all together are JSON.
-fn is_line_stream(headers: &Headers) -> bool {
-    let media_type = headers.get("content-type").unwrap_or_default().to_ascii_lowercase();
-    ["event-stream", "ndjson", "jsonl", "json-lines", "jsonlines", "json-seq", "stream+json"]
-        .iter()
-        .any(|stream| media_type.contains(stream))
 }
 
 fn write_stream(w: &mut Writer, chunks: &[Chunk]) {

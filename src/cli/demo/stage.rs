@@ -64,20 +64,15 @@ pub(super) fn failed(finding: &str) {
     tell::data(&format!("\n{RED}✗{PLAIN} {finding}\n"));
 }
 
-/// The explanation of a miss with its differing lines alone, these in colour.
+/// The explanation of a miss without its hints, what differs in colour.
 pub(super) fn brief(explanation: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut differing = false;
-    for line in explanation.lines().take_while(|line| !line.starts_with("hint:")) {
-        match line.trim_start().chars().next() {
-            Some('-') => lines.push(format!("{RED}{line}{PLAIN}")),
-            Some('+') => lines.push(format!("{GREEN}{line}{PLAIN}")),
-            _ if differing => {}
-            _ => lines.push(line.to_owned()),
-        }
-        differing |= line.ends_with(" differs");
-    }
-    lines
+    let told = explanation.lines().take_while(|line| !line.starts_with("hint:"));
+    told.map(|line| match line.trim_start().chars().next() {
+        Some('-') => format!("{RED}{line}{PLAIN}"),
+        Some('+') => format!("{GREEN}{line}{PLAIN}"),
+        _ => line.to_owned(),
+    })
+    .collect()
 }
 
 /// A time as people say it.

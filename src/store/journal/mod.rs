@@ -23,6 +23,7 @@ pub use format::Entry;
 pub use recover::Recovered;
 
 use super::file::path_of;
+use super::folder::make_folder;
 use crate::cassette::{Name, Recorded};
 use crate::error::{Error, Kind, Result};
 
@@ -147,9 +148,7 @@ impl Journal {
 /// Opens a journal that nobody else writes, and makes the folder for it.
 fn locked(path: &Path) -> Result<File> {
     let hint = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder)
-        .map_err(|source| Error::io("create folder", folder, source).with_hint(hint))?;
+    make_folder(path.parent().unwrap_or(path))?;
     loop {
         let file = private()
             .read(true)

@@ -1,5 +1,6 @@
 use insta::assert_snapshot;
-use retape::cassette::{Body, Headers, Interaction, Outcome, Progress};
+use retape::cassette::{Body, Chunk, Headers, Interaction, Outcome, Progress};
+use retape::message::Framing;
 
 use super::compress;
 use super::sample::*;
@@ -572,4 +573,34 @@ fn depth_is_no_limit() {
     let level = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
     let text = written(&answer(&[], Body::Whole(bytes(level)))).text;
     assert!(text.len() < 50_000);
+}
+
+#[test]
+fn a_streaming_media_type_is_one_to_the_body_to_the_file_and_to_its_messages() {
+    for (media_type, framing) in [
+        ("text/event-stream; charset=utf-8", Framing::EventStream),
+        ("application/x-ndjson", Framing::Lines),
+        ("Application/NDJSON", Framing::Lines),
+        ("application/jsonl", Framing::Lines),
+        ("application/x-jsonl", Framing::Lines),
+        ("application/jsonlines", Framing::Lines),
+        ("application/x-jsonlines", Framing::Lines),
+        ("application/json-lines", Framing::Lines),
+        ("application/stream+json", Framing::Lines),
+        ("application/vnd.example.events+ndjson", Framing::Lines),
+        ("text/x-ndjson", Framing::Lines),
+        ("application/json-seq", Framing::Opaque),
+        ("application/geo+json-seq", Framing::Opaque),
+        ("application/vnd.amazon.eventstream", Framing::Opaque),
+    ] {
+        let headers: Headers = [("content-type", media_type)].into_iter().collect();
+        let chunk = Chunk { ms: 1, bytes: "{\"a\":1}\n".into() };
+
+        let body = Body::of_arrival(&headers, vec![chunk.clone()]);
+
+        assert_eq!(body, Body::Stream(vec![chunk]), "{media_type}");
+        let text = body_text(&answer(&[("content-type", media_type)], body));
+        assert!(text.starts_with("\"stream\""), "{media_type}: {text}");
+        assert_eq!(Framing::of(Some(media_type)), framing, "{media_type}");
+    }
 }

@@ -1,15 +1,26 @@
 //! Which names tell that their value is a secret.
 
+mod lists;
+mod words;
+
+use std::sync::LazyLock;
+
 use regex::bytes::Regex;
 
+use self::lists::{
+    ENDS, HEADS, HOLDERS, PAIRS, PERHAPS, PLAIN_HEADERS, PLAIN_TOKENS, PLURAL_HEADS, PLURAL_PAIRS,
+    PROSE,
+};
+use self::words::Words;
+
 /// Finds what may be a telling name before a colon, in any text and at any depth of escaping.
-pub(super) fn telling() -> Regex {
+pub(super) static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     let ends = "key|token|secret|passw(or)?d|pwd|passphrase|passcode|bearer|authorization|credential\
         |cookie|auth|verifier|assertion|value|string|env|vars|variable|header|code|jwt|pass";
     let tail = r"([_\-]?(enc|encrypted|plaintext|[0-9]+))*";
     Regex::new(&format!(r#"(?i-u)({ends})s?{tail}\\*["']\s*:"#))
         .expect("the expression is fixed and tested")
-}
+});
 
 /// What a name says of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,144 +36,6 @@ pub(super) enum Tells {
     /// Secrets if it holds other values: `env`, `custom_headers`.
     Holder,
 }
-
-/// Last words that tell whatever stands before them.
-const HEADS: &[&str] = &[
-    "password",
-    "passwd",
-    "pwd",
-    "passphrase",
-    "secret",
-    "bearer",
-    "authorization",
-    "credential",
-    "cookie",
-];
-
-/// The same for several.
-const PLURAL_HEADS: &[&str] = &["passwords", "secrets", "credentials", "cookies"];
-
-/// Last two words that tell only together.
-const PAIRS: &[&str] = &[
-    "apikey",
-    "secretkey",
-    "privatekey",
-    "accesskey",
-    "authkey",
-    "encryptionkey",
-    "signingkey",
-    "masterkey",
-    "sharedkey",
-    "accountkey",
-    "subscriptionkey",
-    "servicekey",
-    "sessionkey",
-    "licensekey",
-    "storagekey",
-    "sshkey",
-    "deploykey",
-    "aeskey",
-    "accesstoken",
-    "refreshtoken",
-    "idtoken",
-    "authtoken",
-    "apitoken",
-    "bearertoken",
-    "sessiontoken",
-    "securitytoken",
-    "csrftoken",
-    "xsrftoken",
-    "oauthtoken",
-    "servicetoken",
-    "bottoken",
-    "secrettoken",
-    "privatetoken",
-    "jwttoken",
-    "webhooktoken",
-    "registrationtoken",
-    "verificationtoken",
-    "resettoken",
-    "deploytoken",
-    "basicauth",
-    "bearerauth",
-    "httpauth",
-    "codeverifier",
-    "clientassertion",
-    "secretvalue",
-    "secretstring",
-];
-
-/// The same for several.
-const PLURAL_PAIRS: &[&str] = &[
-    "apikeys",
-    "secretkeys",
-    "privatekeys",
-    "accesskeys",
-    "accesstokens",
-    "refreshtokens",
-    "apitokens",
-    "bearertokens",
-];
-
-/// Names of what holds secrets among other things.
-const HOLDERS: &[&str] = &[
-    "env",
-    "envs",
-    "envvars",
-    "environmentvariables",
-    "customheaders",
-    "extraheaders",
-    "authheaders",
-];
-
-/// Names that tell only if the value looks like a credential.
-const PERHAPS: &[&str] = &["token", "key", "auth", "code", "jwt", "pass", "assertion"];
-
-/// Words before `token` that make it the place in a list or a piece of text.
-const PLAIN_TOKENS: &[&str] = &[
-    "page",
-    "next",
-    "previous",
-    "prev",
-    "continuation",
-    "sync",
-    "cursor",
-    "pagination",
-    "resume",
-    "start",
-    "stop",
-    "begin",
-    "end",
-    "bos",
-    "eos",
-    "eot",
-    "pad",
-    "unk",
-    "sep",
-    "cls",
-    "mask",
-    "first",
-    "last",
-    "per",
-    "image",
-    "special",
-    "new",
-    "max",
-    "min",
-    "num",
-    "forward",
-    "backward",
-];
-
-/// The last letters of all of these, and of what only says how a value is kept, without the `s` of
-/// several.
-const ENDS: &[[u8; 2]] = &[
-    *b"al", *b"as", *b"de", *b"ed", *b"en", *b"er", *b"et", *b"ey", *b"ie", *b"le", *b"nc", *b"ng",
-    *b"nv", *b"on", *b"rd", *b"se", *b"th", *b"ue", *b"ar", *b"wd", *b"wt", *b"xt",
-];
-
-/// Header fields that end like a secret and are none.
-const PLAIN_HEADERS: &[&str] = &["access-control-"];
 
 /// What the name of a JSON field tells, in any case and in snake, kebab or camel spelling.
 pub(super) fn field(name: &str) -> Tells {
@@ -217,6 +90,15 @@ pub(super) fn parameter(name: &str) -> Tells {
     }
 }
 
+/// What a name tells that is followed by a value in prose, where `key` and `code` are words.
+pub(super) fn assigned(name: &str) -> Tells {
+    match field(name) {
+        Tells::Perhaps if PROSE.contains(&Words::of(name).last()) => Tells::Nothing,
+        Tells::Secrets | Tells::Holder => Tells::Nothing,
+        tells => tells,
+    }
+}
+
 /// Whether a header field of that name holds a credential. Cookies are not meant.
 pub(super) fn header(name: &str) -> bool {
     // Most fields are settled by their last letter, without a look at their words.
@@ -261,72 +143,6 @@ pub(super) fn below<'a>(holder: &'a str, spot: Spot<'a>) -> Option<&'a str> {
         Spot::Column("key" | "name") => None,
         Spot::Column("value") => Some(holder),
         Spot::Entry(key) | Spot::Column(key) => Some(key),
-    }
-}
-
-/// The words of a name in lower case.
-struct Words {
-    text: String,
-}
-
-impl Words {
-    fn of(name: &str) -> Self {
-        let mut text = String::with_capacity(name.len() + 4);
-        let mut chars = name.chars().peekable();
-        let mut before = ' ';
-        while let Some(c) = chars.next() {
-            if !c.is_alphanumeric() {
-                space(&mut text);
-            } else {
-                let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
-                if c.is_uppercase() && (!before.is_uppercase() || next_is_lower) {
-                    space(&mut text);
-                }
-                text.push(c.to_ascii_lowercase());
-            }
-            before = c;
-        }
-        let mut words = Self { text };
-        words.drop_tail();
-        words
-    }
-
-    /// Drops what only numbers the name or says how its value is kept: `2`, `_2`, `_enc`.
-    fn drop_tail(&mut self) {
-        loop {
-            let numbered = |c: char| c == ' ' || c.is_ascii_digit();
-            let name = self.text.trim_end_matches(numbered);
-            if !name.is_empty() {
-                self.text.truncate(name.len());
-            }
-            let is_tail = matches!(self.last(), "enc" | "encrypted" | "plaintext");
-            if !is_tail || self.alone() {
-                return;
-            }
-            self.text.truncate(self.text.len() - self.last().len());
-        }
-    }
-
-    fn last(&self) -> &str {
-        self.text.rsplit(' ').next().unwrap_or_default()
-    }
-
-    fn before(&self) -> &str {
-        self.text.rsplit(' ').nth(1).unwrap_or_default()
-    }
-
-    fn last_two(&self) -> String {
-        [self.before(), self.last()].concat()
-    }
-
-    fn alone(&self) -> bool {
-        !self.text.contains(' ')
-    }
-}
-
-fn space(text: &mut String) {
-    if !text.is_empty() && !text.ends_with(' ') {
-        text.push(' ');
     }
 }
 

@@ -2,13 +2,23 @@
 //! prose, a body of which more is to come.
 //!
 //! A [`Scanner`] knows `"name": "value"` and `'name': 'value'` at any depth of escaping, objects and
-//! arrays below a telling name, and URLs. It never goes back, so it gives the same edits however the
+//! arrays below a telling name, URLs, and `name=value` with a telling name. It never goes back, so it gives the same edits however the
 //! text is cut up.
 
-use super::name::{self, Spot, Tells};
+mod assigned;
+mod held;
+mod nest;
+mod quote;
+
+use self::assigned::Begin;
+pub(super) use self::assigned::assigns;
+use self::held::{Begun, Held, Role};
+use self::nest::Nest;
+use self::quote::{Quote, slashes_before};
+use super::name::Tells;
 use super::notes::Notes;
 use super::places::Places;
-use super::{json, url, value};
+use super::{Rule, url, value};
 use crate::cassette::splice::Edit;
 
 /// The longest name, and the most white space around a colon, that is looked at.
@@ -16,9 +26,6 @@ const REACH: usize = 80;
 
 /// A value of which more than this has come is not waited for.
 const LONGEST: usize = 64 * 1024;
-
-/// Deeper than this below a telling name, the text is not what it seemed.
-const DEEPEST: usize = 64;
 
 /// Whether there is more to come behind a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,53 +47,6 @@ pub(super) struct Scanner {
     at: usize,
     held: Option<Held>,
     nest: Option<Nest>,
-}
-
-/// How a string is quoted, and how many backslashes stand before its quotes.
-#[derive(Clone, Copy)]
-struct Quote {
-    byte: u8,
-    slashes: usize,
-}
-
-/// Something that has begun and may be a secret.
-enum Held {
-    String { start: usize, quote: Quote, role: Role, begun: Begun },
-    Number { start: usize },
-    Url { start: usize, scheme: usize },
-}
-
-/// What a string is if it is something.
-enum Role {
-    Secret(String),
-    Perhaps(String),
-    /// A key or a value below a telling name.
-    Nested,
-}
-
-/// Whether the placeholder for a long value has been written already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begun {
-    No,
-    Yes,
-}
-
-/// Containers below a telling name.
-struct Nest {
-    holder: String,
-    slashes: usize,
-    frames: Vec<Frame>,
-}
-
-enum Frame {
-    Array,
-    Object { key: Option<String>, within: Within },
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
-    Array,
-    Object,
 }
 
 /// Whether the scanner can go on.
@@ -135,42 +95,62 @@ impl Scanner {
     /// Forgets the first bytes of the text.
     pub(super) fn forget(&mut self, count: usize) {
         self.at -= count;
-        match &mut self.held {
-            None => {}
-            Some(Held::String { start, .. } | Held::Number { start }) => *start -= count,
-            Some(Held::Url { start, scheme }) => {
-                *start -= count;
-                *scheme -= count;
-            }
-        }
+        self.held.iter_mut().for_each(|held| held.forget(count));
     }
 
-    /// Looks for the next colon and what stands on both sides of it.
+    /// Looks for the next colon or equals sign and what stands on both sides of it.
     fn begin(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Step {
-        let Some(found) = memchr::memchr(b':', &text[self.at..]) else {
+        let Some(found) = memchr::memchr2(b':', b'=', &text[self.at..]) else {
             self.at = text.len();
             return Step::Wait;
         };
-        let colon = self.at + found;
-        self.at = colon;
+        self.at += found;
+        let step = match text[self.at] {
+            b':' => self.colon(text, input, notes),
+            _ => None,
+        };
+        if let Some(step) = step {
+            return step;
+        }
+        if notes.applies(Rule::Assignments)
+            && let Some(found) = assigned::name_before(text, self.at)
+        {
+            return self.assigned(text, input, found);
+        }
+        self.at += 1;
+        Step::On
+    }
+
+    /// Looks for a URL and for a quoted name around a colon.
+    fn colon(&mut self, text: &[u8], input: Input, notes: &Notes<'_>) -> Option<Step> {
+        let colon = self.at;
         let behind = &text[colon + 1..];
         if let Some(scheme) = scheme_before(text, colon) {
             if behind.starts_with(b"//") {
                 self.at = colon + 3;
                 self.held = Some(Held::Url { start: self.at, scheme });
-                return Step::On;
+                return Some(Step::On);
             }
             if input == Input::More && b"//".starts_with(behind) {
-                return Step::Wait;
+                return Some(Step::Wait);
             }
         }
-        if let Some((name, slashes)) = name_before(text, colon) {
-            let tells = notes.field(name);
-            if tells != Tells::Nothing {
-                return self.value(text, input, (name, tells), slashes);
+        let (name, slashes) = name_before(text, colon)?;
+        let tells = notes.field(name);
+        (tells != Tells::Nothing).then(|| self.value(text, input, (name, tells), slashes))
+    }
+
+    /// Looks at what a telling name with nothing around it is followed by.
+    fn assigned(&mut self, text: &[u8], input: Input, (name, tells): (&str, Tells)) -> Step {
+        match assigned::begin(text, self.at) {
+            Begin::At(start) => {
+                self.at = start;
+                self.held = Some(Held::Assigned { start, name: name.to_owned(), tells });
             }
+            Begin::Nowhere => self.at += 1,
+            Begin::Later if input == Input::More => return Step::Wait,
+            Begin::Later => self.at = text.len(),
         }
-        self.at = colon + 1;
         Step::On
     }
 
@@ -201,8 +181,7 @@ impl Scanner {
                 self.string(first, Quote { byte, slashes }, role);
             }
             (b'{' | b'[', Tells::Secret | Tells::Secrets | Tells::Holder) if escapes == 0 => {
-                let holder = name.to_owned();
-                self.nest = Some(Nest { holder, slashes, frames: Vec::new() });
+                self.nest = Some(Nest::new(name.to_owned(), slashes));
             }
             (b'-' | b'0'..=b'9', Tells::Secret) if escapes == 0 => {
                 self.held = Some(Held::Number { start: first });
@@ -224,16 +203,10 @@ impl Scanner {
         self.at += 1;
         match text[at] {
             byte @ (b'{' | b'[') => nest.open(byte),
-            b'}' | b']' => {
-                nest.frames.pop();
-            }
-            b',' => {
-                if let Some(Frame::Object { key, .. }) = nest.frames.last_mut() {
-                    *key = None;
-                }
-            }
+            b'}' | b']' => nest.close(),
+            b',' => nest.next(),
             // A quote with fewer backslashes ends the string that all of this stands in.
-            b'"' if slashes_before(&text[..at]) < nest.slashes => nest.frames.clear(),
+            b'"' if slashes_before(&text[..at]) < nest.slashes => nest.end(),
             byte @ (b'"' | b'\'') => {
                 let quote = Quote { byte, slashes: nest.slashes };
                 self.string(at, quote, Role::Nested);
@@ -241,7 +214,7 @@ impl Scanner {
             }
             _ => {}
         }
-        if nest.frames.is_empty() || nest.frames.len() > DEEPEST {
+        if nest.is_over() {
             self.nest = None;
         }
         Step::On
@@ -281,6 +254,13 @@ impl Scanner {
                     .into_iter()
                     .filter(|edit| edit.range.start >= start),
             ),
+            Held::Assigned { start, name, tells } => {
+                let found = assigned_edit(&text[start..end], start, (&name, tells), notes);
+                match found {
+                    Some(edit) => edits.extend(edit),
+                    None => self.at = start,
+                }
+            }
             Held::String { start, begun: Begun::Yes, .. } if start < end => {
                 edits.push(Edit::new(start..end, ""));
             }
@@ -343,91 +323,6 @@ enum Verdict {
     Pass,
 }
 
-impl Held {
-    fn start(&self) -> usize {
-        match self {
-            Self::String { start, .. } | Self::Number { start } | Self::Url { start, .. } => *start,
-        }
-    }
-
-    /// Where it ends, and where to go on.
-    fn end(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let first = |is_end: fn(u8) -> bool| {
-            let found = text[from..].iter().position(|byte| is_end(*byte))? + from;
-            Some((found, found))
-        };
-        match self {
-            Self::String { start, quote, .. } => quote.end(text, *start, from),
-            Self::Number { .. } => first(|byte| {
-                !byte.is_ascii_digit() && !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
-            }),
-            Self::Url { .. } => first(|byte| {
-                byte.is_ascii_whitespace()
-                    || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b')')
-            }),
-        }
-    }
-}
-
-impl Quote {
-    /// Where a string so quoted ends that begins at `start` and has no end before `from`, and what
-    /// comes behind its end. A line break ends it as well.
-    fn end(self, text: &[u8], start: usize, from: usize) -> Option<(usize, usize)> {
-        let mut at = from;
-        loop {
-            at += memchr::memchr2(self.byte, b'\n', &text[at..])?;
-            if text[at] == b'\n' {
-                return Some((at, at));
-            }
-            // Each level of escaping doubles the backslashes and adds one before a quote; a quote
-            // of this string or of one around it leaves a remainder that a quote within it does not.
-            let slashes = slashes_before(&text[start..at]) % (2 * (self.slashes + 1));
-            if slashes <= self.slashes {
-                return Some((at - slashes, at + 1));
-            }
-            at += 1;
-        }
-    }
-
-    /// A string's content without any of the escapes.
-    fn plain(self, content: &str) -> String {
-        let mut text = json::plain(content).into_owned();
-        let mut slashes = self.slashes;
-        while slashes > 0 {
-            text = json::plain(&text).into_owned();
-            slashes /= 2;
-        }
-        text
-    }
-}
-
-impl Nest {
-    fn open(&mut self, byte: u8) {
-        let within = match self.frames.last() {
-            Some(Frame::Array) => Within::Array,
-            _ => Within::Object,
-        };
-        self.frames.push(match byte {
-            b'[' => Frame::Array,
-            _ => Frame::Object { key: None, within },
-        });
-    }
-
-    /// Takes a string: the next key, or a value; gives its name if it is a secret.
-    fn take(&mut self, content: &str) -> Option<String> {
-        let spot = match self.frames.last_mut()? {
-            Frame::Array => Spot::Element,
-            Frame::Object { key: key @ None, .. } => {
-                *key = Some(content.to_owned());
-                return None;
-            }
-            Frame::Object { key: Some(key), within: Within::Array } => Spot::Column(key),
-            Frame::Object { key: Some(key), within: Within::Object } => Spot::Entry(key),
-        };
-        name::below(&self.holder, spot).map(str::to_owned)
-    }
-}
-
 fn secret(
     content: &str,
     range: std::ops::Range<usize>,
@@ -438,6 +333,19 @@ fn secret(
     let skipped = value::behind_scheme(content);
     let with = notes.replacement(name, &quote.plain(&content[skipped..]))?;
     Some(Edit::new(range.start + skipped..range.end, with))
+}
+
+/// The edit for what was assigned to a name; nothing at all if that is no secret.
+fn assigned_edit(
+    spelled: &[u8],
+    offset: usize,
+    (name, tells): (&str, Tells),
+    notes: &mut Notes<'_>,
+) -> Option<Option<Edit>> {
+    let (skipped, secret) = assigned::secret(str::from_utf8(spelled).ok()?, tells)?;
+    let start = offset + skipped;
+    let with = notes.replacement(name, secret);
+    Some(with.map(|with| Edit::new(start..start + secret.len(), with)))
 }
 
 fn url_edits(url: &[u8], offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
@@ -467,8 +375,4 @@ fn name_before(text: &[u8], colon: usize) -> Option<(&str, usize)> {
     let is_opening = slashes_before(&text[..start]) >= slashes;
     let name = std::str::from_utf8(&text[start + 1..]).ok()?;
     is_opening.then_some((name, slashes))
-}
-
-fn slashes_before(text: &[u8]) -> usize {
-    text.iter().rev().take_while(|byte| **byte == b'\\').count()
 }

@@ -1,0 +1,100 @@
+//! Where something stands in a request.
+
+use std::fmt;
+
+/// Where something stands in a request.
+///
+/// It is written as people would: `/messages/0/content` (a JSON Pointer into the body),
+/// `query.limit`, `header.accept`, `form.name`, `part.file`, `path.3` (a segment, counted from 1), `path`,
+/// `method`, `body`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Place {
+    /// The method.
+    Method,
+    /// The path as a whole.
+    Path,
+    /// A segment of the path, counted from 1.
+    Segment(usize),
+    /// A parameter of the query.
+    Query(String),
+    /// A header field.
+    Header(String),
+    /// A parameter of a form.
+    Form(String),
+    /// A part of a multipart body.
+    Part(String),
+    /// A value in a JSON body, by its JSON Pointer (RFC 6901).
+    Json(String),
+    /// The body as a whole.
+    Body,
+}
+
+impl Place {
+    /// How a rule about matching names it, if it can: in JSON by a JSONPath for all elements of the
+    /// arrays on the way (`$.messages[*].nonce`), elsewhere as it is written.
+    pub fn rule(&self) -> Option<String> {
+        let pointer = match self {
+            Self::Json(pointer) => pointer,
+            Self::Query(_) | Self::Header(_) | Self::Form(_) | Self::Part(_) => {
+                return Some(self.to_string());
+            }
+            Self::Method | Self::Path | Self::Segment(_) | Self::Body => return None,
+        };
+        let mut path = "$".to_owned();
+        for token in pointer.split('/').skip(1) {
+            let name = token.replace("~1", "/").replace("~0", "~");
+            if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+                path.push_str("[*]");
+            } else if is_word(&name) {
+                path.push_str(&format!(".{name}"));
+            } else {
+                let quoted = name.replace('\\', "\\\\").replace('\'', "\\'");
+                path.push_str(&format!("['{quoted}']"));
+            }
+        }
+        Some(path)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method => f.write_str("method"),
+            Self::Path => f.write_str("path"),
+            Self::Segment(number) => write!(f, "path.{number}"),
+            Self::Query(name) => write!(f, "query.{name}"),
+            Self::Header(name) => write!(f, "header.{name}"),
+            Self::Form(name) => write!(f, "form.{name}"),
+            Self::Part(name) => write!(f, "part.{name}"),
+            // The pointer to a whole document is the empty string, which nobody would see.
+            Self::Json(pointer) if pointer.is_empty() => f.write_str("body"),
+            Self::Json(pointer) => f.write_str(pointer),
+            Self::Body => f.write_str("body"),
+        }
+    }
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_is_also_a_json_path() {
+        for (pointer, path) in [
+            ("", "$"),
+            ("/messages/0/nonce", "$.messages[*].nonce"),
+            ("/a~1b/c~0d", "$['a/b']['c~d']"),
+            ("/it's", "$['it\\'s']"),
+            ("/", "$['']"),
+        ] {
+            assert_eq!(Place::Json(pointer.to_owned()).rule().as_deref(), Some(path));
+        }
+        assert_eq!(Place::Body.rule(), None);
+    }
+}

@@ -1,0 +1,231 @@
+//! Why a difference counts.
+
+use super::nearest::Library;
+use crate::correlate::{Hole, Origin, Scope, identifiers};
+use crate::diff::{Difference, Sort, Value};
+
+/// Why a difference counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// The server issued the recorded value, so it has to come back as it is.
+    Issued {
+        /// What it issued.
+        value: String,
+        /// In which interaction, counted from 0.
+        interaction: usize,
+        /// Where what is asked came from, if the cassette knows it.
+        asked: Option<Origin>,
+    },
+    /// The client called it otherwise before.
+    CalledBefore {
+        /// What it called it before.
+        before: String,
+        /// The interaction in which it came up first, counted from 0.
+        interaction: Option<usize>,
+    },
+    /// The client uses the same value for something else.
+    StandsFor {
+        /// What the value stands for: the recorded one.
+        other: String,
+    },
+    /// The recording has no such field.
+    NotRecorded,
+    /// What is asked has no such field.
+    NotAsked,
+    /// Values of other kinds (`string`, `number` …): the recorded and the asked one.
+    Kind(&'static str, &'static str),
+    /// The elements of the array are the same in another order.
+    Order,
+    /// Both look made for the moment, but nothing says so: they are compared as they are.
+    LooksMinted,
+    /// The value is another one.
+    Value,
+    /// A secret differs, which is not shown.
+    Secret,
+}
+
+/// What is told as the server's word beside a value that is no longer than that.
+const SHORT: usize = 60;
+
+impl Library<'_> {
+    /// Why it counts that something is not as it was recorded.
+    pub(super) fn why(&self, difference: &Difference) -> Why {
+        let (recorded, asked) = match (&difference.recorded, &difference.asked) {
+            (None, _) => return Why::NotRecorded,
+            (_, None) => return Why::NotAsked,
+            (Some(recorded), Some(asked)) => (recorded, asked),
+        };
+        if difference.sort == Sort::Reordered {
+            return Why::Order;
+        }
+        let (Some(was), Some(is)) = (scalar(recorded), scalar(asked)) else {
+            return kinds(recorded, asked).unwrap_or(Why::Value);
+        };
+        if let Some(issued) = self.issued(&was, &is) {
+            return issued;
+        }
+        if let Some(kinds) = kinds(recorded, asked) {
+            return kinds;
+        }
+        if difference.at.rule().is_some() && looks_minted(&was) && looks_minted(&is) {
+            Why::LooksMinted
+        } else {
+            Why::Value
+        }
+    }
+
+    /// The server issued what was recorded, and it did not come back.
+    fn issued(&self, recorded: &str, asked: &str) -> Option<Why> {
+        let origins = self.index.origins();
+        let (value, interaction) = identifiers(recorded).find_map(|range| {
+            let identifier = &recorded[range];
+            let is_gone =
+                origins.is_issued(Scope::Anywhere, identifier) && !asked.contains(identifier);
+            let around = recorded.len() - identifier.len();
+            let told = if around <= SHORT { recorded } else { identifier };
+            is_gone.then(|| origins.origin(identifier).map(|it| (told, it.interaction)))?
+        })?;
+        let only_that = without_identifiers(recorded) == without_identifiers(asked);
+        if !only_that && value.len() != recorded.len() {
+            return None;
+        }
+        let mut others = identifiers(asked).map(|range| &asked[range]);
+        let asked = others
+            .find_map(|other| (!recorded.contains(other)).then(|| origins.origin(other)).flatten());
+        Some(Why::Issued { value: value.to_owned(), interaction, asked })
+    }
+}
+
+/// What the client calls otherwise than before in one request.
+#[derive(Debug)]
+pub(super) struct Conflict {
+    recorded: String,
+    asked: String,
+    why: Why,
+}
+
+impl Conflict {
+    /// Why a value counts that the client is free to choose: it holds what it calls otherwise.
+    pub(super) fn in_difference(all: &[Self], difference: &Difference) -> Option<Why> {
+        let recorded = scalar(difference.recorded.as_ref()?)?;
+        let asked = scalar(difference.asked.as_ref()?)?;
+        let here = |it: &&Self| recorded.contains(&it.recorded) && asked.contains(&it.asked);
+        all.iter().find(here).map(|conflict| conflict.why.clone())
+    }
+}
+
+impl Library<'_> {
+    /// What the client calls otherwise than before, or than elsewhere in this request. Places pair
+    /// what was recorded with what is asked; so do the texts that are the same but for identifiers.
+    pub(super) fn conflicts(
+        &self,
+        recorded: &[Hole],
+        asked: &[Hole],
+        renamed: &[Difference],
+    ) -> Vec<Conflict> {
+        let mut pairs: Vec<(Scope, String, String)> = Vec::new();
+        for old in recorded.iter().filter(|hole| hole.scope.is_lasting()) {
+            let new = asked.iter().find(|new| new.is_where(old) && new.scope == old.scope);
+            pairs
+                .extend(new.map(|new| (old.scope, old.identifier.clone(), new.identifier.clone())));
+        }
+        for difference in renamed {
+            let texts = [&difference.recorded, &difference.asked].map(|it| it.as_ref()?.said());
+            let [Some(old), Some(new)] = texts else { continue };
+            let both = self.minted(&old).zip(self.minted(&new));
+            pairs.extend(both.map(|(old, new)| (Scope::Anywhere, old.to_owned(), new.to_owned())));
+        }
+        pairs.dedup();
+        let mut fresh: Vec<(Scope, String, String)> = Vec::new();
+        let mut conflicts = Vec::new();
+        for (scope, recorded, asked) in pairs {
+            match self.conflict(scope, &recorded, &asked, &fresh) {
+                Some(why) => conflicts.push(Conflict { recorded, asked, why }),
+                None => fresh.push((scope, recorded, asked)),
+            }
+        }
+        conflicts
+    }
+
+    fn conflict(
+        &self,
+        scope: Scope,
+        recorded: &str,
+        asked: &str,
+        fresh: &[(Scope, String, String)],
+    ) -> Option<Why> {
+        let bindings = self.playlist.bindings();
+        let here = || fresh.iter().filter(|(other, ..)| *other == scope);
+        let before = bindings.live(scope, recorded).map(|live| live.identifier.clone());
+        let before = before.or_else(|| Some(here().find(|(_, old, _)| old == recorded)?.2.clone()));
+        if let Some(before) = before {
+            let origin = self.index.origins().origin(recorded);
+            let interaction = origin.map(|origin| origin.interaction);
+            return (before != asked).then_some(Why::CalledBefore { before, interaction });
+        }
+        let other = bindings.stands_for(scope, asked).map(str::to_owned);
+        let other = other.or_else(|| Some(here().find(|(.., new)| new == asked)?.1.clone()))?;
+        Some(Why::StandsFor { other })
+    }
+
+    /// The identifiers in a text that the server did not issue.
+    fn minted<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        let origins = self.index.origins();
+        let all = identifiers(text).map(|range| &text[range]);
+        all.filter(|identifier| !origins.is_issued(Scope::Anywhere, identifier))
+    }
+}
+
+fn without_identifiers(text: &str) -> String {
+    let mut rest = 0;
+    let mut left = String::with_capacity(text.len());
+    for range in identifiers(text) {
+        left.push_str(&text[rest..range.start]);
+        left.push('…');
+        rest = range.end;
+    }
+    left + &text[rest..]
+}
+
+/// What a value says that is no object and no array.
+fn scalar(value: &Value) -> Option<String> {
+    if matches!(value.kind(), Some("object" | "array")) { None } else { value.said() }
+}
+
+fn kinds(recorded: &Value, asked: &Value) -> Option<Why> {
+    let (was, is) = (recorded.kind()?, asked.kind()?);
+    (was != is).then_some(Why::Kind(was, is))
+}
+
+/// Whether a value looks like a time, a counter of seconds, or a token that was drawn by lot.
+fn looks_minted(value: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
+    let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+/=".contains(&byte);
+    let is_epoch = digits == value.len() && (10..=19).contains(&digits);
+    let is_time = digits >= 8 && value.get(4..5) == Some("-") && value.get(7..8) == Some("-");
+    let is_token = value.len() >= 12 && digits >= 3 && letters >= 3 && value.bytes().all(is_word);
+    is_epoch || is_time || is_token
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_tokens_look_minted_and_words_do_not() {
+        for minted in [
+            "1763719000",
+            "1763719000123",
+            "2026-11-21T09:16:45Z",
+            "2026-11-21 09:16",
+            "call_9f8a7b6c5d",
+        ] {
+            assert!(looks_minted(minted), "{minted}");
+        }
+        for plain in ["", "hello world", "12", "gpt-4o-mini", "claude-sonnet", "hello"] {
+            assert!(!looks_minted(plain), "{plain}");
+        }
+    }
+}

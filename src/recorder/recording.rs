@@ -1,0 +1,71 @@
+//! What a recording came to.
+
+use std::path::PathBuf;
+
+use crate::cassette::Name;
+
+/// What a recording came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recording {
+    /// The folder of cassettes.
+    pub folder: PathBuf,
+    /// The name of the cassette.
+    pub name: Name,
+    /// The file that was written, if anything was recorded.
+    pub path: Option<PathBuf>,
+    /// As what it was saved.
+    pub saved: Saved,
+    /// How many interactions were recorded now; those that were there before do not count.
+    pub interactions: usize,
+    /// How many of them the server answered.
+    pub answered: usize,
+    /// How many requests never came to an end and are not in it.
+    pub dropped: usize,
+    /// Why the server did not answer the first request that it did not answer.
+    pub fault: Option<String>,
+}
+
+/// As what a recording was saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Saved {
+    /// As the cassette, in the place of an earlier one.
+    Cassette,
+    /// As `NAME.unanswered`, because the server did not answer a single request. What a client does
+    /// then may be worth a test, but is not to be taken for what the server says.
+    Unanswered,
+    /// As `NAME.failed`, because it was broken off and there is a cassette, which stays.
+    Failed,
+}
+
+/// How what is recorded came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// As it was meant to.
+    Whole,
+    /// The client failed, or was not waited for.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "a test that fails saves nothing"))]
+    BrokenOff,
+}
+
+impl Recording {
+    /// Whether the server never answered. A client that did not wait for it does not count.
+    pub fn is_unheard(&self) -> bool {
+        self.fault.is_some() && self.answered == 0
+    }
+
+    /// The name under which it was saved: that of the cassette, or another beside it.
+    pub fn saved_name(&self) -> Name {
+        self.saved.name(&self.name)
+    }
+}
+
+impl Saved {
+    pub(super) fn name(self, name: &Name) -> Name {
+        match self {
+            Self::Cassette => name.clone(),
+            Self::Unanswered => name.beside("unanswered"),
+            Self::Failed => name.beside("failed"),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What a recorder that was killed had written.
+
+use std::path::{Path, PathBuf};
+
+use crate::cassette::Name;
+use crate::error::Result;
+#[cfg(feature = "cli")]
+use crate::error::{Error, Kind};
+use crate::redact::Redactor;
+#[cfg(feature = "cli")]
+use crate::store::Journal;
+use crate::store::{self, Recovered};
+
+/// Saves what a killed recorder of that cassette left, and removes its journal.
+///
+/// # Errors
+///
+/// If there is nothing, the recorder is at work, or something cannot be read or written.
+#[cfg(feature = "cli")]
+pub fn recover(folder: &Path, name: &Name) -> Result<(Recovered, PathBuf)> {
+    let path = Journal::path_of(folder, name);
+    let nothing = || {
+        Error::new(Kind::NoJournal { name: name.to_string() })
+            .at(&path)
+            .with_hint("a recorder that was not killed saves what it recorded itself")
+    };
+    if !path.is_file() {
+        return Err(nothing());
+    }
+    let (journal, left) = Journal::open(folder, name)?;
+    let rescued = rescue(folder, name, &Redactor::standard(), left.ok_or_else(nothing)?)?;
+    journal.remove()?;
+    Ok(rescued)
+}
+
+/// Saves what a killed recorder left as `NAME.recovered`, or `.recovered-2` and so on.
+pub(super) fn rescue(
+    folder: &Path,
+    name: &Name,
+    redactor: &Redactor,
+    left: Recovered,
+) -> Result<(Recovered, PathBuf)> {
+    let mut count = 1;
+    let free = loop {
+        let suffix = if count == 1 { String::new() } else { format!("-{count}") };
+        let free = Name::new(format!("{name}.recovered{suffix}"))?;
+        if !store::exists(folder, &free) {
+            break free;
+        }
+        count += 1;
+    };
+    let path = store::save(folder, &free, &redactor.cassette(left.cassette.clone()))?;
+    Ok((left, path))
+}

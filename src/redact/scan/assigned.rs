@@ -1,0 +1,95 @@
+//! `NAME=value` and `NAME: value` in prose, with nothing around the name.
+
+use super::REACH;
+use crate::redact::name::{self, Tells};
+use crate::redact::value;
+
+/// The most white space between a name, a mark and a value.
+const BLANK: usize = 8;
+
+/// Where a value begins.
+pub(super) enum Begin {
+    At(usize),
+    Nowhere,
+    /// It has not come yet.
+    Later,
+}
+
+/// Whether something is assigned to a telling name in a text.
+pub(in crate::redact) fn assigns(text: &[u8]) -> bool {
+    memchr::memchr2_iter(b'=', b':', text).any(|mark| name_before(text, mark).is_some())
+}
+
+/// The name before a `=` or `:` if it tells, and what it tells.
+pub(super) fn name_before(text: &[u8], mark: usize) -> Option<(&str, Tells)> {
+    let from = mark.saturating_sub(REACH);
+    let before = &text[from..mark];
+    let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let before = &before[..before.len() - blank];
+    let length = before.iter().rev().take_while(|byte| is_of_name(**byte)).count();
+    if length == 0 || blank > BLANK {
+        return None;
+    }
+    let (around, name) = before.split_at(before.len() - length);
+    // The letter of an escape such as `\n` is none of the name's.
+    let escape =
+        usize::from(around.ends_with(b"\\") && name.first().is_some_and(|c| is_escape(*c)));
+    let name = str::from_utf8(&name[escape..]).ok()?;
+    let tells = name::assigned(name);
+    (tells != Tells::Nothing).then_some((name, tells))
+}
+
+/// Where the value behind a `=` or `:` begins.
+pub(super) fn begin(text: &[u8], mark: usize) -> Begin {
+    let mut at = mark + 1;
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
+    at += text[at..].iter().take(BLANK).take_while(blank).count();
+    let escapes = text[at..].iter().take(BLANK).take_while(|byte| **byte == b'\\').count();
+    at += escapes;
+    let is_quoted = matches!(text.get(at), Some(b'"' | b'\''));
+    at += usize::from(is_quoted);
+    match text.get(at) {
+        None => Begin::Later,
+        // `==`, `=>`, and references to what holds a value.
+        Some(b'=' | b'$' | b'%') => Begin::Nowhere,
+        Some(byte) if ends(*byte) || (escapes > 0 && !is_quoted) => Begin::Nowhere,
+        Some(_) => Begin::At(at),
+    }
+}
+
+/// The end of a value that begins at `start` and has no end before `from`.
+pub(super) fn end(text: &[u8], start: usize, from: usize) -> Option<usize> {
+    let next = |from: usize| text[from..].iter().position(|byte| ends(*byte)).map(|at| from + at);
+    let end = next(from)?;
+    let is_scheme = text[end] == b' ' && value::is_scheme(&text[start..end]);
+    if is_scheme { next(end + 1) } else { Some(end) }
+}
+
+/// How much of a value's beginning is no secret, and the secret, if there is one.
+pub(super) fn secret(spelled: &str, tells: Tells) -> Option<(usize, &str)> {
+    let skipped = value::behind_scheme(spelled);
+    let mut secret = spelled[skipped..].trim_end_matches(['.', ':', '?', '!']);
+    if !secret.contains('[') {
+        secret = secret.trim_end_matches(']');
+    }
+    let is_secret = match tells {
+        Tells::Secret => value::is_assigned(secret),
+        _ => value::is_credential(secret) && !secret.contains('['),
+    };
+    (is_secret || value::is_placeholder(secret)).then_some((skipped, secret))
+}
+
+const fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+const fn is_escape(byte: u8) -> bool {
+    matches!(byte, b'n' | b'r' | b't' | b'b' | b'f')
+}
+
+/// Whether a value is over before this byte.
+const fn ends(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+        || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'&' | b'|')
+        || matches!(byte, b'<' | b'>' | b'(' | b')' | b'{' | b'}')
+}

@@ -1,0 +1,24 @@
+//! Making folders.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+const ANOTHER: &str =
+    "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
+
+/// Makes a folder and those above it, where they are not there.
+///
+/// # Errors
+///
+/// If that is not possible, with what is in the way.
+pub(super) fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|source| {
+        let in_the_way = folder.ancestors().find(|above| above.exists()).filter(|it| !it.is_dir());
+        Error::io("create folder", folder, source).with_hint(match in_the_way {
+            Some(file) => format!("`{}` is a file, not a folder; {ANOTHER}", file.display()),
+            None => ANOTHER.to_owned(),
+        })
+    })
+}

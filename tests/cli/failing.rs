@@ -1,0 +1,117 @@
+//! What becomes of a recording whose command fails.
+
+use std::process::{Command, Output};
+
+use insta::assert_snapshot;
+use rustix::process::Signal;
+
+use crate::client;
+use crate::retape::{Running, Stage, said};
+use crate::support::client::get;
+use crate::support::upstream::{Asked, Upstream};
+
+fn server() -> Upstream {
+    Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
+}
+
+/// Records with a command that exits 3.
+fn failing(stage: &Stage, upstream: &Upstream, mode: &str, asks: &str) -> Output {
+    let url = upstream.url();
+    let mut command = stage.around(&["run", "--mode", mode, "--upstream", &url, "tape"], asks);
+    let output = command.env(client::EXITS, "3").output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    output
+}
+
+/// The command in the hint, run as it is.
+fn follow(stage: &Stage, output: &Output) {
+    let said = said(output);
+    let (_, hint) = said.split_once("hint: ").unwrap();
+    let command = hint.split('`').nth(1).unwrap();
+    let followed = Command::new("sh").args(["-c", command]).current_dir(stage.folder()).status();
+    assert!(followed.unwrap().success(), "{command}");
+}
+
+#[test]
+fn the_first_recording_of_a_command_that_fails_is_saved_all_the_same() {
+    let stage = Stage::new();
+
+    let output = failing(&stage, &server(), "record", "GET /1");
+
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    retape: `CLIENT` ended with exit status: 3
+    retape: recorded 1 interaction in FOLDER/cassettes/tape.json, though the command failed
+    ");
+}
+
+#[test]
+fn a_command_that_fails_does_not_replace_a_cassette() {
+    let stage = Stage::new();
+    let upstream = server();
+    stage.record(&upstream.url(), "tape", "GET /1\nGET /2");
+    let before = stage.read("cassettes/tape.json");
+
+    let output = failing(&stage, &upstream, "record", "GET /1");
+
+    assert_eq!(stage.read("cassettes/tape.json"), before);
+    assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
+    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    retape: `CLIENT` ended with exit status: 3
+    retape: the command failed: the cassette `tape` stays as it was; 1 interaction recorded in FOLDER/cassettes/tape.failed.json
+    hint: to take what was recorded: `mv cassettes/tape.failed.json cassettes/tape.json`
+    ");
+    let failed = stage.read("cassettes/tape.failed.json");
+    follow(&stage, &output);
+    assert_eq!(stage.read("cassettes/tape.json"), failed);
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+}
+
+#[test]
+fn what_is_kept_beside_can_be_taken_with_its_bodies() {
+    let stage = Stage::new();
+    let large = |letter: &str| {
+        let large = letter.repeat(64 * 1024);
+        Upstream::json(move |_| format!("[\"{large}\"]"))
+    };
+    stage.record(&large("a").url(), "tape", "GET /1");
+
+    let output = failing(&stage, &large("b"), "record", "GET /1");
+    follow(&stage, &output);
+
+    assert_eq!(stage.cassettes(), ["tape.bodies", "tape.json"]);
+    let replayed = stage.around(&["replay", "tape"], "GET /1").output().unwrap();
+    assert!(replayed.status.success(), "{}", said(&replayed));
+    assert!(String::from_utf8_lossy(&replayed.stdout).contains("bbbb"));
+}
+
+#[test]
+fn new_episodes_of_a_command_that_fails_are_added_as_nothing_is_lost_by_it() {
+    let stage = Stage::new();
+    let upstream = server();
+    stage.record(&upstream.url(), "tape", "GET /1");
+
+    failing(&stage, &upstream, "new_episodes", "GET /2");
+
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+    assert_eq!(stage.read("cassettes/tape.json").matches("\"path\"").count(), 2);
+}
+
+#[test]
+fn a_command_that_an_interruption_ends_does_not_replace_a_cassette() {
+    let stage = Stage::new();
+    let upstream = server();
+    stage.record(&upstream.url(), "tape", "GET /1\nGET /2");
+    let script = "echo $RETAPE_URL; while :; do sleep 0.01; done";
+    let url = upstream.url();
+    let arguments = ["record", "--upstream", &url, "tape", "--", "sh", "-c", script];
+
+    let mut running = Running::start(stage.retape(&arguments));
+    get(&format!("{}/3", running.line()));
+    running.signal(Signal::TERM);
+    let (code, said) = running.end();
+
+    assert_eq!(code, Some(143), "{said}");
+    assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
+    assert!(!stage.read("cassettes/tape.json").contains("/3"));
+}
