@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{Form, Meaning, Scope};
 use crate::json::{Container, Text, Token, unescape};
@@ -130,6 +133,8 @@ fn ordinary(name: &str, value: &str, form: Form) -> Option<Scope> {
     may.then(|| scope_of(name, form))
 }
 
+static RPC: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"jsonrpc\""));
+
 /// What a member of a JSON-RPC message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -155,7 +160,7 @@ impl Envelopes {
     pub fn of(document: Text<'_>) -> Self {
         let mut envelopes = Self { depth: 0, methods: Vec::new(), current: 0 };
         // Nearly no document is one, and to look into each would cost time.
-        if memchr::memmem::find(document.as_str().as_bytes(), b"\"jsonrpc\"").is_none() {
+        if RPC.find(document.as_str().as_bytes()).is_none() {
             return envelopes;
         }
         let method = |message: Text<'_>| Some(message.get("method")?.string()?.into_owned());

@@ -27,35 +27,55 @@ impl Meaning {
     /// Reads a name, in whatever way its words are put together: `request_id`, `requestId`,
     /// `Request-Id`.
     pub fn of(name: &str) -> Self {
-        if name.len() > LONGEST {
+        // Every key of every request comes by here; nearly all are plain by their last letter.
+        let last = name.as_bytes().last().map_or(0, u8::to_ascii_lowercase);
+        if name.len() > LONGEST
+            || !matches!(last, b'd' | b'e' | b'k' | b'n' | b'p' | b's' | b't' | b'w' | b'y')
+        {
             return Self::Plain;
         }
         let mut plain = [0; LONGEST];
         let plain = letters(name, &mut plain);
+        match last {
+            b'd' => Self::of_id(plain),
+            b'y' | b't' if matches!(plain, b"idempotencykey" | b"traceparent") => Self::Mark,
+            b't' if name.ends_with("_at") || name.ends_with("At") => Self::Moment,
+            b'e' if plain == b"nonce" => Self::Mark,
+            b'e' if matches!(plain, b"time" | b"date")
+                || name.ends_with("_time")
+                || name.ends_with("Time") =>
+            {
+                Self::Moment
+            }
+            b'p' if plain.ends_with(b"timestamp") => Self::Moment,
+            b'w' if plain == b"now" => Self::Moment,
+            b's' if plain == b"ts" || name.ends_with("_ts") => Self::Moment,
+            b's' if matches!(plain, b"tools" | b"toolids" | b"tags") => Self::Set,
+            b's' if SPANS.iter().any(|span| plain.ends_with(span)) => Self::Span,
+            _ if matches!(plain, b"duration" | b"elapsed" | b"latency" | b"took") => Self::Span,
+            _ => Self::Plain,
+        }
+    }
+
+    /// Reads the letters of a name that ends with a `d`.
+    fn of_id(plain: &[u8]) -> Self {
         let ends = |ends: &[&[u8]]| ends.iter().any(|end| plain.ends_with(end));
-        if matches!(plain, b"otid" | b"nonce" | b"idempotencykey" | b"traceparent") || ends(MARKS) {
-            Self::Mark
-        } else if matches!(plain, b"id" | b"uuid" | b"guid") || ends(IDENTITIES) {
-            Self::Identity
-        } else if matches!(plain, b"ts" | b"now" | b"time" | b"date" | b"created" | b"updated")
-            || ends(&[b"timestamp", b"createdat", b"updatedat", b"sentat", b"startedat"])
-            || (name.ends_with("_at") || name.ends_with("At") || name.ends_with("_ts"))
-            || (name.ends_with("_time") || name.ends_with("Time"))
-        {
-            Self::Moment
-        } else if plain.starts_with(b"elapsed")
-            || plain.starts_with(b"latency")
-            || ends(&[b"durationms", b"elapsedms", b"latencyms", b"tookms"])
-            || matches!(plain, b"duration" | b"took")
-        {
-            Self::Span
-        } else if matches!(plain, b"tools" | b"toolids" | b"tags") {
-            Self::Set
-        } else {
-            Self::Plain
+        match plain {
+            b"created" | b"updated" => Self::Moment,
+            b"elapsed" => Self::Span,
+            b"id" | b"uuid" | b"guid" => Self::Identity,
+            b"otid" => Self::Mark,
+            _ if !plain.ends_with(b"id") => Self::Plain,
+            _ if ends(MARKS) => Self::Mark,
+            _ if ends(IDENTITIES) => Self::Identity,
+            _ => Self::Plain,
         }
     }
 }
+
+/// What comes last in the names of what was measured.
+const SPANS: &[&[u8]] =
+    &[b"durationms", b"elapsedms", b"latencyms", b"tookms", b"elapsedseconds", b"latencyseconds"];
 
 /// What comes last in the names of marks, behind `client`, `parent`, ….
 const MARKS: &[&[u8]] = &[

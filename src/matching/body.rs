@@ -147,7 +147,7 @@ impl<'t> Reader<'_, 't, '_> {
         self.open.push(Open {
             container,
             place: parent.map_or(BODY, Open::place_of_next),
-            way: parent.map_or(BODY, Open::way_of_next),
+            way: if self.said.is_empty() { BODY } else { parent.map_or(BODY, Open::way_of_next) },
             sum: 0,
             counted: 0,
             items: 0,
@@ -163,8 +163,13 @@ impl<'t> Reader<'_, 't, '_> {
 
     /// What counts of a string, a number, `true`, `false` or `null`.
     fn leaf(&mut self, text: &str, form: Form) -> u64 {
-        let way = self.open.last().map_or(BODY, Open::way_of_next);
-        let own = self.said.get(&way).and_then(|said| said.first()).copied();
+        let own = match self.said.is_empty() {
+            true => None,
+            false => {
+                let way = self.open.last().map_or(BODY, Open::way_of_next);
+                self.said.get(&way).and_then(|said| said.first()).copied()
+            }
+        };
         let Some(open) = self.open.last() else {
             return self.values.leaf(Value::at(BODY).treated(own), text, form);
         };

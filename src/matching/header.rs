@@ -19,20 +19,24 @@ impl Values<'_> {
     /// What counts of the header. Repeated fields and their order count only within one name.
     pub(super) fn headers(&mut self, request: &Request) -> u64 {
         let mut sum = HEADER;
+        let ruled = !self.rules.is_empty();
         for (name, value) in request.headers.iter() {
-            let treatment = self.rules.of_header(name);
-            if treatment == Some(Treatment::Ignore) {
+            let treatment = if ruled { self.rules.of_header(name) } else { None };
+            let is_extra = || {
+                treatment.is_some()
+                    || self.rules.headers().iter().any(|extra| extra.eq_ignore_ascii_case(name))
+            };
+            let counted =
+                Counted::of(name).or_else(|| (ruled && is_extra()).then_some(Counted::Whole));
+            let Some(counted) = counted.filter(|_| treatment != Some(Treatment::Ignore)) else {
                 continue;
-            }
-            let extra =
-                || self.rules.headers().iter().any(|extra| extra.eq_ignore_ascii_case(name));
+            };
             let text = String::from_utf8_lossy(value);
-            let counted = match Counted::of(name) {
-                Some(Counted::Whole) => Some(text),
-                Some(Counted::Accepted) => accepted(&text).map(Cow::Owned),
-                Some(Counted::MediaType) if !request.body.is_empty() => media_type(&text),
-                _ if extra() || treatment.is_some() => Some(text),
-                _ => None,
+            let counted = match counted {
+                Counted::Whole => Some(text),
+                Counted::Accepted => accepted(&text).map(Cow::Owned),
+                Counted::MediaType if request.body.is_empty() => None,
+                Counted::MediaType => Some(media_type(&text)),
             };
             if let Some(text) = counted {
                 let name = hash_of(&name.to_ascii_lowercase());
@@ -68,6 +72,9 @@ impl Counted {
 /// What is accepted beyond JSON and anything at all: an SDK and `curl` ask for the same in other
 /// words, but to ask for a stream is to ask for something else.
 fn accepted(text: &str) -> Option<String> {
+    if matches!(text, "*/*" | "application/json") {
+        return None;
+    }
     let ranges = text.split(',').map(|range| essence(range).to_ascii_lowercase());
     let mut special: Vec<String> = ranges
         .filter(|range| !matches!(&**range, "" | "*/*" | "application/*" | "application/json"))
@@ -78,10 +85,14 @@ fn accepted(text: &str) -> Option<String> {
 }
 
 /// The media type without its parameters. JSON is JSON, whatever it is about.
-fn media_type(text: &str) -> Option<Cow<'_, str>> {
-    let essence = essence(text).to_ascii_lowercase();
-    let json = essence == "application/json" || essence.ends_with("+json");
-    Some(if json { "application/json".into() } else { essence.into() })
+fn media_type(text: &str) -> Cow<'static, str> {
+    const JSON: &str = "application/json";
+    let essence = essence(text);
+    if essence == JSON {
+        return JSON.into();
+    }
+    let essence = essence.to_ascii_lowercase();
+    if essence == JSON || essence.ends_with("+json") { JSON.into() } else { essence.into() }
 }
 
 fn essence(text: &str) -> &str {

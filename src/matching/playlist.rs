@@ -167,12 +167,16 @@ impl Playlist {
             let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
             live.into_iter().for_each(|live| self.bindings.bind(recorded, live));
         }
-        for list in index.lists(number, skeleton) {
+        for list in index.lists(number, skeleton).filter(|list| list.numbers.len() > 1) {
             self.progress.entry(list.key).or_default().latest = Some(number);
         }
     }
 
     fn progress(&mut self, list: Candidates<'_>) -> Progress {
+        if let [only] = list.numbers {
+            let played = self.played[*only];
+            return Progress { front: usize::from(played), latest: played.then_some(*only) };
+        }
         let progress = self.progress.entry(list.key).or_default();
         while list.numbers.get(progress.front).is_some_and(|number| self.played[*number]) {
             progress.front += 1;
