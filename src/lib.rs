@@ -66,8 +66,9 @@
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
-//!   [`message`]: typed messages; [`shape`]: what JSON values look like; [`cassette`]: the data and
-//!   its file; [`rules`]: what a person says about matching. None of these does any IO.
+//!   [`message`]: typed messages; [`shape`]: what JSON values look like;
+//!   [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its file;
+//!   [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -82,6 +83,7 @@ pub mod cli;
 mod correlate;
 pub mod diff;
 mod error;
+pub mod invariant;
 mod json;
 #[doc(hidden)] // Its index is measured by the benchmarks.
 pub mod matching;

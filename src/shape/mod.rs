@@ -14,6 +14,7 @@ mod accept;
 mod change;
 mod choose;
 mod cover;
+mod export;
 mod finish;
 mod format;
 mod learn;
