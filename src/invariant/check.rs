@@ -1,6 +1,6 @@
 //! Where a trace breaks what holds in the others.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::claim::{Invariant, Referred};
@@ -64,16 +64,16 @@ impl Invariant {
     fn broken(
         &self,
         events: &Events<'_>,
-        asked: &HashMap<String, std::collections::BTreeSet<Path>>,
+        asked: &HashMap<String, BTreeSet<Path>>,
     ) -> Vec<Violation> {
         let broken = match self {
-            Self::Constant(field) => pairs(field, events, |before, now| before.key() != now.key()),
-            Self::Increasing(field) => pairs(field, events, |before, now| {
-                before.number().zip(now.number()).is_some_and(|(before, now)| now <= before)
-            }),
-            Self::NotDecreasing(field) => pairs(field, events, |before, now| {
-                before.number().zip(now.number()).is_some_and(|(before, now)| now < before)
-            }),
+            Self::Constant(field) => pairs(field, events, Value::key, |before, now| before != now),
+            Self::Increasing(field) => {
+                pairs(field, events, Value::number, |before, now| now <= before)
+            }
+            Self::NotDecreasing(field) => {
+                pairs(field, events, Value::number, |before, now| now < before)
+            }
             Self::Unique(field) => repeated(field, events),
             Self::Echoes(field, path) => {
                 let echoed = |key: &str| asked.get(key).is_some_and(|paths| paths.contains(path));
@@ -113,10 +113,18 @@ impl Place {
     }
 }
 
-/// Neighbours that do not go together.
-fn pairs(field: &Field, events: &Events<'_>, breaks: impl Fn(&Value, &Value) -> bool) -> Broken {
-    let all: Vec<(usize, &Seen)> = field.places(events).collect();
-    let broken = all.windows(2).filter(|two| breaks(&two[0].1.value, &two[1].1.value));
+/// Neighbours, among those of a kind, that do not go together.
+fn pairs<'e, T>(
+    field: &'e Field,
+    events: &'e Events<'_>,
+    of: impl Fn(&'e Value) -> Option<T>,
+    breaks: impl Fn(&T, &T) -> bool,
+) -> Broken {
+    let all: Vec<(usize, &Seen, T)> = field
+        .places(events)
+        .filter_map(|(event, seen)| Some((event, seen, of(&seen.value)?)))
+        .collect();
+    let broken = all.windows(2).filter(|two| breaks(&two[0].2, &two[1].2));
     broken.map(|two| (Place::of(two[1].0, two[1].1), Some(Place::of(two[0].0, two[0].1)))).collect()
 }
 

@@ -10,10 +10,11 @@
 //! has failed can be forgotten: its count never catches up again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::claim::{Invariant, Referred};
 use super::field::{Field, Path};
-use super::trace::{Trace, Value, seen};
+use super::trace::{Trace, Value, identity, seen};
 
 /// An invariant had at least so many chances to fail.
 pub const CHANCES: u64 = 5;
@@ -70,12 +71,22 @@ enum Single {
 /// What one trace has shown so far.
 #[derive(Default)]
 struct Current {
-    keys: HashMap<Field, (String, BTreeSet<String>)>,
+    /// Which message the event is of.
+    identity: u64,
+    keys: HashMap<Field, Said>,
     numbers: HashMap<Field, f64>,
     /// Which fields have said something in earlier events.
     said: HashMap<String, BTreeSet<Field>>,
     /// Who has referred to what, and what it was.
     referred: BTreeSet<(Field, Field, String)>,
+}
+
+/// What a field has said.
+struct Said {
+    /// What it said last, and in which message.
+    last: String,
+    identity: u64,
+    all: BTreeSet<String>,
 }
 
 impl Learner {
@@ -85,6 +96,9 @@ impl Learner {
         let mut current = Current::default();
         for event in trace.events {
             let seen = seen(event.json);
+            let hasher = &mut DefaultHasher::new();
+            identity(&seen).hash(hasher);
+            current.identity = hasher.finish();
             for seen in &seen {
                 for tag in [None, Some(event.tag.to_owned())] {
                     let field = Field { tag, path: seen.path.clone() };
@@ -137,14 +151,20 @@ impl Learner {
         let facts = self.fields.entry(field.clone()).or_default();
         facts.keys += 1;
         facts.single.merge(&Single::Only(key.to_owned()));
+        let identity = current.identity;
         match current.keys.get_mut(&field) {
-            Some((before, all)) => {
-                facts.constant.count(before == key);
-                facts.unique.count(all.insert(key.to_owned()));
+            Some(said) => {
+                // Between two pieces of one message nothing could have failed.
+                if said.identity != identity {
+                    facts.constant.count(said.last == key);
+                }
+                facts.unique.count(said.all.insert(key.to_owned()));
+                said.identity = identity;
+                key.clone_into(&mut said.last);
             }
             None => {
-                let all = BTreeSet::from([key.to_owned()]);
-                current.keys.insert(field, (key.to_owned(), all));
+                let (last, all) = (key.to_owned(), BTreeSet::from([key.to_owned()]));
+                current.keys.insert(field, Said { last, identity, all });
             }
         }
     }
@@ -158,8 +178,8 @@ impl Learner {
     }
 
     fn end(&mut self, current: Current) {
-        for (field, (_, all)) in current.keys {
-            self.fields.entry(field).or_default().distinct += all.len() as u64;
+        for (field, said) in current.keys {
+            self.fields.entry(field).or_default().distinct += said.all.len() as u64;
         }
         for (field, to, _) in current.referred {
             self.references.entry((field, to)).or_default().referred += 1;
@@ -211,15 +231,14 @@ impl Learner {
                 move |((other, _), _)| *other == field
             })
         };
-        let holds = |held: u64, keys: u64| held == keys;
         let path = places(field)
-            .filter(|(_, held)| holds(**held, facts.keys))
+            .filter(|(_, held)| **held == facts.keys)
             .map(|((_, path), _)| path)
             .min_by_key(|path| (path.last() != field.path.last(), path.as_str().len(), *path))?;
         let all = Field { tag: None, path: field.path.clone() };
         let follows = field.tag.is_some()
             && self.of_all(field).is_some_and(|facts| {
-                places(&all).any(|((_, other), held)| other == path && holds(*held, facts.keys))
+                places(&all).any(|((_, other), held)| other == path && *held == facts.keys)
             });
         (!follows).then(|| Invariant::Echoes(field.clone(), path.clone()))
     }

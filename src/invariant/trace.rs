@@ -60,6 +60,11 @@ impl Value {
     }
 }
 
+/// What tells two messages apart: all that an event identifies. The pieces of one message agree in it.
+pub(super) fn identity(seen: &[Seen]) -> Vec<(&Path, &str)> {
+    seen.iter().filter_map(|seen| Some((&seen.path, seen.value.key()?))).collect()
+}
+
 /// The values in a JSON text in order.
 pub(super) fn seen(json: &str) -> Vec<Seen> {
     let mut all = Vec::new();
@@ -96,14 +101,11 @@ fn value(text: Text<'_>, name: &str) -> Option<Value> {
         return is_key(&said).then(|| Value::Key(said.into_owned()));
     }
     let spelled = text.scalar()?;
-    let number = spelled.parse::<f64>().ok()?;
-    let identifies = name == "id" || name.ends_with("_id") || name.ends_with("Id");
-    let whole = spelled.bytes().all(|byte| byte.is_ascii_digit());
-    Some(match identifies && whole {
-        // Both: `seq_id` counts, the `id` of JSON-RPC identifies. What counts is told by its values.
-        true if name == "id" => Value::Key(spelled.to_owned()),
-        _ => Value::Number(number),
-    })
+    // `id` is that of JSON-RPC; others, such as `seq_id`, count.
+    if name == "id" && spelled.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Value::Key(spelled.to_owned()));
+    }
+    spelled.parse().ok().map(Value::Number)
 }
 
 /// Whether a string identifies something: a word with a digit that is no date.
@@ -114,7 +116,7 @@ fn is_key(text: &str) -> bool {
         && bytes[4] == b'-'
         && bytes[7] == b'-';
     (SHORTEST..=LONGEST).contains(&bytes.len())
-        && bytes.iter().all(u8::is_ascii_graphic)
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(byte))
         && bytes.iter().any(u8::is_ascii_digit)
         && !is_date
 }
