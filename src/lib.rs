@@ -66,9 +66,9 @@
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
-//!   [`message`]: typed messages; [`shape`]: what JSON values look like;
-//!   [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its file;
-//!   [`rules`]: what a person says about matching. None of these does any IO.
+//!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
+//!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its
+//!   file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -93,6 +93,7 @@ mod mode;
 mod mount;
 mod multipart;
 mod nearest;
+pub mod order;
 mod percent;
 mod recorder;
 pub mod redact;

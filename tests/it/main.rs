@@ -17,6 +17,7 @@ mod message;
 mod misses;
 mod modes;
 mod mount;
+mod order;
 mod origins;
 mod outages;
 mod parallel;
