@@ -357,6 +357,10 @@ by type
             "[integer] | []",
             &[r#""[]" an array twice among alternatives (say it once, with all that it may hold)"#],
         );
+        check(
+            &"[".repeat(100_000),
+            &[r#""[" types nested too deep (say `any` where it is as deep as that)"#],
+        );
         check(r#""a"#, &[r#""\"a" not a JSON string (strings are written as in JSON: `"a\nb"`)"#]);
     }
 }
