@@ -67,8 +67,8 @@
 //! - [`report`]: tells people; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
 //!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
-//!   like; [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of
-//!   these does any IO.
+//!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its
+//!   file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -84,6 +84,7 @@ pub mod contract;
 mod correlate;
 pub mod diff;
 mod error;
+pub mod invariant;
 mod json;
 #[doc(hidden)] // Its index is measured by the benchmarks.
 pub mod matching;

@@ -18,7 +18,7 @@ const ROWS: [&[&str]; 11] = [
     &["report"],
     &["matching", "contract"],
     &["redact", "correlate", "diff"],
-    &["message", "order", "shape"],
+    &["message", "order", "shape", "invariant"],
     &["cassette"],
     &["multipart", "rules"],
     &["error", "json", "nearest", "percent"],

@@ -14,6 +14,7 @@
 mod bare;
 mod client;
 mod cpu;
+mod learning;
 mod loading;
 mod matching;
 mod measure;
@@ -30,7 +31,8 @@ fn main() {
     let effort = if smoke { Effort::SMOKE } else { Effort::FULL };
     let words: Vec<&String> =
         arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    for (name, bench) in [replaying::ALL, recording::ALL, matching::ALL, loading::ALL].concat() {
+    let all = [replaying::ALL, recording::ALL, matching::ALL, loading::ALL, learning::ALL].concat();
+    for (name, bench) in all {
         if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
             println!("{}", bench(effort).titled(name));
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, learn};
+use crate::invariant::Invariant;
 use crate::order::{Next, Order, Word};
 use crate::shape::Schema;
 
@@ -27,7 +28,7 @@ pub enum Finding {
 /// Something that is not as accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
-    /// Which part of the contract: `order`, `events` or `body`.
+    /// Which part of the contract: `order`, `invariants`, `events` or `body`.
     pub part: &'static str,
     /// What is wrong, in words.
     pub what: String,
@@ -75,6 +76,10 @@ impl Contract {
         let proposed = Self {
             endpoint: self.endpoint.clone(),
             order: if is_broken(ORDER) { learned.order } else { self.order.clone() },
+            invariants: match is_broken(INVARIANTS) {
+                true => learned.invariants,
+                false => self.invariants.clone(),
+            },
             events: if is_broken(EVENTS) { learned.events } else { self.events.clone() },
             body: if is_broken(BODY) { learned.body } else { self.body.clone() },
         };
@@ -95,8 +100,12 @@ impl Contract {
         if let Some(word) = &answer.word {
             found.extend(out_of_order(self.order.as_ref(), word).map(|what| (ORDER, what)));
         }
-        found.extend(of_shape(self.events.as_ref(), &answer.events).map(|what| (EVENTS, what)));
-        found.extend(of_shape(self.body.as_ref(), answer.body.as_slice()).map(|what| (BODY, what)));
+        let untied = answer.with_trace(|trace| Invariant::check(&self.invariants, trace));
+        found.extend(untied.iter().map(|violation| (INVARIANTS, violation.invariant.to_string())));
+        let events = answer.events.iter().map(|said| said.json.as_str()).collect();
+        found.extend(of_shape(self.events.as_ref(), events).map(|what| (EVENTS, what)));
+        let body = answer.body.as_deref().into_iter().collect();
+        found.extend(of_shape(self.body.as_ref(), body).map(|what| (BODY, what)));
         found.sort();
         found.dedup();
         found
@@ -104,11 +113,12 @@ impl Contract {
 }
 
 const ORDER: &str = "order";
+const INVARIANTS: &str = "invariants";
 const EVENTS: &str = "events";
 const BODY: &str = "body";
 
 fn part_number(part: &str) -> usize {
-    [ORDER, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
+    [ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
 }
 
 /// What is wrong with the first event that is out of order.
@@ -145,12 +155,13 @@ fn surprise(before: Option<&str>, what: &str, expected: &[Next]) -> String {
 /// What is wrong with JSON texts. Elements of arrays are not told apart.
 fn of_shape<'a>(
     schema: Option<&'a Schema>,
-    texts: &'a [String],
+    texts: Vec<&'a str>,
 ) -> impl Iterator<Item = String> + 'a {
-    let unknown = (schema.is_none() && !texts.is_empty())
-        .then(|| "JSON came where none was accepted".to_owned());
-    let violations =
-        schema.into_iter().flat_map(|schema| texts.iter().flat_map(|text| schema.accepts(text)));
+    let unknown = schema.is_none() && !texts.is_empty();
+    let unknown = unknown.then(|| "JSON came where none was accepted".to_owned());
+    let violations = texts
+        .into_iter()
+        .flat_map(move |text| schema.into_iter().flat_map(move |schema| schema.accepts(text)));
     let told = violations.map(|mut violation| {
         let steps = violation.pointer.split('/');
         let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });

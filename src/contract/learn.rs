@@ -2,6 +2,7 @@
 
 use super::traffic::Answer;
 use super::{Contract, Endpoint};
+use crate::invariant::{Invariant, Learner};
 use crate::order::{Learned, Style, Word};
 use crate::shape::{Schema, Shape};
 
@@ -12,12 +13,23 @@ pub(super) fn learn(endpoint: &Endpoint, answers: &[Answer]) -> Contract {
     Contract {
         endpoint: endpoint.clone(),
         order: order.filter(|_| !words.is_empty()),
-        events: schema(answers.iter().map(|answer| answer.events.as_slice())),
-        body: schema(answers.iter().map(|answer| answer.body.as_slice())),
+        invariants: invariants(answers),
+        events: schema(
+            answers.iter().map(|answer| answer.events.iter().map(|said| &*said.json).collect()),
+        ),
+        body: schema(answers.iter().map(|answer| answer.body.as_deref().into_iter().collect())),
     }
 }
 
-fn schema<'a>(texts: impl Iterator<Item = &'a [String]>) -> Option<Schema> {
+fn invariants(answers: &[Answer]) -> Vec<Invariant> {
+    let mut learner = Learner::default();
+    for answer in answers.iter().filter(|answer| !answer.events.is_empty()) {
+        answer.with_trace(|trace| learner.learn(trace));
+    }
+    learner.finish()
+}
+
+fn schema<'a>(texts: impl Iterator<Item = Vec<&'a str>>) -> Option<Schema> {
     let mut shape = Shape::default();
     for (witness, texts) in texts.enumerate() {
         let witness = u32::try_from(witness).unwrap_or(u32::MAX);

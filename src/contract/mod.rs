@@ -1,7 +1,7 @@
 //! What a server promises: learned from recordings, accepted by a person, checked in every run.
 //!
-//! A [`Contract`] says of one [`Endpoint`] in which order its messages come and what they and its
-//! answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
+//! A [`Contract`] says of one [`Endpoint`] in which order its messages come, what ties them together, and
+//! what they and its answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
 //! against accepted contracts.
 
 mod check;
@@ -14,6 +14,7 @@ pub use check::{Breach, Finding, check};
 pub use endpoint::Endpoint;
 pub use traffic::Traffic;
 
+use crate::invariant::Invariant;
 use crate::order::Order;
 use crate::shape::Schema;
 
@@ -24,6 +25,8 @@ pub struct Contract {
     pub endpoint: Endpoint,
     /// In which order the messages of an answer come; nothing if an answer is none in messages.
     pub order: Option<Order>,
+    /// What ties the messages of a stream together.
+    pub invariants: Vec<Invariant>,
     /// What each message of a stream looks like.
     pub events: Option<Schema>,
     /// What an answer that is no stream looks like.

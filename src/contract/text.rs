@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use super::Contract;
 use crate::error::{Error, Kind, Result};
+use crate::invariant::Invariant;
+use crate::nearest;
 
 /// So wide an order is written.
 const WIDTH: usize = 92;
@@ -15,7 +17,11 @@ impl fmt::Display for Contract {
         let order = self.order.as_ref().map(|order| order.expression().lines(WIDTH));
         let events = self.events.as_ref().map(ToString::to_string);
         let body = self.body.as_ref().map(ToString::to_string);
-        for (name, text) in [("order", order), ("events", events), ("body", body)] {
+        let lines: Vec<String> = self.invariants.iter().map(ToString::to_string).collect();
+        let invariants = (!lines.is_empty()).then(|| lines.join("\n"));
+        for (name, text) in
+            [("order", order), ("invariants", invariants), ("events", events), ("body", body)]
+        {
             let Some(text) = text else { continue };
             writeln!(f, "  {name}")?;
             for line in text.lines() {
@@ -36,7 +42,8 @@ impl FromStr for Contract {
             wrong("its first line is no endpoint")
                 .with_hint("it reads like `GET /v1/agents -> 200 application/json`")
         })?;
-        let mut contract = Self { endpoint, order: None, events: None, body: None };
+        let mut contract =
+            Self { endpoint, order: None, invariants: Vec::new(), events: None, body: None };
         let lines: Vec<&str> = lines.collect();
         let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
         let mut at = 0;
@@ -58,29 +65,40 @@ impl Contract {
         match name {
             "order" => {
                 self.order = Some(
-                    text.parse()
-                        .map_err(|error| wrong("its order cannot be read").because(error))?,
+                    text.parse().map_err(|error| unreadable("its order cannot be read", error))?,
                 )
             }
+            "invariants" => self.invariants = invariants(text)?,
             "events" => {
                 self.events = Some(
-                    text.parse()
-                        .map_err(|error| wrong("its events cannot be read").because(error))?,
+                    text.parse().map_err(|error| unreadable("its events cannot be read", error))?,
                 )
             }
             "body" => {
                 self.body = Some(
-                    text.parse()
-                        .map_err(|error| wrong("its body cannot be read").because(error))?,
+                    text.parse().map_err(|error| unreadable("its body cannot be read", error))?,
                 )
             }
-            _ => {
-                return Err(wrong("a part is not known")
-                    .with_hint(crate::nearest::hint(name, &["order", "events", "body"])));
-            }
+            _ => return Err(wrong("a part is not known").with_hint(nearest::hint(name, &PARTS))),
         }
         Ok(())
     }
+}
+
+const PARTS: [&str; 4] = ["order", "invariants", "events", "body"];
+
+fn invariants(text: &str) -> Result<Vec<Invariant>> {
+    Invariant::parse(text).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        unreadable("its invariants cannot be read", errors.join("; "))
+    })
+}
+
+fn unreadable(
+    what: &'static str,
+    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> Error {
+    Error::new(Kind::Contract { why: what }).because(why)
 }
 
 fn wrong(why: &'static str) -> Error {

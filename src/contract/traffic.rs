@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::Endpoint;
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::correlate::{Ledger, Sign};
+use crate::invariant;
 use crate::json::Text;
 use crate::message::{Framing, Message, Messages, Tag, Trace};
 use crate::order::{Token, Witness, Word};
@@ -22,10 +23,19 @@ pub(super) struct Answer {
     pub(super) place: String,
     /// The types of its messages in order, if it is an answer in messages.
     pub(super) word: Option<Word>,
-    /// The JSON texts of the messages of a stream.
-    pub(super) events: Vec<String>,
+    /// What was asked, as JSON, if it is JSON.
+    pub(super) asked: Option<String>,
+    /// The messages of a stream that are JSON.
+    pub(super) events: Vec<Said>,
     /// The JSON text of an answer that is no stream.
     pub(super) body: Option<String>,
+}
+
+/// A message of a stream.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) tag: String,
+    pub(super) json: String,
 }
 
 impl Traffic {
@@ -63,7 +73,8 @@ impl Traffic {
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
-        answers.push(Answer::of(response, place, witness, is_question));
+        let asked = json(&interaction.request.readable());
+        answers.push(Answer { asked, ..Answer::of(response, place, witness, is_question) });
     }
 }
 
@@ -73,16 +84,36 @@ impl Answer {
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
-        let json = |text: &str| Text::parse(text.as_bytes()).map(|_| text.to_owned());
         let events = messages.list.iter().filter(|message| is_stream && !message.is_keep_alive());
-        let body = (!is_stream).then(|| response.readable().bytes());
+        let said = |message: &Message| {
+            let tag = message.tag.as_str().to_owned();
+            Some(Said { tag, json: json(message.data.as_bytes())? })
+        };
         Self {
             place,
+            asked: None,
             word: ordered.then(|| word(&messages.list, witness)),
-            events: events.filter_map(|message| json(&message.data)).collect(),
-            body: body.and_then(|body| json(std::str::from_utf8(&body).ok()?)),
+            events: events.filter_map(said).collect(),
+            body: if is_stream { None } else { json(&response.readable().bytes()) },
         }
     }
+
+    /// The messages of a stream as a trace, to be held against what ties them together.
+    pub(super) fn with_trace<T>(&self, use_it: impl FnOnce(&invariant::Trace<'_>) -> T) -> T {
+        let events: Vec<invariant::Event<'_>> = self.events.iter().map(Said::event).collect();
+        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events })
+    }
+}
+
+impl Said {
+    fn event(&self) -> invariant::Event<'_> {
+        invariant::Event { tag: &self.tag, json: &self.json }
+    }
+}
+
+/// The text of a body that is JSON.
+fn json(body: &[u8]) -> Option<String> {
+    Text::parse(body).map(|text| text.as_str().to_owned())
 }
 
 fn word(messages: &[Message], witness: Witness) -> Word {
