@@ -17,6 +17,7 @@ mod cpu;
 mod loading;
 mod matching;
 mod measure;
+mod ordering;
 mod recording;
 mod replaying;
 mod sample;
@@ -30,9 +31,15 @@ fn main() {
     let effort = if smoke { Effort::SMOKE } else { Effort::FULL };
     let words: Vec<&String> =
         arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    for (name, bench) in [replaying::ALL, recording::ALL, matching::ALL, loading::ALL].concat() {
-        if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
+    let wanted =
+        |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
+    let all = [replaying::ALL, recording::ALL, matching::ALL, loading::ALL, ordering::ALL].concat();
+    for (name, bench) in all {
+        if wanted(name) {
             println!("{}", bench(effort).titled(name));
         }
+    }
+    if wanted(ordering::ACCURACY) {
+        println!("{}", ordering::accuracy(effort));
     }
 }

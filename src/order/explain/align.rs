@@ -44,6 +44,9 @@ pub(super) struct Aligned {
 /// A place in the word and a state.
 type Point = (usize, usize);
 
+/// What the points that were reached cost, and how each was.
+type Reached = HashMap<Point, (Cost, Option<(Point, Move)>)>;
+
 #[derive(Clone, Copy)]
 enum Move {
     /// The token is left out.
@@ -98,7 +101,7 @@ impl<'a> Aligner<'a> {
 impl Level<'_, '_> {
     /// Dijkstra's algorithm from the start to the end of the word in an accepting state.
     fn search(&mut self) -> Option<(Cost, Vec<(Point, Move)>)> {
-        let mut known: HashMap<Point, (Cost, Option<(Point, Move)>)> = HashMap::new();
+        let mut known = Reached::new();
         let mut open = BinaryHeap::from([Reverse((Cost::default(), Reverse(0), 0))]);
         known.insert((0, 0), (Cost::default(), None));
         while let Some(Reverse((cost, Reverse(at), state))) = open.pop() {
@@ -131,10 +134,11 @@ impl Level<'_, '_> {
         for (atom, to) in automaton.states[state].edges.iter().copied() {
             let missing = MISSING * automaton.atoms[atom].least();
             moves.push(((at, to), Move::PutIn(atom), self.aligner.cost(missing, self.place(at))));
-            if at < self.tokens.len() {
-                if let Some(read) = self.read(at, atom)? {
-                    moves.push(((at + 1, to), Move::Read(atom), read));
-                }
+            if at == self.tokens.len() {
+                continue;
+            }
+            if let Some(read) = self.read(at, atom)? {
+                moves.push(((at + 1, to), Move::Read(atom), read));
             }
         }
         Some(moves)
@@ -272,7 +276,7 @@ impl Level<'_, '_> {
     }
 }
 
-fn path(known: &HashMap<Point, (Cost, Option<(Point, Move)>)>, end: Point) -> Vec<(Point, Move)> {
+fn path(known: &Reached, end: Point) -> Vec<(Point, Move)> {
     let before = |point: Point| known.get(&point).and_then(|(_, came)| *came);
     let mut path: Vec<_> =
         std::iter::successors(before(end), |(point, _)| before(*point)).collect();

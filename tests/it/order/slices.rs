@@ -6,6 +6,11 @@ use super::agent;
 use super::random::Random;
 use super::{accepts, cases, order, word};
 
+/// What the made-up server really does, step by step.
+const SLICED: &str = "(per step_id ((hidden | reasoning)? assistant? tool_call tool_return))* \
+                          (per step_id ((hidden | reasoning)? assistant))? \
+                          stop_reason usage_statistics";
+
 #[test]
 fn events_of_one_value_are_a_word_of_their_own() {
     let order = order("(per id (a b?))* end");
@@ -58,11 +63,10 @@ fn slices_are_found_by_themselves() {
     let slicing = learned.slicing().unwrap();
     assert_eq!((slicing.key.as_str(), slicing.between), ("step_id", Between::Nothing));
     let found = learned.expression(Style::Shortest);
-    let truth: Expression = agent::SLICED.parse().unwrap();
+    let truth: Expression = SLICED.parse().unwrap();
     insta::assert_snapshot!(found, @"(per step_id ((hidden | reasoning)? assistant? tool_call tool_return))* (per step_id ((hidden | reasoning)? assistant))? stop_reason usage_statistics");
-    let same = |word: &Word| {
-        accepts(&order(&found.to_string()), word) == accepts(&order(agent::SLICED), word)
-    };
+    let same =
+        |word: &Word| accepts(&order(&found.to_string()), word) == accepts(&order(SLICED), word);
     assert!(agent::traces(&mut Random(4), 200).iter().all(same), "{truth}");
 }
 
@@ -152,7 +156,6 @@ fn coverage_says_how_likely_the_next_recording_is_known() {
             next += fresh.iter().filter(|word| learned.accepts(word)).count() as f64 / 320.0;
         }
         assert!((left_out - next).abs() < apart, "{recordings}: {left_out:.2} / {next:.2}");
-        println!("{recordings} recordings: coverage {left_out:.2}, accepted {next:.2}");
     }
     let coverage = Coverage { accepted: 43, tried: 50, words: 20 };
     assert_eq!(coverage.to_string(), "order coverage 86 %, about 8 more recordings");
