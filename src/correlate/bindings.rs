@@ -45,6 +45,11 @@ impl Bindings {
         reverse.insert(live.identifier.clone(), recorded.identifier.clone());
     }
 
+    /// Whether nothing is bound.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
     /// What stands for a recorded value now.
     pub fn live(&self, scope: Scope, recorded: &str) -> Option<&Hole> {
         self.live.get(&scope)?.get(recorded)

@@ -119,18 +119,14 @@ impl Index {
         self.by_value.get(value_key(skeleton, at, value))
     }
 
-    /// All lists of candidates that an interaction of this skeleton is on.
+    /// All lists of candidates that an interaction is on, beside that of its skeleton.
     pub(super) fn lists<'a>(
         &'a self,
         number: usize,
         skeleton: &'a Skeleton,
     ) -> impl Iterator<Item = Candidates<'a>> {
-        let all = self.candidates(skeleton).filter(|all| all.numbers.len() > 1);
-        let holes = all.map_or(&[][..], |_| self.holes(number)).iter().enumerate();
-        let values = holes.filter(|(_, hole)| is_telling(hole));
-        let values =
-            values.filter_map(|(at, hole)| self.with_value(skeleton, at, &hole.identifier));
-        self.candidates(skeleton).into_iter().chain(values)
+        let telling = self.holes(number).iter().enumerate().filter(|(_, hole)| is_telling(hole));
+        telling.filter_map(|(at, hole)| self.with_value(skeleton, at, &hole.identifier))
     }
 
     pub(super) fn entry(&self, interaction: usize) -> &Entry {
@@ -179,25 +175,46 @@ fn value_key(skeleton: &Skeleton, at: usize, value: &str) -> u64 {
 /// Numbers by what they have in common.
 #[derive(Debug, Default)]
 struct Groups {
-    ranges: HashMap<u64, Range<usize>, foldhash::fast::FixedState>,
+    groups: HashMap<u64, Group, foldhash::fast::FixedState>,
+    /// The numbers of groups of several, one group after the other.
     numbers: Vec<usize>,
+}
+
+/// # Rationale
+///
+/// In a large cassette each look into another table is a look into memory that no cache holds. Most
+/// groups have one number, which stands here.
+#[derive(Debug)]
+enum Group {
+    Only(usize),
+    Several(Range<usize>),
 }
 
 impl Groups {
     fn of(keyed: impl Iterator<Item = (u64, usize)>) -> Self {
         let mut keyed: Vec<(u64, usize)> = keyed.collect();
         keyed.sort_unstable();
-        let mut ranges = HashMap::with_capacity_and_hasher(keyed.len(), Default::default());
-        let mut start = 0;
+        let groups = HashMap::with_capacity_and_hasher(keyed.len(), Default::default());
+        let mut found = Self { groups, numbers: Vec::new() };
         for same in keyed.chunk_by(|one, other| one.0 == other.0) {
-            ranges.insert(same[0].0, start..start + same.len());
-            start += same.len();
+            let start = found.numbers.len();
+            let group = match same {
+                [(_, only)] => Group::Only(*only),
+                several => {
+                    found.numbers.extend(several.iter().map(|(_, number)| *number));
+                    Group::Several(start..found.numbers.len())
+                }
+            };
+            found.groups.insert(same[0].0, group);
         }
-        Self { ranges, numbers: keyed.into_iter().map(|(_, number)| number).collect() }
+        found
     }
 
     fn get(&self, key: u64) -> Option<Candidates<'_>> {
-        let range = self.ranges.get(&key)?.clone();
-        Some(Candidates { key, numbers: &self.numbers[range] })
+        let numbers = match self.groups.get(&key)? {
+            Group::Only(only) => std::slice::from_ref(only),
+            Group::Several(range) => &self.numbers[range.clone()],
+        };
+        Some(Candidates { key, numbers })
     }
 }

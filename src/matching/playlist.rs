@@ -55,6 +55,9 @@ impl Playlist {
             self.fitting(index, all, skeleton)
         })?;
         self.play(index, number, skeleton);
+        if all.numbers.len() > 1 {
+            self.note(index, all, number, skeleton);
+        }
         Some(number)
     }
 
@@ -83,6 +86,9 @@ impl Playlist {
             let next = self.played.len() - self.unplayed;
             let is_next = all.numbers.binary_search(&next).is_ok();
             return (is_next && self.fits(index, next, skeleton)).then_some(next);
+        }
+        if let ([only], Repeats::Allowed) = (all.numbers, index.repeats()) {
+            return self.fits(index, *only, skeleton).then_some(*only);
         }
         let narrowed = if all.numbers.len() > 1 { self.narrowed(index, skeleton) } else { None };
         let chosen = narrowed.and_then(|list| self.choose(index, list, skeleton));
@@ -159,6 +165,9 @@ impl Playlist {
 
     fn play(&mut self, index: &Index, number: usize, skeleton: &Skeleton) {
         self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
+        if skeleton.holes.is_empty() && skeleton.marks.is_empty() {
+            return;
+        }
         let entry = index.entry(number);
         for (recorded, live) in entry.holes.iter().zip(&skeleton.holes) {
             self.bindings.bind(recorded, live);
@@ -167,7 +176,11 @@ impl Playlist {
             let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
             live.into_iter().for_each(|live| self.bindings.bind(recorded, live));
         }
-        for list in index.lists(number, skeleton).filter(|list| list.numbers.len() > 1) {
+    }
+
+    /// Notes how far the lists have come that an interaction is on.
+    fn note(&mut self, index: &Index, all: Candidates<'_>, number: usize, skeleton: &Skeleton) {
+        for list in index.lists(number, skeleton).chain([all]) {
             self.progress.entry(list.key).or_default().latest = Some(number);
         }
     }
@@ -185,6 +198,10 @@ impl Playlist {
     }
 
     fn fits(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        // Requests of one skeleton have their holes in the same places.
+        if skeleton.holes.is_empty() {
+            return true;
+        }
         self.bindings.unify(index.holes(number).iter().zip(&skeleton.holes))
     }
 }

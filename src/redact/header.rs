@@ -9,9 +9,16 @@ use super::{Rule, name, url, value};
 use crate::cassette::Headers;
 use crate::cassette::splice::{Edit, splice};
 
+/// Fields that every request has and that hold no secret, as hyper spells them.
+const PLAIN: [&str; 6] =
+    ["host", "accept", "content-type", "content-length", "accept-encoding", "connection"];
+
 /// Applies the rules to each field.
 pub(super) fn redact(headers: &mut Headers, notes: &mut Notes<'_>) {
     for (name, value) in headers.iter_mut() {
+        if PLAIN.contains(&name) {
+            continue;
+        }
         let edits = find(name, value, notes);
         if !edits.is_empty() {
             *value = splice(value, &edits).into();

@@ -210,7 +210,12 @@ impl Replayer {
         let skeleton = index.skeleton(asked);
         let mut playlist = self.playlist();
         let number = playlist.take(index, &skeleton)?;
-        Some(Chosen { number, renamed: Renamed::of(answers[number].echoed(), playlist.bindings()) })
+        let bindings = playlist.bindings();
+        let renamed = match bindings.is_empty() {
+            true => Renamed::default(),
+            false => Renamed::of(answers[number].echoed(), bindings),
+        };
+        Some(Chosen { number, renamed })
     }
 
     /// The request as the recorded server would have been asked: its address in the place of ours,

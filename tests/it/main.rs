@@ -26,6 +26,7 @@ mod replay;
 mod retries;
 mod rules;
 mod sessions;
+mod shape;
 mod show;
 mod stage;
 mod states;
