@@ -175,3 +175,50 @@ fn coverage_by_edges_is_what_learning_again_says() {
 
     assert_eq!(Coverage::by_edges(&words), again);
 }
+
+#[test]
+fn among_several_keys_the_one_that_explains_most_is_found() {
+    let mut words = agent::traces(&mut Random(9), 40);
+    for (number, word) in words.iter_mut().enumerate() {
+        for (at, token) in word.tokens.iter_mut().enumerate() {
+            token.keys.insert(0, ("run_id".to_owned(), format!("\"run-{number}\"")));
+            token.keys.insert(0, ("id".to_owned(), format!("\"message-{number}-{at}\"")));
+            token.keys.push(("seq_id".to_owned(), at.to_string()));
+        }
+    }
+
+    let slicing = Slicing::find(&words).unwrap();
+
+    assert_eq!(slicing.key, "step_id");
+    assert_eq!(slicing.apart.len(), 1, "{slicing:?}");
+}
+
+#[test]
+fn what_was_learned_apart_is_merged_and_compared() {
+    let (words, slicing) = (agent::traces(&mut Random(10), 60), agent_slicing());
+    let learned = |words: &[Word]| {
+        let mut learned = Learned::with(Some(slicing.clone()));
+        words.iter().for_each(|word| learned.add(word));
+        learned
+    };
+    let (mut one, two, all) = (learned(&words[..25]), learned(&words[25..]), learned(&words));
+
+    assert!(one.merge(&two));
+    assert_eq!(one, all);
+    assert_eq!(all.difference(&one), Some(Vec::new()));
+    assert!(!one.merge(&Learned::with(None)));
+
+    let mut broken = word("tool_call stop_reason usage_statistics");
+    broken.tokens[0].keys = vec![("step_id".to_owned(), "\"step\"".to_owned())];
+    one.add(&broken);
+    let difference = all.difference(&one).unwrap();
+    let [(kind, inside)] = difference.as_slice() else { panic!("{difference:?}") };
+    assert_eq!(*kind, "per step_id with tool_call");
+    assert_eq!(inside.new[0].trace, ["tool_call"]);
+    assert_eq!(inside.now_optional, ["tool_return"]);
+}
+
+fn agent_slicing() -> Slicing {
+    let apart = vec!["tool_call".to_owned()];
+    Slicing { key: "step_id".to_owned(), between: Between::Nothing, apart }
+}
