@@ -64,7 +64,7 @@
 //! - [`session`], [`mount()`]: what a test calls.
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
+//! - [`report`]: tells people; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
 //!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
 //!   like; [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of
@@ -80,6 +80,7 @@ pub mod cassette;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+pub mod contract;
 mod correlate;
 pub mod diff;
 mod error;

@@ -16,7 +16,7 @@ const ROWS: [&[&str]; 11] = [
     &["server", "store", "mode"],
     // No IO, no async, no clock, no environment from here on.
     &["report"],
-    &["matching"],
+    &["matching", "contract"],
     &["redact", "correlate", "diff"],
     &["message", "order", "shape"],
     &["cassette"],

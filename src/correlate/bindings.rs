@@ -11,7 +11,14 @@ pub struct Bindings {
     recorded: Scoped<String>,
 }
 
-type Scoped<T> = HashMap<Scope, HashMap<String, T, State>, State>;
+/// What the pairs of one request bind, by either side.
+#[derive(Debug, Default)]
+struct Fresh<'a> {
+    live: HashMap<(Scope, &'a str), &'a str, State>,
+    recorded: HashMap<(Scope, &'a str), &'a str, State>,
+}
+
+pub(super) type Scoped<T> = HashMap<Scope, HashMap<String, T, State>, State>;
 type State = foldhash::fast::FixedState;
 
 impl Bindings {
@@ -20,7 +27,7 @@ impl Bindings {
     ///
     /// Values that are new each time, such as the ids of JSON-RPC requests, agree with anything.
     pub fn unify<'a>(&self, pairs: impl Iterator<Item = (&'a Hole, &'a Hole)>) -> bool {
-        let mut fresh: Vec<(&Hole, &Hole)> = Vec::new();
+        let mut fresh = Fresh::default();
         for (recorded, live) in pairs {
             let agrees = match recorded.scope {
                 Scope::Called => self.may_call(recorded, live),
@@ -70,29 +77,16 @@ impl Bindings {
     }
 
     /// Whether a pair agrees with what is bound, and with the pairs before it in the same request.
-    fn agrees<'a>(
-        &self,
-        recorded: &'a Hole,
-        live: &'a Hole,
-        fresh: &mut Vec<(&'a Hole, &'a Hole)>,
-    ) -> bool {
+    fn agrees<'a>(&self, recorded: &'a Hole, live: &'a Hole, fresh: &mut Fresh<'a>) -> bool {
         let scope = recorded.scope;
-        let of_same = |(known, _): &&(&Hole, &Hole)| known.scope == scope;
-        let before = |is: &dyn Fn(&(&Hole, &Hole)) -> bool| {
-            fresh.iter().filter(of_same).find(|pair| is(pair)).copied()
-        };
         let known = self.live(scope, &recorded.identifier).map(|known| known.identifier.as_str());
-        let known = known.or_else(|| {
-            let pair = before(&|(known, _)| known.identifier == recorded.identifier);
-            pair.map(|(_, live)| live.identifier.as_str())
-        });
-        let taken = self.stands_for(scope, &live.identifier).or_else(|| {
-            let pair = before(&|(_, other)| other.identifier == live.identifier);
-            pair.map(|(recorded, _)| recorded.identifier.as_str())
-        });
+        let known = known.or_else(|| fresh.live.get(&(scope, &*recorded.identifier)).copied());
+        let taken = self.stands_for(scope, &live.identifier);
+        let taken = taken.or_else(|| fresh.recorded.get(&(scope, &*live.identifier)).copied());
         match (known, taken) {
             (None, None) => {
-                fresh.push((recorded, live));
+                fresh.live.insert((scope, &recorded.identifier), &live.identifier);
+                fresh.recorded.insert((scope, &live.identifier), &recorded.identifier);
                 true
             }
             (Some(known), Some(taken)) => known == live.identifier && taken == recorded.identifier,

@@ -1,13 +1,13 @@
 //! Where the server gave back what the client had minted.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
+use super::bindings::Scoped;
 use super::field::fields;
 use super::plain::Plain;
 use super::{Bindings, Hole, Origins, Scope, identifiers, moments};
 use crate::cassette::Body;
-use crate::cassette::splice::Edit;
+use crate::cassette::splice::{self, Edit};
 
 /// A place in a text where a client-minted value comes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Echo {
 
 /// What stands for client-minted values now, where that differs from the recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Renamed(Vec<(Scope, String, Hole)>);
+pub struct Renamed(Scoped<Hole>);
 
 impl Echo {
     /// The echoes in a text, in order. A text that is not UTF-8 has none.
@@ -76,8 +76,9 @@ impl Renamed {
             let live = bindings.live(scope, recorded).filter(|live| {
                 live.identifier != recorded || matches!(scope, Scope::Call | Scope::Progress)
             });
-            if let Some(live) = live.filter(|_| renamed.live(scope, recorded).is_none()) {
-                renamed.0.push((scope, recorded.to_owned(), live.clone()));
+            if let Some(live) = live {
+                let same = renamed.0.entry(scope).or_default();
+                same.entry(recorded.to_owned()).or_insert_with(|| live.clone());
             }
         }
         renamed
@@ -99,29 +100,27 @@ impl Renamed {
             };
             Some(Edit::new(echo.range.clone(), with.into_bytes()))
         };
-        body.splice(&crate::cassette::splice::in_order(echoes.iter().filter_map(edit).collect()));
+        body.splice(&splice::in_order(echoes.iter().filter_map(edit).collect()));
         body
     }
 
     /// The value of a header field with what stands for its identifiers now; `None` if nothing changes.
     pub fn text(&self, text: &str) -> Option<String> {
-        let mut renamed: Option<Cow<'_, str>> = None;
-        for (scope, recorded, live) in &self.0 {
-            let current = renamed.as_deref().unwrap_or(text);
-            match scope {
-                Scope::Anywhere if current.contains(recorded.as_str()) => {
-                    renamed = Some(current.replace(recorded, &live.identifier).into());
-                }
-                Scope::Word if text == recorded => return Some(live.identifier.clone()),
-                _ => {}
-            }
+        let word = self.live(Scope::Word, text).map(|live| live.identifier.clone());
+        if word.is_some() {
+            return word;
         }
-        renamed.map(Cow::into_owned)
+        let anywhere = self.0.get(&Scope::Anywhere).into_iter().flatten();
+        let edits = anywhere.flat_map(|(recorded, live)| {
+            let places = text.match_indices(recorded.as_str());
+            places.map(|(at, found)| Edit::new(at..at + found.len(), live.identifier.clone()))
+        });
+        let edits = splice::in_order(edits.collect());
+        let renamed = || splice::splice(text.as_bytes(), &edits);
+        (!edits.is_empty()).then(|| String::from_utf8(renamed()).ok())?
     }
 
     fn live(&self, scope: Scope, recorded: &str) -> Option<&Hole> {
-        let same =
-            |(known, other, _): &&(Scope, String, Hole)| *known == scope && other == recorded;
-        self.0.iter().find(same).map(|(_, _, live)| live)
+        self.0.get(&scope)?.get(recorded)
     }
 }

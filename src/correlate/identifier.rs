@@ -181,7 +181,11 @@ fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
 
 /// Where a token with `-` or `_` inside begins, if the run is one, maybe behind a prefix.
 fn whole_token(word: &[u8]) -> Option<usize> {
-    if TOKENS.contains(&word.len()) && is_parted(word) && minted::is_minted_whole(word) {
+    let sized = TOKENS.contains(&word.len()) && is_parted(word);
+    if sized
+        && (minted::is_minted_whole(word)
+            || (minted::is_minted_token(word) && !says_something(word, 4)))
+    {
         return Some(0);
     }
     let mut start = 0;
@@ -192,13 +196,17 @@ fn whole_token(word: &[u8]) -> Option<usize> {
         start += piece.len() + 1;
     }
     let rest = word.get(start..)?;
-    let says_something = rest.split(|byte| !byte.is_ascii_alphanumeric()).any(|piece| {
-        piece.len() > 2
+    let token = is_parted(rest) && !says_something(rest, 3) && minted::is_minted_whole(rest);
+    token.then_some(start)
+}
+
+/// Whether a word of so many letters or more stands between the marks: `Turbo`, `mini`.
+fn says_something(word: &[u8], letters: usize) -> bool {
+    word.split(|byte| !byte.is_ascii_alphanumeric()).any(|piece| {
+        piece.len() >= letters
             && piece[1..].iter().all(u8::is_ascii_lowercase)
             && piece[0].is_ascii_alphabetic()
-    });
-    let token = is_parted(rest) && !says_something && minted::is_minted_whole(rest);
-    token.then_some(start)
+    })
 }
 
 fn is_parted(word: &[u8]) -> bool {
@@ -291,6 +299,8 @@ mod tests {
         check("claude-sonnet-4-5-20250929 and text-embedding-3-small", &[]);
         check("get_secret_code_tool letta_v1_agent 2026-11-21T09:00:00", &[]);
         check("Agent-Name-With-Words X-Forwarded-For application/json", &[]);
+        check("GPT-4-Turbo-2024-04-09 gpt-4o-mini-2024-07-18", &[]);
+        check("Meta-Llama-3-8B-Q4_K_M X_AUTH_TOKEN-V2-Beta1 ISO-IR-100_Latin1-1986", &[]);
         check(&"iVBORw0KGgoAAAANSUhEUgAAAAUA".repeat(10), &[]);
         check("AAAFCAYAAACNbyblAAAAHElEQVQI12P4+8MUEzHEwAEAvLZ", &[]);
         check("", &[]);
@@ -310,6 +320,28 @@ mod tests {
                     assert_eq!(found, free, "{text}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn nano_ids_are_found_as_a_whole_wherever_their_marks_fall() {
+        let alphabet = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-";
+        let mut seed = 0x7e7a_9e02_u64;
+        let mut draw = |length: usize| -> String {
+            let mut next = || {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                char::from(alphabet[(seed >> 20) as usize % alphabet.len()])
+            };
+            (0..length).map(|_| next()).collect()
+        };
+        for length in [21, 22, 43] {
+            let missed: Vec<String> = (0..10_000)
+                .map(|_| draw(length))
+                .filter(|id| identifiers(id).next() != Some(0..length))
+                .collect();
+            assert!(missed.len() <= 100, "{} of length {length}: {:?}", missed.len(), &missed[..5]);
         }
     }
 }

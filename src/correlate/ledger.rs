@@ -86,7 +86,10 @@ impl Writer {
         }
         let value = &*spot.text;
         let meaning = Meaning::of(&spot.name);
-        let named = meaning.identifies() && (may_identify(value) || may_number(value));
+        // A query refers to something by its identity; by a mark it says which request it is.
+        let identifies = meaning == Meaning::Mark
+            || (meaning == Meaning::Identity && !spot.at.starts_with("query."));
+        let named = identifies && (may_identify(value) || may_number(value));
         let refers = named || spot.at == PATH || REFERS.iter().any(|end| spot.name.ends_with(end));
         match from.issuer {
             Issuer::Server if refers => {

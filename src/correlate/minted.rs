@@ -40,6 +40,16 @@ pub(super) fn is_minted_whole(word: &[u8]) -> bool {
         && !speaks(&plain)
 }
 
+/// The same of a word that is as long as tokens are: fewer signs are enough.
+pub(super) fn is_minted_token(word: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool| word.iter().any(class);
+    let plain: Vec<u8> = word.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
+    has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && changes(&plain) * 6 > plain.len()
+        && !speaks(&plain)
+}
+
 fn looks_minted(word: &[u8]) -> bool {
     let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
     if digits == word.len() {

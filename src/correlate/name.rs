@@ -19,11 +19,6 @@ pub enum Meaning {
 }
 
 impl Meaning {
-    /// Whether it says that the value is an identifier.
-    pub fn identifies(self) -> bool {
-        matches!(self, Self::Mark | Self::Identity)
-    }
-
     /// Reads a name, in whatever way its words are put together: `request_id`, `requestId`,
     /// `Request-Id`.
     pub fn of(name: &str) -> Self {

@@ -64,11 +64,24 @@ impl Origins {
     /// Finds also what is told from other values by its place only, and times: for cassettes in whose
     /// requests there are such.
     ///
-    /// `said` are values of requests that rules call identifiers.
-    pub fn look_closer(&mut self, cassette: &Cassette, said: HashSet<String>) {
+    /// `said` are values of requests that rules call identifiers, `placed` those that each request
+    /// has in a place that says so: a form or a query cannot be told from other text here.
+    pub fn look_closer<'a>(
+        &mut self,
+        cassette: &Cassette,
+        said: HashSet<String>,
+        placed: impl IntoIterator<Item = Vec<&'a str>>,
+    ) {
         self.said = said;
         self.placed = true;
+        let mut placed = placed.into_iter().enumerate().peekable();
         conversation(cassette, |from, text| {
+            while let Some((interaction, values)) =
+                placed.next_if(|(asked, _)| *asked <= from.interaction)
+            {
+                let from = Origin { issuer: Issuer::Client, interaction };
+                values.into_iter().for_each(|value| _ = note(&mut self.fields, value, from));
+            }
             for range in moments(text) {
                 note(&mut self.moments, &text[range], from);
             }

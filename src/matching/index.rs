@@ -155,13 +155,21 @@ fn skeletons(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> Vec<S
     }
     let holes = skeletons.iter().flat_map(|skeleton| &skeleton.holes);
     let words = holes.filter(|hole| !rules.is_empty() && hole.scope == Scope::Word);
-    origins.look_closer(cassette, words.map(|hole| hole.identifier.clone()).collect());
+    let said = words.map(|hole| hole.identifier.clone()).collect();
+    origins.look_closer(cassette, said, skeletons.iter().map(by_place));
     for (skeleton, request) in skeletons.iter_mut().zip(requests()) {
         if placed(skeleton) {
             *skeleton = Skeleton::of(request, origins, rules);
         }
     }
     skeletons
+}
+
+/// The values in a request that its client made up as far as their places tell.
+fn by_place(skeleton: &Skeleton) -> Vec<&str> {
+    let holes = skeleton.holes.iter().chain(&skeleton.marks);
+    let by_place = holes.filter(|hole| matches!(hole.scope, Scope::Word | Scope::Number(_)));
+    by_place.map(|hole| hole.identifier.as_str()).collect()
 }
 
 fn hashes(skeletons: &[Skeleton]) -> impl Iterator<Item = (u64, usize)> + '_ {

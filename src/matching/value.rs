@@ -71,7 +71,9 @@ impl Values<'_> {
             Meaning::Identity => may_identify(text),
             _ => false,
         };
-        let by_name = by_name && identifiers_like(text, self.origins.shapes()).next().is_none();
+        let found = || identifiers_like(text, self.origins.shapes()).next();
+        // Padded Base64 is one word, of which the marks in it would make several.
+        let by_name = by_name && (text.ends_with('=') || found().is_none());
         if by_name {
             return self.whole(value.place, Scope::Word, text, Form::Text);
         }

@@ -107,3 +107,39 @@ async fn in_another_spelling_with_the_right_length() {
     assert_eq!(live.text(), format!(r#"["{}"]"#, LIVE.replace('-', "")));
     assert_eq!(live.field("content-length"), Some("36"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_short_mark_of_the_header_in_json_and_in_the_head() {
+    let mark = |id: &str| if id == LIVE { "req-8" } else { "req-7" };
+    let upstream = Upstream::start(|_, wire| {
+        wire.send("HTTP/1.1 200 OK\r\nX-Request-Id: req-7\r\nContent-Type: application/json\r\n");
+        wire.send("Content-Length: 23\r\n\r\n{\"request_id\": \"req-7\"}");
+        Then::KeepAlive
+    });
+    let marked = |session: &Session, id: &str| {
+        ask("GET", &session.url(), &format!("X-Request-Id: {}\r\n", mark(id)), "")
+    };
+
+    let (_, live) = replayed(upstream, marked).await;
+
+    assert_eq!(live.text(), r#"{"request_id": "req-8"}"#);
+    assert_eq!(live.field("x-request-id"), Some("req-8"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_head_where_two_have_changed_their_names() {
+    let names = |id: &str| if id == LIVE { (LIVE, RECORDED) } else { (RECORDED, LIVE) };
+    let upstream = Upstream::start(|_, wire| {
+        let both = format!("X-Both: {RECORDED},{LIVE}\r\n");
+        wire.send(format!("HTTP/1.1 200 OK\r\n{both}Content-Length: 0\r\n\r\n"));
+        Then::KeepAlive
+    });
+    let swapped = |session: &Session, id: &str| {
+        let (one, other) = names(id);
+        post(&session.url(), &format!(r#"["{one}", "{other}"]"#))
+    };
+
+    let (_, live) = replayed(upstream, swapped).await;
+
+    assert_eq!(live.field("x-both"), Some(&*format!("{LIVE},{RECORDED}")));
+}

@@ -340,3 +340,38 @@ fn rules_change_what_counts() {
     assert!(!same(&tenant("a"), &quiet));
     assert!(same_with(rules().ignore("query.debug").unwrap(), &tenant("a"), &quiet));
 }
+
+#[test]
+fn what_a_form_numbers_stays_the_client_s_though_the_server_gives_it_back() {
+    let form = "application/x-www-form-urlencoded";
+    let asked = |id: &str| {
+        [
+            request("POST /v1/x", &[("content-type", form)], format!("request_id={id}")),
+            request(&format!("GET /v1/x?request_id={id}"), &[], ""),
+            upload("b", &[("name=\"request_id\"", id)]),
+        ]
+    };
+
+    for (recorded, live) in asked("req-7").into_iter().zip(asked("req-8")) {
+        let answered = vec![turn(recorded, r#"{"request_id": "req-7"}"#)];
+        assert_eq!(Run::of(answered, Rules::default()).ask(&live), Some(0), "{live:?}");
+    }
+}
+
+#[test]
+fn what_the_server_numbered_comes_back_in_a_form_as_it_is() {
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    let asked = |id: &str| request("POST /v1/x", &form, format!("request_id={id}"));
+    let begun = request("GET /v1/begin", &[], "");
+    let conversation = vec![turn(begun, r#"{"request_id": "req-7"}"#), turn(asked("req-7"), "{}")];
+
+    assert_eq!(Run::of(conversation.clone(), Rules::default()).ask(&asked("req-8")), None);
+    assert_eq!(Run::of(conversation, Rules::default()).ask(&asked("req-7")), Some(1));
+}
+
+#[test]
+fn an_identifier_in_padded_base64_is_one_word() {
+    let said = |id: &str| post(&format!(r#"{{"id": "{id}"}}"#));
+
+    check(&said("uUaSnn0zyFoe8E4NV/ezlw=="), &said("+Cldxr0Qhf9MZFZgYstufA=="), true);
+}

@@ -32,6 +32,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the transcripts")
     parser.add_argument("--parallel", action="store_true", help="all at once, in random order")
+    parser.add_argument(
+        "--swapped", action="store_true", help="calls that may come in either order come in the other"
+    )
     parser.add_argument("--direct", action="store_true", help="RETAPE_URL is the server itself")
     parser.add_argument(
         "--settle", type=float, default=0, help="seconds a live server needs to close a stream"
@@ -45,7 +48,7 @@ def _options() -> argparse.Namespace:
 
 def _passes(name: str, options: argparse.Namespace) -> bool:
     try:
-        said = run(name, _base_url(name, options.direct), options.settle)
+        said = run(name, _base_url(name, options.direct), options.settle, options.swapped)
     except Exception:
         print(f"python {name}:\n{traceback.format_exc()}", file=sys.stderr)
         return False

@@ -102,8 +102,8 @@ class Conversation:
             time.sleep(self.settle)
 
 
-def approve(tool_call_id: str) -> dict[str, Any]:
-    return _answer({"type": "approval", "approve": True, "tool_call_id": tool_call_id})
+def approve(tool_call_id: str, **more: str) -> dict[str, Any]:
+    return _answer({"type": "approval", "approve": True, "tool_call_id": tool_call_id, **more})
 
 
 def deny(tool_call_id: str) -> dict[str, Any]:
@@ -185,6 +185,30 @@ def wrong_tool_call_id(transcript: Transcript, settle: float) -> None:
     conversation.end()
 
 
+def refusals(transcript: Transcript, settle: float) -> None:
+    """All that the server refuses, in one conversation. The right approval may also come first.
+    What comes too late says so, or it would be the same request as the wrong one."""
+    conversation = Conversation.begin(transcript, settle)
+    asked = conversation.plain(conversation.user(ASK))
+    wrong = approve(_random_call(transcript))
+    late = approve(_random_call(transcript), reason="Better late than never.")
+    hasty = conversation.user("Hello.")
+
+    def approve_wrongly() -> None:
+        transcript.refused(conversation.plain, wrong)
+
+    def approve_rightly() -> None:
+        transcript.refused(conversation.plain, hasty)
+        conversation.plain(approve(_awaited_call(asked)))
+
+    transcript.either_way(approve_wrongly, approve_rightly)
+    transcript.refused(conversation.plain, late)
+    conversation.state()
+    conversation.plain(conversation.user("Thank you for the secret code."))
+    conversation.whole_history()
+    conversation.end()
+
+
 def _random_call(transcript: Transcript) -> str:
     return transcript.mint("tool_call_id", f"call_{uuid4()}")
 
@@ -199,14 +223,16 @@ SCENARIOS: dict[str, Callable[[Transcript, float], None]] = {
     "errors/nothing_pending": nothing_pending,
     "errors/user_message_while_pending": user_message_while_pending,
     "errors/wrong_tool_call_id": wrong_tool_call_id,
+    "errors/refusals": refusals,
 }
 
 
-def run(name: str, base_url: str, settle: float) -> dict[str, Any]:
+def run(name: str, base_url: str, settle: float, swapped: bool) -> dict[str, Any]:
     """Runs one scenario against a server and gives back what the SDK said.
 
     The SDK retries 409 by itself, which would hide the refusals that are the point here.
     """
-    transcript = Transcript(Letta(base_url=base_url, api_key="not-needed", max_retries=0))
+    client = Letta(base_url=base_url, api_key="not-needed", max_retries=0)
+    transcript = Transcript(client, swapped)
     SCENARIOS[name](transcript, settle)
     return transcript.as_json()

@@ -18,8 +18,9 @@ class Step:
 
 
 class Transcript:
-    def __init__(self, client: Letta) -> None:
+    def __init__(self, client: Letta, swapped: bool) -> None:
         self._client = client
+        self._swapped = swapped
         self._minted: dict[str, list[str]] = {}
         self._steps: list[Step] = []
 
@@ -48,6 +49,18 @@ class Transcript:
             self._steps[-1].refusal = refusal
             return
         raise AssertionError(f"{self._steps[-1].call} was not refused")
+
+    def either_way(self, first: Callable[[], None], then: Callable[[], None]) -> None:
+        """Does both, the second one first if the order is swapped; they are told in this order."""
+        if not self._swapped:
+            first()
+            then()
+            return
+        before, self._steps = self._steps, []
+        then()
+        steps, self._steps = self._steps, before
+        first()
+        self._steps.extend(steps)
 
     def as_json(self) -> dict[str, Any]:
         return {"minted": self._minted, "steps": [_step(step) for step in self._steps]}

@@ -1,6 +1,6 @@
 // Runs scenarios through the TypeScript SDK and writes what it said, one JSON file per scenario.
 //
-// Usage: main.mjs --out DIR [--parallel] [--direct] [--settle SECONDS] [SCENARIO...]
+// Usage: main.mjs --out DIR [--parallel] [--swapped] [--direct] [--settle SECONDS] [SCENARIO...]
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,6 +12,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     out: { type: "string" },
     parallel: { type: "boolean" },
+    swapped: { type: "boolean" },
     direct: { type: "boolean" },
     settle: { type: "string", default: "0" },
   },
@@ -41,7 +42,7 @@ async function oneByOne(names) {
 
 async function passes(name) {
   try {
-    const said = await run(name, baseUrl(name), Number(options.settle) * 1000);
+    const said = await run(name, baseUrl(name), Number(options.settle) * 1000, options.swapped);
     const path = join(options.out, `${name}.json`);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, JSON.stringify(said));

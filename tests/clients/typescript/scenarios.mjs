@@ -110,8 +110,8 @@ class Conversation {
   }
 }
 
-function approve(toolCallId) {
-  return answer({ type: "approval", approve: true, tool_call_id: toolCallId });
+function approve(toolCallId, more = {}) {
+  return answer({ type: "approval", approve: true, tool_call_id: toolCallId, ...more });
 }
 
 function deny(toolCallId) {
@@ -188,6 +188,28 @@ async function wrongToolCallId(transcript, settle) {
   await conversation.end();
 }
 
+// All that the server refuses, in one conversation. The right approval may also come first.
+// What comes too late says so, or it would be the same request as the wrong one.
+async function refusals(transcript, settle) {
+  const conversation = await Conversation.begin(transcript, settle);
+  const asked = await conversation.plain(conversation.user(ASK));
+  const wrong = approve(randomCall(transcript));
+  const late = approve(randomCall(transcript), { reason: "Better late than never." });
+  const hasty = conversation.user("Hello.");
+  await transcript.eitherWay(
+    () => transcript.refused(() => conversation.plain(wrong)),
+    async () => {
+      await transcript.refused(() => conversation.plain(hasty));
+      await conversation.plain(approve(awaitedCall(asked)));
+    },
+  );
+  await transcript.refused(() => conversation.plain(late));
+  await conversation.state();
+  await conversation.plain(conversation.user("Thank you for the secret code."));
+  await conversation.wholeHistory();
+  await conversation.end();
+}
+
 function randomCall(transcript) {
   return transcript.mint("tool_call_id", `call_${randomUUID()}`);
 }
@@ -204,12 +226,14 @@ export const SCENARIOS = {
   "errors/nothing_pending": nothingPending,
   "errors/user_message_while_pending": userMessageWhilePending,
   "errors/wrong_tool_call_id": wrongToolCallId,
+  "errors/refusals": refusals,
 };
 
 // Runs one scenario against a server and gives back what the SDK said.
 // The SDK retries 409 by itself, which would hide the refusals that are the point here.
-export async function run(name, baseURL, settle) {
-  const transcript = new Transcript(new Letta({ baseURL, apiKey: "not-needed", maxRetries: 0 }));
+export async function run(name, baseURL, settle, swapped) {
+  const client = new Letta({ baseURL, apiKey: "not-needed", maxRetries: 0 });
+  const transcript = new Transcript(client, swapped);
   await SCENARIOS[name](transcript, settle);
   return transcript;
 }

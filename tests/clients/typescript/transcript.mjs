@@ -4,11 +4,13 @@ import { APIError } from "@letta-ai/letta-client";
 
 export class Transcript {
   #client;
+  #swapped;
   #minted = {};
   #steps = [];
 
-  constructor(client) {
+  constructor(client, swapped) {
     this.#client = client;
+    this.#swapped = swapped;
   }
 
   // Notes a value that this run made up, so that it can be told from the server's own.
@@ -46,6 +48,22 @@ export class Transcript {
       throw refusal;
     }
     step.refused = told(refusal);
+  }
+
+  // Does both, the second one first if the order is swapped; they are told in this order.
+  async eitherWay(first, then) {
+    if (!this.#swapped) {
+      await first();
+      await then();
+      return;
+    }
+    const before = this.#steps;
+    this.#steps = [];
+    await then();
+    const steps = this.#steps;
+    this.#steps = before;
+    await first();
+    this.#steps.push(...steps);
   }
 
   toJSON() {
