@@ -18,7 +18,8 @@ use crate::measure::{Bench, Contender, Effort, Table, compare};
 pub const ALL: &[Bench] = &[("learning the order of 100,000 events", learning)];
 
 /// What [`accuracy`] is called.
-pub const ACCURACY: &str = "order learned from few traces: unseen accepted / mutants rejected";
+pub const ACCURACY: &str =
+    "order learned from few traces: further ones accepted / mutants rejected";
 
 type Learner = Box<dyn Fn(&[Word]) -> Learned>;
 
