@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, learn};
 use crate::invariant::Invariant;
-use crate::order::{Next, Order, Word};
+use crate::order::{Order, Word};
 use crate::shape::Schema;
 
 /// What a check has found about one endpoint.
@@ -98,7 +98,9 @@ impl Contract {
     fn breaches(&self, answer: &Answer) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         if let Some(word) = &answer.word {
-            found.extend(out_of_order(self.order.as_ref(), word).map(|what| (ORDER, what)));
+            found.extend(
+                out_of_order(self.order.as_ref(), word).into_iter().map(|what| (ORDER, what)),
+            );
         }
         let untied = answer.with_trace(|trace| Invariant::check(&self.invariants, trace));
         found.extend(untied.iter().map(|violation| (INVARIANTS, violation.invariant.to_string())));
@@ -121,35 +123,13 @@ fn part_number(part: &str) -> usize {
     [ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
 }
 
-/// What is wrong with the first event that is out of order.
-fn out_of_order(order: Option<&Order>, word: &Word) -> Option<String> {
+/// What is out of order.
+fn out_of_order(order: Option<&Order>, word: &Word) -> Vec<String> {
     let Some(order) = order else {
-        return Some("messages came where none were accepted".to_owned());
+        return vec!["messages came where none were accepted".to_owned()];
     };
-    let mut run = order.run();
-    let mut before: Option<&str> = None;
-    for event in word.events() {
-        let expected = run.expected();
-        if !run.push(&event) {
-            return Some(surprise(before, &format!("`{}` came", event.tag), &expected));
-        }
-        before =
-            Some(word.tokens.iter().find(|token| token.tag == event.tag).map_or("", |it| &it.tag));
-    }
-    (!run.is_complete()).then(|| surprise(before, "the stream ended", &run.expected()))
-}
-
-fn surprise(before: Option<&str>, what: &str, expected: &[Next]) -> String {
-    let after =
-        before.map_or_else(|| "at the beginning".to_owned(), |tag| format!("after `{tag}`"));
-    let expected: Vec<String> = expected
-        .iter()
-        .map(|next| match next {
-            Next::Event(pattern) => format!("`{pattern}`"),
-            Next::End => "the end".to_owned(),
-        })
-        .collect();
-    format!("{after} {what}; expected was {}", expected.join(" or "))
+    let explanation = order.explain(&word.events(), None);
+    explanation.deviations().map(|deviation| explanation.sentence(deviation)).collect()
 }
 
 /// What is wrong with JSON texts. Elements of arrays are not told apart.
