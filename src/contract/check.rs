@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::traffic::{Answer, Traffic};
-use super::{Contract, Endpoint, learn};
+use super::{Contract, Endpoint, Orders, learn};
 use crate::invariant::Invariant;
-use crate::order::{Order, Word};
+use crate::order::Word;
 use crate::shape::Schema;
 
 /// What a check has found about one endpoint.
@@ -99,7 +99,9 @@ impl Contract {
         let mut found = Vec::new();
         if let Some(word) = &answer.word {
             found.extend(
-                out_of_order(self.order.as_ref(), word).into_iter().map(|what| (ORDER, what)),
+                out_of_order(self.order.as_ref(), answer.asked.as_deref(), word)
+                    .into_iter()
+                    .map(|what| (ORDER, what)),
             );
         }
         let untied = answer.with_trace(|trace| Invariant::check(&self.invariants, trace));
@@ -124,10 +126,11 @@ fn part_number(part: &str) -> usize {
 }
 
 /// What is out of order.
-fn out_of_order(order: Option<&Order>, word: &Word) -> Vec<String> {
-    let Some(order) = order else {
+fn out_of_order(orders: Option<&Orders>, asked: Option<&str>, word: &Word) -> Vec<String> {
+    let Some(orders) = orders else {
         return vec!["messages came where none were accepted".to_owned()];
     };
+    let Some(order) = orders.of(asked) else { return vec![orders.unknown(asked)] };
     let explanation = order.explain(&word.events(), None);
     explanation.deviations().map(|deviation| explanation.sentence(deviation)).collect()
 }

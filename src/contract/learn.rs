@@ -1,18 +1,15 @@
 //! Learning what a server promises from what was recorded.
 
 use super::traffic::Answer;
-use super::{Contract, Endpoint};
+use super::{Contract, Endpoint, Orders};
 use crate::invariant::{Invariant, Learner};
-use crate::order::{Learned, Style, Word};
 use crate::shape::{Schema, Shape};
 
 /// What the answers of an endpoint have in common.
 pub(super) fn learn(endpoint: &Endpoint, answers: &[Answer]) -> Contract {
-    let words: Vec<Word> = answers.iter().filter_map(|answer| answer.word.clone()).collect();
-    let order = Learned::from_words(&words).order(Style::Shortest).ok();
     Contract {
         endpoint: endpoint.clone(),
-        order: order.filter(|_| !words.is_empty()),
+        order: Orders::learn(answers),
         invariants: invariants(answers),
         events: schema(
             answers.iter().map(|answer| answer.events.iter().map(|said| &*said.json).collect()),

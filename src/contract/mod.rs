@@ -7,15 +7,16 @@
 mod check;
 mod endpoint;
 mod learn;
+mod orders;
 mod text;
 mod traffic;
 
 pub use check::{Breach, Finding, check};
 pub use endpoint::Endpoint;
+pub use orders::{Case, Orders};
 pub use traffic::Traffic;
 
 use crate::invariant::Invariant;
-use crate::order::Order;
 use crate::shape::Schema;
 
 /// What a server promises at one endpoint.
@@ -24,7 +25,7 @@ pub struct Contract {
     /// Which one.
     pub endpoint: Endpoint,
     /// In which order the messages of an answer come; nothing if an answer is none in messages.
-    pub order: Option<Order>,
+    pub order: Option<Orders>,
     /// What ties the messages of a stream together.
     pub invariants: Vec<Invariant>,
     /// What each message of a stream looks like.

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Contract;
+use super::{Case, Contract, Orders};
 use crate::error::{Error, Kind, Result};
 use crate::invariant::Invariant;
 use crate::nearest;
+use crate::order::Order;
 
 /// So wide an order is written.
 const WIDTH: usize = 92;
@@ -14,13 +15,18 @@ const WIDTH: usize = 92;
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.endpoint)?;
-        let order = self.order.as_ref().map(|order| order.expression().lines(WIDTH));
+        let by = self.order.as_ref().map_or(&[][..], |orders| &orders.by);
+        let order_name = match by {
+            [] => ORDER.to_owned(),
+            by => format!("{BY}{}", by.join(", ")),
+        };
+        let order = self.order.as_ref().map(orders_text);
         let events = self.events.as_ref().map(ToString::to_string);
         let body = self.body.as_ref().map(ToString::to_string);
         let lines: Vec<String> = self.invariants.iter().map(ToString::to_string).collect();
         let invariants = (!lines.is_empty()).then(|| lines.join("\n"));
         for (name, text) in
-            [("order", order), ("invariants", invariants), ("events", events), ("body", body)]
+            [(&*order_name, order), ("invariants", invariants), ("events", events), ("body", body)]
         {
             let Some(text) = text else { continue };
             writeln!(f, "  {name}")?;
@@ -63,10 +69,13 @@ impl FromStr for Contract {
 impl Contract {
     fn put(&mut self, name: &str, text: &str) -> Result<()> {
         match name {
-            "order" => {
-                self.order = Some(
-                    text.parse().map_err(|error| unreadable("its order cannot be read", error))?,
-                )
+            ORDER => {
+                let case = Case { says: String::new(), order: order(text)? };
+                self.order = Some(Orders { by: Vec::new(), cases: vec![case] });
+            }
+            _ if name.starts_with(BY) => {
+                let by = name[BY.len()..].split(", ").map(str::to_owned).collect();
+                self.order = Some(Orders { by, cases: cases(text)? });
             }
             "invariants" => self.invariants = invariants(text)?,
             "events" => {
@@ -83,6 +92,44 @@ impl Contract {
         }
         Ok(())
     }
+}
+
+const ORDER: &str = "order";
+
+/// What stands before the field that decides about the order.
+const BY: &str = "order by request.";
+
+fn orders_text(orders: &Orders) -> String {
+    match orders.cases.as_slice() {
+        [only] if orders.by.is_empty() => only.order.expression().lines(WIDTH),
+        _ => cases_text(orders),
+    }
+}
+
+fn cases_text(orders: &Orders) -> String {
+    let cases = orders.cases.iter().map(|case| {
+        let order = case.order.expression().lines(WIDTH - 2);
+        let order: Vec<String> = order.lines().map(|line| format!("  {line}")).collect();
+        format!("{}\n{}", case.says, order.join("\n"))
+    });
+    cases.collect::<Vec<_>>().join("\n")
+}
+
+fn cases(text: &str) -> Result<Vec<Case>> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut cases = Vec::new();
+    let mut at = 0;
+    while let Some(says) = lines.get(at) {
+        let inside = lines[at + 1..].iter().take_while(|line| line.starts_with(' '));
+        let inside: Vec<&str> = inside.copied().collect();
+        at += inside.len() + 1;
+        cases.push(Case { says: says.trim().to_owned(), order: order(&inside.join("\n"))? });
+    }
+    Ok(cases)
+}
+
+fn order(text: &str) -> Result<Order> {
+    text.parse().map_err(|error| unreadable("its order cannot be read", error))
 }
 
 const PARTS: [&str; 4] = ["order", "invariants", "events", "body"];

@@ -13,6 +13,8 @@ pub(crate) struct Leaf<'a> {
     pub(crate) name: Cow<'a, str>,
     /// What it says, without quotes and escapes.
     pub(crate) value: Cow<'a, str>,
+    /// The same as it is spelled.
+    pub(crate) spelled: &'a str,
 }
 
 struct Open<'a> {
@@ -29,7 +31,7 @@ impl<'a> Text<'a> {
         let mut leaves = Vec::new();
         let mut open: Vec<Open<'a>> = Vec::new();
         for token in self.tokens() {
-            let value = match token {
+            let (value, spelled) = match token {
                 Token::Open(container) => {
                     let (pointer, name) = open.last_mut().map_or_else(Default::default, Open::next);
                     open.push(Open { container, pointer, items: 0, name, has_key: false });
@@ -40,8 +42,8 @@ impl<'a> Text<'a> {
                     continue;
                 }
                 Token::Comma | Token::Colon => continue,
-                Token::String(spelled) => unescape(spelled),
-                Token::Scalar(spelled) => spelled.into(),
+                Token::String(spelled) => (unescape(spelled), spelled),
+                Token::Scalar(spelled) => (spelled.into(), spelled),
             };
             match open.last_mut() {
                 Some(parent) if parent.container == Container::Object && !parent.has_key => {
@@ -50,7 +52,7 @@ impl<'a> Text<'a> {
                 }
                 parent => {
                     let (pointer, name) = parent.map_or_else(Default::default, Open::next);
-                    leaves.push(Leaf { pointer, name, value });
+                    leaves.push(Leaf { pointer, name, value, spelled });
                 }
             }
         }
