@@ -4,7 +4,6 @@ mod config;
 mod file;
 mod folder;
 mod journal;
-#[cfg(feature = "cli")]
 mod list;
 mod mention;
 mod replace;
