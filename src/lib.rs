@@ -66,8 +66,9 @@
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
-//!   [`message`]: typed messages; [`cassette`]: the data and its file; [`rules`]: what a person says
-//!   about matching. None of these does any IO.
+//!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
+//!   like; [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of
+//!   these does any IO.
 //!
 //! # Limits
 //!
@@ -91,6 +92,7 @@ mod mode;
 mod mount;
 mod multipart;
 mod nearest;
+pub mod order;
 mod percent;
 mod recorder;
 pub mod redact;
@@ -99,6 +101,7 @@ pub mod report;
 pub mod rules;
 mod server;
 pub mod session;
+pub mod shape;
 pub mod store;
 
 pub use cassette::{Cassette, Name};

@@ -18,7 +18,7 @@ const ROWS: [&[&str]; 11] = [
     &["report"],
     &["matching"],
     &["redact", "correlate", "diff"],
-    &["message"],
+    &["message", "order", "shape"],
     &["cassette"],
     &["multipart", "rules"],
     &["error", "json", "nearest", "percent"],

@@ -62,13 +62,10 @@ impl Values<'_> {
             }
             _ => {}
         }
-        let segments = path.split('/').enumerate();
-        let hashes: Vec<u64> = segments
-            .map(|(index, segment)| {
-                self.words(item(PATH, index as u64), &percent::decoded(segment))
-            })
-            .collect();
-        combine(&hashes)
+        path.split('/').enumerate().fold(PATH, |hash, (index, segment)| {
+            let place = item(PATH, index as u64);
+            combine(&[hash, self.words(place, &percent::decoded(segment))])
+        })
     }
 
     fn query(&mut self, query: &str) -> u64 {

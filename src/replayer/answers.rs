@@ -20,8 +20,12 @@ use crate::server::{
 
 /// A recorded answer, made ready to be sent any number of times.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are answers, and each box is one more place in memory to go to"
+)]
 pub(super) enum Ready {
-    Answer(Box<Prepared>),
+    Answer(Prepared),
     Nothing(End),
 }
 
@@ -57,9 +61,7 @@ impl Ready {
     pub(super) fn of(interaction: &Interaction, upstream: &str, origins: &Origins) -> Self {
         match &interaction.outcome {
             Outcome::Nothing(end) => Self::Nothing(*end),
-            Outcome::Response(response) => {
-                Self::Answer(Box::new(Prepared::of(response, upstream, origins)))
-            }
+            Outcome::Response(response) => Self::Answer(Prepared::of(response, upstream, origins)),
         }
     }
 

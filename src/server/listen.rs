@@ -23,6 +23,15 @@ pub trait Handler: Send + Sync + 'static {
     fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Answer> + Send;
 }
 
+/// What the handler is told of the names of header fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldNames {
+    /// How the client spelled them: for passing them on. To keep that takes time for each request.
+    AsSent,
+    /// Only what they mean.
+    AsMeant,
+}
+
 /// A server on its own task of the current runtime.
 #[derive(Debug)]
 pub struct Server {
@@ -55,17 +64,22 @@ impl Server {
         })
     }
 
-    /// Starts to answer what arrives at `listener`.
+    /// Starts to answer what arrives at `listener`, with the names of header fields as they are asked
+    /// for.
     ///
     /// # Errors
     ///
     /// If the listener has no address any more.
-    pub fn start<H: Handler>(listener: TcpListener, handler: Arc<H>) -> Result<Self> {
+    pub fn start<H: Handler>(
+        listener: TcpListener,
+        handler: Arc<H>,
+        names: FieldNames,
+    ) -> Result<Self> {
         let address = listener
             .local_addr()
             .map_err(|source| Error::new(Kind::Bind { address: "?".to_owned() }).because(source))?;
         let (phase, phases) = watch::channel(Phase::Serving);
-        let accepting = tokio::spawn(accept(listener, handler, phases));
+        let accepting = tokio::spawn(accept(listener, handler, names, phases));
         Ok(Self { address, phase, accepting })
     }
 
@@ -88,6 +102,7 @@ impl Server {
 async fn accept<H: Handler>(
     listener: TcpListener,
     handler: Arc<H>,
+    names: FieldNames,
     mut phases: watch::Receiver<Phase>,
 ) {
     let mut connections = JoinSet::new();
@@ -98,7 +113,7 @@ async fn accept<H: Handler>(
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(serve(stream, Arc::clone(&handler), phases.clone()));
+                    connections.spawn(serve(stream, Arc::clone(&handler), names, phases.clone()));
                 }
                 // Out of file descriptors, or a connection that was gone before it was taken.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -114,7 +129,12 @@ async fn accept<H: Handler>(
     }
 }
 
-async fn serve<H: Handler>(stream: TcpStream, handler: Arc<H>, mut phases: watch::Receiver<Phase>) {
+async fn serve<H: Handler>(
+    stream: TcpStream,
+    handler: Arc<H>,
+    names: FieldNames,
+    mut phases: watch::Receiver<Phase>,
+) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
@@ -122,7 +142,7 @@ async fn serve<H: Handler>(stream: TcpStream, handler: Arc<H>, mut phases: watch
         async move { Ok::<_, Infallible>(handler.handle(request).await) }
     });
     let connection = http1::Builder::new()
-        .preserve_header_case(true)
+        .preserve_header_case(names == FieldNames::AsSent)
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

@@ -8,7 +8,7 @@ mod place;
 
 pub use address::Address;
 pub use answer::{Answer, AnswerBody, Cut, Flushed, OURS, cut_after, full, no_answer, problem};
-pub use listen::{Handler, Server};
+pub use listen::{FieldNames, Handler, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_name_us,
 };

@@ -16,7 +16,7 @@ use crate::recorder::{Patience, Upstream};
 use crate::replayer::Pace;
 use crate::report::Rerun;
 use crate::rules::{Config, Rules};
-use crate::server::Server;
+use crate::server::{FieldNames, Server};
 use crate::store;
 
 /// Is told what happens.
@@ -201,7 +201,11 @@ impl SessionBuilder {
         let listen = self.listen;
         let gateway = Arc::new(Gateway::open(self.complete()?).await?);
         let listener = Server::bind(listen).await?;
-        let server = Server::start(listener, Arc::clone(&gateway))?;
+        let names = match gateway.mode() {
+            Mode::Replay => FieldNames::AsMeant,
+            _ => FieldNames::AsSent,
+        };
+        let server = Server::start(listener, Arc::clone(&gateway), names)?;
         Ok(Session { gateway, server })
     }
 

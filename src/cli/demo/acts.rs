@@ -16,7 +16,7 @@ use crate::cassette::Cassette;
 use crate::cli::{Exit, tell};
 use crate::error::{Error, Result};
 use crate::mode::Mode;
-use crate::server::Server;
+use crate::server::{FieldNames, Server};
 use crate::session::Event;
 use crate::store;
 
@@ -50,7 +50,8 @@ pub(super) async fn play(plan: &Plan) -> Result<Exit> {
 
 async fn start(plan: &Plan) -> Result<Server> {
     let listener = Server::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    let server = Server::start(listener, Arc::new(AgentServer::new(plan.per_token)))?;
+    let server =
+        Server::start(listener, Arc::new(AgentServer::new(plan.per_token)), FieldNames::AsMeant)?;
     stage::act(1, "A server starts");
     stage::text(&format!(
         "An agent server is up at http://{}. It streams tokens, asks a human before it acts, and \

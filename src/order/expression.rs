@@ -1,0 +1,199 @@
+//! What an order is made of.
+
+use super::guard::Guard;
+
+/// An order of events: a regular expression over their tags, with interleaving and slices.
+///
+/// The constructors ([`Expression::sequence`], [`Expression::choice`], …) keep to one form for what
+/// reads the same: no sequence in a sequence, no choice in a choice, no group of one. What is built
+/// with them is what parsing its text gives back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Expression {
+    /// No event at all, written `()`.
+    Nothing,
+    /// One event.
+    Event(Pattern),
+    /// One behind the other.
+    Sequence(Vec<Self>),
+    /// One of these, written with `|`.
+    Choice(Vec<Self>),
+    /// All of these, their events in any mixture, written with `&`.
+    Interleaved(Vec<Self>),
+    /// Again and again, written `?`, `*`, `+`, `{m,n}`.
+    Repeated(Box<Self>, Times),
+    /// The events of one value of a key, written `per KEY (…)`.
+    Slice(Slice),
+}
+
+/// What one event has to be.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pattern {
+    /// Its tag; any tag (`_`) if there is none.
+    pub tag: Option<String>,
+    /// What must hold of its fields.
+    pub guards: Vec<Guard>,
+}
+
+/// How often something comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Times {
+    /// At least so often.
+    pub min: u32,
+    /// At most so often; without end if there is none.
+    pub max: Option<u32>,
+}
+
+/// All events with one value of a key.
+///
+/// They are a word of their own, which has to be as [`Slice::each`] says. Around them they stand for
+/// one event, at the place of the first of them.
+///
+/// # Rationale
+///
+/// That the events of a slice come in a row is a promise worth keeping, and most servers keep it. It
+/// holds unless the order says otherwise: `per KEY & (…)` lets events of other slices, and others,
+/// come between.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slice {
+    /// The field whose values tell the slices apart.
+    pub key: String,
+    /// Whether other events may come between.
+    pub between: Between,
+    /// What the events of one slice have to be.
+    pub each: Box<Expression>,
+}
+
+/// What may come between two events of one slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Between {
+    /// Nothing: they come in a row.
+    Nothing,
+    /// Events of other slices, and others. Written `&`.
+    Others,
+}
+
+impl Times {
+    /// `?`
+    pub const OPTIONAL: Self = Self { min: 0, max: Some(1) };
+    /// `*`
+    pub const ANY: Self = Self { min: 0, max: None };
+    /// `+`
+    pub const SOME: Self = Self { min: 1, max: None };
+
+    const ONCE: Self = Self { min: 1, max: Some(1) };
+    const NEVER: Self = Self { min: 0, max: Some(0) };
+
+    /// Whether there is a sign for it, so that two of them are again one.
+    fn is_plain(self) -> bool {
+        [Self::OPTIONAL, Self::ANY, Self::SOME].contains(&self)
+    }
+}
+
+impl Expression {
+    /// An event with a tag.
+    pub fn tag(tag: impl Into<String>) -> Self {
+        Self::Event(Pattern { tag: Some(tag.into()), guards: Vec::new() })
+    }
+
+    /// One behind the other.
+    pub fn sequence(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut flat = Vec::new();
+        for part in parts {
+            match part {
+                Self::Nothing => {}
+                Self::Sequence(parts) => flat.extend(parts),
+                part => flat.push(part),
+            }
+        }
+        single(flat, Self::Sequence)
+    }
+
+    /// One of these.
+    pub fn choice(parts: impl IntoIterator<Item = Self>) -> Self {
+        let (mut flat, mut optional) = (Vec::new(), false);
+        for part in parts {
+            match part {
+                Self::Nothing => optional = true,
+                Self::Choice(parts) => flat.extend(parts),
+                Self::Repeated(part, Times::OPTIONAL) => {
+                    optional = true;
+                    match *part {
+                        Self::Choice(parts) => flat.extend(parts),
+                        part => flat.push(part),
+                    }
+                }
+                part => flat.push(part),
+            }
+        }
+        let choice = single(flat, Self::Choice);
+        if optional { choice.repeated(Times::OPTIONAL) } else { choice }
+    }
+
+    /// All of these, in any mixture.
+    pub fn interleaved(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut flat = Vec::new();
+        for part in parts {
+            match part {
+                Self::Nothing => {}
+                Self::Interleaved(parts) => flat.extend(parts),
+                part => flat.push(part),
+            }
+        }
+        single(flat, Self::Interleaved)
+    }
+
+    /// This again and again.
+    #[must_use]
+    pub fn repeated(self, times: Times) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            _ if times == Times::NEVER => Self::Nothing,
+            this if times == Times::ONCE => this,
+            Self::Repeated(inner, of) if of.is_plain() && times.is_plain() => {
+                let max = of.max.zip(times.max).map(|_| 1);
+                Self::Repeated(inner, Times { min: of.min.min(times.min), max })
+            }
+            this => Self::Repeated(Box::new(this), times),
+        }
+    }
+
+    /// The events of one value of `key`.
+    pub fn per(key: impl Into<String>, between: Between, each: Self) -> Self {
+        Self::Slice(Slice { key: key.into(), between, each: Box::new(each) })
+    }
+
+    /// Whether no event at all is in order.
+    pub fn is_nullable(&self) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Event(_) | Self::Slice(_) => false,
+            Self::Choice(parts) => parts.iter().any(Self::is_nullable),
+            Self::Sequence(parts) | Self::Interleaved(parts) => parts.iter().all(Self::is_nullable),
+            Self::Repeated(inner, times) => times.min == 0 || inner.is_nullable(),
+        }
+    }
+
+    /// How many signs it takes to say it: tags, groups and repetitions.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Nothing => 1,
+            Self::Event(pattern) => 1 + pattern.guards.len(),
+            Self::Sequence(parts) => parts.iter().map(Self::size).sum(),
+            Self::Choice(parts) | Self::Interleaved(parts) => {
+                parts.iter().map(|part| part.size() + 1).sum()
+            }
+            Self::Repeated(inner, _) => inner.size() + 1,
+            Self::Slice(slice) => slice.each.size() + 2,
+        }
+    }
+}
+
+/// A group of one is what is in it.
+fn single(mut parts: Vec<Expression>, group: fn(Vec<Expression>) -> Expression) -> Expression {
+    match parts.len() {
+        0 => Expression::Nothing,
+        1 => parts.remove(0),
+        _ => group(parts),
+    }
+}

@@ -1,0 +1,21 @@
+//! Orders from examples.
+
+mod chare;
+mod choice;
+mod coverage;
+mod difference;
+mod edges;
+mod graph;
+mod learned;
+mod neighbours;
+mod slicing;
+mod sore;
+mod word;
+
+pub use choice::Style;
+pub use coverage::Coverage;
+pub use difference::{Difference, NewEdge};
+pub use edges::{Edges, Letter, Place, Seen, Witness};
+pub use learned::{Learned, Share};
+pub use slicing::Slicing;
+pub use word::{Token, Word};

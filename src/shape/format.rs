@@ -1,0 +1,221 @@
+//! What strings look like.
+
+use std::fmt;
+
+/// What all strings of a place look like.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// A UUID with dashes (RFC 9562).
+    Uuid,
+    /// A date and a time, with a zone (RFC 3339) or, as Python writes it, without.
+    DateTime,
+    /// A date.
+    Date,
+    /// An absolute address with `://`.
+    Uri,
+    /// An integer in a string.
+    Integer,
+    /// A value that was minted: a UUID, a random word, either of them behind a prefix.
+    Id,
+    /// A value that was minted, behind this prefix: `message` in `message-8babbcfb-…`.
+    Prefixed(String),
+}
+
+/// The formats that a string has, as bits: those of many strings are what their bits have in common.
+pub(super) const UUID: u8 = 1;
+pub(super) const DATE_TIME: u8 = 1 << 1;
+pub(super) const DATE: u8 = 1 << 2;
+pub(super) const URI: u8 = 1 << 3;
+pub(super) const INTEGER: u8 = 1 << 4;
+pub(super) const ID: u8 = 1 << 5;
+pub(super) const PREFIXED: u8 = 1 << 6;
+
+/// No format is longer, addresses apart.
+const LONGEST: usize = 128;
+
+impl Format {
+    /// The formats with a name of their own, and their names.
+    pub(super) const NAMED: [(Self, &'static str); 6] = [
+        (Self::Uuid, "uuid"),
+        (Self::DateTime, "date-time"),
+        (Self::Date, "date"),
+        (Self::Uri, "uri"),
+        (Self::Integer, "integer-string"),
+        (Self::Id, "Id"),
+    ];
+
+    /// Whether a string has it.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        let (bits, prefix) = formats(text);
+        match self {
+            Self::Prefixed(wanted) => bits & PREFIXED != 0 && text[..prefix] == **wanted,
+            other => bits & other.bit() != 0,
+        }
+    }
+
+    /// Whether every string that has the other one has this one.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        self == other || (*self == Self::Id && matches!(other, Self::Uuid | Self::Prefixed(_)))
+    }
+
+    const fn bit(&self) -> u8 {
+        match self {
+            Self::Uuid => UUID,
+            Self::DateTime => DATE_TIME,
+            Self::Date => DATE,
+            Self::Uri => URI,
+            Self::Integer => INTEGER,
+            Self::Id => ID,
+            Self::Prefixed(_) => PREFIXED,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Prefixed(prefix) = self {
+            return write!(f, "Id<{prefix}>");
+        }
+        let name = Self::NAMED.iter().find(|(format, _)| format == self);
+        f.write_str(name.map_or("string", |(_, name)| name))
+    }
+}
+
+/// The formats that a string has, and the length of the prefix before what was minted.
+pub(super) fn formats(text: &str) -> (u8, usize) {
+    let bytes = text.as_bytes();
+    let Some(first) = bytes.first() else { return (0, 0) };
+    if bytes.len() > LONGEST || !(first.is_ascii_alphanumeric() || *first == b'-') {
+        return (uri(bytes), 0);
+    }
+    if is_uuid(bytes) {
+        return (UUID | ID, 0);
+    }
+    let whole =
+        [(is_integer(bytes), INTEGER), (is_date(bytes), DATE), (is_date_time(bytes), DATE_TIME)];
+    if let Some((_, bit)) = whole.iter().find(|(is, _)| *is) {
+        return (*bit, 0);
+    }
+    match prefix(bytes) {
+        Some(prefix) => (PREFIXED | ID, prefix),
+        None if bytes.len() >= 16 && is_random(bytes) => (ID, 0),
+        None => (uri(bytes), 0),
+    }
+}
+
+fn is_uuid(bytes: &[u8]) -> bool {
+    bytes.len() == 36
+        && bytes.iter().enumerate().all(|(index, byte)| match index {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+fn is_integer(bytes: &[u8]) -> bool {
+    let digits = bytes.strip_prefix(b"-").unwrap_or(bytes);
+    let leading = digits.len() > 1 && digits[0] == b'0';
+    !digits.is_empty() && digits.len() <= 20 && !leading && digits.iter().all(u8::is_ascii_digit)
+}
+
+fn is_date(bytes: &[u8]) -> bool {
+    fits(bytes, b"0000-00-00")
+}
+
+fn is_date_time(bytes: &[u8]) -> bool {
+    let Some((head, rest)) = bytes.split_at_checked(19) else { return false };
+    if !fits(head, b"0000-00-00T00:00:00") && !fits(head, b"0000-00-00 00:00:00") {
+        return false;
+    }
+    let fraction = match rest {
+        [b'.', digits @ ..] => 1 + digits.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+        _ => 0,
+    };
+    let zone = &rest[fraction..];
+    fraction != 1
+        && (matches!(zone, b"" | b"Z" | b"z") || fits(zone, b"+00:00") || fits(zone, b"-00:00"))
+}
+
+/// Whether the bytes are those of a pattern in which `0` is any digit.
+fn fits(bytes: &[u8], pattern: &[u8]) -> bool {
+    bytes.len() == pattern.len()
+        && bytes.iter().zip(pattern).all(|(byte, expected)| match expected {
+            b'0' => byte.is_ascii_digit(),
+            _ => byte == expected,
+        })
+}
+
+fn uri(bytes: &[u8]) -> u8 {
+    let scheme = bytes.iter().take(16).position(|byte| *byte == b':').unwrap_or(0);
+    let (before, after) = bytes.split_at(scheme);
+    let is_scheme = before.first().is_some_and(u8::is_ascii_lowercase)
+        && before.iter().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+.-".contains(byte)
+        });
+    let is_address = after.starts_with(b"://")
+        && after.len() > 3
+        && after.iter().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(byte));
+    if is_scheme && is_address { URI } else { 0 }
+}
+
+/// The length of the lower-case words before something that was minted.
+fn prefix(bytes: &[u8]) -> Option<usize> {
+    let mut end = 0;
+    loop {
+        let word = bytes[end..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let separator = bytes.get(end + word)?;
+        if word == 0 || !matches!(separator, b'-' | b'_') {
+            return None;
+        }
+        end += word + 1;
+        let rest = &bytes[end..];
+        if is_uuid(rest) || (rest.len() >= 8 && is_random(rest)) {
+            return Some(end - 1);
+        }
+    }
+}
+
+/// Whether letters and digits change so often that nobody has thought of the word.
+fn is_random(word: &[u8]) -> bool {
+    let changes = word.windows(2).filter(|two| two[0].is_ascii_digit() != two[1].is_ascii_digit());
+    word.iter().all(u8::is_ascii_alphanumeric) && changes.count() >= 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let (_, length) = formats(text);
+        let mut all: Vec<Format> = Format::NAMED.iter().map(|(format, _)| format.clone()).collect();
+        all.push(Format::Prefixed(text[..length].to_owned()));
+        let found: Vec<String> =
+            all.iter().filter(|it| it.fits(text)).map(ToString::to_string).collect();
+
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn formats_are_told_by_the_value() {
+        check("6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", &["uuid", "Id"]);
+        check("message-6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", &["Id", "Id<message>"]);
+        check("toolu_98a5f7163e0582751f4f3b89", &["Id", "Id<toolu>"]);
+        check("test-agent-8f3a9c2b", &["Id", "Id<test-agent>"]);
+        check("01ARZ3NDEKTSV4RRFFQ69G5FAV", &["Id"]);
+        check("2026-11-21T04:27:40+00:00", &["date-time"]);
+        check("2026-11-21T04:27:40.123456", &["date-time"]);
+        check("2026-11-21T04:27:40.", &[]);
+        check("2026-11-21", &["date"]);
+        check("http://127.0.0.1:8283/v1?a=b", &["uri"]);
+        check("-740845635798344975", &["integer-string"]);
+    }
+
+    #[test]
+    fn words_have_no_format() {
+        for word in
+            ["", "Hello", "007", "claude-sonnet-4-5-20250929", "get_base64encoded", "note: x", "a"]
+        {
+            check(word, &[]);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What JSON values look like: learned from samples, written as text, checked and compared.
+//!
+//! A [`Shape`] learns, in any order and in parts that are merged. Finished it is a [`Schema`]: a
+//! promise that reads like an interface, says what a value breaks ([`Schema::accepts`]), what has
+//! changed from one to another ([`Schema::changes`]), and can be exported as JSON Schema.
+//!
+//! # Sources
+//!
+//! Merging: Baazizi et al., *Schema inference for massive JSON datasets*, EDBT 2017. Tagged unions:
+//! Klettke et al., DEco@VLDB 2022; Yun et al., *ReCG*, VLDB 2024. Maps: Spoth et al., *Reducing
+//! ambiguity in JSON schema discovery*, SIGMOD 2021.
+
+mod accept;
+mod change;
+mod choose;
+mod cover;
+mod finish;
+mod format;
+mod learn;
+mod objects;
+mod parse;
+mod sample;
+mod schema;
+mod show;
+mod strings;
+mod tags;
+mod witness;
+
+pub use accept::{Fault, Violation};
+pub use change::{Change, Difference};
+pub use format::Format;
+pub use learn::{NotJson, Shape};
+pub use parse::{ParseError, ParseErrors, Problem};
+pub use schema::Schema;
+pub use witness::{Tally, Witness, Witnesses};

@@ -1,0 +1,246 @@
+//! A promise as text that reads like an interface.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write};
+
+use super::schema::{Field, Fields, Number, Object, Presence, Schema, Text, Union};
+
+/// What stands for what is not known yet.
+pub(super) const OPEN: &str = "…";
+
+impl fmt::Display for Schema {
+    /// One line for each field, ended by a line feed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        self.write_line(&mut out, 0);
+        f.write_str(&out)
+    }
+}
+
+impl Schema {
+    /// It as text on one line.
+    pub(super) fn inline(&self) -> String {
+        let mut out = String::new();
+        expression(self, Style::Inline, &mut out);
+        out
+    }
+
+    /// Ends a line and writes the lines below it.
+    fn write_line(&self, out: &mut String, depth: usize) {
+        if blocks(self) > 1 {
+            expression(self, Style::Inline, out);
+            out.push('\n');
+            return;
+        }
+        expression(self, Style::Block, out);
+        out.push('\n');
+        if let Some(object) = block(self) {
+            write_block(object, out, depth + 1);
+        }
+    }
+}
+
+/// Where the fields of objects are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// On the lines below.
+    Block,
+    /// Between braces.
+    Inline,
+}
+
+/// How many objects there are whose fields would stand on lines of their own.
+fn blocks(schema: &Schema) -> usize {
+    let array = schema.array.as_deref().map_or(0, blocks);
+    let object = schema.object.as_deref().map_or(0, |object| match object {
+        Object::Plain(fields) if fields.fields.is_empty() && !fields.open => {
+            fields.rest.as_ref().map_or(0, |rest| blocks(&rest.schema))
+        }
+        Object::Plain(_) | Object::Union(_) => 1,
+    });
+    array + object
+}
+
+/// The object whose fields stand on the lines below.
+fn block(schema: &Schema) -> Option<&Object> {
+    fn of_object(object: &Object) -> Option<&Object> {
+        match object {
+            Object::Plain(fields) if fields.fields.is_empty() && !fields.open => {
+                fields.rest.as_ref().and_then(|rest| block(&rest.schema))
+            }
+            object => Some(object),
+        }
+    }
+    schema.array.as_deref().and_then(block).or_else(|| schema.object.as_deref().and_then(of_object))
+}
+
+fn write_block(object: &Object, out: &mut String, depth: usize) {
+    let indent = "  ".repeat(depth);
+    match object {
+        Object::Plain(fields) => {
+            for (name, field) in shown(fields) {
+                let _ = write!(out, "{indent}{}{}: ", Name(name), mark(field));
+                field.schema.write_line(out, depth);
+            }
+            if let Some(rest) = &fields.rest {
+                let _ = write!(out, "{indent}[{}]: ", alternatives(&rest.name).join(" | "));
+                rest.schema.write_line(out, depth);
+            }
+            if fields.open {
+                let _ = writeln!(out, "{indent}{OPEN}");
+            }
+        }
+        Object::Union(union) => {
+            for (value, branch) in &union.branches {
+                let _ = write!(out, "{indent}{}", Name(value));
+                if let Object::Union(inner) = branch {
+                    let _ = write!(out, " by {}", Name(&inner.tag));
+                }
+                out.push('\n');
+                write_block(branch, out, depth + 1);
+            }
+            if union.open {
+                let _ = writeln!(out, "{indent}{OPEN}");
+            }
+        }
+    }
+}
+
+/// The fields in the order in which they are shown.
+pub(super) fn shown(fields: &Fields) -> Vec<(&String, &Field)> {
+    let mut shown: Vec<_> = fields.fields.iter().collect();
+    shown.sort_by_key(|(_, field)| field.position);
+    shown
+}
+
+fn mark(field: &Field) -> &'static str {
+    match field.presence {
+        Presence::Required => "",
+        Presence::Optional => "?",
+    }
+}
+
+fn expression(schema: &Schema, style: Style, out: &mut String) {
+    let mut parts = Vec::new();
+    if schema.any {
+        parts.push("any".to_owned());
+    }
+    if schema.boolean {
+        parts.push("boolean".to_owned());
+    }
+    match schema.number {
+        Some(Number::Integer) => parts.push("integer".to_owned()),
+        Some(Number::Any) => parts.push("number".to_owned()),
+        None => {}
+    }
+    parts.extend(schema.string.iter().flat_map(alternatives));
+    parts.extend(schema.array.as_deref().map(|elements| array(elements, style)));
+    parts.extend(schema.object.as_deref().map(|object| of_object(object, style)));
+    if schema.null {
+        parts.push("null".to_owned());
+    }
+    if parts.is_empty() {
+        parts.push("never".to_owned());
+    }
+    out.push_str(&parts.join(" | "));
+}
+
+/// The alternatives that a string has.
+pub(super) fn alternatives(text: &Text) -> Vec<String> {
+    let quoted = |values: &BTreeSet<String>| values.iter().map(|value| quote(value)).collect();
+    match text {
+        Text::Any => vec!["string".to_owned()],
+        Text::Open(known) => {
+            let mut parts: Vec<String> = quoted(known);
+            parts.push(OPEN.to_owned());
+            parts
+        }
+        Text::Of(formats, values) => {
+            let mut parts: Vec<String> = formats.iter().map(ToString::to_string).collect();
+            parts.extend::<Vec<String>>(quoted(values));
+            parts
+        }
+    }
+}
+
+fn array(elements: &Schema, style: Style) -> String {
+    let mut out = "[".to_owned();
+    if !elements.is_never() {
+        expression(elements, style, &mut out);
+    }
+    out + "]"
+}
+
+fn of_object(object: &Object, style: Style) -> String {
+    let mut out = String::new();
+    match object {
+        Object::Plain(fields) if fields.fields.is_empty() && !fields.open => match &fields.rest {
+            None => out.push_str("{}"),
+            Some(rest) => {
+                let _ = write!(out, "map<{}, ", alternatives(&rest.name).join(" | "));
+                expression(&rest.schema, style, &mut out);
+                out.push('>');
+            }
+        },
+        Object::Plain(_) if style == Style::Block => out.push_str("object"),
+        Object::Plain(fields) => braces(fields, &mut out),
+        Object::Union(union) => {
+            let _ = write!(out, "by {}", Name(&union.tag));
+            if style == Style::Inline {
+                out.push(' ');
+                branches(union, &mut out);
+            }
+        }
+    }
+    out
+}
+
+fn braces(fields: &Fields, out: &mut String) {
+    let mut parts: Vec<String> = shown(fields)
+        .into_iter()
+        .map(|(name, field)| format!("{}{}: {}", Name(name), mark(field), field.schema.inline()))
+        .collect();
+    parts.extend(fields.rest.as_ref().map(|rest| {
+        format!("[{}]: {}", alternatives(&rest.name).join(" | "), rest.schema.inline())
+    }));
+    parts.extend(fields.open.then(|| OPEN.to_owned()));
+    let _ = write!(out, "{{{}}}", parts.join(", "));
+}
+
+fn branches(union: &Union, out: &mut String) {
+    let branch = |(value, branch): (&String, &Object)| {
+        let mut part = format!("{} ", Name(value));
+        match branch {
+            Object::Plain(fields) => braces(fields, &mut part),
+            Object::Union(_) => part.push_str(&of_object(branch, Style::Inline)),
+        }
+        part
+    };
+    let mut parts: Vec<String> = union.branches.iter().map(branch).collect();
+    parts.extend(union.open.then(|| OPEN.to_owned()));
+    let _ = write!(out, "{{{}}}", parts.join(", "));
+}
+
+/// A name as it is written: plain where it reads well, else as a JSON string.
+pub(super) struct Name<'a>(pub(super) &'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chars = self.0.chars();
+        let plain =
+            chars.next().is_some_and(|first| first.is_ascii_alphabetic() || "_$".contains(first))
+                && chars.all(is_name)
+                && self.0 != "by";
+        if plain { f.write_str(self.0) } else { f.write_str(&quote(self.0)) }
+    }
+}
+
+/// Whether a name that is not quoted may have this inside.
+pub(super) fn is_name(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "_-./$".contains(char)
+}
+
+/// As a JSON string.
+pub(super) fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

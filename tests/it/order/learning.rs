@@ -1,0 +1,71 @@
+//! Edges and the expressions for them.
+
+use retape::order::{Edges, Letter, Place, Style, Witness};
+
+fn edges(words: &[&str]) -> Edges {
+    let mut edges = Edges::default();
+    for (number, word) in words.iter().enumerate() {
+        let letters = word.split_whitespace().map(|tag| match tag.strip_suffix('+') {
+            Some(tag) => Letter { tag, run: true },
+            None => Letter { tag, run: false },
+        });
+        edges.add(letters, Witness(number as u32));
+    }
+    edges
+}
+
+#[track_caller]
+fn check(words: &[&str], once: &str, chain: &str) {
+    let edges = edges(words);
+
+    assert_eq!(edges.expression(Style::Once).to_string(), once);
+    assert_eq!(edges.expression(Style::Chain).to_string(), chain);
+}
+
+#[test]
+fn expressions_for_a_few_words() {
+    check(&["a b c"], "a b c", "a b c");
+    check(&["a c", "a b c"], "a b? c", "a b? c");
+    check(&["a", "b"], "a | b", "a | b");
+    check(&["a b a b c"], "(a b)+ c", "(a | b)+ c");
+    check(&["", "a"], "a?", "a?");
+    check(&[""], "()", "()");
+    check(&["x+ y", "x y"], "x+ y", "x+ y");
+    check(&["x+ x y"], "x+ y", "x+ y");
+}
+
+#[test]
+fn an_edge_knows_how_often_and_where_it_was_seen() {
+    let edges = edges(&["a b", "a b", "a c"]);
+
+    let seen = edges.seen(Place::Tag("a"), Place::Tag("c")).unwrap();
+
+    assert_eq!((seen.times, seen.witness), (1, Witness(2)));
+    assert_eq!(edges.times(Place::Tag("a")), 3);
+    assert_eq!(edges.words(), 3);
+    assert!(edges.accepts(["a", "c"]) && !edges.accepts(["a"]));
+}
+
+#[test]
+fn a_difference_shows_the_shortest_trace_of_each_new_edge() {
+    let (old, new) = (edges(&["a b c d"]), edges(&["a b c d", "a b b c e", "a b c"]));
+
+    let difference = old.difference(&new);
+
+    let traces: Vec<String> = difference.new.iter().map(|edge| edge.trace.join(" ")).collect();
+    assert_eq!(traces, ["a b b c", "a b c e", "a b c", "a b c e"]);
+    assert_eq!(difference.new_tags, ["e"]);
+    assert_eq!(difference.now_optional, ["d"]);
+    assert!(difference.lost.is_empty());
+    assert_eq!(new.difference(&old).lost.len(), 4);
+    assert_eq!(new.difference(&old).now_mandatory, ["d"]);
+    assert!(new.includes(&old) && !old.includes(&new));
+}
+
+#[test]
+fn counts_alone_are_no_difference() {
+    let (old, new) = (edges(&["a b"]), edges(&["a b", "a b"]));
+
+    assert!(old.difference(&new).is_empty());
+    assert_ne!(old, new);
+}

@@ -1,0 +1,91 @@
+//! What is claimed about the algorithms.
+
+use retape::order::{Edges, Event, Order, Style, Witness};
+
+use super::random::{self, Random};
+use super::{agent, cases};
+
+#[test]
+fn orders_in_which_each_tag_stands_once_are_recovered_exactly() {
+    let mut random = Random(11);
+    for case in 0..cases(4_000) {
+        let tags = random::tags(1 + case as usize % 12);
+        let truth = random::sore(&mut random, &tags);
+        let pairs = random::pairs(&truth);
+        let edges = random::characteristic(&pairs);
+
+        let found = edges.expression(Style::Once);
+
+        assert_eq!(random::pairs(&found), pairs, "{truth}: {found}");
+        assert!(edges.is_said_by(&found), "{truth}: {found}");
+    }
+}
+
+#[test]
+fn nothing_that_was_seen_is_refused() {
+    let mut random = Random(12);
+    for case in 0..cases(3_000) {
+        let tags = random::tags(1 + case as usize % 7);
+        let words: Vec<Vec<&str>> =
+            (0..1 + random.below(7)).map(|_| random::word(&mut random, &tags, 9)).collect();
+        let edges = learned(&words);
+
+        for style in [Style::Once, Style::Chain, Style::Shortest] {
+            let order = Order::new(edges.expression(style)).unwrap();
+            for word in &words {
+                let events: Vec<Event<'_>> = word.iter().map(|tag| Event::plain(tag)).collect();
+                assert!(order.accepts(&events), "{order} for {words:?}");
+                assert!(edges.accepts(word.iter().copied()));
+            }
+            let said = random::pairs(order.expression());
+            assert!(edges.iter().all(|(from, to, _)| said.contains(&(from, to))), "{order}");
+        }
+    }
+}
+
+#[test]
+fn merging_is_associative_and_commutative_and_the_same_as_learning() {
+    let mut random = Random(13);
+    let tags = random::tags(4);
+    for _ in 0..cases(200) {
+        let words: Vec<Vec<&str>> = (0..90).map(|_| random::word(&mut random, &tags, 6)).collect();
+        let (one, rest) = words.split_at(1 + random.below(50));
+        let (two, three) = rest.split_at(random.below(30));
+        let [a, b, c] = [one, two, three].map(learned);
+        let all = learned(&words);
+
+        assert_eq!(merged(&merged(&a, &b), &c), merged(&a, &merged(&b, &c)));
+        assert_eq!(merged(&a, &b), merged(&b, &a));
+        assert_eq!(merged(&merged(&c, &a), &b).iter().count(), all.iter().count());
+        assert!(all.includes(&a) && merged(&a, &Edges::default()) == a);
+    }
+}
+
+fn learned(words: &[Vec<&str>]) -> Edges {
+    let mut edges = Edges::default();
+    for word in words {
+        edges.add(word.iter().map(|tag| (*tag).into()), Witness(word.len() as u32));
+    }
+    edges
+}
+
+fn merged(one: &Edges, other: &Edges) -> Edges {
+    let mut all = one.clone();
+    all.merge(other);
+    all
+}
+
+#[test]
+fn few_recordings_teach_most_of_an_agents_order() {
+    let rows = agent::table(4, 60);
+
+    println!("{}", agent::printed(&rows));
+    let row = |recordings, learner| {
+        let found = rows.iter().find(|row| row.recordings == recordings && row.learner == learner);
+        found.map(|row| (row.accepted, row.rejected)).unwrap()
+    };
+    let (accepted, rejected) = row(40, "shortest per step");
+    assert!(accepted > 0.93 && rejected > 0.97, "{accepted} / {rejected}");
+    assert!(row(20, "shortest per step").0 > row(20, "literal list").0);
+    assert!(row(20, "CRX flat").1 < row(20, "CRX per step").1);
+}

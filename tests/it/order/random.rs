@@ -1,0 +1,216 @@
+//! Random orders and words, and what they mean without an automaton.
+
+use std::collections::BTreeSet;
+
+use retape::order::{Edges, Expression, Place, Times, Witness};
+
+/// Splitmix64: the same numbers on every machine.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// An expression in which each of the tags stands once.
+pub fn sore(random: &mut Random, tags: &[String]) -> Expression {
+    let inner = match tags {
+        [tag] => Expression::tag(tag),
+        _ => {
+            let cut = 1 + random.below(tags.len() - 1);
+            let (left, right) = tags.split_at(cut);
+            let parts = [sore(random, left), sore(random, right)];
+            if random.chance(60) { Expression::sequence(parts) } else { Expression::choice(parts) }
+        }
+    };
+    let times = [Times::OPTIONAL, Times::ANY, Times::SOME];
+    if random.chance(35) { inner.repeated(times[random.below(3)]) } else { inner }
+}
+
+/// An expression with interleaving, counting and repeated tags.
+pub fn any(random: &mut Random, depth: usize) -> Expression {
+    if depth == 0 || random.chance(25) {
+        return Expression::tag(["a", "b", "c"][random.below(3)]);
+    }
+    let parts: Vec<Expression> = (0..2).map(|_| any(random, depth - 1)).collect();
+    let counted = Times { min: random.below(2) as u32 + 1, max: Some(random.below(2) as u32 + 2) };
+    match random.below(5) {
+        0 => Expression::choice(parts),
+        1 => Expression::interleaved(parts),
+        2 => any(random, depth - 1).repeated(counted),
+        3 => {
+            let times = [Times::OPTIONAL, Times::ANY, Times::SOME][random.below(3)];
+            any(random, depth - 1).repeated(times)
+        }
+        _ => Expression::sequence(parts),
+    }
+}
+
+pub fn tags(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("t{number}")).collect()
+}
+
+/// A word over some tags.
+pub fn word<'t>(random: &mut Random, tags: &'t [String], longest: usize) -> Vec<&'t str> {
+    (0..random.below(longest + 1)).map(|_| tags[random.below(tags.len())].as_str()).collect()
+}
+
+/// Where a match of an expression that begins at `from` can end, by the definition.
+pub fn ends(expression: &Expression, word: &[&str], from: usize) -> BTreeSet<usize> {
+    match expression {
+        Expression::Nothing => BTreeSet::from([from]),
+        Expression::Event(pattern) => {
+            let found = word.get(from).is_some_and(|tag| pattern.tag.as_deref() == Some(*tag));
+            found.then_some(from + 1).into_iter().collect()
+        }
+        Expression::Sequence(parts) => parts.iter().fold(BTreeSet::from([from]), |starts, part| {
+            starts.into_iter().flat_map(|start| ends(part, word, start)).collect()
+        }),
+        Expression::Choice(parts) => parts.iter().flat_map(|part| ends(part, word, from)).collect(),
+        Expression::Interleaved(parts) => {
+            let to = |to: &usize| mixes(parts, &word[from..*to]);
+            (from..=word.len()).filter(to).collect()
+        }
+        Expression::Repeated(inner, times) => repeated(inner, *times, word, from),
+        other => panic!("no meaning of {other} here"),
+    }
+}
+
+fn repeated(inner: &Expression, times: Times, word: &[&str], from: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut starts = BTreeSet::from([from]);
+    let most = times.max.unwrap_or(times.min + word.len() as u32 + 1);
+    for count in 0..=most {
+        if count >= times.min {
+            found.extend(&starts);
+        }
+        starts = starts.into_iter().flat_map(|start| ends(inner, word, start)).collect();
+    }
+    found
+}
+
+/// Whether a word is a mixture of words of the parts: each way to deal out its letters is tried.
+fn mixes(parts: &[Expression], word: &[&str]) -> bool {
+    let Some((first, rest)) = parts.split_first() else { return word.is_empty() };
+    (0..1_u32 << word.len()).any(|dealt| {
+        let pick = |ours: bool| -> Vec<&str> {
+            let letters = word.iter().enumerate();
+            letters.filter(|(at, _)| (dealt >> at & 1 == 1) == ours).map(|(_, tag)| *tag).collect()
+        };
+        let ours = pick(true);
+        ends(first, &ours, 0).contains(&ours.len()) && mixes(rest, &pick(false))
+    })
+}
+
+/// Words that show everything that an expression without repeated tags allows: one through each
+/// pair of neighbours. `pairs` are these.
+pub fn characteristic(pairs: &BTreeSet<(Place<'_>, Place<'_>)>) -> Edges {
+    let mut edges = Edges::default();
+    for (from, to) in pairs {
+        let before = path(pairs, Place::Start, *from);
+        let behind = path(pairs, *to, Place::End);
+        let tags = before.iter().chain(&behind).filter_map(|place| match place {
+            Place::Tag(tag) => Some((*tag).into()),
+            _ => None,
+        });
+        edges.add(tags, Witness(0));
+    }
+    edges
+}
+
+fn path<'p>(
+    pairs: &BTreeSet<(Place<'p>, Place<'p>)>,
+    from: Place<'p>,
+    to: Place<'p>,
+) -> Vec<Place<'p>> {
+    let mut paths = vec![vec![from]];
+    let mut known = BTreeSet::from([from]);
+    let mut at = 0;
+    while let Some(path) = paths.get(at).cloned() {
+        let last = path[path.len() - 1];
+        if last == to {
+            return path;
+        }
+        for (_, next) in pairs.iter().filter(|(before, _)| *before == last) {
+            if known.insert(*next) {
+                paths.push([path.as_slice(), &[*next]].concat());
+            }
+        }
+        at += 1;
+    }
+    panic!("{to} is not behind {from}")
+}
+
+/// The neighbours that an expression without repeated tags allows, found apart from the library's.
+pub fn pairs(expression: &Expression) -> BTreeSet<(Place<'_>, Place<'_>)> {
+    let mut found = BTreeSet::new();
+    let (nullable, first, last) = ends_of(expression, &mut found);
+    found.extend(first.iter().map(|tag| (Place::Start, Place::Tag(tag))));
+    found.extend(last.iter().map(|tag| (Place::Tag(tag), Place::End)));
+    if nullable {
+        found.insert((Place::Start, Place::End));
+    }
+    found
+}
+
+type Ends<'e> = (bool, Vec<&'e str>, Vec<&'e str>);
+
+fn ends_of<'e>(
+    expression: &'e Expression,
+    found: &mut BTreeSet<(Place<'e>, Place<'e>)>,
+) -> Ends<'e> {
+    match expression {
+        Expression::Event(pattern) => {
+            let tag = pattern.tag.as_deref().unwrap();
+            (false, vec![tag], vec![tag])
+        }
+        Expression::Repeated(inner, times) => {
+            let (nullable, first, last) = ends_of(inner, found);
+            if times.max.is_none() {
+                for one in &last {
+                    found.extend(first.iter().map(|other| (Place::Tag(one), Place::Tag(other))));
+                }
+            }
+            (nullable || times.min == 0, first, last)
+        }
+        Expression::Choice(parts) => {
+            parts.iter().fold((false, vec![], vec![]), |(nullable, first, last), part| {
+                let next = ends_of(part, found);
+                (nullable || next.0, [first, next.1].concat(), [last, next.2].concat())
+            })
+        }
+        Expression::Sequence(parts) => {
+            let mut all: Ends<'e> = (true, vec![], vec![]);
+            let parts: Vec<Ends<'e>> = parts.iter().map(|part| ends_of(part, found)).collect();
+            let mut cross = |from: &[&'e str], to: &[&'e str]| {
+                for one in from {
+                    found.extend(to.iter().map(|other| (Place::Tag(one), Place::Tag(other))));
+                }
+            };
+            for (nullable, first, last) in parts {
+                cross(&all.2, &first);
+                if all.0 {
+                    all.1.extend(&first);
+                }
+                all.2 = if nullable { [all.2, last].concat() } else { last };
+                all.0 &= nullable;
+            }
+            all
+        }
+        Expression::Nothing => (true, vec![], vec![]),
+        other => panic!("no pairs of {other} here"),
+    }
+}

@@ -1,0 +1,174 @@
+//! Slices by a key.
+
+use retape::order::{Between, Coverage, Expression, Learned, Slicing, Style, Word};
+
+use super::agent;
+use super::random::Random;
+use super::{accepts, cases, order, word};
+
+#[test]
+fn events_of_one_value_are_a_word_of_their_own() {
+    let order = order("(per id (a b?))* end");
+
+    assert!(accepts(&order, &word("a:1 b:1 a:2 end")));
+    assert!(accepts(&order, &word("a:1 a:2 end")));
+    assert!(!accepts(&order, &word("a:1 b:2 end")));
+    assert!(!accepts(&order, &word("a:1 a:1 end")));
+    assert!(!accepts(&order, &word("a b end")));
+}
+
+#[test]
+fn they_come_in_a_row_unless_the_order_says_otherwise() {
+    let mixed = word("a:1 a:2 b:1 x b:2 end");
+
+    assert!(!accepts(&order("(per id (a b))* x end"), &mixed));
+    assert!(!accepts(&order("(per id (a b))* end"), &word("a:1 a:2 b:2 b:1 end")));
+    assert!(accepts(&order("(per id & (a b))* x end"), &mixed));
+    assert!(!accepts(&order("(per id & (a b))* x end"), &word("a:1 a:2 b:1 x end")));
+}
+
+#[test]
+fn which_slice_is_meant_can_be_open_until_it_is_over() {
+    let order = order("(per id & (a b))* (per id & (a c)) end");
+
+    assert!(accepts(&order, &word("a:1 a:2 a:3 c:3 b:2 b:1 end")));
+    assert!(!accepts(&order, &word("a:1 a:2 c:1 b:2 end")));
+    assert!(!accepts(&order, &word("a:1 a:2 b:1 b:2 end")));
+}
+
+#[test]
+fn a_slice_can_hold_slices() {
+    let order = order("per id (start (per sub (x y))* stop)");
+    let mut trace = word("start:1 x:1 y:1 x:1 y:1 stop:1");
+    for (token, sub) in trace.tokens[1..5].iter_mut().zip(["1", "1", "2", "2"]) {
+        token.keys.push(("sub".to_owned(), sub.to_owned()));
+    }
+
+    assert!(accepts(&order, &trace));
+    trace.tokens.swap(2, 3);
+    assert!(!accepts(&order, &trace));
+}
+
+#[test]
+fn slices_are_found_by_themselves() {
+    let words = agent::traces(&mut Random(3), 60);
+
+    let learned = Learned::from_words(&words);
+
+    let slicing = learned.slicing().unwrap();
+    assert_eq!((slicing.key.as_str(), slicing.between), ("step_id", Between::Nothing));
+    let found = learned.expression(Style::Shortest);
+    let truth: Expression = agent::SLICED.parse().unwrap();
+    insta::assert_snapshot!(found, @"(per step_id ((hidden | reasoning)? assistant? tool_call tool_return))* (per step_id ((hidden | reasoning)? assistant))? stop_reason usage_statistics");
+    let same = |word: &Word| {
+        accepts(&order(&found.to_string()), word) == accepts(&order(agent::SLICED), word)
+    };
+    assert!(agent::traces(&mut Random(4), 200).iter().all(same), "{truth}");
+}
+
+#[test]
+fn messages_that_are_interleaved_are_useless_flat_and_exact_per_message() {
+    let mut random = Random(5);
+    let words: Vec<Word> = (0..30).map(|number| interleaved(&mut random, number)).collect();
+
+    let learned = Learned::from_words(&words);
+
+    insta::assert_snapshot!(learned.expression(Style::Shortest), @"RUN_STARTED (per id & (TEXT_START TEXT_CONTENT* TEXT_END))+ RUN_FINISHED");
+}
+
+/// Some messages at once, each with a beginning, content and an end.
+fn interleaved(random: &mut Random, number: usize) -> Word {
+    let mut left: Vec<Vec<String>> = (0..1 + random.below(4))
+        .map(|message| {
+            let mut tags = vec!["TEXT_START"];
+            tags.extend(vec!["TEXT_CONTENT"; random.below(4)]);
+            tags.push("TEXT_END");
+            tags.into_iter().rev().map(|tag| format!("{tag}:{number}-{message}")).collect()
+        })
+        .collect();
+    let mut parts = vec!["RUN_STARTED".to_owned()];
+    while !left.is_empty() {
+        let at = random.below(left.len());
+        parts.extend(left[at].pop());
+        left.retain(|tags| !tags.is_empty());
+    }
+    parts.push("RUN_FINISHED".to_owned());
+    word(&parts.join(" "))
+}
+
+#[test]
+fn a_key_that_tells_nothing_makes_no_slices() {
+    let whole = ["a b c", "a c", "a b b c"];
+    let words = |id: fn(usize, usize) -> usize| -> Vec<Word> {
+        let keyed = |(number, text): (usize, &&str)| {
+            let tags = text.split(' ').enumerate();
+            let parts: Vec<String> =
+                tags.map(|(at, tag)| format!("{tag}:{}", id(number, at))).collect();
+            word(&parts.join(" "))
+        };
+        (0..4).flat_map(|_| whole.iter().enumerate().map(keyed)).collect()
+    };
+
+    assert_eq!(Slicing::find(&words(|number, _| number)), None, "the same in a whole word");
+    assert_eq!(Slicing::find(&words(|number, at| number * 10 + at)), None, "another each time");
+    assert_eq!(Slicing::find(&[]), None);
+}
+
+#[test]
+fn what_was_learned_accepts_what_it_was_learned_from() {
+    let mut random = Random(6);
+    for _ in 0..cases(150) {
+        let words: Vec<Word> = (0..1 + random.below(8)).map(|_| keyed(&mut random)).collect();
+
+        let learned = Learned::from_words(&words);
+
+        for style in [Style::Once, Style::Chain, Style::Shortest] {
+            let order = learned.order(style).unwrap();
+            assert!(words.iter().all(|word| accepts(&order, word)), "{order} for {words:?}");
+        }
+        assert!(words.iter().all(|word| learned.accepts(word)));
+    }
+}
+
+fn keyed(random: &mut Random) -> Word {
+    let part = |random: &mut Random| {
+        let tag = ["a", "b", "c"][random.below(3)];
+        if random.chance(70) { format!("{tag}:{}", random.below(3)) } else { tag.to_owned() }
+    };
+    let parts: Vec<String> = (0..random.below(8)).map(|_| part(random)).collect();
+    word(&parts.join(" "))
+}
+
+#[test]
+fn coverage_says_how_likely_the_next_recording_is_known() {
+    for (recordings, apart) in [(8, 0.2), (20, 0.12), (40, 0.08)] {
+        let (mut left_out, mut next) = (0.0, 0.0);
+        for round in 0..8 {
+            let mut random = Random(recordings as u64 * 100 + round);
+            let words = agent::traces(&mut random, recordings);
+            let learned = Learned::from_words(&words);
+            left_out += Coverage::by_edges(&words).share() / 8.0;
+            let fresh = agent::traces(&mut random, 40);
+            next += fresh.iter().filter(|word| learned.accepts(word)).count() as f64 / 320.0;
+        }
+        assert!((left_out - next).abs() < apart, "{recordings}: {left_out:.2} / {next:.2}");
+        println!("{recordings} recordings: coverage {left_out:.2}, accepted {next:.2}");
+    }
+    let coverage = Coverage { accepted: 43, tried: 50, words: 20 };
+    assert_eq!(coverage.to_string(), "order coverage 86 %, about 8 more recordings");
+    assert_eq!(Coverage { accepted: 9, tried: 9, words: 9 }.to_string(), "order coverage 100 %");
+}
+
+#[test]
+fn coverage_by_edges_is_what_learning_again_says() {
+    let words = agent::traces(&mut Random(8), 30);
+    let slicing = Slicing::find(&words);
+
+    let again = Coverage::by(&words, |others, left_out| {
+        let mut learned = Learned::with(slicing.clone());
+        others.iter().for_each(|word| learned.add(word));
+        learned.accepts(left_out)
+    });
+
+    assert_eq!(Coverage::by_edges(&words), again);
+}

@@ -1,0 +1,596 @@
+//! What JSON values look like: learning, text, checking, comparing.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use retape::cassette::Outcome;
+use retape::cassette::format::decode;
+use retape::message::Messages;
+use retape::shape::{Schema, Shape};
+use serde_json::{Value, json};
+
+fn learned<J: AsRef<str>>(samples: impl IntoIterator<Item = J>) -> Shape {
+    let mut shape = Shape::default();
+    for (witness, json) in samples.into_iter().enumerate() {
+        shape.learn(json.as_ref(), u32::try_from(witness).unwrap()).unwrap();
+    }
+    shape
+}
+
+/// The events of the streams that were recorded from Letta.
+fn letta_events() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/letta");
+    let mut events = Vec::new();
+    for part in ["hitl", "typescript/hitl"] {
+        let mut files: Vec<_> =
+            fs::read_dir(folder.join(part)).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            let cassette = decode(&text, |_| unreachable!("all bodies are small")).unwrap();
+            for interaction in &cassette.interactions {
+                let Outcome::Response(response) = &interaction.outcome else { continue };
+                let messages = Messages::of(response);
+                let streamed = response
+                    .headers
+                    .get("content-type")
+                    .is_some_and(|it| it.contains("event-stream"));
+                let list = messages.list.into_iter().filter(|_| streamed);
+                events.extend(list.map(|message| message.data).filter(|data| data != "[DONE]"));
+            }
+        }
+    }
+    events
+}
+
+mod learning {
+    use super::*;
+
+    #[track_caller]
+    fn check(samples: &[&str], expected: &str) {
+        assert_eq!(learned(samples.iter().cycle().take(60)).finish().to_string(), expected);
+    }
+
+    #[test]
+    fn optional_and_null_are_kept_apart() {
+        check(
+            &[r#"{"a": 1, "b": null}"#, r#"{"b": 1.5}"#, r#"{"b": 1, "a": 3}"#],
+            "object\n  a?: integer\n  b: number | null\n",
+        );
+    }
+
+    #[test]
+    fn a_field_that_tells_objects_apart_is_found_whatever_its_name() {
+        check(
+            &[
+                r#"{"stage": "begin", "id": 1, "input": "What is it?", "limit": 3, "deep": true}"#,
+                r#"{"stage": "go.on", "id": 1, "delta": {"text": "It is"}, "part": 2, "more": null}"#,
+                r#"{"stage": "end", "id": 1, "usage": {"tokens": 2}, "cost": 1.5, "why": "long ago"}"#,
+            ],
+            "\
+by stage
+  begin
+    id: integer
+    input: string
+    limit: integer
+    deep: boolean
+  end
+    id: integer
+    usage: object
+      tokens: integer
+    cost: number
+    why: string
+  go.on
+    id: integer
+    delta: object
+      text: string
+    part: integer
+    more: null
+",
+        );
+    }
+
+    #[test]
+    fn a_union_may_be_within_a_branch_of_another_one() {
+        check(
+            &[
+                r#"{"type": "text", "text": "a b"}"#,
+                r#"{"type": "item", "item": {"type": "call", "call_id": "call_8f3a9c2b1d", "name": "f g"}}"#,
+                r#"{"type": "item", "item": {"type": "words", "content": ["a b"]}}"#,
+                r#"{"type": "said", "role": "user", "to": null}"#,
+                r#"{"type": "said", "role": "tool", "call_id": "call_8f3a9c2b1d"}"#,
+            ],
+            "\
+by type
+  item
+    item: by type
+      call
+        call_id: Id<call>
+        name: string
+      words
+        content: [string]
+  said by role
+    tool
+      call_id: Id<call>
+    user
+      to: null
+  text
+    text: string
+",
+        );
+    }
+
+    #[test]
+    fn words_that_change_nothing_are_an_enum_and_no_union() {
+        check(
+            &[r#"{"role": "user", "n": 1}"#, r#"{"role": "assistant", "n": 2}"#],
+            "object\n  role: \"assistant\" | \"user\"\n  n: integer\n",
+        );
+    }
+
+    #[test]
+    fn few_strings_are_no_enum() {
+        let shape = learned([r#""a""#, r#""b""#, r#""a""#, r#""a""#, r#""a""#, r#""a""#]);
+
+        assert_eq!(shape.finish().to_string(), "string\n");
+    }
+
+    #[test]
+    fn what_is_known_by_minted_names_is_a_map() {
+        check(
+            &[
+                r#"{"agent-6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0": {"n": 1}}"#,
+                r#"{"agent-7f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0": {"n": 2}}"#,
+            ],
+            "map<Id<agent>, object>\n  n: integer\n",
+        );
+    }
+
+    #[test]
+    fn what_has_ever_other_names_and_like_values_is_a_map() {
+        let samples: Vec<String> = (0..40)
+            .map(|n| json!({(format!("{}{}", ["x", "why", "z"][n % 3], n % 7)): n}).to_string())
+            .collect();
+
+        assert_eq!(learned(samples).finish().to_string(), "map<string, integer>\n");
+    }
+
+    #[test]
+    fn too_many_names_are_data() {
+        let all: serde_json::Map<String, Value> =
+            (0..300).map(|n| (format!("name {n}"), json!(n))).collect();
+
+        let shape = learned([Value::from(all).to_string()]);
+
+        assert_eq!(shape.finish().to_string(), "map<string, integer>\n");
+    }
+
+    #[test]
+    fn empty_arrays_hold_nothing_and_roots_may_be_anything() {
+        check(&["[]"], "[]\n");
+        check(&["[]", "[1]", "\"a b\"", "null", "true"], "boolean | string | [integer] | null\n");
+        check(&[&format!("{}1{}", "[".repeat(200), "]".repeat(200))], &{
+            format!("{}any{}\n", "[".repeat(64), "]".repeat(64))
+        });
+    }
+
+    #[test]
+    fn the_last_of_repeated_names_counts() {
+        check(&[r#"{"a": 1, "a": "x y"}"#], "object\n  a: string\n");
+    }
+
+    #[test]
+    fn text_that_is_not_json_teaches_nothing() {
+        let mut shape = Shape::default();
+
+        assert!(shape.learn("[DONE]", 1).is_err());
+
+        assert_eq!(shape, Shape::default());
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_traffic() {
+        let event = |n: usize| {
+            json!({"type": (["a", "b"][n % 2]), "id": format!("m-{n:08x}a1b2c3"), "text": n.to_string(),
+                   "tags": {(format!("key-{n:08x}a1b2c3")): n}})
+            .to_string()
+        };
+
+        let some = format!("{:?}", learned((0..400).map(event)));
+        let more = format!("{:?}", learned((0..4000).map(event)));
+
+        assert!(more.len() < some.len() + 200, "{} and {}", some.len(), more.len());
+    }
+
+    #[test]
+    fn the_events_of_a_real_server_are_told_apart() {
+        let shown = learned(letta_events()).finish().to_string();
+
+        assert!(
+            shown.starts_with("by message_type\n  approval_request_message\n    id: Id<message>\n")
+        );
+        assert!(shown.contains(
+            "
+  stop_reason
+    stop_reason: \"end_turn\" | \"requires_approval\"
+"
+        ));
+        assert!(shown.contains("\n    signature: string | null\n"), "{shown}");
+    }
+}
+
+mod text {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let errors = Schema::parse(text).err().map(|errors| errors.0).unwrap_or_default();
+        let shown: Vec<String> = errors
+            .iter()
+            .map(|error| {
+                let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+                format!("{:?} {}{hint}", &text[error.span.clone()], error.problem)
+            })
+            .collect();
+
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn what_a_person_writes_may_be_laid_out_in_other_ways() {
+        let written = Schema::parse(
+            "
+# What comes.
+by type
+    a  # with a comment
+        x : null|string
+        \"odd # name\"?: { n: integer, [uuid]: any, … }
+        list: [ (object | null) ]
+          n: number
+    …
+",
+        )
+        .unwrap();
+
+        assert_eq!(
+            written.to_string(),
+            "\
+by type
+  a
+    x: string | null
+    \"odd # name\"?: {n: integer, [uuid]: any, …}
+    list: [{n: number} | null]
+  …
+"
+            .replace(
+                "{n: integer, [uuid]: any, …}",
+                "object\n      n: integer\n      [uuid]: any\n      …"
+            )
+            .replace("[{n: number} | null]", "[object | null]\n      n: number")
+        );
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_with_a_hint() {
+        check(
+            "",
+            &[r#""" no type (a type is e.g. `string | null`, or `object` above its fields)"#],
+        );
+        check(
+            "object\n  a: strng\n  b integer\n  a: null\n  c: [integer\n",
+            &[
+                r#""strng" no type is called `strng` (did you mean `string`?)"#,
+                r#""i" expected `:`"#,
+                r#""" expected `]`"#,
+            ],
+        );
+        check("object\n  a: null\n  a: null", &[r#""a" `a` a second time"#]);
+        check(
+            "string\n  a: null",
+            &[
+                r#""a: null" fields without an object (end the line above in `object` or `by` and a field)"#,
+            ],
+        );
+        check(
+            "[object] | object\n  a: null",
+            &[
+                r#""" a second object with its fields on the lines below (write the fields between braces: `{name: string} | [{name: string}]`)"#,
+            ],
+        );
+        check(
+            "by type\n  a\n    type: string\n  b",
+            &[
+                r#""type" `type` within a branch that it tells (leave the line out: the branch's name says it)"#,
+            ],
+        );
+        check(
+            "object\n    a: null\n  b: null",
+            &[r#""b: null" a line between two levels (fields of one object begin in one column)"#],
+        );
+        check(
+            "map<integer, any>",
+            &[
+                r#""integer" names that are no strings (e.g. `map<string, integer>` or `map<uuid, integer>`)"#,
+            ],
+        );
+        check("string integer", &[r#""integer" expected the end of the line"#]);
+        check(
+            "[integer] | []",
+            &[r#""[]" an array twice among alternatives (say it once, with all that it may hold)"#],
+        );
+        check(r#""a"#, &[r#""\"a" not a JSON string (strings are written as in JSON: `"a\nb"`)"#]);
+    }
+}
+
+mod checking {
+    use super::*;
+
+    const PROMISED: &str = "\
+by type
+  call
+    id: Id<call>
+    arguments: {} | null
+    status?: \"done\" | \"open\"
+  text
+    text: string
+    at: date-time
+    score: integer
+    tags: map<uuid, boolean>
+";
+
+    #[track_caller]
+    fn check(json: &str, expected: &[&str]) {
+        let found: Vec<String> = Schema::parse(PROMISED)
+            .unwrap()
+            .accepts(json)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+
+        assert_eq!(found, expected, "{json}");
+    }
+
+    #[test]
+    fn a_value_as_promised_breaks_nothing() {
+        check(r#"{"type": "call", "id": "call_8f3a9c2b1d", "arguments": {}}"#, &[]);
+        check(
+            r#"{"type": "text", "text": "", "at": "2026-11-21T04:27:40Z", "score": 2.0, "tags": {}}"#,
+            &[],
+        );
+    }
+
+    #[test]
+    fn everything_that_is_broken_is_told() {
+        check(
+            r#"{"type": "text", "txt": "a", "at": "noon", "score": 1.5, "tags": {"a": true}}"#,
+            &[
+                "the whole: expected the field `text`: string, found none",
+                "/at: expected date-time, found \"noon\"",
+                "/score: expected integer, found the number 1.5",
+                "/tags/a: expected a name that is uuid, found a boolean",
+                "/txt: expected no field of this name, found \"a\"",
+            ],
+        );
+        check(
+            r#"{"type": "call", "id": 7, "arguments": [], "status": "opened"}"#,
+            &[
+                "/arguments: expected null | an object, found an empty array",
+                "/id: expected Id<call>, found the integer 7",
+                "/status: expected \"done\" | \"open\", found \"opened\"",
+            ],
+        );
+        check(r#"{"type": "cal"}"#, &["/type: expected \"call\" | \"text\", found \"cal\""]);
+        check("{}", &["the whole: expected the field `type`: \"call\" | \"text\", found none"]);
+        check("[1", &["the whole: expected an object by `type`, found text that is not JSON"]);
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_with_the_one_that_was_meant() {
+        let promised = Schema::parse(PROMISED).unwrap();
+
+        let hint = |json| promised.accepts(json).remove(0).hint;
+
+        assert_eq!(hint(r#"{"type": "cal"}"#).as_deref(), Some("did you mean `call`?"));
+    }
+}
+
+mod comparing {
+    use super::*;
+
+    #[track_caller]
+    fn check(before: &str, after: &str, expected: &[&str]) {
+        let [before, after] = [before, after].map(|text| Schema::parse(text).unwrap());
+
+        let changes: Vec<String> = before.changes(&after).iter().map(ToString::to_string).collect();
+
+        assert_eq!(changes, expected);
+    }
+
+    #[test]
+    fn fields_come_and_go() {
+        check(
+            "object\n  a: string\n  b?: null\n  c: integer\n  d: [null]",
+            "object\n  c?: number\n  d: [string | null]\n  e: object\n    f: uuid",
+            &[
+                "a: field removed: string",
+                "b: optional field removed: null",
+                "c: became optional",
+                "c: may be number now",
+                "d[]: may be string now",
+                "e: field added: {f: uuid}",
+            ],
+        );
+    }
+
+    #[test]
+    fn branches_and_values_come_and_go() {
+        check(
+            "by type\n  a\n    x: \"one\" | \"two\"\n  b",
+            "by type\n  a\n    x: \"one\" | \"three\"\n  c\n  …",
+            &[
+                "more may come than what is known",
+                "a.x: value removed: \"two\"",
+                "a.x: value added: \"three\"",
+                "branch removed: type \"b\"",
+                "branch added: type \"c\"",
+            ],
+        );
+    }
+
+    #[test]
+    fn strings_change_what_they_look_like() {
+        check("[uuid]", "[string]", &["[]: need not be uuid any more"]);
+        check("[string]", "[date]", &["[]: is date now"]);
+        check("[uuid]", "[Id]", &["[]: may be Id now"]);
+        check("[uuid]", "[date]", &["[]: was uuid, is date"]);
+        check("any", "null", &["was any, is null"]);
+    }
+
+    #[test]
+    fn the_layout_is_no_change() {
+        check("object\n  a: null\n  b: any", "{b: any, a: null}", &[]);
+        check("string | null", "null | string | \"a\"", &[]);
+        check("by t\n  a\n    n: null", "object\n  t: \"a\"\n  n: null", &[]);
+    }
+
+    #[test]
+    fn more_covers_less() {
+        for (more, less) in [
+            ("string | null", "\"a\" | null"),
+            ("Id", "uuid | Id<a>"),
+            ("number", "integer"),
+            ("any", "by t\n  a"),
+            ("[string]", "[]"),
+            ("object\n  a?: null\n  …", "object\n  b: null"),
+            ("map<string, integer | null>", "object\n  a: integer\n  b?: null"),
+            ("object\n  t: string\n  x?: null", "by t\n  a\n  b\n    x: null"),
+            ("by t\n  a\n  b\n    x?: null", "{t: \"b\", x: null}"),
+            ("by t\n  a\n  …", "by t\n  a\n  b\n    x: null"),
+        ] {
+            let [more, less] = [more, less].map(|text| Schema::parse(text).unwrap());
+
+            assert!(more.covers(&less), "{more}{less}");
+            assert!(!less.covers(&more), "{more}{less}");
+        }
+    }
+}
+
+static WORDS: [&str; 9] =
+    ["a", "b", "user", "tool", "end_turn", "Hello, world", "", "7", "2026-11-21"];
+static TAGS: [&str; 3] = ["type", "role", "status"];
+static NAMES: [&str; 6] = ["x", "y", "id", "call_8f3a9c2b1d", "type", "odd name"];
+
+/// JSON as servers write it: few names, few words, some values that were minted.
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        4 => prop::sample::select(&WORDS[..]).prop_map(Value::from),
+        1 => any::<u32>().prop_map(|n| json!(format!("run-{n:08x}-37a2-4fd9-92f1-fd5b1ee5a5f0"))),
+        1 => any::<u32>().prop_map(|n| json!(format!("{n:08x}-37a2-4fd9-92f1-fd5b1ee5a5f0"))),
+        1 => any::<i8>().prop_map(Value::from),
+        1 => Just(json!(1.5)),
+        1 => Just(Value::Null),
+        1 => any::<bool>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 5, |inner| {
+        let words = prop::sample::select(&WORDS[..5]);
+        let tagged = prop::collection::btree_map(prop::sample::select(&TAGS[..]), words, 0..3);
+        let others = prop::collection::btree_map(prop::sample::select(&NAMES[..]), inner.clone(), 0..4);
+        prop_oneof![
+            1 => prop::collection::vec(inner, 0..4).prop_map(Value::from),
+            4 => (tagged, others).prop_map(|(tagged, others)| {
+                let mut object: serde_json::Map<String, Value> =
+                    others.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                object.extend(tagged.into_iter().map(|(name, word)| (name.to_owned(), json!(word))));
+                object.into()
+            }),
+        ]
+    })
+}
+
+/// Samples, many of them several times.
+fn samples() -> impl Strategy<Value = Vec<String>> {
+    (prop::collection::vec(values(), 1..12), 1..6_usize).prop_map(|(values, times)| {
+        let texts: Vec<String> = values.iter().map(Value::to_string).collect();
+        texts.iter().cycle().take(texts.len() * times).cloned().collect()
+    })
+}
+
+/// Samples with their numbers, shuffled and cut into groups.
+fn grouped() -> impl Strategy<Value = (Vec<String>, Vec<Vec<(u32, String)>>)> {
+    samples().prop_flat_map(|samples| {
+        let numbered: Vec<(u32, String)> = (0..).zip(samples.iter().cloned()).collect();
+        let count = numbered.len();
+        let groups = (Just(numbered).prop_shuffle(), prop::collection::vec(0..4_usize, count));
+        groups.prop_map(move |(shuffled, groups)| {
+            let mut cut = vec![Vec::new(); 4];
+            for (sample, group) in shuffled.into_iter().zip(groups) {
+                cut[group].push(sample);
+            }
+            (samples.clone(), cut)
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_learned_depends_on_the_samples_alone((samples, groups) in grouped()) {
+        let whole = learned(&samples);
+        let mut parts: Vec<Shape> = groups
+            .iter()
+            .map(|group| {
+                let mut shape = Shape::default();
+                group.iter().for_each(|(witness, json)| shape.learn(json, *witness).unwrap());
+                shape
+            })
+            .collect();
+
+        let mut right = parts.pop().unwrap();
+        right.merge(&parts.pop().unwrap());
+        let mut left = parts.pop().unwrap();
+        left.merge(&parts.pop().unwrap());
+        right.merge(&left);
+
+        prop_assert_eq!(right, whole);
+    }
+
+    #[test]
+    fn what_was_learned_accepts_every_sample(samples in samples()) {
+        let schema = learned(&samples).finish();
+
+        for sample in &samples {
+            prop_assert_eq!(schema.accepts(sample), [], "{}\n{}", sample, schema);
+        }
+    }
+
+    #[test]
+    fn text_is_read_back(samples in samples()) {
+        let schema = learned(&samples).finish();
+
+        let text = schema.to_string();
+        let read = Schema::parse(&text);
+
+        prop_assert_eq!(read.as_ref(), Ok(&schema), "{}", text);
+        prop_assert_eq!(read.unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn what_means_the_same_has_no_changes_and_only_that((one, two) in (samples(), samples())) {
+        let (before, after) = (learned(&one).finish(), learned(&two).finish());
+
+        prop_assert_eq!(before.changes(&before), []);
+        prop_assert_eq!(before.changes(&after).is_empty(), before == after, "{}{}", before, after);
+    }
+
+    #[test]
+    fn what_is_covered_is_accepted((one, two) in (samples(), samples())) {
+        let (before, after) = (learned(&one).finish(), learned(&two).finish());
+
+        prop_assert!(before.covers(&before), "{}", before);
+        if before.covers(&after) {
+            for sample in &two {
+                prop_assert_eq!(before.accepts(sample), [], "{}\n{}{}", sample, before, after);
+            }
+        }
+    }
+}
