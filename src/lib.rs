@@ -64,11 +64,11 @@
 //! - [`session`], [`mount()`]: what a test calls.
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; `matching`: which interaction answers; [`redact`]: what is never
+//! - [`report`]: tells people; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
 //!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
-//!   like; [`cassette`]: the data and its file; [`rules`]: what a person says about matching. None of
-//!   these does any IO.
+//!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its
+//!   file; [`rules`]: what a person says about matching. None of these does any IO.
 //!
 //! # Limits
 //!
@@ -80,9 +80,11 @@ pub mod cassette;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+pub mod contract;
 mod correlate;
 pub mod diff;
 mod error;
+pub mod invariant;
 mod json;
 #[doc(hidden)] // Its index is measured by the benchmarks.
 pub mod matching;

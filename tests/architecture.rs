@@ -16,9 +16,9 @@ const ROWS: [&[&str]; 11] = [
     &["server", "store", "mode"],
     // No IO, no async, no clock, no environment from here on.
     &["report"],
-    &["matching"],
+    &["matching", "contract"],
     &["redact", "correlate", "diff"],
-    &["message", "order", "shape"],
+    &["message", "order", "shape", "invariant"],
     &["cassette"],
     &["multipart", "rules"],
     &["error", "json", "nearest", "percent"],

@@ -14,9 +14,11 @@
 mod bare;
 mod client;
 mod cpu;
+mod learning;
 mod loading;
 mod matching;
 mod measure;
+mod ordering;
 mod recording;
 mod replaying;
 mod sample;
@@ -30,9 +32,16 @@ fn main() {
     let effort = if smoke { Effort::SMOKE } else { Effort::FULL };
     let words: Vec<&String> =
         arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    for (name, bench) in [replaying::ALL, recording::ALL, matching::ALL, loading::ALL].concat() {
-        if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
+    let wanted =
+        |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
+    let all =
+        [replaying::ALL, recording::ALL, matching::ALL, loading::ALL, learning::ALL, ordering::ALL];
+    for (name, bench) in all.concat() {
+        if wanted(name) {
             println!("{}", bench(effort).titled(name));
         }
+    }
+    if wanted(ordering::ACCURACY) {
+        println!("{}", ordering::accuracy(effort));
     }
 }

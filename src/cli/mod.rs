@@ -1,6 +1,8 @@
 //! The `retape` command, one file per subcommand.
 
+mod accept;
 mod arguments;
+mod check;
 mod child;
 mod conduct;
 mod demo;
@@ -33,6 +35,8 @@ enum Command {
     Replay(replay::Replay),
     Run(run::Run),
     Show(show::Show),
+    Check(check::Check),
+    Accept(accept::Accept),
     Recover(recover::Recover),
     Demo(demo::Demo),
 }
@@ -43,6 +47,7 @@ Start here:
   retape record --upstream http://127.0.0.1:8283 letta/hello -- python hello.py
   retape replay letta/hello -- python hello.py           the same, with no server
   retape show letta/hello                                what was asked and what came back
+  retape check                                           is what the server promised still kept?
 
 The command finds retape's address in RETAPE_URL and takes it as its base address. A client names a
 cassette of its own in the path: $RETAPE_URL/letta/hello/-/v1/agents asks the cassette letta/hello
@@ -79,6 +84,8 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Replay(replay) => replay.run(),
         Command::Run(run) => run.run(),
         Command::Show(show) => show.run(),
+        Command::Check(check) => check.run(),
+        Command::Accept(accept) => accept.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
     }

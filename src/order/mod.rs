@@ -44,6 +44,7 @@
 
 mod automaton;
 mod event;
+mod explain;
 mod expression;
 mod guard;
 mod learn;
@@ -56,6 +57,7 @@ use std::str::FromStr;
 use automaton::Automaton;
 pub use automaton::{Next, Run, TooLarge};
 pub use event::{Event, Fields};
+pub use explain::{Deviation, Expected, Explanation, Fault, Step};
 pub use expression::{Between, Expression, Pattern, Slice, Times};
 pub use guard::{Comparison, Guard, Literal};
 pub use learn::{

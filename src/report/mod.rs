@@ -6,6 +6,7 @@
 
 mod answer;
 mod bodies;
+mod contract;
 mod difference;
 mod extract;
 mod gist;
@@ -26,6 +27,7 @@ mod unit;
 mod why;
 mod words;
 
+pub use contract::findings;
 pub use difference::difference;
 pub use gist::Gist;
 pub use ids::ids;

@@ -67,9 +67,9 @@ fn fields(objects: &Objects, known: &[&str]) -> Fields {
         .map(|rest| Rest { name: name(&rest.names), schema: rest.shape.finish() });
     if rest.is_none()
         && known.is_empty()
-        && let Some(schema) = as_map(objects)
+        && let Some(values) = as_map(objects)
     {
-        let rest = Some(Rest { name: Text::Any, schema });
+        let rest = Some(Rest { name: Text::Any, schema: values.finish() });
         return Fields { fields: BTreeMap::new(), rest, open: false };
     }
     let told = objects.fields.iter().filter(|field| !known.contains(&&*field.name));
@@ -84,7 +84,7 @@ fn promised(field: &objects::Field, objects: &Objects) -> Field {
 }
 
 /// What the values are, where no name is in all objects, names vary much, and values are alike.
-fn as_map(objects: &Objects) -> Option<Schema> {
+pub(super) fn as_map(objects: &Objects) -> Option<Shape> {
     let fields = &objects.fields;
     let all = objects.tally.count;
     let varied = fields.len() >= FEWEST_KEYS
@@ -97,7 +97,7 @@ fn as_map(objects: &Objects) -> Option<Schema> {
     }
     let mut values = first.shape.clone();
     others.iter().for_each(|field| values.merge(&field.shape));
-    Some(values.finish())
+    Some(values)
 }
 
 /// −Σ p ln p over the shares of the objects that have each name.

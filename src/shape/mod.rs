@@ -14,6 +14,8 @@ mod accept;
 mod change;
 mod choose;
 mod cover;
+mod evidence;
+mod export;
 mod finish;
 mod format;
 mod learn;
@@ -28,6 +30,7 @@ mod witness;
 
 pub use accept::{Fault, Violation};
 pub use change::{Change, Difference};
+pub use evidence::{Claim, Evidence};
 pub use format::Format;
 pub use learn::{NotJson, Shape};
 pub use parse::{ParseError, ParseErrors, Problem};

@@ -1,6 +1,7 @@
-//! Files: cassettes, the bodies beside them, `retape.toml`, and the journal of a recording that is under way.
+//! Files: cassettes, the bodies beside them, contracts, `retape.toml`, and the journal of a recording that is under way.
 
 mod config;
+mod contracts;
 mod file;
 mod folder;
 mod journal;
@@ -9,6 +10,7 @@ mod mention;
 mod replace;
 
 pub use config::{find_config, load_config};
+pub use contracts::{accept, contracts, forget, pending_contracts, propose, withdraw};
 pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};

@@ -8,6 +8,7 @@ mod support;
 
 mod client;
 mod command;
+mod contract;
 mod demo;
 mod environment;
 mod failing;

@@ -10,6 +10,7 @@ mod early;
 mod echoes;
 mod explained;
 mod format;
+mod invariant;
 mod journal;
 mod matching;
 mod message;

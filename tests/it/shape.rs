@@ -220,6 +220,44 @@ by type
     }
 }
 
+mod evidence {
+    use super::*;
+
+    #[test]
+    fn who_has_seen_an_optional_field_a_branch_or_a_value_is_told() {
+        let call = r#"{"type": "call", "id": 1, "why": null, "name": "f"}"#;
+        let more = r#"{"type": "call", "id": 1, "why": "so", "name": "f", "note": 7}"#;
+        let text = r#"{"type": "text", "text": "Hello, world", "at": 1, "to": 2}"#;
+        let samples: Vec<&str> = [call; 5].into_iter().chain([text; 6]).chain([more]).collect();
+
+        let found = learned(samples).evidence();
+
+        let shown: Vec<String> = found
+            .iter()
+            .map(|it| {
+                let (place, seen) = (it.place.join("."), it.seen.witnesses);
+                let (count, all) = (it.seen.count, it.all);
+                format!(
+                    "{place} {:?} {count}/{all} {:?} {:?}",
+                    it.of,
+                    seen.as_slice(),
+                    it.missed.as_slice()
+                )
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                r#" Branch("type", "call") 6/12 [0, 1, 4, 11] []"#,
+                r#"call.name Value("f") 6/6 [0, 1, 4, 11] []"#,
+                "call.note Field 1/6 [11] [0, 1, 3, 4]",
+                "call.why Null 5/6 [0, 1, 3, 4] []",
+                r#" Branch("type", "text") 6/12 [5, 6, 9, 10] []"#,
+            ]
+        );
+    }
+}
+
 mod text {
     use super::*;
 
@@ -318,6 +356,10 @@ by type
         check(
             "[integer] | []",
             &[r#""[]" an array twice among alternatives (say it once, with all that it may hold)"#],
+        );
+        check(
+            &"[".repeat(100_000),
+            &[r#""[" types nested too deep (say `any` where it is as deep as that)"#],
         );
         check(r#""a"#, &[r#""\"a" not a JSON string (strings are written as in JSON: `"a\nb"`)"#]);
     }
@@ -476,6 +518,126 @@ mod comparing {
     }
 }
 
+mod exporting {
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+
+    use regex::Regex;
+
+    use super::*;
+
+    #[test]
+    fn a_union_is_told_apart_by_const() {
+        let schema =
+            Schema::parse("by type\n  a\n    id: uuid | null\n    n?: [integer]\n  …").unwrap();
+
+        let uuid = "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$";
+        assert_eq!(
+            schema.to_json_schema(),
+            json!({
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "required": ["type", "id"],
+                        "properties": {
+                            "type": {"const": "a"},
+                            "id": {"anyOf": [
+                                {"type": "null"},
+                                {"type": "string", "format": "uuid", "pattern": uuid},
+                            ]},
+                            "n": {"type": "array", "items": {"type": "integer"}},
+                        },
+                        "additionalProperties": false,
+                    },
+                    {
+                        "type": "object",
+                        "required": ["type"],
+                        "properties": {"type": {"type": "string", "not": {"enum": ["a"]}}},
+                    },
+                ],
+            })
+        );
+    }
+
+    #[test]
+    fn the_items_of_a_stream_of_events_are_events() {
+        let schema = Schema::parse("[integer]").unwrap();
+
+        let events = schema.to_open_api_stream("text/event-stream; charset=utf-8");
+        let lines = schema.to_open_api_stream("application/x-ndjson");
+
+        let item = json!({"type": "array", "items": {"type": "integer"}});
+        assert_eq!(events["itemSchema"]["properties"]["data"]["contentSchema"], item);
+        assert_eq!(lines, json!({"itemSchema": item}));
+    }
+
+    /// The words of JSON Schema that are written, as the specification has them.
+    pub fn holds(schema: &Value, value: &Value) -> bool {
+        let Some(words) = schema.as_object() else { return schema == &json!(true) };
+        words.iter().all(|(word, said)| match word.as_str() {
+            "type" => said
+                .as_array()
+                .map_or_else(|| is(said, value), |all| all.iter().any(|it| is(it, value))),
+            "const" => said == value,
+            "enum" => said.as_array().unwrap().contains(value),
+            "not" => !holds(said, value),
+            "anyOf" => said.as_array().unwrap().iter().any(|it| holds(it, value)),
+            "oneOf" => said.as_array().unwrap().iter().filter(|it| holds(it, value)).count() == 1,
+            "pattern" => value.as_str().is_none_or(|text| fits(said.as_str().unwrap(), text)),
+            "minLength" => {
+                value.as_str().is_none_or(|text| text.len() as u64 >= said.as_u64().unwrap())
+            }
+            "items" => value.as_array().is_none_or(|all| all.iter().all(|it| holds(said, it))),
+            "maxItems" => value.as_array().is_none_or(Vec::is_empty),
+            "required" => value.as_object().is_none_or(|object| {
+                said.as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|name| object.contains_key(name.as_str().unwrap()))
+            }),
+            "properties" => value.as_object().is_none_or(|object| {
+                said.as_object().unwrap().iter().all(|(name, schema)| {
+                    object.get(name).is_none_or(|member| holds(schema, member))
+                })
+            }),
+            "additionalProperties" => value.as_object().is_none_or(|object| {
+                let known = |name: &String| {
+                    words.get("properties").is_some_and(|it| it.get(name).is_some())
+                };
+                object.iter().all(|(name, member)| known(name) || holds(said, member))
+            }),
+            "propertyNames" => value
+                .as_object()
+                .is_none_or(|object| object.keys().all(|name| holds(said, &json!(name)))),
+            "$schema" | "format" | "examples" => true,
+            other => panic!("`{other}` is not written"),
+        })
+    }
+
+    fn fits(pattern: &str, text: &str) -> bool {
+        thread_local!(static READ: RefCell<HashMap<String, Regex>> = RefCell::default());
+        READ.with_borrow_mut(|read| {
+            let read =
+                read.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern).unwrap());
+            read.is_match(text)
+        })
+    }
+
+    fn is(name: &Value, value: &Value) -> bool {
+        match name.as_str().unwrap() {
+            "null" => value.is_null(),
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_i64() || value.as_f64().is_some_and(|it| it.fract() == 0.0),
+            "number" => value.is_number(),
+            "string" => value.is_string(),
+            "array" => value.is_array(),
+            "object" => value.is_object(),
+            other => panic!("`{other}` is no type"),
+        }
+    }
+}
+
 static WORDS: [&str; 9] =
     ["a", "b", "user", "tool", "end_turn", "Hello, world", "", "7", "2026-11-21"];
 static TAGS: [&str; 3] = ["type", "role", "status"];
@@ -591,6 +753,17 @@ proptest! {
             for sample in &two {
                 prop_assert_eq!(before.accepts(sample), [], "{}\n{}{}", sample, before, after);
             }
+        }
+    }
+
+    #[test]
+    fn the_exported_schema_says_the_same((one, two) in (samples(), samples())) {
+        let schema = learned(&one).finish();
+        let exported = schema.to_json_schema();
+
+        for sample in one.iter().chain(&two) {
+            let held = exporting::holds(&exported, &sample.parse().unwrap());
+            prop_assert_eq!(held, schema.accepts(sample).is_empty(), "{}\n{}", sample, schema);
         }
     }
 }

@@ -216,7 +216,7 @@ impl Parser<'_> {
         let value = if self.cursor.peek() == Some('"') {
             Literal::Text(self.cursor.quoted())
         } else {
-            let span = self.cursor.skip_while(|character| is_bare_value(character));
+            let span = self.cursor.skip_while(is_bare_value);
             let value = Literal::parse(&self.cursor.text[span.clone()]);
             self.cursor.at = if value.is_some() { span.end } else { span.start };
             value?

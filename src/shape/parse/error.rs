@@ -49,6 +49,8 @@ pub enum Problem {
     TagInBranch(String),
     /// The names in a map are no strings.
     NameNotString,
+    /// Types within types within types.
+    TooDeep,
 }
 
 impl ParseError {
@@ -74,6 +76,7 @@ impl ParseError {
             Problem::TagInBranch(_) => "leave the line out: the branch's name says it".into(),
             Problem::BadString => "strings are written as in JSON: `\"a\\nb\"`".into(),
             Problem::NameNotString => "e.g. `map<string, integer>` or `map<uuid, integer>`".into(),
+            Problem::TooDeep => "say `any` where it is as deep as that".into(),
             Problem::Repeated(_) | Problem::Expected(_) | Problem::TrailingText => return None,
         })
     }
@@ -102,6 +105,7 @@ impl fmt::Display for Problem {
             Self::Repeated(name) => write!(f, "`{name}` a second time"),
             Self::TagInBranch(tag) => write!(f, "`{tag}` within a branch that it tells"),
             Self::NameNotString => f.write_str("names that are no strings"),
+            Self::TooDeep => f.write_str("types nested too deep"),
         }
     }
 }

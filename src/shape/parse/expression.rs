@@ -36,9 +36,26 @@ impl<'l, 't> Below<'l, 't> {
     }
 }
 
+/// Types are not nested deeper: reading them takes the stack.
+const DEEPEST: usize = 160;
+
 impl Parser {
     /// Alternatives.
     pub(super) fn expression(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        below: &mut Below<'_, '_>,
+    ) -> Parsed<Schema> {
+        if self.depth == DEEPEST {
+            return Err(cursor.error(Problem::TooDeep));
+        }
+        self.depth += 1;
+        let parsed = self.alternatives(cursor, below);
+        self.depth -= 1;
+        parsed
+    }
+
+    fn alternatives(
         &mut self,
         cursor: &mut Cursor<'_>,
         below: &mut Below<'_, '_>,

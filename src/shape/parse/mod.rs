@@ -25,10 +25,11 @@ use expression::Below;
 
 use super::schema::Schema;
 
-/// What is wrong so far.
+/// What is wrong so far, and within how many types the reading is.
 #[derive(Debug, Default)]
 struct Parser {
     errors: Vec<ParseError>,
+    depth: usize,
 }
 
 impl Schema {

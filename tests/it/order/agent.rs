@@ -2,15 +2,11 @@
 
 use retape::order::{Learned, Order, Style, Token, Witness, Word};
 
-use super::random::Random;
+use super::dice::Random;
 
-/// What the server really does, whole and per step.
+/// What the server really does.
 pub const FLAT: &str = "((hidden | reasoning)? assistant? tool_call tool_return)* \
                         ((hidden | reasoning)? assistant)? stop_reason usage_statistics";
-pub const SLICED: &str = "(per step_id ((hidden | reasoning)? assistant? tool_call tool_return))* \
-                          (per step_id ((hidden | reasoning)? assistant))? \
-                          stop_reason usage_statistics";
-
 const TAGS: [&str; 7] = [
     "hidden",
     "reasoning",
@@ -169,7 +165,7 @@ pub fn table(rounds: usize, each: usize) -> Vec<Row> {
 /// The table as Markdown.
 pub fn printed(rows: &[Row]) -> String {
     let mut text = "| recordings |".to_owned();
-    text.extend(LEARNERS.iter().map(|(learner, _)| format!(" {learner} |")));
+    text.extend(rows[..LEARNERS.len()].iter().map(|row| format!(" {} |", row.learner)));
     text += "\n|---|";
     text += &"---|".repeat(LEARNERS.len());
     for rows in rows.chunks(LEARNERS.len()) {

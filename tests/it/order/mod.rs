@@ -1,6 +1,8 @@
 //! The order of events: the language, its automata, and what is learned.
 
 mod agent;
+mod dice;
+mod explaining;
 mod language;
 mod learning;
 mod proof;

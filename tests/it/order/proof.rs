@@ -76,6 +76,7 @@ fn merged(one: &Edges, other: &Edges) -> Edges {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the table is told to whoever asks with --nocapture")]
 fn few_recordings_teach_most_of_an_agents_order() {
     let rows = agent::table(4, 60);
 

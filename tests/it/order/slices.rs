@@ -6,6 +6,11 @@ use super::agent;
 use super::random::Random;
 use super::{accepts, cases, order, word};
 
+/// What the made-up server really does, step by step.
+const SLICED: &str = "(per step_id ((hidden | reasoning)? assistant? tool_call tool_return))* \
+                          (per step_id ((hidden | reasoning)? assistant))? \
+                          stop_reason usage_statistics";
+
 #[test]
 fn events_of_one_value_are_a_word_of_their_own() {
     let order = order("(per id (a b?))* end");
@@ -58,11 +63,10 @@ fn slices_are_found_by_themselves() {
     let slicing = learned.slicing().unwrap();
     assert_eq!((slicing.key.as_str(), slicing.between), ("step_id", Between::Nothing));
     let found = learned.expression(Style::Shortest);
-    let truth: Expression = agent::SLICED.parse().unwrap();
+    let truth: Expression = SLICED.parse().unwrap();
     insta::assert_snapshot!(found, @"(per step_id ((hidden | reasoning)? assistant? tool_call tool_return))* (per step_id ((hidden | reasoning)? assistant))? stop_reason usage_statistics");
-    let same = |word: &Word| {
-        accepts(&order(&found.to_string()), word) == accepts(&order(agent::SLICED), word)
-    };
+    let same =
+        |word: &Word| accepts(&order(&found.to_string()), word) == accepts(&order(SLICED), word);
     assert!(agent::traces(&mut Random(4), 200).iter().all(same), "{truth}");
 }
 
@@ -152,7 +156,6 @@ fn coverage_says_how_likely_the_next_recording_is_known() {
             next += fresh.iter().filter(|word| learned.accepts(word)).count() as f64 / 320.0;
         }
         assert!((left_out - next).abs() < apart, "{recordings}: {left_out:.2} / {next:.2}");
-        println!("{recordings} recordings: coverage {left_out:.2}, accepted {next:.2}");
     }
     let coverage = Coverage { accepted: 43, tried: 50, words: 20 };
     assert_eq!(coverage.to_string(), "order coverage 86 %, about 8 more recordings");
@@ -171,4 +174,51 @@ fn coverage_by_edges_is_what_learning_again_says() {
     });
 
     assert_eq!(Coverage::by_edges(&words), again);
+}
+
+#[test]
+fn among_several_keys_the_one_that_explains_most_is_found() {
+    let mut words = agent::traces(&mut Random(9), 40);
+    for (number, word) in words.iter_mut().enumerate() {
+        for (at, token) in word.tokens.iter_mut().enumerate() {
+            token.keys.insert(0, ("run_id".to_owned(), format!("\"run-{number}\"")));
+            token.keys.insert(0, ("id".to_owned(), format!("\"message-{number}-{at}\"")));
+            token.keys.push(("seq_id".to_owned(), at.to_string()));
+        }
+    }
+
+    let slicing = Slicing::find(&words).unwrap();
+
+    assert_eq!(slicing.key, "step_id");
+    assert_eq!(slicing.apart.len(), 1, "{slicing:?}");
+}
+
+#[test]
+fn what_was_learned_apart_is_merged_and_compared() {
+    let (words, slicing) = (agent::traces(&mut Random(10), 60), agent_slicing());
+    let learned = |words: &[Word]| {
+        let mut learned = Learned::with(Some(slicing.clone()));
+        words.iter().for_each(|word| learned.add(word));
+        learned
+    };
+    let (mut one, two, all) = (learned(&words[..25]), learned(&words[25..]), learned(&words));
+
+    assert!(one.merge(&two));
+    assert_eq!(one, all);
+    assert_eq!(all.difference(&one), Some(Vec::new()));
+    assert!(!one.merge(&Learned::with(None)));
+
+    let mut broken = word("tool_call stop_reason usage_statistics");
+    broken.tokens[0].keys = vec![("step_id".to_owned(), "\"step\"".to_owned())];
+    one.add(&broken);
+    let difference = all.difference(&one).unwrap();
+    let [(kind, inside)] = difference.as_slice() else { panic!("{difference:?}") };
+    assert_eq!(*kind, "per step_id with tool_call");
+    assert_eq!(inside.new[0].trace, ["tool_call"]);
+    assert_eq!(inside.now_optional, ["tool_return"]);
+}
+
+fn agent_slicing() -> Slicing {
+    let apart = vec!["tool_call".to_owned()];
+    Slicing { key: "step_id".to_owned(), between: Between::Nothing, apart }
 }

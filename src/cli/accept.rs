@@ -1,0 +1,56 @@
+//! `retape accept`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::arguments::absolute;
+use super::check::{findings, proposed};
+use super::{Exit, tell};
+use crate::contract::Finding;
+use crate::error::Result;
+use crate::store;
+
+/// Accept what the cassettes show as the contract of the server
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape accept                            accept all
+  retape accept /v1/agents/{agent_id}      accept those of which the first line contains this")]
+pub(super) struct Accept {
+    /// Only contracts of which the first line contains this
+    #[arg(value_name = "TEXT")]
+    only: Option<String>,
+
+    /// The folder of cassettes
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    cassettes: PathBuf,
+}
+
+impl Accept {
+    pub(super) fn run(self) -> Result<Exit> {
+        let folder = absolute(&self.cassettes);
+        let mut left = 0;
+        for finding in findings(&folder)? {
+            let endpoint = match (&finding, proposed(&finding)) {
+                (Finding::Orphaned(endpoint), _) => endpoint,
+                (_, Some(contract)) => &contract.endpoint,
+                (_, None) => continue,
+            };
+            let line = endpoint.to_string();
+            if self.only.as_ref().is_some_and(|only| !line.contains(only.as_str())) {
+                left += 1;
+                continue;
+            }
+            match proposed(&finding) {
+                Some(contract) => store::accept(&folder, contract)?,
+                None => store::forget(&folder, endpoint)?,
+            }
+            tell::line(&format!("accepted {line}"));
+        }
+        if left > 0 {
+            tell::line(&format!("{left} left"));
+        }
+        Ok(Exit::Agrees)
+    }
+}

@@ -1,0 +1,65 @@
+//! `retape check`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::arguments::absolute;
+use super::{Exit, tell};
+use crate::contract::{self, Contract, Finding, Traffic};
+use crate::error::Result;
+use crate::mode::is_ci;
+use crate::report::{self, Colour};
+use crate::store;
+
+/// Check that the cassettes keep the contracts that were accepted
+///
+/// Learns from all cassettes what the server promises at each endpoint: the order of its messages, what
+/// they look like, what other answers look like. What is not as accepted is told, with the cassette that
+/// shows it, and waits beside the accepted contract (contracts/NAME.snap.new) to be accepted; nothing is
+/// written where CI is set.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape check
+  retape check && retape accept
+Exit status: 0 all contracts are kept, 1 something is new or broken, 2 it could not run.")]
+pub(super) struct Check {
+    /// The folder of cassettes
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    cassettes: PathBuf,
+}
+
+impl Check {
+    pub(super) fn run(self) -> Result<Exit> {
+        let folder = absolute(&self.cassettes);
+        let findings = findings(&folder)?;
+        tell::data(&report::findings(&findings, Colour::Ansi));
+        if findings.is_empty() {
+            tell::line("all contracts are kept");
+            store::withdraw(&folder)?;
+            return Ok(Exit::Agrees);
+        }
+        if !is_ci() {
+            store::propose(&folder, findings.iter().filter_map(proposed))?;
+            tell::line("look at contracts/*.snap.new; `retape accept` accepts what is there");
+        }
+        Ok(Exit::Findings)
+    }
+}
+
+/// What the cassettes of a folder show, beside what was accepted.
+pub(super) fn findings(folder: &Path) -> Result<Vec<Finding>> {
+    let names = store::list(folder);
+    let cassettes = names.iter().map(|name| Ok((name, store::load(folder, name)?)));
+    let cassettes = cassettes.collect::<Result<Vec<_>>>()?;
+    let traffic = Traffic::of(cassettes.iter().map(|(name, cassette)| (*name, cassette)));
+    Ok(contract::check(&traffic, &store::contracts(folder)?))
+}
+
+pub(super) fn proposed(finding: &Finding) -> Option<&Contract> {
+    match finding {
+        Finding::New(proposed) | Finding::Broken { proposed, .. } => Some(proposed),
+        Finding::Orphaned(_) => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! What is asked and answered, whichever things it is about.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::cassette::{Request, Response};
+use crate::correlate::identifiers;
+
+/// A method, a path in which identifiers are left open, a status, and a media type.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// The path, with names in braces in the place of identifiers: `/v1/agents/{agent_id}`.
+    pub path: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// The media type of the answer without parameters; empty if there is none.
+    pub media: String,
+}
+
+impl Endpoint {
+    /// The endpoint of an exchange. `returned` are values that the server gave and that are no
+    /// identifiers by their look, such as numbers.
+    pub fn of(request: &Request, response: &Response, returned: &HashSet<String>) -> Self {
+        let media = response.headers.get("content-type").unwrap_or_default();
+        let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        Self {
+            method: request.method.clone(),
+            path: template(request.path_only(), returned),
+            status: response.status,
+            media,
+        }
+    }
+
+    /// A name that can be a file: `POST-v1-agents-agent_id-messages-200`.
+    pub fn slug(&self) -> String {
+        let path = self.path.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let words = path.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+        let kind = self.media.rsplit('/').next().filter(|kind| !matches!(*kind, "" | "json"));
+        let kind = kind.map_or_else(String::new, |kind| format!("-{kind}"));
+        format!("{}-{words}-{}{kind}", self.method, self.status)
+    }
+}
+
+fn template(path: &str, returned: &HashSet<String>) -> String {
+    let mut before = "";
+    let segments = path.split('/').map(|segment| {
+        let named = parameter(segment, before, returned);
+        before = segment;
+        named.unwrap_or_else(|| segment.to_owned())
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// What stands for a segment that is an identifier.
+fn parameter(segment: &str, before: &str, returned: &HashSet<String>) -> Option<String> {
+    let found = identifiers(segment).next();
+    if found.is_none() && !returned.contains(segment) {
+        return None;
+    }
+    let prefix = found.map_or("", |range| segment[..range.start].trim_end_matches(['-', '_']));
+    let is_word =
+        !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let name = if is_word { prefix.to_owned() } else { singular(before) };
+    Some(if name.is_empty() {
+        "{id}".to_owned()
+    } else {
+        format!("{{{}_id}}", name.replace('-', "_"))
+    })
+}
+
+fn singular(word: &str) -> String {
+    match word {
+        _ if word.ends_with("ies") => format!("{}y", &word[..word.len() - 3]),
+        _ if word.ends_with('s') && !word.ends_with("ss") => word[..word.len() - 1].to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} -> {}", self.method, self.path, self.status)?;
+        if self.media.is_empty() { Ok(()) } else { write!(f, " {}", self.media) }
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = ();
+
+    fn from_str(line: &str) -> Result<Self, ()> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (method, path, status, media) = match words.as_slice() {
+            [method, path, "->", status] => (method, path, status, ""),
+            [method, path, "->", status, media] => (method, path, status, *media),
+            _ => return Err(()),
+        };
+        Ok(Self {
+            method: (*method).to_owned(),
+            path: (*path).to_owned(),
+            status: status.parse().map_err(drop)?,
+            media: media.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_in_a_path_are_named_by_what_they_are() {
+        let returned = HashSet::from(["17".to_owned()]);
+        for (path, expected) in [
+            ("/v1/agents/", "/v1/agents/"),
+            (
+                "/v1/agents/agent-6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0/messages",
+                "/v1/agents/{agent_id}/messages",
+            ),
+            ("/v1/runs/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "/v1/runs/{run_id}"),
+            ("/v1/categories/17/items/18", "/v1/categories/{category_id}/items/18"),
+            ("/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "/{id}"),
+        ] {
+            assert_eq!(template(path, &returned), expected);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What a server promises: learned from recordings, accepted by a person, checked in every run.
+//!
+//! A [`Contract`] says of one [`Endpoint`] in which order its messages come, what ties them together, and
+//! what they and its answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
+//! against accepted contracts.
+
+mod check;
+mod endpoint;
+mod learn;
+mod text;
+mod traffic;
+
+pub use check::{Breach, Finding, check};
+pub use endpoint::Endpoint;
+pub use traffic::Traffic;
+
+use crate::invariant::Invariant;
+use crate::order::Order;
+use crate::shape::Schema;
+
+/// What a server promises at one endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contract {
+    /// Which one.
+    pub endpoint: Endpoint,
+    /// In which order the messages of an answer come; nothing if an answer is none in messages.
+    pub order: Option<Order>,
+    /// What ties the messages of a stream together.
+    pub invariants: Vec<Invariant>,
+    /// What each message of a stream looks like.
+    pub events: Option<Schema>,
+    /// What an answer that is no stream looks like.
+    pub body: Option<Schema>,
+}

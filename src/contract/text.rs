@@ -1,0 +1,106 @@
+//! A contract as text that reads like an interface.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Contract;
+use crate::error::{Error, Kind, Result};
+use crate::invariant::Invariant;
+use crate::nearest;
+
+/// So wide an order is written.
+const WIDTH: usize = 92;
+
+impl fmt::Display for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.endpoint)?;
+        let order = self.order.as_ref().map(|order| order.expression().lines(WIDTH));
+        let events = self.events.as_ref().map(ToString::to_string);
+        let body = self.body.as_ref().map(ToString::to_string);
+        let lines: Vec<String> = self.invariants.iter().map(ToString::to_string).collect();
+        let invariants = (!lines.is_empty()).then(|| lines.join("\n"));
+        for (name, text) in
+            [("order", order), ("invariants", invariants), ("events", events), ("body", body)]
+        {
+            let Some(text) = text else { continue };
+            writeln!(f, "  {name}")?;
+            for line in text.lines() {
+                writeln!(f, "{}", format!("    {line}").trim_end())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Contract {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let head = lines.next().unwrap_or_default();
+        let endpoint = head.parse().map_err(|()| {
+            wrong("its first line is no endpoint")
+                .with_hint("it reads like `GET /v1/agents -> 200 application/json`")
+        })?;
+        let mut contract =
+            Self { endpoint, order: None, invariants: Vec::new(), events: None, body: None };
+        let lines: Vec<&str> = lines.collect();
+        let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+        let mut at = 0;
+        while let Some(name) = lines.get(at).map(|line| line.trim()) {
+            if !is_name(&lines[at]) {
+                return Err(wrong("a part has no name"));
+            }
+            let inside = lines[at + 1..].iter().take_while(|line| !is_name(line));
+            let inside: Vec<&str> = inside.map(|line| line.get(4..).unwrap_or_default()).collect();
+            at += inside.len() + 1;
+            contract.put(name, &inside.join("\n"))?;
+        }
+        Ok(contract)
+    }
+}
+
+impl Contract {
+    fn put(&mut self, name: &str, text: &str) -> Result<()> {
+        match name {
+            "order" => {
+                self.order = Some(
+                    text.parse().map_err(|error| unreadable("its order cannot be read", error))?,
+                )
+            }
+            "invariants" => self.invariants = invariants(text)?,
+            "events" => {
+                self.events = Some(
+                    text.parse().map_err(|error| unreadable("its events cannot be read", error))?,
+                )
+            }
+            "body" => {
+                self.body = Some(
+                    text.parse().map_err(|error| unreadable("its body cannot be read", error))?,
+                )
+            }
+            _ => return Err(wrong("a part is not known").with_hint(nearest::hint(name, &PARTS))),
+        }
+        Ok(())
+    }
+}
+
+const PARTS: [&str; 4] = ["order", "invariants", "events", "body"];
+
+fn invariants(text: &str) -> Result<Vec<Invariant>> {
+    Invariant::parse(text).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        unreadable("its invariants cannot be read", errors.join("; "))
+    })
+}
+
+fn unreadable(
+    what: &'static str,
+    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> Error {
+    Error::new(Kind::Contract { why: what }).because(why)
+}
+
+fn wrong(why: &'static str) -> Error {
+    Error::new(Kind::Contract { why })
+}

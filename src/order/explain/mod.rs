@@ -1,0 +1,131 @@
+//! Where a trace leaves an order, and what was expected there.
+
+mod align;
+mod level;
+mod words;
+
+use align::Aligner;
+
+use super::Order;
+use super::automaton::Next;
+use super::event::Event;
+use super::learn::{Learned, Share};
+
+/// A trace beside an order: the way through the order that leaves the least over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// What became of the events, and what is missing between them. The events of a slice stand
+    /// together.
+    pub steps: Vec<Step>,
+    /// How many events were looked at: all, unless trace and order are so large and so different that
+    /// only the first deviation was searched.
+    pub examined: usize,
+    tags: Vec<String>,
+}
+
+/// One event, or one that is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// An event as it should be, by its place in the trace.
+    Matched(usize),
+    /// Something that is not in order.
+    Deviation(Deviation),
+}
+
+/// Something that is not in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deviation {
+    /// What is wrong.
+    pub fault: Fault,
+    /// The place in the trace of the event that is wrong, or that came before the one that is missing;
+    /// the length of the trace where that is the end.
+    pub at: usize,
+    /// The last event before that is in order, in the same slice.
+    pub after: Option<usize>,
+    /// The slice it is in, as key and JSON text of the value.
+    pub slice: Option<(String, String)>,
+    /// What would have been in order there, the likeliest first.
+    pub expected: Vec<Expected>,
+}
+
+/// What can be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fault {
+    /// An event that has to be there is not.
+    Missing,
+    /// An event is there that has no place.
+    Unexpected,
+    /// An event is there in the place of another, or with fields that a guard refuses.
+    Wrong,
+    /// An event belongs to a slice that was over.
+    Apart,
+}
+
+/// Something that would have been in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// What it is.
+    pub next: Next,
+    /// How often it was seen there, if that is known.
+    pub share: Option<Share>,
+}
+
+impl Explanation {
+    /// Whether the trace is in order.
+    pub fn is_match(&self) -> bool {
+        self.deviations().next().is_none()
+    }
+
+    /// What is not in order.
+    pub fn deviations(&self) -> impl Iterator<Item = &Deviation> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Deviation(deviation) => Some(deviation),
+            Step::Matched(_) => None,
+        })
+    }
+}
+
+impl Order {
+    /// Holds a trace against the order and explains where it leaves it, with the counts of what was
+    /// learned, if anything was.
+    ///
+    /// The way through the order is the one with the fewest events to put in, to leave out or to
+    /// exchange (Wagner & Fischer's edit distance between a word and a language, found by Dijkstra's
+    /// algorithm on the product of both). Of several such ways it is the one that leaves the order
+    /// latest.
+    pub fn explain(&self, trace: &[Event<'_>], learned: Option<&Learned>) -> Explanation {
+        let aligner = Aligner::new(trace, learned);
+        let whole: Vec<usize> = (0..trace.len()).collect();
+        let tags = trace.iter().map(|event| event.tag.to_owned()).collect();
+        match aligner.align(&self.automaton, &whole, None) {
+            Some(aligned) => Explanation { steps: aligned.steps, examined: trace.len(), tags },
+            None => self.first_deviation(trace, tags),
+        }
+    }
+
+    /// The events up to the first that ends all ways.
+    fn first_deviation(&self, trace: &[Event<'_>], tags: Vec<String>) -> Explanation {
+        let mut run = self.run();
+        let mut at = 0;
+        let mut expected = run.expected();
+        while trace.get(at).is_some_and(|event| run.push(event)) {
+            expected = run.expected();
+            at += 1;
+        }
+        let mut steps: Vec<Step> = (0..at).map(Step::Matched).collect();
+        if at < trace.len() || !run.is_complete() {
+            let fault = if at < trace.len() { Fault::Unexpected } else { Fault::Missing };
+            let expected = expected.into_iter().map(|next| Expected { next, share: None });
+            steps.push(Step::Deviation(Deviation {
+                fault,
+                at,
+                after: at.checked_sub(1),
+                slice: None,
+                expected: expected.collect(),
+            }));
+        }
+        Explanation { steps, examined: (at + 1).min(trace.len()), tags }
+    }
+}

@@ -1,0 +1,130 @@
+//! `retape check` and `retape accept`.
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use crate::retape::{Stage, said, told};
+
+/// A folder with cassettes of a real server, streamed.
+fn stage() -> Stage {
+    let stage = Stage::new();
+    for name in ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"] {
+        let recorded =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("cassettes/letta/hitl/{name}.json"));
+        stage.write(&format!("cassettes/{name}.json"), &std::fs::read_to_string(recorded).unwrap());
+    }
+    stage
+}
+
+/// Runs a subcommand: its exit status, what it tells, and what it says beside.
+fn run(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = stage.retape(arguments).output().unwrap();
+    (output.status.code(), told(&output), said(&output))
+}
+
+const STREAM: &str = "POST-v1-agents-agent_id-messages-stream-200-event-stream.snap";
+
+#[test]
+fn a_contract_is_proposed_accepted_and_kept() {
+    let stage = stage();
+
+    let (status, found, _) = run(&stage, &["check"]);
+    assert_eq!(status, Some(1));
+    assert!(
+        found.contains(
+            "new     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream"
+        ),
+        "{found}"
+    );
+    let proposed = stage.read(&format!("cassettes/contracts/{STREAM}.new"));
+
+    let (status, ..) = run(&stage, &["accept"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(stage.read(&format!("cassettes/contracts/{STREAM}")), proposed);
+    assert!(!stage.folder().join(format!("cassettes/contracts/{STREAM}.new")).exists());
+
+    let (status, found, said) = run(&stage, &["check"]);
+    assert_eq!((status, found.as_str()), (Some(0), ""));
+    assert!(said.contains("all contracts are kept"), "{said}");
+}
+
+#[test]
+fn a_stream_that_ends_too_early_breaks_the_contract() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let file = "cassettes/approve_tokens.json";
+    let whole = stage.read(file);
+    let without: Vec<&str> = whole
+        .lines()
+        .filter(|line| !line.contains(r#""message_type": "usage_statistics""#))
+        .collect();
+    assert!(without.len() < whole.lines().count());
+    stage.write(file, &without.join("\n"));
+
+    let (status, found, _) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(1));
+    assert_snapshot!(found, @r"
+    broken  POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
+              order: after `stop_reason` `[DONE]` came; expected was `usage_statistics`
+                3 answers, first approve_tokens #4
+    ");
+}
+
+#[test]
+fn an_edited_contract_is_kept_where_it_is_not_broken() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let file = format!("cassettes/contracts/{STREAM}");
+    let accepted = stage.read(&file);
+    let widened =
+        accepted.replace("[DONE]", "[DONE]?").replace("name: null", "name?: string | null");
+    assert_ne!(widened, accepted);
+    stage.write(&file, &widened);
+
+    let (status, ..) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(0));
+    assert_eq!(stage.read(&file), widened);
+}
+
+#[test]
+fn nothing_is_written_on_a_build_server() {
+    let stage = stage();
+
+    let output = stage.retape(&["check"]).env("CI", "true").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!stage.folder().join("cassettes/contracts").exists());
+}
+
+#[test]
+fn what_no_cassette_shows_any_more_is_an_orphan() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    for name in ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"] {
+        std::fs::remove_file(stage.folder().join(format!("cassettes/{name}.json"))).unwrap();
+    }
+
+    let (status, found, _) = run(&stage, &["check"]);
+    assert_eq!(status, Some(1));
+    assert!(found.contains("orphan  PUT /v1/tools/ -> 200 application/json"), "{found}");
+
+    run(&stage, &["accept"]);
+    assert_eq!(run(&stage, &["check"]).0, Some(0));
+}
+
+#[test]
+fn a_contract_that_cannot_be_read_is_told_with_its_file() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let file = format!("cassettes/contracts/{STREAM}");
+    let text = stage.read(&file).replace("  order\n", "  oder\n");
+    stage.write(&file, &text);
+
+    let (status, _, said) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(2));
+    assert!(said.contains(STREAM) && said.contains("did you mean `order`?"), "{said}");
+}

@@ -1,0 +1,278 @@
+//! What ties the events of a stream together: learning, text, checking.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use retape::cassette::format::decode;
+use retape::cassette::{Body, Outcome};
+use retape::invariant::{Event, Invariant, Learner, Trace};
+use retape::message::{Message, Messages};
+
+/// A request and its events, as type and JSON.
+type Owned = (Option<String>, Vec<(String, String)>);
+
+fn with<T>((request, events): &Owned, work: impl FnOnce(&Trace<'_>) -> T) -> T {
+    let events: Vec<Event<'_>> = events.iter().map(|(tag, json)| Event { tag, json }).collect();
+    work(&Trace { request: request.as_deref(), events: &events })
+}
+
+fn learned<'t>(traces: impl IntoIterator<Item = &'t Owned>) -> Vec<String> {
+    let mut learner = Learner::default();
+    for trace in traces {
+        with(trace, |trace| learner.learn(trace));
+    }
+    learner.finish().iter().map(ToString::to_string).collect()
+}
+
+/// The streams that were recorded from Letta.
+fn letta() -> Vec<Owned> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/letta");
+    let mut traces = Vec::new();
+    for part in ["hitl", "typescript/hitl"] {
+        let mut files: Vec<_> =
+            fs::read_dir(folder.join(part)).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            let cassette = decode(&text, |_| unreachable!("all bodies are small")).unwrap();
+            for interaction in &cassette.interactions {
+                let Outcome::Response(response) = &interaction.outcome else { continue };
+                if matches!(response.body, Body::Stream(_)) {
+                    let request = &interaction.request.body;
+                    let events = Messages::of(response).list;
+                    let event = |message: Message| (message.tag.to_string(), message.data);
+                    let request = String::from_utf8(request.to_vec()).ok();
+                    traces.push((request, events.into_iter().map(event).collect()));
+                }
+            }
+        }
+    }
+    traces
+}
+
+/// Agents that call tools: a run of `calls` calls, all told and then all answered.
+fn run(number: usize, calls: usize) -> Owned {
+    let id = |what: &str, index: usize| format!("{what}-{number}a{index}");
+    let request = format!(r#"{{"thread": {{"id": "{}"}}, "text": "Hello"}}"#, id("thread", 0));
+    let mut events = Vec::new();
+    for index in 0..calls {
+        let call = format!(
+            r#"{{"run": "{}", "n": {}, "call": {{"id": "{}", "name": "f"}}}}"#,
+            id("run", 0),
+            10 + 2 * index,
+            id("call", index)
+        );
+        events.push(("call".to_owned(), call));
+    }
+    for index in (0..calls).rev() {
+        let answer = format!(
+            r#"{{"run": "{}", "n": {}, "call_id": "{}", "thread": "{}"}}"#,
+            id("run", 0),
+            100 + number - index,
+            id("call", index),
+            id("thread", 0)
+        );
+        events.push(("answer".to_owned(), answer));
+    }
+    (Some(request), events)
+}
+
+fn runs() -> Vec<Owned> {
+    (1..8).map(|number| run(number, number)).collect()
+}
+
+const OF_RUNS: [&str; 6] = [
+    "run constant",
+    "answer.thread constant",
+    "n increasing",
+    "answer.call_id unique",
+    "answer.thread equals request.thread.id",
+    "answer.call_id refers to call.call.id, each by the end",
+];
+
+#[test]
+fn what_holds_in_all_traces_is_found_without_what_follows_from_it() {
+    let mut expected = OF_RUNS.to_vec();
+    expected.insert(4, "call.call.id unique");
+
+    assert_eq!(learned(&runs()), expected);
+}
+
+#[test]
+fn what_had_few_chances_to_fail_is_not_claimed() {
+    assert_eq!(learned(&[run(1, 2), run(2, 1)]), [""; 0]);
+}
+
+#[test]
+fn what_failed_once_is_out() {
+    let mut traces = runs();
+    traces[3].1[1].1 = traces[3].1[1].1.replace("run-4a0", "run-5a0");
+    traces[5].1.pop();
+
+    let found = learned(&traces);
+
+    assert!(!found.contains(&"run constant".to_owned()), "{found:?}");
+    assert!(found.contains(&"answer.call_id refers to call.call.id".to_owned()), "{found:?}");
+}
+
+#[test]
+fn the_pieces_of_one_message_prove_nothing() {
+    let piece = |number: usize| format!(r#"{{"id": "message-{number}", "text": "a"}}"#);
+    let of = |number: usize| vec![("delta".to_owned(), piece(number)); 9];
+    let traces: Vec<Owned> = (10..20).map(|number| (None, of(number))).collect();
+
+    assert_eq!(learned(&traces), [""; 0]);
+}
+
+#[test]
+fn a_real_server_keeps_to_one_run_and_answers_what_was_approved() {
+    let traces = letta();
+
+    let found = learned(&traces);
+
+    assert_eq!(
+        found,
+        [
+            "run_id constant",
+            "tool_return_message.tool_call_id equals request.messages[].approvals[].tool_call_id",
+            "tool_return_message.tool_returns[].tool_call_id equals request.messages[].approvals[].tool_call_id",
+        ]
+    );
+    let invariants = Invariant::parse(&found.join("; ")).unwrap();
+    for trace in &traces {
+        assert_eq!(with(trace, |trace| Invariant::check(&invariants, trace)), []);
+    }
+}
+
+#[track_caller]
+fn check(change: impl FnOnce(&mut Owned), expected: &[&str]) {
+    let mut changed = run(3, 2);
+    change(&mut changed);
+
+    let invariants = Invariant::parse(&OF_RUNS.join("\n")).unwrap();
+    let found = with(&changed, |trace| Invariant::check(&invariants, trace));
+
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_trace_that_breaks_something_is_told_with_both_places() {
+    check(|_| {}, &[]);
+    check(
+        |(_, events)| events[1].1 = events[1].1.replace("run-3a0", "run-4a0"),
+        &[
+            "run constant: `run-4a0` at /run of event 2, but `run-3a0` at /run of event 1",
+            "run constant: `run-3a0` at /run of event 3, but `run-4a0` at /run of event 2",
+        ],
+    );
+    check(
+        |(_, events)| events[3].1 = events[3].1.replace(r#""n": 103"#, r#""n": 102"#),
+        &["n increasing: 102 at /n of event 4, but 102 at /n of event 3"],
+    );
+    check(
+        |(_, events)| {
+            events.remove(0);
+        },
+        &["answer.call_id refers to call.call.id, each by the end: \
+           `call-3a0` at /call_id of event 3 refers to nothing before, or nothing refers to it"],
+    );
+    check(
+        |(request, _)| *request = Some("{}".to_owned()),
+        &[
+            "answer.thread equals request.thread.id: `thread-3a0` at /thread of event 3 is not in the request",
+            "answer.thread equals request.thread.id: `thread-3a0` at /thread of event 4 is not in the request",
+        ],
+    );
+}
+
+#[test]
+fn text_is_read_as_it_is_written() {
+    let text = r#"run_id constant; _.a.b[].c unique # a comment
+"tools/call 2;"."odd # name".x not decreasing;a.b equals request.c[].d
+  response.done."x.y" refers to _.a.b, each by the end"#;
+
+    let read = Invariant::parse(text).unwrap();
+
+    let shown: Vec<String> = read.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        [
+            "run_id constant",
+            "_.a.b[].c unique",
+            r#""tools/call 2;"."odd # name".x not decreasing"#,
+            "a.b equals request.c[].d",
+            r#"response.done."x.y" refers to _.a.b, each by the end"#,
+        ]
+    );
+    assert_eq!(Invariant::parse(&shown.join("\n")), Ok(read));
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_with_a_hint() {
+    let text = "run_id konstant; ?; a.b unique or so\nrun_id constant";
+
+    let errors = Invariant::parse(text).unwrap_err();
+
+    let shown: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{:?}: {}", &text[error.span.clone()], error.hint(text).unwrap()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            r#""konstant": did you mean `constant`?"#,
+            r#""?": a field is e.g. `run_id` or `stop_reason.reason`"#,
+            r#"" or so": `;` or a new line begins another one"#,
+        ]
+    );
+}
+
+/// Traces of few types, fields and values, so that much holds by chance.
+fn traces() -> impl Strategy<Value = Vec<Owned>> {
+    let value = (0..4_u8, 0..3_u8).prop_map(|(kind, number)| match kind {
+        0 => format!(r#""key-{number}""#),
+        1 => format!(r#"["key-{number}", "run-7{number}"]"#),
+        2 => format!(r#"{{"id": {number}}}"#),
+        _ => number.to_string(),
+    });
+    let json = prop::collection::btree_map(0..3_u8, value, 0..3).prop_map(|fields| {
+        let fields = fields.into_iter().map(|(name, value)| format!(r#""f{name}": {value}"#));
+        format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+    });
+    let tag = prop_oneof![Just("a"), Just("b"), Just("c.d")].prop_map(str::to_owned);
+    let events = prop::collection::vec((tag, json.clone()), 0..6);
+    prop::collection::vec((prop::option::of(json), events), 0..10)
+}
+
+proptest! {
+    #[test]
+    fn what_is_learned_in_parts_is_learned_as_a_whole(traces in traces(), cut in 0..10_usize) {
+        let cut = cut.min(traces.len());
+        let mut parts = [&traces[cut..], &traces[..cut]].map(|part| {
+            let mut learner = Learner::default();
+            part.iter().for_each(|trace| with(trace, |trace| learner.learn(trace)));
+            learner
+        });
+
+        let [first, second] = &mut parts;
+        first.merge(second);
+
+        let found: Vec<String> = first.finish().iter().map(ToString::to_string).collect();
+        prop_assert_eq!(found, learned(&traces));
+    }
+
+    #[test]
+    fn what_is_learned_holds_and_is_read_back(traces in traces()) {
+        let found = learned(&traces);
+
+        let read = Invariant::parse(&found.join("\n")).unwrap();
+
+        let shown: Vec<String> = read.iter().map(ToString::to_string).collect();
+        prop_assert_eq!(shown, found);
+        for trace in &traces {
+            prop_assert_eq!(with(trace, |trace| Invariant::check(&read, trace)), []);
+        }
+    }
+}
