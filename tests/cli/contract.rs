@@ -67,7 +67,7 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
     assert_eq!(status, Some(1));
     assert_snapshot!(found, @r"
     broken  POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
-              order: after `stop_reason` `[DONE]` came; expected was `usage_statistics`
+              order: expected `usage_statistics` after `stop_reason`, got `[DONE]`
                 3 answers, first approve_tokens #4
     ");
 }
