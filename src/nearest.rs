@@ -2,10 +2,15 @@
 
 /// A hint that names the known word that is most alike, else all that are known.
 pub(crate) fn hint(word: &str, known: &[&str]) -> String {
-    match similar::get_close_matches(word, known, 1, 0.6).first() {
+    match nearest(word, known) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("known here: {}", listed(known)),
     }
+}
+
+/// The known word that is most alike, if one is alike at all.
+pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    similar::get_close_matches(word, known, 1, 0.6).first().copied()
 }
 
 /// Words as they stand in a sentence.

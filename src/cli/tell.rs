@@ -87,7 +87,7 @@ pub(super) fn summary(summary: &Summary, flaw: Option<Flaw>) {
         let colour = if summary.misses.is_empty() { GREEN } else { RED };
         line(&format!(
             "replayed {}: {} played, {}, {colour}{}{PLAIN}",
-            count(summary.sessions, "cassette"),
+            replayed(summary),
             count(summary.played, "interaction"),
             match summary.unplayed.len() {
                 0 => "none left".to_owned(),
@@ -97,6 +97,17 @@ pub(super) fn summary(summary: &Summary, flaw: Option<Flaw>) {
         ));
     } else if !summary.misses.is_empty() {
         line(&format!("{RED}{}{PLAIN}", count(summary.misses.len(), "miss")));
+    }
+}
+
+/// How many cassettes, and in how many sessions where that is more.
+fn replayed(summary: &Summary) -> String {
+    let cassettes = count(summary.replayed.len(), "cassette");
+    match summary.sessions {
+        sessions if sessions > summary.replayed.len() => {
+            format!("{cassettes} in {}", count(sessions, "session"))
+        }
+        _ => cassettes,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The places of points in time within a text: dates with a time of day as RFC 3339 and ISO 8601
-/// write them.
+/// write them, and as mail and HTTP do.
 pub fn moments(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -12,13 +12,29 @@ pub fn moments(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
             // The `T` or the space between date and time is the rarest of the marks.
             let colon = at + memchr::memchr(b':', bytes.get(at..)?)?;
             at = colon + 1;
-            let Some(start) = colon.checked_sub("2026-11-21T09".len()) else { continue };
-            let free = start == 0 || !bytes[start - 1].is_ascii_digit();
-            if let Some(length) = date_time(&bytes[start..]).filter(|_| free) {
-                at = start + length;
-                return Some(start..at);
+            if let Some(found) = ending_hour(bytes, colon).filter(|found| !follows(bytes, found)) {
+                at = found.end;
+                return Some(found);
             }
         }
+    })
+}
+
+/// The point in time whose hour ends at a colon.
+fn ending_hour(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
+    let found = |before: &str, length: fn(&[u8]) -> Option<usize>| {
+        let start = colon.checked_sub(before.len())?;
+        Some(start..start + length(&bytes[start..])?)
+    };
+    found("2026-11-21T09", date_time).or_else(|| found("Sat, 21 Nov 2026 09", mail_date))
+}
+
+/// Whether it goes on from what stands before it.
+fn follows(bytes: &[u8], found: &Range<usize>) -> bool {
+    let before = found.start.checked_sub(1).map(|before| bytes[before]);
+    before.is_some_and(|before| match bytes[found.start] {
+        b'0'..=b'9' => before.is_ascii_digit(),
+        _ => before.is_ascii_alphanumeric(),
     })
 }
 
@@ -34,7 +50,7 @@ pub fn is_moment(value: &str) -> bool {
     let bytes = value.as_bytes();
     date_time(bytes) == Some(bytes.len())
         || fits(bytes, "0000-00-00")
-        || is_http_date(bytes)
+        || mail_date(bytes) == Some(bytes.len())
         || is_duration(bytes)
 }
 
@@ -74,10 +90,29 @@ fn zone(bytes: &[u8]) -> usize {
     }
 }
 
-/// `Sat, 21 Nov 2026 09:00:00 GMT`
-fn is_http_date(bytes: &[u8]) -> bool {
-    bytes.len() == 29 && bytes.ends_with(b" GMT") && fits(&bytes[17..25], "00:00:00")
+/// The length of a date and time as mail and HTTP write it, at the beginning:
+/// `Sat, 21 Nov 2026 09:00:00 GMT`.
+fn mail_date(bytes: &[u8]) -> Option<usize> {
+    let (head, rest) = bytes.split_at_checked("Sat, 21 Nov 2026 09:00:00".len())?;
+    let is_date = DAYS.contains(&&head[..3])
+        && fits(&head[3..8], ", 00 ")
+        && MONTHS.contains(&&head[8..11])
+        && fits(&head[11..], " 0000 00:00:00");
+    let zone = match rest {
+        [b' ', b'G', b'M' | b'm', b'T' | b't', ..] | [b' ', b'U', b'T', b'C', ..] => 4,
+        [b' ', zone @ ..] => {
+            Some(self::zone(zone)).filter(|zone| *zone > 1).map_or(0, |zone| zone + 1)
+        }
+        _ => 0,
+    };
+    is_date.then_some(head.len() + zone)
 }
+
+const DAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
+
+const MONTHS: [&[u8]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
 
 /// `PT1.5S`, `P1DT2H`
 fn is_duration(bytes: &[u8]) -> bool {
@@ -116,6 +151,12 @@ mod tests {
             ("2026-11-21T09:00:00.", vec!["2026-11-21T09:00:00"]),
             ("12026-11-21T09:00 at 09:00: or 2026-11-21", vec![]),
             ("::::é:", vec![]),
+            (
+                "it is Sat, 21 Nov 2026 09:00:00 GMT, or Sat, 21 Nov 2026 10:00:00 +0100 there",
+                vec!["Sat, 21 Nov 2026 09:00:00 GMT", "Sat, 21 Nov 2026 10:00:00 +0100"],
+            ),
+            ("Sat, 21 Nov 2026 09:00:00 Paris", vec!["Sat, 21 Nov 2026 09:00:00"]),
+            ("Cat, 21 Nov 2026 09:00:00 GMT; XSat, 21 Nov 2026 09:00:00", vec![]),
         ] {
             let found: Vec<&str> = moments(text).map(|range| &text[range]).collect();
             assert_eq!(found, expected, "{text}");

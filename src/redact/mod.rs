@@ -194,7 +194,7 @@ impl Redactor {
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
         memchr::memmem::find(text, b"://").is_some()
-            || (self.applies(Rule::Json) && name::TELLING.is_match(text))
+            || (self.applies(Rule::Json) && name::tells_within(text))
             || (self.applies(Rule::Assignments) && scan::assigns(text))
     }
 }

@@ -65,19 +65,19 @@ impl Closed {
         let unplayed = self.gateway.unplayed();
         let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
         let tracks = lock(&self.gateway.tracks);
-        let replayed: Vec<usize> = tracks
-            .values()
-            .filter_map(|slot| {
-                Some(slot.track.get()?.replayer()?.recorded().cassette().interactions.len())
-            })
-            .collect();
+        let lengths = tracks.values().filter_map(|slot| {
+            let replayer = slot.track.get()?.replayer()?;
+            Some((&slot.cassette, replayer.recorded().cassette().interactions.len()))
+        });
+        let (replayed, lengths): (Vec<&Name>, Vec<usize>) = lengths.unzip();
         Summary {
             requests: self.gateway.requests.load(Ordering::Relaxed),
             cassettes,
             recordings,
             misses: self.gateway.misses().all(),
-            sessions: replayed.len(),
-            played: replayed.iter().sum::<usize>() - unplayed.len(),
+            sessions: lengths.len(),
+            replayed: replayed.into_iter().cloned().collect(),
+            played: lengths.iter().sum::<usize>() - unplayed.len(),
             unplayed,
         }
     }

@@ -8,6 +8,7 @@ use super::event::Miss;
 use super::gateway::Gateway;
 use super::misses;
 use crate::cassette::Name;
+use crate::nearest;
 use crate::server::{Answer, full, problem};
 
 const ROOT: &str = "/-/retape/";
@@ -20,6 +21,14 @@ pub(super) fn asked(target: &str) -> Option<&str> {
 pub(super) fn answer(gateway: &Gateway, method: &Method, asked: &str) -> Answer {
     let (what, query) = asked.split_once('?').unwrap_or((asked, ""));
     let session = parameter(query, "session");
+    let known: &[&str] = match what {
+        "sessions" | "misses" | "unplayed" => &["session"],
+        "reset" => &["session", "misses"],
+        _ => &[],
+    };
+    if let Some(unknown) = names(query).find(|name| !known.contains(name)) {
+        return refused(StatusCode::BAD_REQUEST, &unknown_parameter(what, unknown, known));
+    }
     match (what, method) {
         ("health", &Method::GET) => told(json!({
             "status": "ok",
@@ -85,6 +94,20 @@ fn reset(gateway: &Gateway, session: Option<&str>, misses: Option<&str>) -> Answ
         done["misses_cleared"] = cleared.into();
     }
     told(done)
+}
+
+/// A misspelt name would otherwise mean all sessions.
+fn unknown_parameter(what: &str, name: &str, known: &[&str]) -> String {
+    let hint = match known {
+        [] => "there is none".to_owned(),
+        known => nearest::hint(name, known),
+    };
+    format!("`{what}` has no parameter `{name}`; {hint}")
+}
+
+fn names(query: &str) -> impl Iterator<Item = &str> {
+    let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
+    parameters.map(|parameter| parameter.split_once('=').map_or(parameter, |(name, _)| name))
 }
 
 fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {

@@ -45,7 +45,7 @@ pub(super) struct Gateway {
 /// A session that is opened by its first request, once.
 #[derive(Debug)]
 pub(super) struct Slot {
-    cassette: Name,
+    pub(super) cassette: Name,
     pub(super) track: OnceCell<Track>,
 }
 

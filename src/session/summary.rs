@@ -20,7 +20,9 @@ pub struct Summary {
     pub recordings: Vec<Recording>,
     /// The requests that nothing recorded answered.
     pub misses: Vec<Miss>,
-    /// How many runs through a cassette were replayed.
+    /// The cassettes that were replayed.
+    pub replayed: BTreeSet<Name>,
+    /// How many runs through them there were.
     pub sessions: usize,
     /// How many recorded interactions were asked for in them.
     pub played: usize,

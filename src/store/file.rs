@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::folder::make_folder;
+use super::list::list;
 use super::replace::{remove_unfinished, replace};
 use super::{Journal, mention};
 use crate::cassette::{Cassette, Name, format};
 use crate::error::{Error, Kind, Result};
+use crate::nearest;
 use crate::redact::Redacted;
 use crate::report;
 use crate::rules::Rules;
@@ -44,13 +46,27 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
 fn how_to_come_by(folder: &Path, name: &Name) -> String {
     let named = mention(folder, name);
     match Journal::peek(folder, name) {
-        None => format!("record it: `retape record --upstream URL {named} -- COMMAND`"),
+        None => {
+            let record = format!("record it: `retape record --upstream URL {named} -- COMMAND`");
+            match nearest(folder, name) {
+                Some(nearest) => format!("there is `{nearest}`; or {record}"),
+                None => record,
+            }
+        }
         Some(_) => format!(
             "a recorder of it was killed; `retape recover {named}` saves what had arrived as \
              `{}`",
             name.beside("recovered")
         ),
     }
+}
+
+/// The cassette whose name is most alike.
+fn nearest(folder: &Path, name: &Name) -> Option<Name> {
+    let all = list(folder);
+    let names: Vec<&str> = all.iter().map(Name::as_str).collect();
+    let found = nearest::nearest(name.as_str(), &names)?;
+    all.iter().find(|other| other.as_str() == found).cloned()
 }
 
 /// Reads a cassette by the path of its file.

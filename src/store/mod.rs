@@ -5,7 +5,6 @@ mod contracts;
 mod file;
 mod folder;
 mod journal;
-#[cfg(feature = "cli")]
 mod list;
 mod mention;
 mod replace;

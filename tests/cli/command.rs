@@ -120,6 +120,16 @@ fn what_was_not_asked_for_fails_if_that_is_wanted() {
 }
 
 #[test]
+fn sessions_of_one_cassette_are_not_taken_for_cassettes() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "one", "GET /1\nGET /2");
+
+    let output = stage.around(&["replay"], "GET /one~1/-/1\nGET /one~2/-/1").output().unwrap();
+
+    assert_snapshot!(stage.harmless(&said(&output)), @"retape: replayed 1 cassette in 2 sessions: 2 interactions played, 2 not asked for, 0 misses");
+}
+
+#[test]
 fn a_cassette_of_the_folder_that_nobody_asked_for_does_not_fail_a_suite() {
     let stage = Stage::new();
     for name in ["default", "one", "team/two", "team/three"] {

@@ -35,6 +35,17 @@ fn an_address_that_is_refused_is_shown_without_its_secrets() {
 }
 
 #[test]
+fn a_misspelt_cassette_is_told_from_one_that_was_not_recorded() {
+    let stage = Stage::new();
+    stage.write("cassettes/letta/hello.json", "{}");
+
+    assert_snapshot!(refused(&stage, &["show", "letta/helo"]), @r"
+    error: no cassette `letta/helo` (`FOLDER/cassettes/letta/helo.json`)
+    hint: there is `letta/hello`; or record it: `retape record --upstream URL letta/helo -- COMMAND`
+    ");
+}
+
+#[test]
 fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
     assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @r"
     error: no cassette `letta/hello` (`cassettes/letta/hello.json`)

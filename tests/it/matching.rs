@@ -375,3 +375,15 @@ fn an_identifier_in_padded_base64_is_one_word() {
 
     check(&said("uUaSnn0zyFoe8E4NV/ezlw=="), &said("+Cldxr0Qhf9MZFZgYstufA=="), true);
 }
+
+#[test]
+fn the_date_of_an_answer_is_no_time_that_must_come_back() {
+    let said = |time: &str| post(&format!(r#"{{"text": "it is Sat, 21 Nov 2026 {time} GMT"}}"#));
+    let mut begun = turn(request("GET /v1/begin", &[], ""), "{}");
+    if let Outcome::Response(response) = &mut begun.outcome {
+        response.headers = Headers::from_iter([("date", "Sat, 21 Nov 2026 09:00:00 GMT")]);
+    }
+    let mut run = Run::of(vec![begun, turn(said("09:00:00"), "{}")], Rules::default());
+
+    assert_eq!(run.ask(&said("10:30:00")), Some(1));
+}

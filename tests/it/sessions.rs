@@ -169,6 +169,10 @@ async fn a_session_can_be_looked_into() {
     assert_eq!(json("misses?session=tape~2")["misses"].as_array().unwrap().len(), 1);
     assert_eq!(json("unplayed?session=tape~1")["unplayed"].as_array().unwrap().len(), 1);
     assert_eq!(control("sessions?session=nobody").status, 404);
+    assert_eq!(control("health?session").status, 400);
+    let misspelt = control("misses?sesion=tape~1");
+    assert_eq!(misspelt.status, 400);
+    assert!(misspelt.text().contains("did you mean `session`?"), "{}", misspelt.text());
     session.stop().await.unwrap();
 }
 
@@ -187,6 +191,7 @@ async fn what_was_missed_stays_missed_unless_it_is_said_to_be_forgotten() {
     assert_eq!(reset("?session=tape~2&misses=clear").text(), r#"{"misses_cleared":2,"reset":1}"#);
     assert_eq!(session.misses().len(), 1);
     assert_eq!(reset("?misses=forget").status, 400);
+    assert_eq!(reset("?sesion=tape~2").status, 400);
     assert_eq!(reset("?misses=clear").text(), r#"{"misses_cleared":1,"reset":3}"#);
     session.finish().await.unwrap();
 }

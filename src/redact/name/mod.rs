@@ -13,8 +13,22 @@ use self::lists::{
 };
 use self::words::Words;
 
-/// Finds what may be a telling name before a colon, in any text and at any depth of escaping.
-pub(super) static TELLING: LazyLock<Regex> = LazyLock::new(|| {
+/// The longest name, with what stands between it and its colon, that is looked at.
+const REACH: usize = 160;
+
+/// Whether there may be a telling name before a colon, in any text and at any depth of escaping.
+///
+/// Only what stands before a quote and a colon is looked at: to search a large binary body for the
+/// expression takes seconds.
+pub(super) fn tells_within(text: &[u8]) -> bool {
+    memchr::memchr_iter(b':', text).any(|colon| {
+        let before = text[colon.saturating_sub(REACH)..colon].trim_ascii_end();
+        matches!(before.last(), Some(b'"' | b'\''))
+            && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon])
+    })
+}
+
+static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     let ends = "key|token|secret|passw(or)?d|pwd|passphrase|passcode|bearer|authorization|credential\
         |cookie|auth|verifier|assertion|value|string|env|vars|variable|header|code|jwt|pass";
     let tail = r"([_\-]?(enc|encrypted|plaintext|[0-9]+))*";
