@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::traffic::Answer;
 use crate::correlate::{Meaning, identifiers};
-use crate::json::Text;
+use crate::json::{Leaf, Text};
 use crate::order::{Learned, Order, Style, Word};
 
 /// The orders in which the messages of an answer may come.
@@ -125,22 +125,29 @@ fn steps(word: &Word) -> Vec<(Option<&str>, Option<&str>)> {
     from.zip(to).collect()
 }
 
-/// The fields of the requests that are words or yes and no.
+/// The fields of the requests that hold words or yes and no, and nothing else.
 fn paths(answers: &[(&Answer, &Word)]) -> BTreeSet<String> {
-    let asked =
-        answers.iter().filter_map(|(answer, _)| Text::parse(answer.asked.as_deref()?.as_bytes()));
-    let leaves = asked.flat_map(Text::leaves);
-    let named = leaves.filter(|leaf| {
-        Meaning::of(&leaf.name) == Meaning::Plain && identifiers(&leaf.value).next().is_none()
-    });
-    let words = named.filter(|leaf| {
-        // Sentences are what somebody said, and decide nothing that holds for others.
-        let is_word = leaf.spelled.starts_with('"')
-            && leaf.spelled.len() <= LONGEST
-            && !leaf.value.contains(char::is_whitespace);
-        is_word || matches!(leaf.spelled, "true" | "false")
-    });
-    words.filter_map(|leaf| path(&leaf.pointer)).collect()
+    let mut paths: BTreeMap<String, bool> = BTreeMap::new();
+    for (answer, _) in answers {
+        let asked = answer.asked.as_deref().and_then(|asked| Text::parse(asked.as_bytes()));
+        for leaf in asked.map(Text::leaves).unwrap_or_default() {
+            if let Some(path) = path(&leaf.pointer) {
+                *paths.entry(path).or_insert(true) &= may_decide(&leaf);
+            }
+        }
+    }
+    paths.into_iter().filter_map(|(path, may_decide)| may_decide.then_some(path)).collect()
+}
+
+/// Sentences are what somebody said, and identifiers are others each time: they decide nothing that
+/// holds for others.
+fn may_decide(leaf: &Leaf<'_>) -> bool {
+    let is_word = leaf.spelled.starts_with('"')
+        && leaf.spelled.len() <= LONGEST
+        && !leaf.value.contains(char::is_whitespace)
+        && identifiers(&leaf.value).next().is_none();
+    let is_told = Meaning::of(&leaf.name) == Meaning::Plain;
+    is_told && (is_word || matches!(leaf.spelled, "true" | "false" | "null"))
 }
 
 /// `/messages/0/type` as `messages[].type`.

@@ -18,5 +18,6 @@ mod walk;
 
 pub(crate) use fitted::{Place, fitted};
 pub(crate) use layout::{Indent, Layout};
+pub(crate) use leaf::Leaf;
 pub(crate) use token::{Container, Text, Token, Tokens};
 pub(crate) use value::{canonical_number, unescape};
