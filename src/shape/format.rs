@@ -34,6 +34,9 @@ pub(super) const PREFIXED: u8 = 1 << 6;
 /// No format is longer, addresses apart.
 const LONGEST: usize = 128;
 
+/// A random word without a prefix has so many letters at least.
+const LONG: usize = 16;
+
 impl Format {
     /// The formats with a name of their own, and their names.
     pub(super) const NAMED: [(Self, &'static str); 6] = [
@@ -99,7 +102,7 @@ pub(super) fn formats(text: &str) -> (u8, usize) {
     }
     match prefix(bytes) {
         Some(prefix) => (PREFIXED | ID, prefix),
-        None if bytes.len() >= 16 && is_random(bytes) => (ID, 0),
+        None if bytes.len() >= LONG && is_random(bytes) => (ID, 0),
         None => (uri(bytes), 0),
     }
 }
@@ -175,10 +178,36 @@ fn prefix(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether letters and digits change so often that nobody has thought of the word.
+/// Whether letters and digits change so often that nobody has thought of the word. In a long one it is
+/// enough that it is hexadecimal, or that it has a digit and small and capital letters change: one in
+/// thirty of those that a service mints has its digits together.
 fn is_random(word: &[u8]) -> bool {
-    let changes = word.windows(2).filter(|two| two[0].is_ascii_digit() != two[1].is_ascii_digit());
-    word.iter().all(u8::is_ascii_alphanumeric) && changes.count() >= 3
+    if !word.iter().all(u8::is_ascii_alphanumeric) {
+        return false;
+    }
+    let changes =
+        |kind: fn(&u8) -> u8| word.windows(2).filter(|two| kind(&two[0]) != kind(&two[1])).count();
+    let has_digit = word.iter().any(u8::is_ascii_digit);
+    let is_long = word.len() >= LONG && has_digit;
+    changes(|byte| u8::from(byte.is_ascii_digit())) >= 3
+        || (is_long && (is_hash(word) || changes(case) >= 5))
+}
+
+/// Hexadecimal digits, letters and figures among them, and more than a word has.
+pub(super) fn is_hash(word: &[u8]) -> bool {
+    word.len() >= 8
+        && word.iter().all(u8::is_ascii_hexdigit)
+        && word.iter().any(u8::is_ascii_digit)
+        && word.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// A number for figures, small letters and capitals.
+fn case(byte: &u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        _ => 0,
+    }
 }
 
 #[cfg(test)]
@@ -208,6 +237,29 @@ mod tests {
         check("2026-11-21", &["date"]);
         check("http://127.0.0.1:8283/v1?a=b", &["uri"]);
         check("-740845635798344975", &["integer-string"]);
+    }
+
+    /// One that is not told makes the identifiers of a whole recording strings.
+    #[test]
+    fn random_words_are_told_however_they_fall_out() {
+        let mut state = 1_u64;
+        let mut random = |letters: &[u8], length: usize| {
+            let letter = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                char::from(letters[usize::try_from(state >> 33).unwrap() % letters.len()])
+            };
+            std::iter::repeat_with(letter).take(length).collect::<String>()
+        };
+        let letters: Vec<u8> = (b'0'..=b'9').chain(b'a'..=b'z').chain(b'A'..=b'Z').collect();
+
+        for _ in 0..20_000 {
+            let minted = random(b"0123456789abcdef", 24);
+            assert!(formats(&format!("toolu_{minted}")).0 & PREFIXED != 0, "{minted}");
+            let minted = format!("01{}", random(&letters, 24));
+            assert!(formats(&format!("toolu_{minted}")).0 & PREFIXED != 0, "{minted}");
+        }
+        check("toolu_abcdefabcdefabcdefabcd12", &["Id", "Id<toolu>"]);
+        check("tool_getWeatherForCity", &[]);
     }
 
     #[test]

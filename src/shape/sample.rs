@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::format::{ID, URI, UUID, formats};
+use super::format::{ID, URI, UUID, formats, is_hash};
 use crate::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are anything.
@@ -84,6 +84,7 @@ impl<'a> Said<'a> {
         begins
             && bytes.len() <= LONGEST_WORD
             && self.formats & (ID | UUID | URI) == 0
+            && !is_hash(bytes)
             && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:".contains(byte))
     }
 }

@@ -137,6 +137,13 @@ by type
     }
 
     #[test]
+    fn a_hash_is_no_word_of_an_enum() {
+        let samples = [r#"{"tool_hash": "ba13adbeeaaf", "type": "custom"}"#; 5];
+
+        check(&samples, "object\n  tool_hash: string\n  type: \"custom\"\n");
+    }
+
+    #[test]
     fn what_is_known_by_minted_names_is_a_map() {
         check(
             &[
