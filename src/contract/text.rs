@@ -88,7 +88,10 @@ impl Contract {
                     text.parse().map_err(|error| unreadable("its body cannot be read", error))?,
                 )
             }
-            _ => return Err(wrong("a part is not known").with_hint(nearest::hint(name, &PARTS))),
+            _ => {
+                let word = name.split(' ').next().unwrap_or_default();
+                return Err(wrong("a part is not known").with_hint(nearest::hint(word, &PARTS)));
+            }
         }
         Ok(())
     }
