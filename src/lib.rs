@@ -104,6 +104,7 @@ pub mod rules;
 mod server;
 pub mod session;
 pub mod shape;
+mod snapshot;
 pub mod store;
 
 pub use cassette::{Cassette, Name};
@@ -114,3 +115,4 @@ pub use mount::{Mounted, mount};
 pub use recorder::{Recording, Saved};
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
+pub use snapshot::assert_contracts;

@@ -59,8 +59,36 @@ impl Mode {
     }
 }
 
+/// What is done with contracts that are new or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Update {
+    /// They are told.
+    Nothing,
+    /// They wait to be accepted.
+    Propose,
+    /// They are accepted.
+    Accept,
+}
+
+impl Update {
+    /// What `INSTA_UPDATE` says, which insta's own snapshots follow, else nothing where `CI` is set.
+    pub(crate) fn from_env() -> Self {
+        match env::var("INSTA_UPDATE").as_deref() {
+            Ok("always" | "force") => Self::Accept,
+            Ok("no") => Self::Nothing,
+            Ok("new" | "unseen") => Self::Propose,
+            _ => Self::unless_ci(),
+        }
+    }
+
+    /// They wait, but nothing is written where `CI` is set.
+    pub(crate) fn unless_ci() -> Self {
+        if is_ci() { Self::Nothing } else { Self::Propose }
+    }
+}
+
 /// Whether this is a build server: `CI` is set and is not `false` or `0`.
-pub(crate) fn is_ci() -> bool {
+fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }
 

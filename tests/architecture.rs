@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// From the top. A module uses modules of lower rows only, never of its own, never above.
 const ROWS: [&[&str]; 11] = [
     &["cli"],
-    &["session", "mount"],
+    &["session", "mount", "snapshot"],
     &["recorder", "replayer"],
     &["server", "store", "mode"],
     // No IO, no async, no clock, no environment from here on.

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::arguments::absolute;
-use super::check::{findings, proposed};
 use super::{Exit, tell};
-use crate::contract::Finding;
 use crate::error::Result;
-use crate::store;
+use crate::snapshot;
 
 /// Accept what the cassettes show as the contract of the server
 #[derive(Debug, Args)]
@@ -31,21 +29,13 @@ impl Accept {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
         let mut left = 0;
-        for finding in findings(&folder)? {
-            let endpoint = match (&finding, proposed(&finding)) {
-                (Finding::Orphaned(endpoint), _) => endpoint,
-                (_, Some(contract)) => &contract.endpoint,
-                (_, None) => continue,
-            };
-            let line = endpoint.to_string();
+        for finding in snapshot::findings(&folder)? {
+            let line = finding.endpoint().to_string();
             if self.only.as_ref().is_some_and(|only| !line.contains(only.as_str())) {
                 left += 1;
                 continue;
             }
-            match proposed(&finding) {
-                Some(contract) => store::accept(&folder, contract)?,
-                None => store::forget(&folder, endpoint)?,
-            }
+            snapshot::accept(&folder, &finding)?;
             tell::line(&format!("accepted {line}"));
         }
         if left > 0 {

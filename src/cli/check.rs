@@ -1,16 +1,15 @@
 //! `retape check`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::arguments::absolute;
 use super::{Exit, tell};
-use crate::contract::{self, Contract, Finding, Traffic};
 use crate::error::Result;
-use crate::mode::is_ci;
+use crate::mode::Update;
 use crate::report::{self, Colour};
-use crate::store;
+use crate::snapshot;
 
 /// Check that the cassettes keep the contracts that were accepted
 ///
@@ -33,33 +32,16 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
-        let findings = findings(&folder)?;
+        let update = Update::unless_ci();
+        let findings = snapshot::settle(&folder, update)?;
         tell::data(&report::findings(&findings, Colour::Ansi));
         if findings.is_empty() {
             tell::line("all contracts are kept");
-            store::withdraw(&folder)?;
             return Ok(Exit::Agrees);
         }
-        if !is_ci() {
-            store::propose(&folder, findings.iter().filter_map(proposed))?;
+        if update == Update::Propose {
             tell::line("look at contracts/*.snap.new; `retape accept` accepts what is there");
         }
         Ok(Exit::Findings)
-    }
-}
-
-/// What the cassettes of a folder show, beside what was accepted.
-pub(super) fn findings(folder: &Path) -> Result<Vec<Finding>> {
-    let names = store::list(folder);
-    let cassettes = names.iter().map(|name| Ok((name, store::load(folder, name)?)));
-    let cassettes = cassettes.collect::<Result<Vec<_>>>()?;
-    let traffic = Traffic::of(cassettes.iter().map(|(name, cassette)| (*name, cassette)));
-    Ok(contract::check(&traffic, &store::contracts(folder)?))
-}
-
-pub(super) fn proposed(finding: &Finding) -> Option<&Contract> {
-    match finding {
-        Finding::New(proposed) | Finding::Broken { proposed, .. } => Some(proposed),
-        Finding::Orphaned(_) => None,
     }
 }

@@ -25,6 +25,16 @@ pub enum Finding {
     Orphaned(Endpoint),
 }
 
+impl Finding {
+    /// What it is about.
+    pub fn endpoint(&self) -> &Endpoint {
+        match self {
+            Self::New(contract) | Self::Broken { proposed: contract, .. } => &contract.endpoint,
+            Self::Orphaned(endpoint) => endpoint,
+        }
+    }
+}
+
 /// Something that is not as accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {

@@ -14,7 +14,6 @@ pub use contracts::{accept, contracts, forget, pending_contracts, propose, withd
 pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
-#[cfg(feature = "cli")]
 pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]

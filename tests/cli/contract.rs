@@ -120,11 +120,11 @@ fn a_contract_that_cannot_be_read_is_told_with_its_file() {
     let stage = stage();
     run(&stage, &["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
-    let text = stage.read(&file).replace("  order\n", "  oder\n");
+    let text = stage.read(&file).replace("  events\n", "  event\n");
     stage.write(&file, &text);
 
     let (status, _, said) = run(&stage, &["check"]);
 
     assert_eq!(status, Some(2));
-    assert!(said.contains(STREAM) && said.contains("did you mean `order`?"), "{said}");
+    assert!(said.contains(STREAM) && said.contains("did you mean `events`?"), "{said}");
 }
