@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod contract;
 mod correlation;
 mod early;
 mod echoes;
