@@ -18,6 +18,7 @@ mod learning;
 mod loading;
 mod matching;
 mod measure;
+mod mutants;
 mod ordering;
 mod recording;
 mod replaying;
@@ -43,5 +44,8 @@ fn main() {
     }
     if wanted(ordering::ACCURACY) {
         println!("{}", ordering::accuracy(effort));
+    }
+    if wanted(mutants::SCORE) {
+        println!("{}", mutants::score(effort));
     }
 }

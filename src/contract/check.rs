@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, Orders, learn};
+use crate::cassette::Interaction;
 use crate::invariant::Invariant;
-use crate::order::Word;
+use crate::order::{Witness, Word};
 use crate::shape::Schema;
 
 /// What a check has found about one endpoint.
@@ -44,7 +45,8 @@ pub struct Breach {
     pub what: String,
     /// In how many answers.
     pub count: usize,
-    /// The first of them: a cassette and the number of the interaction, counted from 1.
+    /// The first of them: a cassette and the number of the interaction, counted from 1; empty where
+    /// [one interaction](Contract::broken_by) was looked at.
     pub place: String,
 }
 
@@ -68,6 +70,15 @@ pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
 type Found = BTreeMap<(&'static str, String), (usize, String)>;
 
 impl Contract {
+    /// What is not as accepted in one interaction, each thing once. One without a whole answer breaks
+    /// nothing. The endpoint is not looked at.
+    pub fn broken_by(&self, interaction: &Interaction) -> Vec<Breach> {
+        let answer = Answer::recorded(interaction, String::new(), Witness(0));
+        let found = answer.map(|answer| self.breaches(&answer)).unwrap_or_default();
+        let breach = |(part, what)| Breach { part, what, count: 1, place: String::new() };
+        found.into_iter().map(breach).collect()
+    }
+
     fn held_against(&self, answers: &[Answer]) -> Option<Finding> {
         let mut found = Found::new();
         for answer in answers {

@@ -71,14 +71,24 @@ impl Traffic {
         let endpoint = Endpoint::of(&interaction.request, response, returned);
         let answers = self.answers.entry(endpoint).or_default();
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
-        // What a question lists is what was there before, in whatever order that came to be.
-        let is_question = interaction.request.method == "GET";
-        let asked = json(&interaction.request.readable());
-        answers.push(Answer { asked, ..Answer::of(response, place, witness, is_question) });
+        answers.extend(Answer::recorded(interaction, place, witness));
     }
 }
 
 impl Answer {
+    /// What was recorded, if all of it came.
+    pub(super) fn recorded(
+        interaction: &Interaction,
+        place: String,
+        witness: Witness,
+    ) -> Option<Self> {
+        let response = interaction.response().filter(|response| response.end == End::Complete)?;
+        // What a question lists is what was there before, in whatever order that came to be.
+        let is_question = interaction.request.method == "GET";
+        let asked = json(&interaction.request.readable());
+        Some(Self { asked, ..Self::of(response, place, witness, is_question) })
+    }
+
     fn of(response: &Response, place: String, witness: Witness, is_question: bool) -> Self {
         let messages = Messages::of(response);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);

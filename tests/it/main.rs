@@ -6,6 +6,7 @@
 mod support;
 
 mod assertion;
+mod contract;
 mod correlation;
 mod early;
 mod echoes;
