@@ -63,6 +63,8 @@ pub(crate) enum Kind {
     UnknownKey { name: String },
     /// `retape.toml` is not as it must be: how.
     Config(&'static str),
+    /// There is neither a cassette nor a contract to check.
+    NothingToCheck,
     /// A contract is not as it must be: how.
     Contract { why: &'static str },
     /// Recording needs an address to record from.
@@ -235,6 +237,7 @@ impl fmt::Display for Kind {
             Self::Rule { text, why } => write!(f, "`{text}` {why}"),
             Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
+            Self::NothingToCheck => f.write_str("no cassette and no contract to check"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::Busy => f.write_str("another process is recording this cassette"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::contract::{self, Contract, Finding, Traffic};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::mode::Update;
 use crate::report::{self, Colour};
 use crate::store;
@@ -16,17 +16,13 @@ use crate::store;
 ///
 /// # Panics
 ///
-/// If something is new or broken and was not accepted at once, or a cassette or contract cannot be read
-/// or written.
+/// If something is new or broken and was not accepted at once, if there is neither a cassette nor a
+/// contract, or if one cannot be read or written.
 ///
 /// # Example: what a server promised is still kept
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let cassettes = folder.path();
-/// // In a project it is `"cassettes"`, relative to the package.
-/// retape::assert_contracts(cassettes);
-/// # Ok::<(), std::io::Error>(())
+/// retape::assert_contracts("cassettes/letta"); // relative to the package
 /// ```
 #[track_caller]
 pub fn assert_contracts(cassettes: impl AsRef<Path>) {
@@ -59,12 +55,23 @@ pub(crate) fn settle(cassettes: &Path, update: Update) -> Result<Vec<Finding>> {
 }
 
 /// What the cassettes of a folder show, beside what was accepted.
+///
+/// # Errors
+///
+/// If there is neither a cassette nor a contract, or one cannot be read.
 pub(crate) fn findings(cassettes: &Path) -> Result<Vec<Finding>> {
     let names = store::list(cassettes);
     let loaded = names.iter().map(|name| Ok((name, store::load(cassettes, name)?)));
     let loaded = loaded.collect::<Result<Vec<_>>>()?;
+    let accepted = store::contracts(cassettes)?;
+    if loaded.is_empty() && accepted.is_empty() {
+        // To keep no promise is easy: a misspelt folder would pass for ever.
+        return Err(Error::new(Kind::NothingToCheck).at(cassettes).with_hint(
+            "name the folder of the cassettes; a first one is recorded by `retape record`",
+        ));
+    }
     let traffic = Traffic::of(loaded.iter().map(|(name, cassette)| (*name, cassette)));
-    Ok(contract::check(&traffic, &store::contracts(cassettes)?))
+    Ok(contract::check(&traffic, &accepted))
 }
 
 /// Makes what was found the accepted contract; an orphan is taken back.

@@ -148,7 +148,9 @@ fn unreadable(
     what: &'static str,
     why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> Error {
-    Error::new(Kind::Contract { why: what }).because(why)
+    Error::new(Kind::Contract { why: what })
+        .because(why)
+        .with_hint("mend the file, or remove it and accept the contract anew: `retape accept`")
 }
 
 fn wrong(why: &'static str) -> Error {

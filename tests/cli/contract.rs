@@ -112,7 +112,8 @@ fn what_no_cassette_shows_any_more_is_an_orphan() {
     assert!(found.contains("orphan  PUT /v1/tools/ -> 200 application/json"), "{found}");
 
     run(&stage, &["accept"]);
-    assert_eq!(run(&stage, &["check"]).0, Some(0));
+    let left = std::fs::read_dir(stage.folder().join("cassettes/contracts")).unwrap().count();
+    assert_eq!(left, 0);
 }
 
 #[test]
@@ -127,4 +128,32 @@ fn a_contract_that_cannot_be_read_is_told_with_its_file() {
 
     assert_eq!(status, Some(2));
     assert!(said.contains(STREAM) && said.contains("did you mean `events`?"), "{said}");
+}
+
+#[test]
+fn where_there_is_nothing_to_check_nothing_is_said_to_be_kept() {
+    let stage = Stage::new();
+
+    for subcommand in ["check", "accept"] {
+        let (status, found, said) = run(&stage, &[subcommand]);
+
+        assert_eq!((status, found.as_str()), (Some(2), ""), "{subcommand}");
+        assert!(said.contains("no cassette and no contract to check"), "{said}");
+        assert!(said.contains("hint: name the folder"), "{said}");
+    }
+}
+
+#[test]
+fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let file = format!("cassettes/contracts/{STREAM}");
+    let text = stage.read(&file).replace("stop_reason", "stop_reason )");
+    stage.write(&file, &text);
+
+    let (status, _, said) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(2));
+    assert!(said.contains("its order cannot be read"), "{said}");
+    assert!(said.contains("hint: mend the file, or remove it"), "{said}");
 }
