@@ -28,7 +28,7 @@ pub(super) struct Accept {
 impl Accept {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
-        let mut left = 0;
+        let (mut accepted, mut left) = (0, 0);
         for finding in snapshot::findings(&folder)? {
             let line = finding.endpoint().to_string();
             if self.only.as_ref().is_some_and(|only| !line.contains(only.as_str())) {
@@ -37,9 +37,14 @@ impl Accept {
             }
             snapshot::accept(&folder, &finding)?;
             tell::line(&format!("accepted {line}"));
+            accepted += 1;
         }
         if left > 0 {
             tell::line(&format!("{left} left"));
+        }
+        if let (0, Some(only)) = (accepted, &self.only) {
+            tell::line(&format!("nothing new, broken or orphaned has `{only}` in its first line"));
+            return Ok(Exit::Findings);
         }
         Ok(Exit::Agrees)
     }

@@ -157,3 +157,17 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
     assert!(said.contains("its order cannot be read"), "{said}");
     assert!(said.contains("hint: mend the file, or remove it"), "{said}");
 }
+
+#[test]
+fn one_contract_is_accepted_and_a_misspelt_one_is_not_passed_over() {
+    let stage = stage();
+
+    let (status, _, said) = run(&stage, &["accept", "DELETE /v1/agents/{agent_id}"]);
+    assert_eq!(status, Some(0));
+    assert!(said.contains("accepted DELETE /v1/agents/{agent_id} -> 200"), "{said}");
+    assert!(stage.folder().join("cassettes/contracts/DELETE-v1-agents-agent_id-200.snap").exists());
+
+    let (status, _, said) = run(&stage, &["accept", "/v1/agent/"]);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("has `/v1/agent/` in its first line"), "{said}");
+}
