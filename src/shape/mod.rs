@@ -19,6 +19,7 @@ mod export;
 mod finish;
 mod format;
 mod learn;
+mod loosen;
 mod objects;
 mod parse;
 mod sample;

@@ -47,7 +47,7 @@ fn a_contract_that_is_broken_panics_and_tells_what_is_wrong() {
     contracts are not kept
 
     broken  POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
-              events: /reasoning: expected string, found the integer 7
+              events: `reasoning_message` /reasoning: expected string, found the integer 7
                 3 answers, first tape #4
 
     hint: if that is right, accept it: `cargo insta review` or `retape accept`
