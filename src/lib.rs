@@ -109,10 +109,15 @@ pub mod store;
 
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};
+/// The insta that the assertions use; its settings apply to them.
+#[cfg(feature = "insta")]
+pub use insta;
 pub use mode::Mode;
 #[cfg(feature = "wiremock")]
 pub use mount::{Mounted, mount};
 pub use recorder::{Recording, Saved};
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
-pub use snapshot::assert_contracts;
+#[cfg(feature = "insta")]
+#[doc(hidden)]
+pub use snapshot::macro_support as _macro_support;

@@ -5,6 +5,7 @@ mod arguments;
 mod check;
 mod child;
 mod conduct;
+mod contracts;
 mod demo;
 mod record;
 mod recording;

@@ -15,6 +15,8 @@ mod ids;
 mod line;
 mod miss;
 mod miss_json;
+#[cfg(feature = "insta")]
+mod order;
 mod outline;
 mod page;
 mod pretty;
@@ -36,6 +38,8 @@ pub(crate) use line::visible;
 pub use miss::miss;
 pub use miss_json::Differs;
 pub(crate) use miss_json::asking_to_json;
+#[cfg(feature = "insta")]
+pub(crate) use order::out_of_order;
 pub use pretty::pretty;
 pub use rerun::Rerun;
 pub use show::{Detail, ShowOptions, show};
