@@ -5,7 +5,6 @@ mod contracts;
 mod file;
 mod folder;
 mod journal;
-#[cfg(any(feature = "cli", feature = "insta"))]
 mod list;
 mod mention;
 mod replace;
