@@ -68,6 +68,8 @@ pub(crate) enum Kind {
     NothingToCheck,
     /// A contract is not as it must be: how.
     Contract { why: &'static str },
+    /// The text is no OpenAPI document: why.
+    Document(&'static str),
     /// Recording needs an address to record from.
     NoUpstream,
     /// Another process is recording this cassette.
@@ -241,6 +243,7 @@ impl fmt::Display for Kind {
             #[cfg(any(feature = "cli", feature = "insta"))]
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
+            Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::Busy => f.write_str("another process is recording this cassette"),
             Self::ForeignJournal => {

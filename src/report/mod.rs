@@ -7,6 +7,9 @@
 mod answer;
 mod bodies;
 mod contract;
+mod coverage;
+mod coverage_json;
+mod coverage_markdown;
 mod difference;
 mod extract;
 mod gist;
@@ -30,6 +33,9 @@ mod why;
 mod words;
 
 pub use contract::findings;
+pub use coverage::coverage;
+pub use coverage_json::coverage_to_json;
+pub use coverage_markdown::coverage_to_markdown;
 pub use difference::difference;
 pub use gist::Gist;
 pub use ids::ids;

@@ -15,7 +15,7 @@ mod order;
 mod shape;
 
 #[cfg(feature = "cli")]
-pub(crate) use checked::checked;
+pub(crate) use checked::{checked, load};
 
 /// What the macros call.
 #[cfg(feature = "insta")]
