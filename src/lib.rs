@@ -64,7 +64,8 @@
 //! - [`session`], [`mount()`]: what a test calls.
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
+//! - [`report`]: tells people; [`coverage`]: how much of a server the cassettes show; [`openapi`]:
+//!   documents of an API; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
 //!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
 //!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its
@@ -82,6 +83,7 @@ pub mod cassette;
 pub mod cli;
 pub mod contract;
 mod correlate;
+pub mod coverage;
 pub mod diff;
 mod error;
 pub mod invariant;
@@ -94,6 +96,7 @@ mod mode;
 mod mount;
 mod multipart;
 mod nearest;
+pub mod openapi;
 pub mod order;
 mod percent;
 mod recorder;
@@ -109,10 +112,15 @@ pub mod store;
 
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};
+/// The insta that the assertions use; its settings apply to them.
+#[cfg(feature = "insta")]
+pub use insta;
 pub use mode::Mode;
 #[cfg(feature = "wiremock")]
 pub use mount::{Mounted, mount};
 pub use recorder::{Recording, Saved};
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
-pub use snapshot::assert_contracts;
+#[cfg(feature = "insta")]
+#[doc(hidden)]
+pub use snapshot::macro_support as _macro_support;

@@ -5,6 +5,8 @@ mod arguments;
 mod check;
 mod child;
 mod conduct;
+mod contracts;
+mod coverage;
 mod demo;
 mod record;
 mod recording;
@@ -37,6 +39,7 @@ enum Command {
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
+    Coverage(coverage::Coverage),
     Recover(recover::Recover),
     Demo(demo::Demo),
 }
@@ -86,6 +89,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
+        Command::Coverage(coverage) => coverage.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
     }

@@ -34,6 +34,14 @@ impl Finding {
             Self::Orphaned(endpoint) => endpoint,
         }
     }
+
+    /// What the contract would be, if there would be one.
+    pub fn proposed(&self) -> Option<&Contract> {
+        match self {
+            Self::New(proposed) | Self::Broken { proposed, .. } => Some(proposed),
+            Self::Orphaned(_) => None,
+        }
+    }
 }
 
 /// Something that is not as accepted.

@@ -14,6 +14,7 @@ pub use contracts::{accept, contracts, forget, pending_contracts, propose, withd
 pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};
+#[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]

@@ -9,6 +9,7 @@ mod support;
 mod client;
 mod command;
 mod contract;
+mod coverage;
 mod demo;
 mod environment;
 mod failing;

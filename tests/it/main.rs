@@ -8,6 +8,7 @@ mod support;
 mod assertion;
 mod contract;
 mod correlation;
+mod coverage;
 mod early;
 mod echoes;
 mod explained;
