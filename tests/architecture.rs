@@ -15,8 +15,8 @@ const ROWS: [&[&str]; 11] = [
     &["recorder", "replayer"],
     &["server", "store", "mode"],
     // No IO, no async, no clock, no environment from here on.
-    &["report"],
-    &["matching", "contract"],
+    &["report", "renew"],
+    &["matching", "contract", "alignment"],
     &["redact", "correlate", "diff"],
     &["message", "order", "shape", "invariant"],
     &["cassette"],
