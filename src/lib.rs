@@ -64,8 +64,10 @@
 //! - [`session`], [`mount()`]: what a test calls.
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; [`coverage`]: how much of a server the cassettes show; [`openapi`]:
-//!   documents of an API; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
+//! - [`report`]: tells people; `renew`: a recording in the words of an older one; [`coverage`]: how
+//!   much of a server the cassettes show; [`openapi`]: documents of an API; [`contract`]: what a server
+//!   promises; `matching`: which interaction answers; [`alignment`]: what is what in two recordings;
+//!   [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
 //!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
 //!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its
@@ -77,6 +79,7 @@
 //! TLS: a client is pointed at it by its base address. It is a test tool; it binds the loopback
 //! address unless told otherwise. WebSocket is not recorded yet.
 
+pub mod alignment;
 pub mod cassette;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -101,6 +104,8 @@ pub mod order;
 mod percent;
 mod recorder;
 pub mod redact;
+#[doc(hidden)] // Its laws are tested with generated changes of real recordings.
+pub mod renew;
 mod replayer;
 pub mod report;
 pub mod rules;

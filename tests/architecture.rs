@@ -15,10 +15,10 @@ const ROWS: [&[&str]; 13] = [
     &["recorder", "replayer"],
     &["server", "store", "mode"],
     // No IO, no async, no clock, no environment from here on.
-    &["report"],
+    &["report", "renew"],
     &["coverage"],
     &["openapi"],
-    &["matching", "contract"],
+    &["matching", "contract", "alignment"],
     &["redact", "correlate", "diff"],
     &["message", "order", "shape", "invariant"],
     &["cassette"],

@@ -27,6 +27,7 @@ mod parallel;
 mod record;
 mod redact;
 mod replay;
+mod rerecord;
 mod retries;
 mod rules;
 mod sessions;
