@@ -66,6 +66,9 @@ pub(crate) enum Kind {
     /// There is neither a cassette nor a contract to check.
     #[cfg(any(feature = "cli", feature = "insta"))]
     NothingToCheck,
+    /// There is no accepted contract.
+    #[cfg(feature = "cli")]
+    NoContract,
     /// A contract is not as it must be: how.
     Contract { why: &'static str },
     /// The text is no OpenAPI document: why.
@@ -242,6 +245,8 @@ impl fmt::Display for Kind {
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
             #[cfg(any(feature = "cli", feature = "insta"))]
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),
+            #[cfg(feature = "cli")]
+            Self::NoContract => f.write_str("no contract was accepted"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
             Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),

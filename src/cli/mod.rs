@@ -8,6 +8,7 @@ mod conduct;
 mod contracts;
 mod coverage;
 mod demo;
+mod export;
 mod record;
 mod recording;
 mod recover;
@@ -40,6 +41,7 @@ enum Command {
     Check(check::Check),
     Accept(accept::Accept),
     Coverage(coverage::Coverage),
+    Export(export::Export),
     Recover(recover::Recover),
     Demo(demo::Demo),
 }
@@ -90,6 +92,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
         Command::Coverage(coverage) => coverage.run(),
+        Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
     }

@@ -12,6 +12,7 @@ mod contract;
 mod coverage;
 mod demo;
 mod environment;
+mod export;
 mod failing;
 mod help;
 mod killed;

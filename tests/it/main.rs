@@ -12,6 +12,7 @@ mod coverage;
 mod early;
 mod echoes;
 mod explained;
+mod export;
 mod format;
 mod invariant;
 mod journal;
