@@ -7,6 +7,7 @@
 mod cases;
 mod check;
 mod endpoint;
+mod evidence;
 mod history;
 mod kinds;
 mod learn;
@@ -22,6 +23,7 @@ mod traffic;
 
 pub use check::{Breach, Finding, check};
 pub use endpoint::Endpoint;
+pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};

@@ -40,7 +40,7 @@ impl Orders {
     }
 
     /// The case that fits, behind those that may, as far as the situation is known.
-    fn fitting(&self, situation: &Situation) -> Vec<&Case> {
+    pub(super) fn fitting(&self, situation: &Situation) -> Vec<&Case> {
         let mut fitting = Vec::new();
         for case in &self.cases {
             let holds = case.when.iter().map(|condition| situation.holds(condition)).min();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Contract, Endpoint};
+use crate::contract::{Contract, Endpoint, Kinds};
 use crate::shape::Schema;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -36,10 +36,24 @@ pub fn to_json_schema(contracts: &[Contract]) -> Value {
 
 /// What is promised of each answer, or of each message of it.
 fn of_contract(contract: &Contract) -> Option<Value> {
-    let schema = contract.events.as_ref().or(contract.body.as_ref())?;
-    let mut schema = plain(schema);
+    let mut schema = of_kinds(contract.events.as_ref().or(contract.body.as_ref())?);
     schema["title"] = contract.endpoint.to_string().into();
     Some(schema)
+}
+
+/// What messages look like: those of one kind, or of any.
+fn of_kinds(kinds: &Kinds) -> Value {
+    match kinds {
+        Kinds::One(schema) => plain(schema),
+        Kinds::Each(kinds) => {
+            let each = kinds.iter().map(|(kind, schema)| {
+                let mut schema = plain(schema);
+                schema["title"] = kind.as_str().into();
+                schema
+            });
+            json!({"anyOf": each.collect::<Vec<_>>()})
+        }
+    }
 }
 
 /// A schema that stands within a document.
@@ -103,7 +117,7 @@ fn add(contract: &Contract, response: &mut Map<String, Value>) {
     }
     let mut kind = match (&contract.events, &contract.body) {
         (Some(events), _) => stream(contract, events),
-        (None, Some(body)) => json!({"schema": plain(body)}),
+        (None, Some(body)) => json!({"schema": of_kinds(body)}),
         (None, None) => json!({}),
     };
     if let Some(told) = told(contract) {
@@ -112,11 +126,16 @@ fn add(contract: &Contract, response: &mut Map<String, Value>) {
     members(response, "content").insert(media.clone(), kind);
 }
 
-fn stream(contract: &Contract, events: &Schema) -> Value {
-    let mut kind = events.to_open_api_stream(&contract.endpoint.media);
-    let ends = told(contract).is_some_and(|told| told.contains(DONE));
-    if let Some(data) = kind.pointer_mut("/itemSchema/properties/data").filter(|_| ends) {
-        *data = json!({"anyOf": [{"const": DONE}, data.take()]});
+fn stream(contract: &Contract, events: &Kinds) -> Value {
+    let mut kind = Schema::any().to_open_api_stream(&contract.endpoint.media);
+    match kind.pointer_mut("/itemSchema/properties/data") {
+        None => kind["itemSchema"] = of_kinds(events),
+        Some(data) => {
+            data["contentSchema"] = of_kinds(events);
+            if told(contract).is_some_and(|told| told.contains(DONE)) {
+                *data = json!({"anyOf": [{"const": DONE}, data.take()]});
+            }
+        }
     }
     kind
 }

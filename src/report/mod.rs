@@ -6,11 +6,13 @@
 
 mod answer;
 mod bodies;
+mod check_json;
 mod contract;
 mod coverage;
 mod coverage_json;
 mod coverage_markdown;
 mod difference;
+mod evidence;
 mod extract;
 mod gist;
 mod gist_fields;
@@ -32,11 +34,13 @@ mod unit;
 mod why;
 mod words;
 
+pub use check_json::{evidence_to_json, findings_to_json};
 pub use contract::findings;
 pub use coverage::coverage;
 pub use coverage_json::coverage_to_json;
 pub use coverage_markdown::coverage_to_markdown;
 pub use difference::difference;
+pub use evidence::evidence;
 pub use gist::Gist;
 pub use ids::ids;
 #[cfg(feature = "cli")]

@@ -11,6 +11,7 @@ mod correlation;
 mod coverage;
 mod early;
 mod echoes;
+mod evidence;
 mod explained;
 mod export;
 mod format;
