@@ -92,7 +92,7 @@ fn files(cassettes: &Path, kind: &str) -> Vec<PathBuf> {
     files
 }
 
-fn read(file: &Path) -> Result<Contract> {
+pub(super) fn read(file: &Path) -> Result<Contract> {
     let text = fs::read_to_string(file).map_err(|source| Error::io("read file", file, source))?;
     // insta's head stands between two lines of dashes.
     let body = text

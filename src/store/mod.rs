@@ -8,6 +8,7 @@ mod journal;
 mod list;
 mod mention;
 mod replace;
+mod side;
 
 pub use config::{find_config, load_config};
 pub use contracts::{accept, contracts, forget, pending_contracts, propose, withdraw};
@@ -18,3 +19,4 @@ pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
 pub(crate) use mention::mention_path;
+pub use side::{Side, load_side};
