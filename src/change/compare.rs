@@ -6,7 +6,7 @@ use super::draft::{Draft, Position, Shown};
 use super::report::{CaseEdges, Change, ContractPair, Edge, Part, Report, Side, State, Verdict};
 use super::rule::Rule;
 use super::shapes::{self, Basis, Value};
-use super::{orders, ties};
+use super::{cassettes, orders, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
 use crate::message::{Messages, Trace};
@@ -17,6 +17,8 @@ use crate::shape::Schema;
 pub struct Known<'a> {
     /// What it is: a path, or a revision and a path.
     pub name: &'a str,
+    /// The folder of its cassettes, from the folder in which the report is made.
+    pub path: &'a str,
     /// What was recorded.
     pub cassettes: &'a [(Name, Cassette)],
     /// The contracts that were accepted.
@@ -52,7 +54,7 @@ pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
         new: is.side(new),
         changes,
         contracts,
-        cassettes: Vec::new(),
+        cassettes: cassettes::pairs(old.cassettes, new.cassettes),
         stale: Vec::new(),
     }
 }
@@ -89,6 +91,7 @@ impl Promises {
     fn side(&self, known: Known<'_>) -> Side {
         Side {
             name: known.name.to_owned(),
+            path: known.path.to_owned(),
             cassettes: known.cassettes.len(),
             endpoints: self.all.len(),
         }

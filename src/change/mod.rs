@@ -10,9 +10,12 @@
 //! what is proved, *breaking* of what is shown, and *unproven* of what is left.
 
 mod approval;
+mod cassettes;
 mod compare;
 mod draft;
+mod exchange;
 mod orders;
+mod parallel;
 mod report;
 mod rule;
 mod shapes;

@@ -25,6 +25,8 @@ pub struct Report {
 pub struct Side {
     /// What it is: a path, or a revision and a path.
     pub name: String,
+    /// The folder of its cassettes, from the folder in which the report is made.
+    pub path: String,
     /// How many cassettes it has.
     pub cassettes: usize,
     /// How many endpoints it makes a promise about.

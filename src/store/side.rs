@@ -24,20 +24,20 @@ const CASSETTE: &str = "json";
 const CONTRACT: &str = "snap";
 
 /// Reads a side: a folder of cassettes with its accepted contracts, the file of a cassette, or that of a
-/// contract. A single cassette is called `cassette`, so that two are one before and after.
+/// contract. A single cassette is called by `name`, so that two can be one before and after.
 ///
 /// # Errors
 ///
 /// If it is not there, or cannot be read.
-pub fn load_side(path: &Path) -> Result<Side> {
+pub fn load_side(path: &Path, name: &Name) -> Result<Side> {
     if path.is_dir() {
         return load_folder(path);
     }
     let ending = path.extension().and_then(|ending| ending.to_str());
-    match ending {
+    match ending.filter(|_| path.is_file()) {
         Some(CONTRACT) => Ok(Side { accepted: vec![read(path)?], ..Side::default() }),
         Some(CASSETTE) => {
-            let cassettes = vec![(Name::new("cassette")?, load_file(path)?)];
+            let cassettes = vec![(name.clone(), load_file(path)?)];
             Ok(Side { cassettes, ..Side::default() })
         }
         _ => Err(Error::new(Kind::NothingToCheck).at(path).with_hint(

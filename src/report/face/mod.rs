@@ -1,7 +1,14 @@
 //! The faces of a report about changes.
 
+mod github;
 mod headline;
+mod json;
+mod junit;
+mod markdown;
+mod markup;
+mod sarif;
 mod text;
+mod told;
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,17 +24,45 @@ pub enum Face {
     /// For a terminal of 80 columns.
     #[default]
     Text,
+    /// One comment on a pull request.
+    Markdown,
+    /// For programs: all that there is.
+    Json,
+    /// JUnit XML, for build servers.
+    Junit,
+    /// SARIF 2.1.0, for the alerts of code hosts.
+    Sarif,
+    /// Annotations of GitHub's workflows.
+    Github,
 }
 
 impl Face {
-    /// All of them, with the name of each and the ending of its files.
-    pub const ALL: [(Self, &'static str, &'static str); 1] = [(Self::Text, "text", "txt")];
+    /// All of them, with the name of each and the endings of its files.
+    pub const ALL: [(Self, &'static str, &'static [&'static str]); 6] = [
+        (Self::Text, "text", &["txt"]),
+        (Self::Markdown, "markdown", &["md", "markdown"]),
+        (Self::Json, "json", &["json"]),
+        (Self::Junit, "junit", &["xml"]),
+        (Self::Sarif, "sarif", &["sarif"]),
+        (Self::Github, "github", &[]),
+    ];
+
+    /// The one that files with this ending have.
+    pub fn of_ending(ending: &str) -> Option<Self> {
+        let row = Self::ALL.iter().find(|(.., endings)| endings.contains(&ending));
+        row.map(|(face, ..)| *face)
+    }
 }
 
 /// Shows what changed.
 pub fn changes(report: &Report, face: Face, colour: Colour) -> String {
     match face {
         Face::Text => text::text(report, colour),
+        Face::Markdown => markdown::markdown(report),
+        Face::Json => json::json(report),
+        Face::Junit => junit::junit(report),
+        Face::Sarif => sarif::sarif(report),
+        Face::Github => github::github(report),
     }
 }
 

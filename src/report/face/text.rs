@@ -1,7 +1,8 @@
 //! For a terminal.
 
 use super::headline::{counts, headline};
-use crate::change::{CassettePair, Change, InteractionPair, Report, Rule, State, Verdict};
+use super::told::{short, shown, trace};
+use crate::change::{CassettePair, Change, InteractionPair, Report, State, Verdict};
 use crate::contract::Endpoint;
 use crate::report::Colour;
 use crate::report::difference::hunk;
@@ -188,44 +189,4 @@ impl Page {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
-}
-
-/// Method and path, or as many of the last segments as there is room for.
-pub(super) fn short(endpoint: &Endpoint, room: usize) -> String {
-    let whole = format!("{} {}", endpoint.method, endpoint.path);
-    if width(&whole) <= room {
-        return whole;
-    }
-    let segments: Vec<&str> = endpoint.path.split('/').filter(|it| !it.is_empty()).collect();
-    let ends = (1..=segments.len()).rev().map(|number| {
-        format!("{} …/{}", endpoint.method, segments[segments.len() - number..].join("/"))
-    });
-    let shortest = format!("{} …", endpoint.method);
-    ends.into_iter().find(|end| width(end) <= room).unwrap_or(shortest)
-}
-
-/// The new trace, with what is not as promised in parentheses.
-pub(super) fn trace(change: &Change) -> Option<String> {
-    let trace = change.trace.as_ref()?;
-    let missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing);
-    let mut words: Vec<String> = trace.tags.clone();
-    match (missing, words.get_mut(trace.at)) {
-        (false, Some(word)) => *word = format!("({word})"),
-        _ => {
-            let at = trace.at.min(words.len());
-            words.insert(at, format!("(no {})", trace.expected.join(" or ")));
-        }
-    }
-    Some(words.join(" "))
-}
-
-/// Which recordings show it.
-pub(super) fn shown(change: &Change) -> Option<String> {
-    let witnesses = change.witnesses.as_ref()?;
-    let event = witnesses.event.map(|number| format!(", message {number}")).unwrap_or_default();
-    let more = match witnesses.answers {
-        0 | 1 => String::new(),
-        more => format!(", and {}", count(more - 1, "more answer")),
-    };
-    Some(format!("shown by {} #{}{event}{more}", witnesses.cassette, witnesses.interaction))
 }
