@@ -6,7 +6,7 @@ use super::draft::{Draft, Position, Shown};
 use super::report::{CaseEdges, Change, ContractPair, Edge, Part, Report, Side, State, Verdict};
 use super::rule::Rule;
 use super::shapes::{self, Basis, Value};
-use super::{cassettes, orders, ties};
+use super::{cassettes, orders, promised_orders, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
 use crate::message::{Messages, Trace};
@@ -123,10 +123,8 @@ impl Promise {
 fn at_endpoint(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
     let mut drafts = Vec::new();
     let (was, is) = (&old.contract, &new.contract);
-    if let (Some(was), Some(is)) = (&was.order, &is.order) {
-        orders::shown(was, answers, &mut drafts);
-        drafts.extend(orders::gone(was, is));
-    }
+    let basis = new.basis(|contract| &contract.order);
+    drafts.extend(promised_orders::changes(was.order.as_ref(), is.order.as_ref(), basis, answers));
     let basis = new.basis(|contract| &contract.invariants);
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();

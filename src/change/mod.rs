@@ -16,6 +16,7 @@ mod draft;
 mod exchange;
 mod orders;
 mod parallel;
+mod promised_orders;
 mod report;
 mod rule;
 mod shapes;

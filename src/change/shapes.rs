@@ -43,11 +43,9 @@ pub(super) fn changes(
             }
         }
     }
-    for (draft, gain) in drafts.iter_mut().zip(&gains) {
-        settle(draft, gain, old, new);
-    }
-    if basis == Basis::Learned {
-        drafts.retain(|draft| draft.shown.is_some());
+    match basis {
+        Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
+        Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     drafts.extend(others);
     drafts.extend(gone(part, old, new, basis));
@@ -62,25 +60,33 @@ fn note(drafts: &mut Vec<Draft>, draft: Draft, value: &Value<'_>) {
     drafts[number].seen(value.place, value.at);
 }
 
-/// A recording proves that it breaks something; without one, a value that is made up may.
-fn settle(draft: &mut Draft, gain: &Gain, old: &Schema, new: &Schema) {
-    if draft.shown.is_some() {
+/// Where no recording proves that something breaks, a value that is made up may.
+fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
+    if drafts.iter().all(|draft| draft.shown.is_some()) {
         return;
     }
-    draft.example = new
-        .example_of(gain)
-        .filter(|example| new.accepts(example).is_empty() && !old.accepts(example).is_empty());
-    match draft.example {
-        Some(_) => {
-            draft.why =
-                "no recording shows it; the example keeps the new contract and breaks the old one"
-                    .to_owned()
-        }
-        None => {
-            draft.verdict = Verdict::Unproven;
-            draft.why =
-                "no recording shows it, and no value was found that only the new contract allows"
+    let examples = new.examples().into_iter().filter(|json| new.accepts(json).is_empty());
+    let examples = examples.map(|json| (old.accepts(&json), json));
+    let broken: Vec<(Vec<Violation>, String)> =
+        examples.filter(|(violations, _)| !violations.is_empty()).collect();
+    let unshown = drafts.iter_mut().zip(gains).filter(|(draft, _)| draft.shown.is_none());
+    for (draft, gain) in unshown {
+        let just_this = broken
+            .iter()
+            .find(|(violations, json)| violations.iter().any(|it| shows(gain, it, json)));
+        match just_this.or(broken.first()) {
+            Some((_, json)) => {
+                draft.example = Some(json.clone());
+                draft.why = "no recording shows it; the example keeps the new contract and breaks \
+                             the old one"
                     .to_owned();
+            }
+            None => {
+                draft.verdict = Verdict::Unproven;
+                draft.why = "no recording shows it, and no value was found that only the new \
+                             contract allows"
+                    .to_owned();
+            }
         }
     }
 }
