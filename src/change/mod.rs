@@ -18,6 +18,7 @@ mod orders;
 mod parallel;
 mod promised_orders;
 mod report;
+mod requests;
 mod rule;
 mod shapes;
 mod ties;

@@ -129,7 +129,7 @@ pub(super) fn case_name(orders: &Orders, says: &str) -> Option<String> {
     (!by.is_empty()).then(|| format!("{by} is {says}"))
 }
 
-/// Requests that no order was known for. 
+/// Requests that no order was known for.
 pub(super) fn unknown_case(old: &Orders, says: &str, covered: Covered) -> Draft {
     let what = format!("requests of which {} is {says} are new", old.by.join(", "));
     let (verdict, why) = match covered {

@@ -97,18 +97,18 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
     let shown = cut(&gain.schema.to_text());
     let (rule, key, what) = match &gain.what {
         Gained::Missing => (Rule::FieldMissing, String::new(), format!("{name} can be missing")),
-        Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: {shown}")),
-        Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be {shown}")),
-        Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be {shown}")),
+        Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: `{shown}`")),
+        Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`")),
+        Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Format(format) => {
-            let any = if format == "string" { "any text" } else { &format!("{format} text") };
+            let any = if format == "string" { "any text" } else { &format!("`{format}`") };
             (Rule::FormatNew, format.clone(), format!("{name} can be {any}"))
         }
         Gained::Kind(tag, value) if part == Part::Events && path.is_empty() => {
             (Rule::TagNew, value.clone(), format!("`{value}` is a new type of message (`{tag}`)"))
         }
         Gained::Kind(tag, value) => {
-            let what = format!("{name} can be of a new kind, told by `{tag}` \"{value}\"");
+            let what = format!("{name} can be of a new kind, told by `{tag}` `{value}`");
             (Rule::KindNew, format!("{tag} {value}"), what)
         }
         Gained::Wider => {
@@ -126,9 +126,9 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
     let (rule, what) = match violation.fault {
         Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
         Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
-        Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not {expected}")),
+        Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not `{expected}`")),
         Fault::Value | Fault::NotJson => {
-            (Rule::TypeNew, format!("{name} is not {expected} any more"))
+            (Rule::TypeNew, format!("{name} is not `{expected}` any more"))
         }
     };
     Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(expected)
@@ -180,10 +180,10 @@ fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
             // Free text of which few examples were seen looks as if it were a choice of them.
             Difference::Narrowed(gone) if basis == Basis::Accepted || !gone.is_text() => {
                 let shown = cut(&gone.to_text());
-                (Rule::TypeGone, gone.kind(), format!("{name} is never {shown} any more"))
+                (Rule::TypeGone, gone.kind(), format!("{name} is never `{shown}` any more"))
             }
             Difference::ValueRemoved(value) => {
-                (Rule::ValueGone, value.clone(), format!("{name} is never {value:?} any more"))
+                (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
             }
             Difference::BranchRemoved(tag, value) => {
                 match part == Part::Events && path.is_empty() {
@@ -193,7 +193,7 @@ fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
                     }
                     false => {
                         let what =
-                            format!("{name} is never of the kind `{tag}` {value:?} any more");
+                            format!("{name} is never of the kind `{tag}` `{value}` any more");
                         (Rule::KindGone, format!("{tag} {value}"), what)
                     }
                 }

@@ -1,10 +1,10 @@
 //! What changed in what is promised, and whether it breaks a client.
 
-
-
-
+mod approvals;
+mod faces;
 mod one_of;
 mod orders;
+mod recordings;
 
 mod soundness;
 
@@ -37,9 +37,8 @@ fn stream(order: &str) -> String {
 
 /// The verdict, the rule and the words of each change.
 fn told(report: &Report) -> Vec<String> {
-    let told = |change: &Change| {
-        format!("{} {}: {}", change.verdict.as_str(), change.rule, change.what)
-    };
+    let told =
+        |change: &Change| format!("{} {}: {}", change.verdict.as_str(), change.rule, change.what);
     report.changes.iter().map(told).collect()
 }
 

@@ -34,7 +34,7 @@ fn issue_610_a_new_alternative_breaks_and_one_that_is_written_out_does_not() {
 
     assert_eq!(
         told(&compared(&old, &new)),
-        ["breaking kind-new: the answer can be of a new kind, told by `kind` \"c\""]
+        ["breaking kind-new: the answer can be of a new kind, told by `kind` `c`"]
     );
     check_same(
         "object\n  kind: \"a\" | \"b\"\n  x: integer",
@@ -55,14 +55,16 @@ fn issue_723_fewer_alternatives_in_an_answer_break_nobody() {
     let old = body("object\n  id: integer | string");
     let new = body("object\n  id: integer");
 
-    assert_eq!(told(&compared(&old, &new)), ["trim type-gone: `id` is never string any more"]);
+    assert_eq!(told(&compared(&old, &new)), ["trim type-gone: `id` is never `string` any more"]);
 }
 
 #[test]
 fn issue_1037_what_an_alternative_allows_besides_is_not_hidden() {
     let old = body("object\n  kind: \"a\" | \"b\"\n  x: integer\n  y: integer");
-    let same = body("by kind\n  a\n    x: integer\n    y: integer\n  b\n    x: integer\n    y: integer");
-    let new = body("by kind\n  a\n    x: integer\n    y?: integer\n  b\n    x: integer\n    y: integer");
+    let same =
+        body("by kind\n  a\n    x: integer\n    y: integer\n  b\n    x: integer\n    y: integer");
+    let new =
+        body("by kind\n  a\n    x: integer\n    y?: integer\n  b\n    x: integer\n    y: integer");
 
     assert_eq!(told(&compared(&old, &same)), [""; 0]);
     assert_eq!(told(&compared(&old, &new)), ["breaking field-missing: `y` can be missing"]);

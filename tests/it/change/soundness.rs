@@ -220,7 +220,7 @@ fn pair(random: &mut Random) -> (Shape, Shape) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn a_shape_that_accepts_more_is_never_called_compatible(seed in any::<u64>()) {
@@ -263,7 +263,6 @@ fn few_of_a_thousand_changes_are_unproven() {
         alarms += usize::from(report.fails() && !is_shown);
     }
 
-    println!("of 1000 pairs {failing} fail, {unproven} as unproven, {alarms} that no sample shows");
     assert!(failing > 500);
     assert!(unproven * 100 < failing * 2, "{unproven} of {failing} are unproven");
     assert!(alarms * 100 < failing * 2, "{alarms} of {failing} are shown by no sample");
