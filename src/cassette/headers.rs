@@ -1,12 +1,13 @@
 //! Header fields in order, with repetition.
 
 use bytes::Bytes;
+use smol_str::SmolStr;
 
 /// Header fields as they were sent: order, repetition, and values that are not text are kept.
 ///
 /// Names are compared without regard to case and kept as they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Headers(Vec<(String, Bytes)>);
+pub struct Headers(Vec<(SmolStr, Bytes)>);
 
 impl Headers {
     /// No header fields.
@@ -15,8 +16,8 @@ impl Headers {
     }
 
     /// Adds a field after the ones that are there, of the same name or not.
-    pub fn append(&mut self, name: impl Into<String>, value: impl Into<Bytes>) {
-        self.0.push((name.into(), value.into()));
+    pub fn append(&mut self, name: impl AsRef<str>, value: impl Into<Bytes>) {
+        self.0.push((SmolStr::new(name), value.into()));
     }
 
     /// The first value of that name, if it is text.
@@ -80,8 +81,9 @@ impl Headers {
     }
 }
 
-impl<N: Into<String>, V: Into<Bytes>> FromIterator<(N, V)> for Headers {
+impl<N: AsRef<str>, V: Into<Bytes>> FromIterator<(N, V)> for Headers {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(fields: I) -> Self {
-        Self(fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let fields = fields.into_iter();
+        Self(fields.map(|(name, value)| (SmolStr::new(name), value.into())).collect())
     }
 }

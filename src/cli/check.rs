@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::arguments::absolute;
-use super::{Exit, tell};
+use super::{Exit, contracts, tell};
 use crate::error::Result;
 use crate::mode::Update;
 use crate::report::{self, Colour};
-use crate::snapshot;
 
 /// Check that the cassettes keep the contracts that were accepted
 ///
@@ -33,7 +32,7 @@ impl Check {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
         let update = Update::unless_ci();
-        let findings = snapshot::settle(&folder, update)?;
+        let findings = contracts::settle(&folder, update)?;
         tell::data(&report::findings(&findings, Colour::Ansi));
         if findings.is_empty() {
             tell::line("all contracts are kept");

@@ -5,8 +5,11 @@ mod arguments;
 mod check;
 mod child;
 mod conduct;
+mod contracts;
+mod coverage;
 mod demo;
 mod diff;
+mod export;
 mod record;
 mod recording;
 mod recover;
@@ -39,6 +42,8 @@ enum Command {
     Check(check::Check),
     Accept(accept::Accept),
     Diff(diff::Diff),
+    Coverage(coverage::Coverage),
+    Export(export::Export),
     Recover(recover::Recover),
     Demo(demo::Demo),
 }
@@ -90,6 +95,8 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
         Command::Diff(diff) => diff.run(),
+        Command::Coverage(coverage) => coverage.run(),
+        Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
     }

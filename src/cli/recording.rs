@@ -45,7 +45,11 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
     let though = flaw.map(|flaw| format!(", though {flaw}")).unwrap_or_default();
     let path = path.display();
     match recording.saved {
-        Saved::Cassette => line(&format!("recorded {number} in {GREEN}{path}{PLAIN}{though}")),
+        Saved::Cassette => {
+            let kept = recording.kept.map(|kept| as_before(recording.interactions, kept));
+            let kept = kept.unwrap_or_default();
+            line(&format!("recorded {number} in {GREEN}{path}{PLAIN}{kept}{though}"));
+        }
         Saved::Failed => line(&format!(
             "{}: the cassette `{name}` stays as it was; {number} recorded in {path}",
             flaw.unwrap_or(Flaw::Interrupted)
@@ -59,6 +63,14 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
             let mention = mention(folder, &recording.saved_name());
             hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
         }
+    }
+}
+
+/// How much of a cassette is as it was.
+fn as_before(recorded: usize, kept: usize) -> String {
+    match kept {
+        kept if kept >= recorded => ", all as before".to_owned(),
+        kept => format!(", {kept} as before"),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::message::Said;
 use super::traffic::{Answer, Traffic};
-use super::{Contract, Endpoint, Orders, learn};
+use super::{Contract, Endpoint, History, Kinds, learn};
 use crate::cassette::Interaction;
 use crate::invariant::Invariant;
-use crate::order::{Witness, Word};
-use crate::shape::Schema;
+use crate::order::Witness;
 
 /// What a check has found about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,14 @@ impl Finding {
             Self::Orphaned(endpoint) => endpoint,
         }
     }
+
+    /// What the contract would be, if there would be one.
+    pub fn proposed(&self) -> Option<&Contract> {
+        match self {
+            Self::New(proposed) | Self::Broken { proposed, .. } => Some(proposed),
+            Self::Orphaned(_) => None,
+        }
+    }
 }
 
 /// Something that is not as accepted.
@@ -54,10 +62,9 @@ pub struct Breach {
 pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for endpoint in traffic.endpoints() {
-        let answers = traffic.answers(endpoint);
         match accepted.iter().find(|contract| contract.endpoint == *endpoint) {
-            None => findings.push(Finding::New(learn::learn(endpoint, answers))),
-            Some(contract) => findings.extend(contract.held_against(answers)),
+            None => findings.push(Finding::New(learn::learn(endpoint, traffic))),
+            Some(contract) => findings.extend(contract.held_against(traffic)),
         }
     }
     let is_shown = |contract: &&Contract| !traffic.answers(&contract.endpoint).is_empty();
@@ -70,16 +77,19 @@ pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
 type Found = BTreeMap<(&'static str, String), (usize, String)>;
 
 impl Contract {
-    /// What is not as accepted in one interaction, each thing once. One without a whole answer breaks
-    /// nothing. The endpoint is not looked at.
-    pub fn broken_by(&self, interaction: &Interaction) -> Vec<Breach> {
-        let answer = Answer::recorded(interaction, String::new(), Witness(0));
+    /// What is not as accepted in one interaction, each thing once; `earlier` is what came before it in
+    /// its conversation, if that is known. One without a whole answer breaks nothing. The endpoint is
+    /// not looked at.
+    pub fn broken_by(&self, interaction: &Interaction, earlier: Option<&History>) -> Vec<Breach> {
+        let earlier = earlier.map(|history| (history, usize::MAX));
+        let answer = Answer::recorded(interaction, earlier, String::new(), Witness(0));
         let found = answer.map(|answer| self.breaches(&answer)).unwrap_or_default();
         let breach = |(part, what)| Breach { part, what, count: 1, place: String::new() };
         found.into_iter().map(breach).collect()
     }
 
-    fn held_against(&self, answers: &[Answer]) -> Option<Finding> {
+    fn held_against(&self, traffic: &Traffic) -> Option<Finding> {
+        let answers = traffic.answers(&self.endpoint);
         let mut found = Found::new();
         for answer in answers {
             let breaches = self.breaches(answer);
@@ -92,7 +102,7 @@ impl Contract {
             return None;
         }
         let is_broken = |part: &str| found.keys().any(|(broken, _)| *broken == part);
-        let learned = learn::learn(&self.endpoint, answers);
+        let learned = learn::learn(&self.endpoint, traffic);
         // A part that is kept stays as it is, also where somebody has widened it by hand.
         let proposed = Self {
             endpoint: self.endpoint.clone(),
@@ -119,18 +129,18 @@ impl Contract {
     fn breaches(&self, answer: &Answer) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         if let Some(word) = &answer.word {
-            found.extend(
-                out_of_order(self.order.as_ref(), answer.asked.as_deref(), word)
-                    .into_iter()
-                    .map(|what| (ORDER, what)),
-            );
+            let broken = match &self.order {
+                Some(orders) => orders.broken(&answer.situation, word),
+                None => vec!["messages came where none were accepted".to_owned()],
+            };
+            found.extend(broken.into_iter().map(|what| (ORDER, what)));
         }
         let untied = answer.with_trace(|trace| Invariant::check(&self.invariants, trace));
         found.extend(untied.iter().map(|violation| (INVARIANTS, violation.invariant.to_string())));
-        let events = answer.events.iter().map(|said| said.json.as_str()).collect();
-        found.extend(of_shape(self.events.as_ref(), events).map(|what| (EVENTS, what)));
-        let body = answer.body.as_deref().into_iter().collect();
-        found.extend(of_shape(self.body.as_ref(), body).map(|what| (BODY, what)));
+        let events = answer.events.iter().flat_map(|said| unlike(self.events.as_ref(), said));
+        found.extend(events.map(|what| (EVENTS, what)));
+        let body = answer.body.iter().flat_map(|said| unlike(self.body.as_ref(), said));
+        found.extend(body.map(|what| (BODY, what)));
         found.sort();
         found.dedup();
         found
@@ -146,31 +156,10 @@ fn part_number(part: &str) -> usize {
     [ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
 }
 
-/// What is out of order.
-fn out_of_order(orders: Option<&Orders>, asked: Option<&str>, word: &Word) -> Vec<String> {
-    let Some(orders) = orders else {
-        return vec!["messages came where none were accepted".to_owned()];
-    };
-    let Some(order) = orders.of(asked) else { return vec![orders.unknown(asked)] };
-    let explanation = order.explain(&word.events(), None);
-    explanation.deviations().map(|deviation| explanation.sentence(deviation)).collect()
-}
-
-/// What is wrong with JSON texts. Elements of arrays are not told apart.
-fn of_shape<'a>(
-    schema: Option<&'a Schema>,
-    texts: Vec<&'a str>,
-) -> impl Iterator<Item = String> + 'a {
-    let unknown = schema.is_none() && !texts.is_empty();
-    let unknown = unknown.then(|| "JSON came where none was accepted".to_owned());
-    let violations = texts
-        .into_iter()
-        .flat_map(move |text| schema.into_iter().flat_map(move |schema| schema.accepts(text)));
-    let told = violations.map(|mut violation| {
-        let steps = violation.pointer.split('/');
-        let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });
-        violation.pointer = steps.collect::<Vec<_>>().join("/");
-        violation.to_string()
-    });
-    unknown.into_iter().chain(told)
+/// What is wrong with a message.
+fn unlike(kinds: Option<&Kinds>, said: &Said) -> Vec<String> {
+    match kinds {
+        Some(kinds) => kinds.broken(said),
+        None => vec!["JSON came where none was accepted".to_owned()],
+    }
 }

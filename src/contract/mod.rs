@@ -4,21 +4,32 @@
 //! what they and its answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
 //! against accepted contracts.
 
+mod cases;
 mod check;
 mod endpoint;
+mod history;
+mod kinds;
 mod learn;
+mod made_up;
+mod message;
 mod orders;
+mod read;
+mod said;
+mod situation;
+mod source;
 mod text;
 mod traffic;
 
 pub use check::{Breach, Finding, check};
 pub use endpoint::Endpoint;
+pub use history::History;
+pub use kinds::Kinds;
 pub use orders::{Case, Orders};
+pub use situation::{Condition, Feature};
 pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::invariant::Invariant;
-use crate::shape::Schema;
 
 /// What a server promises at one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +41,7 @@ pub struct Contract {
     /// What ties the messages of a stream together.
     pub invariants: Vec<Invariant>,
     /// What each message of a stream looks like.
-    pub events: Option<Schema>,
+    pub events: Option<Kinds>,
     /// What an answer that is no stream looks like.
-    pub body: Option<Schema>,
+    pub body: Option<Kinds>,
 }

@@ -1,8 +1,13 @@
 //! What was recorded, sorted by endpoint.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use super::Endpoint;
+use super::history::History;
+use super::made_up::MadeUp;
+use super::said::alike;
+use super::situation::Situation;
+use super::{Endpoint, message::Said};
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::correlate::{Ledger, Sign};
 use crate::invariant;
@@ -14,6 +19,7 @@ use crate::order::{Token, Witness, Word};
 #[derive(Debug, Default)]
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
+    pub(super) made_up: MadeUp,
 }
 
 /// One recorded answer.
@@ -25,17 +31,20 @@ pub(crate) struct Answer {
     pub(crate) word: Option<Word>,
     /// What was asked, as JSON, if it is JSON.
     pub(crate) asked: Option<String>,
+    /// What is known before it comes.
+    pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
     pub(crate) events: Vec<Said>,
-    /// The JSON text of an answer that is no stream.
-    pub(crate) body: Option<String>,
+    /// An answer that is no stream and JSON.
+    pub(crate) body: Option<Said>,
 }
 
-/// A message of a stream.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) tag: String,
-    pub(crate) json: String,
+/// What came before an interaction in its cassette.
+#[derive(Debug, Clone)]
+pub(super) struct Before {
+    pub(super) history: Arc<History>,
+    /// The number of the interaction, counted from 0.
+    pub(super) number: usize,
 }
 
 impl Traffic {
@@ -48,9 +57,12 @@ impl Traffic {
             let returned =
                 ledger.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
             let returned: HashSet<String> = returned.collect();
+            let history = Arc::new(History::of(&cassette.interactions));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
+                traffic.made_up.hear(&interaction.request);
                 let place = format!("{name} #{}", number + 1);
-                traffic.add(interaction, place, &returned);
+                let before = Before { history: Arc::clone(&history), number };
+                traffic.add(interaction, place, &before, &returned);
             }
         }
         traffic
@@ -65,20 +77,28 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
-    fn add(&mut self, interaction: &Interaction, place: String, returned: &HashSet<String>) {
+    fn add(
+        &mut self,
+        interaction: &Interaction,
+        place: String,
+        before: &Before,
+        returned: &HashSet<String>,
+    ) {
         let whole = interaction.response().filter(|response| response.end == End::Complete);
         let Some(response) = whole else { return };
         let endpoint = Endpoint::of(&interaction.request, response, returned);
         let answers = self.answers.entry(endpoint).or_default();
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
-        answers.extend(Answer::recorded(interaction, place, witness));
+        let before = Some((&*before.history, before.number));
+        answers.extend(Answer::recorded(interaction, before, place, witness));
     }
 }
 
 impl Answer {
-    /// What was recorded, if all of it came.
+    /// What was recorded, if all of it came, and what came before it, as far as that is known.
     pub(super) fn recorded(
         interaction: &Interaction,
+        before: Option<(&History, usize)>,
         place: String,
         witness: Witness,
     ) -> Option<Self> {
@@ -86,26 +106,23 @@ impl Answer {
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
-        Some(Self { asked, ..Self::of(response, place, witness, is_question) })
-    }
-
-    fn of(response: &Response, place: String, witness: Witness, is_question: bool) -> Self {
+        let situation = Situation::of(interaction, asked.as_deref(), before);
         let messages = Messages::of(response);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
         let events = messages.list.iter().filter(|message| is_stream && !message.is_keep_alive());
         let said = |message: &Message| {
-            let tag = message.tag.as_str().to_owned();
-            Some(Said { tag, json: json(message.data.as_bytes())? })
+            Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
         };
-        Self {
+        Some(Self {
             place,
-            asked: None,
             word: ordered.then(|| word(&messages.list, witness)),
             events: events.filter_map(said).collect(),
-            body: if is_stream { None } else { json(&response.readable().bytes()) },
-        }
+            body: whole(response, asked.as_deref()).filter(|_| !is_stream),
+            situation,
+            asked,
+        })
     }
 
     /// The messages of a stream as a trace, to be held against what ties them together.
@@ -115,10 +132,9 @@ impl Answer {
     }
 }
 
-impl Said {
-    fn event(&self) -> invariant::Event<'_> {
-        invariant::Event { tag: &self.tag, json: &self.json }
-    }
+fn whole(response: &Response, asked: Option<&str>) -> Option<Said> {
+    let text = json(&response.readable().bytes())?;
+    Some(Said::of(&Tag::of(&text, None), text, asked))
 }
 
 /// The text of a body that is JSON.
@@ -128,10 +144,14 @@ fn json(body: &[u8]) -> Option<String> {
 
 fn word(messages: &[Message], witness: Witness) -> Word {
     let steps = Trace::of(messages).steps.into_iter();
-    let tokens = steps.map(|step| Token {
-        tag: step.tag.as_str().to_owned(),
-        run: step.messages.len() > 1,
-        keys: step.messages.first().map_or_else(Vec::new, |first| keys(&messages[*first].data)),
+    let tokens = steps.map(|step| {
+        let said = step.messages.iter().map(|place| &*messages[*place].data);
+        Token {
+            tag: step.tag.as_str().to_owned(),
+            run: step.messages.len() > 1,
+            keys: said.clone().next().map_or_else(Vec::new, keys),
+            fields: alike(said),
+        }
     });
     Word { tokens: tokens.collect(), witness }
 }

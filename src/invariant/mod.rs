@@ -35,4 +35,5 @@ pub use claim::{Invariant, Referred};
 pub use field::{Field, Path};
 pub use learn::{CHANCES, Learner};
 pub use parse::{ParseError, Problem};
+pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

@@ -45,14 +45,19 @@ impl ParseError {
     }
 }
 
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoField => "expected a field",
+            Self::NoClaim => "expected what holds of the field",
+            Self::TrailingText => "expected the end",
+        })
+    }
+}
+
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.problem {
-            Problem::NoField => "expected a field",
-            Problem::NoClaim => "expected what holds of the field",
-            Problem::TrailingText => "expected the end",
-        };
-        write!(f, "{what} at {}..{}", self.span.start, self.span.end)
+        write!(f, "{} at {}..{}", self.problem, self.span.start, self.span.end)
     }
 }
 

@@ -65,6 +65,14 @@ pub(super) fn identity(seen: &[Seen]) -> Vec<(&Path, &str)> {
     seen.iter().filter_map(|seen| Some((&seen.path, seen.value.key()?))).collect()
 }
 
+/// What a JSON text says that identifies something, and where.
+pub(crate) fn identified(json: &str) -> impl Iterator<Item = (Path, String)> {
+    seen(json).into_iter().filter_map(|seen| match seen.value {
+        Value::Key(key) => Some((seen.path, key)),
+        Value::Number(_) => None,
+    })
+}
+
 /// The values in a JSON text in order.
 pub(super) fn seen(json: &str) -> Vec<Seen> {
     let mut all = Vec::new();

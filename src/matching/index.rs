@@ -1,8 +1,6 @@
 //! From a request to the interactions that look like it.
 
-use std::collections::HashMap;
-use std::ops::Range;
-
+use super::groups::{Candidates, Groups};
 use super::hash::{combine, hash_of};
 use super::{Skeleton, writes};
 use crate::cassette::{Cassette, Request};
@@ -31,14 +29,6 @@ pub(super) struct Entry {
     pub(super) write: Option<usize>,
 }
 
-/// Interactions that may answer a request, in recorded order.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Candidates<'a> {
-    /// What they have in common.
-    pub(super) key: u64,
-    pub(super) numbers: &'a [usize],
-}
-
 impl Index {
     /// Reads all requests of a cassette once.
     pub fn of(cassette: &Cassette, rules: Rules) -> Self {
@@ -46,7 +36,7 @@ impl Index {
         let skeletons = skeletons(cassette, &mut origins, &rules);
         let by_skeleton = Groups::of(hashes(&skeletons));
         let several = |skeleton: &Skeleton| {
-            by_skeleton.get(skeleton.hash).is_some_and(|found| found.numbers.len() > 1)
+            by_skeleton.get(skeleton.hash).is_some_and(|found| found.len() > 1)
         };
         let several: Vec<_> =
             skeletons.iter().enumerate().filter(|(_, skeleton)| several(skeleton)).collect();
@@ -178,51 +168,4 @@ fn hashes(skeletons: &[Skeleton]) -> impl Iterator<Item = (u64, usize)> + '_ {
 
 fn value_key(skeleton: &Skeleton, at: usize, value: &str) -> u64 {
     combine(&[skeleton.hash, at as u64, hash_of(value)])
-}
-
-/// Numbers by what they have in common.
-#[derive(Debug, Default)]
-struct Groups {
-    groups: HashMap<u64, Group, foldhash::fast::FixedState>,
-    /// The numbers of groups of several, one group after the other.
-    numbers: Vec<usize>,
-}
-
-/// # Rationale
-///
-/// In a large cassette each look into another table is a look into memory that no cache holds. Most
-/// groups have one number, which stands here.
-#[derive(Debug)]
-enum Group {
-    Only(usize),
-    Several(Range<usize>),
-}
-
-impl Groups {
-    fn of(keyed: impl Iterator<Item = (u64, usize)>) -> Self {
-        let mut keyed: Vec<(u64, usize)> = keyed.collect();
-        keyed.sort_unstable();
-        let groups = HashMap::with_capacity_and_hasher(keyed.len(), Default::default());
-        let mut found = Self { groups, numbers: Vec::new() };
-        for same in keyed.chunk_by(|one, other| one.0 == other.0) {
-            let start = found.numbers.len();
-            let group = match same {
-                [(_, only)] => Group::Only(*only),
-                several => {
-                    found.numbers.extend(several.iter().map(|(_, number)| *number));
-                    Group::Several(start..found.numbers.len())
-                }
-            };
-            found.groups.insert(same[0].0, group);
-        }
-        found
-    }
-
-    fn get(&self, key: u64) -> Option<Candidates<'_>> {
-        let numbers = match self.groups.get(&key)? {
-            Group::Only(only) => std::slice::from_ref(only),
-            Group::Several(range) => &self.numbers[range.clone()],
-        };
-        Some(Candidates { key, numbers })
-    }
 }

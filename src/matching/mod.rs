@@ -10,6 +10,7 @@
 
 mod body;
 mod counterfactual;
+mod groups;
 mod hash;
 mod header;
 mod index;

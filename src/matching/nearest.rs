@@ -49,12 +49,12 @@ impl Library<'_> {
         let near: Vec<usize> =
             (0..self.len()).filter(|number| distances[*number] == closest).collect();
         let same = self.index.candidates(&self.index.skeleton(asked));
-        let same = same.map_or(&[][..], |same| same.numbers);
+        let same: Vec<usize> = same.map_or_else(Vec::new, |same| same.iter().collect());
         if same.is_empty() && !route.is_related(self.request(near[0])) {
             return None;
         }
         let likeness = Likeness::of(asked, mask);
-        let looked_at = self.worth_a_look(asked, near, same).into_iter().map(|interaction| {
+        let looked_at = self.worth_a_look(asked, near, &same).into_iter().map(|interaction| {
             let alike = likeness.to(&Likeness::of(self.request(interaction), mask));
             Found { interaction, alike }
         });

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::index::{Candidates, is_telling};
+use super::groups::Candidates;
+use super::index::is_telling;
 use super::{Index, Skeleton};
 use crate::correlate::Bindings;
 use crate::rules::Repeats;
@@ -50,12 +51,12 @@ impl Playlist {
     pub fn take(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
         let all = index.candidates(skeleton)?;
         let number = self.fitting(index, all, skeleton).or_else(|| {
-            let again = all.numbers.first() == Some(&0) && self.unplayed == 0;
+            let again = all.get(0) == Some(0) && self.unplayed == 0;
             (again && index.repeats() == Repeats::Allowed).then(|| *self = Self::new(index))?;
             self.fitting(index, all, skeleton)
         })?;
         self.play(index, number, skeleton);
-        if all.numbers.len() > 1 {
+        if all.len() > 1 {
             self.note(index, all, number, skeleton);
         }
         Some(number)
@@ -84,13 +85,13 @@ impl Playlist {
     ) -> Option<usize> {
         if index.repeats() == Repeats::Strict {
             let next = self.played.len() - self.unplayed;
-            let is_next = all.numbers.binary_search(&next).is_ok();
+            let is_next = all.contains(next);
             return (is_next && self.fits(index, next, skeleton)).then_some(next);
         }
-        if let ([only], Repeats::Allowed) = (all.numbers, index.repeats()) {
-            return self.fits(index, *only, skeleton).then_some(*only);
+        if let (Some(only), Repeats::Allowed) = (all.only(), index.repeats()) {
+            return self.fits(index, only, skeleton).then_some(only);
         }
-        let narrowed = if all.numbers.len() > 1 { self.narrowed(index, skeleton) } else { None };
+        let narrowed = if all.len() > 1 { self.narrowed(index, skeleton) } else { None };
         let chosen = narrowed.and_then(|list| self.choose(index, list, skeleton));
         chosen.or_else(|| self.choose(index, all, skeleton))
     }
@@ -103,7 +104,7 @@ impl Playlist {
             let recorded = self.bindings.stands_for(hole.scope, &hole.identifier);
             index.with_value(skeleton, at, recorded.unwrap_or(&hole.identifier))
         });
-        lists.min_by_key(|list| list.numbers.len())
+        lists.min_by_key(|list| list.len())
     }
 
     /// The candidate whose turn it is, else the one that was played last, else one that waits for
@@ -120,8 +121,7 @@ impl Playlist {
             return self.attempted_again(index, list, latest, skeleton);
         }
         let shown = latest.and_then(|latest| index.entry(latest).write);
-        let fresh =
-            Fresh { playlist: self, index, skeleton, numbers: &list.numbers[front..], shown };
+        let fresh = Fresh { playlist: self, index, skeleton, list: list.from(front), shown };
         let is_first =
             |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
         let turn = match skeleton.attempt {
@@ -144,8 +144,7 @@ impl Playlist {
         latest: usize,
         skeleton: &Skeleton,
     ) -> Option<usize> {
-        let behind = list.numbers.partition_point(|number| *number <= latest);
-        let next = list.numbers.get(behind).copied().filter(|next| {
+        let next = list.behind(latest).filter(|next| {
             index.entry(*next).attempt.is_some_and(|attempt| attempt > 0)
                 && !self.played[*next]
                 && self.fits(index, *next, skeleton)
@@ -159,7 +158,7 @@ impl Playlist {
         list: Candidates<'_>,
         skeleton: &Skeleton,
     ) -> Option<usize> {
-        let played = list.numbers.iter().rev().copied().filter(|number| self.played[*number]);
+        let played = list.iter().rev().filter(|number| self.played[*number]);
         played.take(LOOKED_AHEAD).find(|number| self.fits(index, *number, skeleton))
     }
 
@@ -186,12 +185,12 @@ impl Playlist {
     }
 
     fn progress(&mut self, list: Candidates<'_>) -> Progress {
-        if let [only] = list.numbers {
-            let played = self.played[*only];
-            return Progress { front: usize::from(played), latest: played.then_some(*only) };
+        if let Some(only) = list.only() {
+            let played = self.played[only];
+            return Progress { front: usize::from(played), latest: played.then_some(only) };
         }
         let progress = self.progress.entry(list.key).or_default();
-        while list.numbers.get(progress.front).is_some_and(|number| self.played[*number]) {
+        while list.get(progress.front).is_some_and(|number| self.played[number]) {
             progress.front += 1;
         }
         *progress
@@ -211,7 +210,7 @@ struct Fresh<'a> {
     playlist: &'a Playlist,
     index: &'a Index,
     skeleton: &'a Skeleton,
-    numbers: &'a [usize],
+    list: Candidates<'a>,
     /// The write behind which the answer was recorded that was given last.
     shown: Option<usize>,
 }
@@ -222,7 +221,7 @@ impl Fresh<'_> {
     fn due(&self, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
         let write = |number: usize| self.index.entry(number).write;
         // Behind the others no earlier state was recorded.
-        let latest = self.numbers.last().and_then(|last| write(*last));
+        let latest = self.list.iter().next_back().and_then(write);
         let mut due: Option<usize> = None;
         for number in self.unplayed().take(LOOKED_AHEAD) {
             let came = write(number).is_none_or(|write| self.playlist.played[write]);
@@ -244,7 +243,7 @@ impl Fresh<'_> {
     }
 
     fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
-        self.numbers.iter().copied().filter(|number| !self.playlist.played[*number])
+        self.list.iter().filter(|number| !self.playlist.played[*number])
     }
 
     fn fits(&self, number: usize) -> bool {

@@ -21,6 +21,7 @@
 mod cut;
 mod decoder;
 mod framing;
+mod from;
 mod identity;
 pub mod json;
 pub mod ndjson;

@@ -23,5 +23,5 @@ pub use forward::{Asked, Recorder};
 pub use recording::{Course, Recording, Saved};
 #[cfg(feature = "cli")]
 pub use rescue::recover;
-pub use tape::Tape;
+pub use tape::{Tape, Wording};
 pub use upstream::{Patience, Upstream};

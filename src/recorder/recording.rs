@@ -17,6 +17,9 @@ pub struct Recording {
     pub saved: Saved,
     /// How many interactions were recorded now; those that were there before do not count.
     pub interactions: usize,
+    /// How many interactions of the cassette are, word for word, as they were in the one whose place
+    /// it takes; nothing if it takes no other's place.
+    pub kept: Option<usize>,
     /// How many of them the server answered.
     pub answered: usize,
     /// How many requests never came to an end and are not in it.

@@ -15,6 +15,7 @@ use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
 use crate::redact::{Redactor, Secrets};
+use crate::renew::renew;
 use crate::rules::Rules;
 use crate::store::{self, Entry, Journal, Recovered};
 
@@ -26,9 +27,20 @@ pub struct Tape {
     redactor: Arc<Redactor>,
     /// What the cassette that is replaced says about matching.
     rules: Rules,
+    wording: Wording,
     journal: Journal,
     state: Mutex<State>,
     ended: Notify,
+}
+
+/// In which words a cassette is written that takes the place of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wording {
+    /// In those of the other: identifiers and times stay where nothing else has changed.
+    #[default]
+    AsBefore,
+    /// In those of the server.
+    Fresh,
 }
 
 #[derive(Debug)]
@@ -52,6 +64,7 @@ impl Tape {
         folder: &Path,
         name: &Name,
         upstream: &str,
+        wording: Wording,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         let redactor = Arc::new(Redactor::standard());
         let rules = store::load_rules(folder, name)?;
@@ -75,6 +88,7 @@ impl Tape {
             name: name.clone(),
             redactor,
             rules,
+            wording,
             journal,
             state: Mutex::new(state),
             ended: Notify::new(),
@@ -133,6 +147,7 @@ impl Tape {
             saved: Saved::Cassette,
             interactions: new.len(),
             answered: new.iter().filter(|interaction| interaction.response().is_some()).count(),
+            kept: None,
             dropped,
             fault: self.state().fault.take(),
         };
@@ -142,8 +157,20 @@ impl Tape {
             Course::Whole | Course::BrokenOff => Saved::Cassette,
         };
         if recording.interactions > 0 {
-            let (name, cassette) = (recording.saved_name(), self.redactor.cassette(cassette));
-            recording.path = Some(store::save(&self.folder, &name, &cassette)?);
+            let mut cassette = self.redactor.cassette(cassette);
+            let mut is_saved = false;
+            if let Some(old) = self.replaced(base, recording.saved) {
+                let renewed = renew(&old, cassette.into_inner());
+                recording.kept = Some(renewed.kept);
+                cassette = self.redactor.cassette(renewed.cassette);
+                // An older release may have laid out the same in another way.
+                is_saved = *cassette == old;
+            }
+            let name = recording.saved_name();
+            recording.path = Some(match is_saved {
+                true => store::path_of(&self.folder, &name),
+                false => store::save(&self.folder, &name, &cassette)?,
+            });
         }
         self.journal.remove()?;
         Ok(recording)
@@ -153,6 +180,16 @@ impl Tape {
     #[cfg(feature = "cli")]
     pub fn unfinished(&self) -> usize {
         self.state().open.len()
+    }
+
+    /// The cassette whose place is taken, if its words are to be used. One that cannot be read has
+    /// none.
+    fn replaced(&self, base: Option<&Cassette>, saved: Saved) -> Option<Cassette> {
+        let is_asked = self.wording == Wording::AsBefore && saved == Saved::Cassette;
+        if !is_asked || !self.would_replace(base) {
+            return None;
+        }
+        store::load(&self.folder, &self.name).ok().filter(|old| !old.interrupted)
     }
 
     /// Whether the cassette would take the place of another. Nothing is lost of one that is extended.

@@ -1,17 +1,15 @@
 //! Recorded answers, made ready to be sent.
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::ext::ReasonPhrase;
-use tokio::time::Instant;
 
-use super::Pace;
 use super::body::{Ending, Played};
-use crate::cassette::{self, Body, End, Headers, Interaction, Outcome};
+use super::head::{Head, Shelf};
+use super::pace::Clock;
+use crate::cassette::{self, Body, Chunk, End, Headers, Interaction, Outcome};
 use crate::correlate::{Echo, Origins, Renamed, Scope};
 use crate::server::{
     ADDRESSES, Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins,
@@ -20,23 +18,31 @@ use crate::server::{
 
 /// A recorded answer, made ready to be sent any number of times.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are answers, and each box is one more place in memory to go to"
-)]
 pub(super) enum Ready {
     Answer(Prepared),
     Nothing(End),
 }
 
+/// # Rationale
+///
+/// It is small, and what most answers do not have stands elsewhere: in a large cassette each line of
+/// memory that is looked at is one that no cache holds.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    status: StatusCode,
-    reason: Option<ReasonPhrase>,
-    headers: HeaderMap,
-    trailers: Option<HeaderMap>,
-    ms: u64,
+    head: Head,
     body: Body,
+    ms: u64,
+    status: StatusCode,
+    /// Whether the body goes out in one piece behind its length.
+    in_one: bool,
+    special: Option<Box<Special>>,
+}
+
+/// What an answer has that is not the same each time, or that few have.
+#[derive(Debug)]
+struct Special {
+    reason: Option<ReasonPhrase>,
+    trailers: Option<HeaderMap>,
     ending: Ending,
     /// Whether the server's own address stands in the head or the body.
     addressed: bool,
@@ -50,39 +56,45 @@ pub(super) struct Prepared {
 pub(super) struct Wanted<'a> {
     pub(super) upstream: &'a str,
     pub(super) place: Place<'a>,
-    pub(super) pace: Pace,
-    pub(super) begun: Instant,
+    pub(super) clock: Clock,
     pub(super) accept_encoding: Option<&'a HeaderValue>,
     /// What the client's own identifiers are this time.
     pub(super) renamed: &'a Renamed,
 }
 
 impl Ready {
-    pub(super) fn of(interaction: &Interaction, upstream: &str, origins: &Origins) -> Self {
-        match &interaction.outcome {
+    /// Makes an answer ready. What is small is laid out on the shelf, that of the interaction as well.
+    pub(super) fn of(
+        interaction: &mut Interaction,
+        upstream: &str,
+        origins: &Origins,
+        shelf: &mut Shelf,
+    ) -> Self {
+        match &mut interaction.outcome {
             Outcome::Nothing(end) => Self::Nothing(*end),
-            Outcome::Response(response) => Self::Answer(Prepared::of(response, upstream, origins)),
+            Outcome::Response(response) => {
+                Self::Answer(Prepared::of(response, upstream, origins, shelf))
+            }
         }
     }
 
     /// The client-minted identifiers that come back in it.
     pub(super) fn echoed(&self) -> impl Iterator<Item = (Scope, &str)> {
-        let prepared = match self {
+        let special = match self {
             Self::Nothing(_) => None,
-            Self::Answer(prepared) => Some(prepared),
+            Self::Answer(prepared) => prepared.special.as_deref(),
         };
-        prepared
+        special
             .into_iter()
-            .flat_map(|prepared| prepared.echoes.iter().chain(&prepared.echoed).map(Echo::value))
+            .flat_map(|special| special.echoes.iter().chain(&special.echoed).map(Echo::value))
     }
 
     pub(super) async fn send(&self, wanted: Wanted<'_>) -> Answer {
         match self {
             Self::Nothing(end) => no_answer(*end, &unanswered(*end, wanted.upstream)),
             Self::Answer(prepared) => {
-                let due = wanted.pace.due(prepared.ms);
-                if !due.is_zero() {
-                    tokio::time::sleep_until(wanted.begun + due).await;
+                if let Some(due) = wanted.clock.due(prepared.ms) {
+                    tokio::time::sleep_until(due).await;
                 }
                 prepared.answer(&wanted)
             }
@@ -91,79 +103,48 @@ impl Ready {
 }
 
 impl Prepared {
-    fn of(response: &cassette::Response, upstream: &str, origins: &Origins) -> Self {
+    fn of(
+        response: &mut cassette::Response,
+        upstream: &str,
+        origins: &Origins,
+        shelf: &mut Shelf,
+    ) -> Self {
         let mut headers = header_map(&response.headers);
-        let ending = if response.end == End::Complete { Ending::Whole } else { Ending::Cut };
         if !response.body.is_empty() {
-            correct_length(&mut headers, &response.body, ending);
+            correct_length(&mut headers, &response.body, Ending::of(response.end));
         }
-        let reason =
-            response.reason.as_ref().and_then(|reason| reason.as_bytes().to_vec().try_into().ok());
-        let origin = upstream.as_bytes();
-        let addressed = !origin.is_empty()
-            && (ADDRESSES.iter().any(|name| headers.contains_key(name))
-                || (may_hold_origins(&headers) && may_hold(&response.body.bytes(), upstream)));
-        let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
+        let special = Special::of(response, &headers, upstream, origins);
+        let is_special = special.is_any(&headers);
+        let is_announced = announced(&headers).is_some();
+        let head = match &mut response.body {
+            Body::Stream(_) => shelf.put(headers, Bytes::new()).0,
+            Body::Whole(bytes) => {
+                let (head, laid) = shelf.put(headers, std::mem::take(bytes));
+                *bytes = laid;
+                head
+            }
+        };
         Self {
-            echoes: Echo::all(&response.readable().bytes(), origins),
-            echoed: echoed.collect(),
-            status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
-            reason,
-            headers,
-            trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
+            head,
             ms: response.ms,
+            status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
+            in_one: is_announced && special.ending == Ending::Whole && special.trailers.is_none(),
+            special: is_special.then(|| Box::new(special)),
             body: response.body.clone(),
-            ending,
-            addressed,
         }
     }
 
     fn answer(&self, wanted: &Wanted<'_>) -> Answer {
-        let mut headers = self.headers.clone();
-        let mut body = None;
-        let renamed = !wanted.renamed.is_empty();
-        if renamed || !accepts(&headers, wanted.accept_encoding) {
-            body = self.decoded(&mut headers);
-        }
-        if renamed {
-            rename_fields(&mut headers, wanted.renamed);
-            let recorded = body.unwrap_or_else(|| self.body.clone());
-            let length = recorded.len();
-            let named = wanted.renamed.body(recorded, &self.echoes);
-            if named.len() != length {
-                correct_length(&mut headers, &named, self.ending);
-            }
-            body = Some(named);
-        }
-        wanted.place.keep_below(&mut headers);
-        if self.addressed {
-            let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
-            rewriter.fields(&mut headers, &ADDRESSES);
-            if may_hold_origins(&headers) {
-                let plain = body.as_ref().unwrap_or(&self.body);
-                let replaced = rewritten(plain, rewriter);
-                if replaced.len() != plain.len() {
-                    correct_length(&mut headers, &replaced, self.ending);
-                }
-                body = Some(replaced);
-            }
-        }
+        let mut headers = self.head.map();
+        let body = self.special.as_ref().and_then(|it| it.apply(&self.body, &mut headers, wanted));
         let body = body.as_ref().unwrap_or(&self.body);
         let mut answer = Response::new(self.framed(&headers, body, wanted));
         *answer.status_mut() = self.status;
         *answer.headers_mut() = headers;
-        if let Some(reason) = &self.reason {
-            answer.extensions_mut().insert(reason.clone());
+        if let Some(reason) = self.special.as_ref().and_then(|special| special.reason.clone()) {
+            answer.extensions_mut().insert(reason);
         }
         answer
-    }
-
-    /// The body without its coding, for a client that does not take it.
-    fn decoded(&self, headers: &mut HeaderMap) -> Option<Body> {
-        let body = self.body.decoded(headers.get(CONTENT_ENCODING)?.to_str().ok()?)?;
-        headers.remove(CONTENT_ENCODING);
-        correct_length(headers, &body, self.ending);
-        Some(body)
     }
 
     /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.
@@ -173,31 +154,98 @@ impl Prepared {
         body: &Body,
         wanted: &Wanted<'_>,
     ) -> crate::server::AnswerBody {
-        let length = announced(headers);
-        let plain = self.ending == Ending::Whole && self.trailers.is_none();
-        match body {
-            Body::Whole(bytes) if plain && length.is_some() => full(bytes.clone()),
-            Body::Whole(bytes) => {
-                let played =
-                    Played::new(wanted.begun, vec![(Duration::ZERO, bytes.clone())], self.ending);
-                self.finished(played, length)
-            }
+        let timed = match body {
+            Body::Whole(bytes) if self.in_one => return full(bytes.clone()),
+            Body::Whole(bytes) => vec![(None, bytes.clone())],
             Body::Stream(chunks) => {
-                let pace = wanted.pace;
-                let timed =
-                    chunks.iter().map(|chunk| (pace.due(chunk.ms), chunk.bytes.clone())).collect();
-                self.finished(Played::new(wanted.begun, timed, self.ending), length)
+                let timed = |chunk: &Chunk| (wanted.clock.due(chunk.ms), chunk.bytes.clone());
+                chunks.iter().map(timed).collect()
             }
-        }
-    }
-
-    fn finished(&self, played: Played, length: Option<u64>) -> crate::server::AnswerBody {
-        let played = played.with_trailers(self.trailers.clone());
-        let played = match length {
+        };
+        let special = self.special.as_deref();
+        let ending = special.map_or(Ending::Whole, |special| special.ending);
+        let trailers = special.and_then(|special| special.trailers.clone());
+        let played = Played::new(timed, ending).with_trailers(trailers);
+        let played = match announced(headers) {
             Some(length) => played.with_length(length),
             None => played,
         };
         Flushed::new(played).boxed_unsync()
+    }
+}
+
+impl Special {
+    fn of(
+        response: &cassette::Response,
+        headers: &HeaderMap,
+        upstream: &str,
+        origins: &Origins,
+    ) -> Self {
+        let reason = response.reason.as_ref();
+        let addressed = !upstream.is_empty()
+            && (ADDRESSES.iter().any(|name| headers.contains_key(name))
+                || (may_hold_origins(headers) && may_hold(&response.body.bytes(), upstream)));
+        let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
+        Self {
+            reason: reason.and_then(|reason| reason.as_bytes().to_vec().try_into().ok()),
+            trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
+            ending: Ending::of(response.end),
+            addressed,
+            echoes: Echo::all(&response.readable().bytes(), origins),
+            echoed: echoed.collect(),
+        }
+    }
+
+    /// Whether the answer has anything of this, or depends on who asks.
+    fn is_any(&self, headers: &HeaderMap) -> bool {
+        let asked = [CONTENT_ENCODING, SET_COOKIE];
+        self.reason.is_some()
+            || self.trailers.is_some()
+            || self.ending == Ending::Cut
+            || self.addressed
+            || !(self.echoes.is_empty() && self.echoed.is_empty())
+            || asked.iter().chain(&ADDRESSES).any(|name| headers.contains_key(name))
+    }
+
+    /// The head as it is to be this time, and the body, if it is another.
+    fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
+        let mut body = None;
+        let renamed = !wanted.renamed.is_empty();
+        if renamed || !accepts(headers, wanted.accept_encoding) {
+            body = self.decoded(recorded, headers);
+        }
+        if renamed {
+            rename_fields(headers, wanted.renamed);
+            let plain = body.unwrap_or_else(|| recorded.clone());
+            let length = plain.len();
+            let named = wanted.renamed.body(plain, &self.echoes);
+            if named.len() != length {
+                correct_length(headers, &named, self.ending);
+            }
+            body = Some(named);
+        }
+        wanted.place.keep_below(headers);
+        if self.addressed {
+            let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
+            rewriter.fields(headers, &ADDRESSES);
+            if may_hold_origins(headers) {
+                let plain = body.as_ref().unwrap_or(recorded);
+                let replaced = rewritten(plain, rewriter);
+                if replaced.len() != plain.len() {
+                    correct_length(headers, &replaced, self.ending);
+                }
+                body = Some(replaced);
+            }
+        }
+        body
+    }
+
+    /// The body without its coding, for a client that does not take it.
+    fn decoded(&self, recorded: &Body, headers: &mut HeaderMap) -> Option<Body> {
+        let body = recorded.decoded(headers.get(CONTENT_ENCODING)?.to_str().ok()?)?;
+        headers.remove(CONTENT_ENCODING);
+        correct_length(headers, &body, self.ending);
+        Some(body)
     }
 }
 
@@ -211,15 +259,11 @@ fn unanswered(end: End, upstream: &str) -> String {
     format!("`{upstream}` {what} when this was recorded")
 }
 
-/// The fields for hyper, their values in one buffer: a map is cloned for each answer, and each buffer
-/// of its own would be another place in memory to go to.
+/// The fields for hyper. What HTTP does not allow is left out.
 fn header_map(headers: &Headers) -> HeaderMap {
-    let values: Vec<&[u8]> = headers.iter().map(|(_, value)| value.as_ref()).collect();
-    let mut values = Bytes::from(values.concat());
     let fields = headers.iter().filter_map(|(name, value)| {
-        let value = values.split_to(value.len());
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-        Some((name, HeaderValue::from_maybe_shared(value).ok()?))
+        Some((name, HeaderValue::from_bytes(value).ok()?))
     });
     let mut map = HeaderMap::with_capacity(headers.len());
     fields.for_each(|(name, value)| {

@@ -2,23 +2,22 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
+use crate::cassette::End;
 use crate::server::Cut;
 
 /// The recorded chunks, each a frame of its own, each when it is due.
 #[derive(Debug)]
 pub(super) struct Played {
-    chunks: std::vec::IntoIter<(Duration, Bytes)>,
+    chunks: std::vec::IntoIter<(Option<Instant>, Bytes)>,
     trailers: Option<HeaderMap>,
     /// Whether the recording was cut short, and replay is too.
     ending: Ending,
-    begun: Instant,
     timer: Option<Pin<Box<Sleep>>>,
     /// The announced length, where there is one.
     length: Option<u64>,
@@ -31,17 +30,16 @@ pub(super) enum Ending {
     Cut,
 }
 
+impl Ending {
+    pub(super) fn of(end: End) -> Self {
+        if end == End::Complete { Self::Whole } else { Self::Cut }
+    }
+}
+
 impl Played {
-    /// Plays chunks that are due so long after `begun`.
-    pub(super) fn new(begun: Instant, chunks: Vec<(Duration, Bytes)>, ending: Ending) -> Self {
-        Self {
-            chunks: chunks.into_iter(),
-            trailers: None,
-            ending,
-            begun,
-            timer: None,
-            length: None,
-        }
+    /// Plays chunks, each when it is due, or at once.
+    pub(super) fn new(chunks: Vec<(Option<Instant>, Bytes)>, ending: Ending) -> Self {
+        Self { chunks: chunks.into_iter(), trailers: None, ending, timer: None, length: None }
     }
 
     /// Announces the length: nothing else is sent as the framing then.
@@ -56,11 +54,10 @@ impl Played {
     }
 
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let Some((due, _)) = self.chunks.as_slice().first() else { return Poll::Ready(()) };
-        if due.is_zero() {
+        let Some((Some(due), _)) = self.chunks.as_slice().first() else {
             return Poll::Ready(());
-        }
-        let due = self.begun + *due;
+        };
+        let due = *due;
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
         if timer.deadline() != due {
             timer.as_mut().reset(due);

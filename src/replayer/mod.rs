@@ -2,6 +2,7 @@
 
 mod answers;
 mod body;
+mod head;
 mod miss;
 mod pace;
 mod progress;

@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::error::{Error, Kind};
 
 /// How fast recorded answers come. Order and chunks are the same at any pace.
@@ -20,17 +22,31 @@ pub enum Pace {
 /// What a clock can count to for sure.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// When what was recorded of an answer is due. Where nothing is waited for, no clock is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock(Option<(Instant, f64)>);
+
+impl Clock {
+    /// When something that happened `ms` milliseconds after the request is due; `None` if at once.
+    pub(super) fn due(self, ms: u64) -> Option<Instant> {
+        let (begun, factor) = self.0.filter(|_| ms > 0)?;
+        Some(begun + after(ms, factor))
+    }
+}
+
 impl Pace {
-    /// When something that happened `ms` milliseconds after a request is due in replay.
-    pub(super) fn due(self, ms: u64) -> Duration {
+    /// The clock of a request that arrives now.
+    pub(super) fn begin(self) -> Clock {
         match self {
-            Self::Instant => Duration::ZERO,
-            Self::Times(factor) => {
-                let due = Duration::try_from_secs_f64(ms as f64 / 1000.0 / factor);
-                due.map_or(LONGEST, |due| due.min(LONGEST))
-            }
+            Self::Instant => Clock(None),
+            Self::Times(factor) => Clock(Some((Instant::now(), factor))),
         }
     }
+}
+
+fn after(ms: u64, factor: f64) -> Duration {
+    let due = Duration::try_from_secs_f64(ms as f64 / 1000.0 / factor);
+    due.map_or(LONGEST, |due| due.min(LONGEST))
 }
 
 impl FromStr for Pace {
@@ -62,9 +78,9 @@ mod tests {
     fn no_factor_and_no_time_is_too_much_for_a_clock() {
         for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, 0.001] {
             for ms in [0, 1, u64::MAX] {
-                assert!(Pace::Times(factor).due(ms) <= LONGEST, "{ms} at {factor}");
+                assert!(after(ms, factor) <= LONGEST, "{ms} at {factor}");
             }
         }
-        assert_eq!(Pace::Times(2.0).due(500), Duration::from_millis(250));
+        assert_eq!(after(500, 2.0), Duration::from_millis(250));
     }
 }

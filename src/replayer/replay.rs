@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header::ACCEPT_ENCODING;
+use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use http::request::Parts;
-use tokio::time::Instant;
 
 use super::Pace;
 use super::answers::{Ready, Wanted};
+use super::head::Shelf;
+use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::{Cassette, Headers, Name, Request};
@@ -51,15 +52,15 @@ impl Recorded {
     /// # Errors
     ///
     /// If a redaction rule that it names is not known to this release.
-    pub fn new(cassette: Cassette, rules: &Rules) -> Result<Self> {
+    pub fn new(mut cassette: Cassette, rules: &Rules) -> Result<Self> {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         let index = Index::of(&cassette, rules);
         let upstream = &cassette.recorded.upstream;
-        let answers = cassette
-            .interactions
-            .iter()
-            .map(|interaction| Ready::of(interaction, upstream, index.origins()))
+        let mut shelf = Shelf::default();
+        let interactions = cassette.interactions.iter_mut();
+        let answers = interactions
+            .map(|interaction| Ready::of(interaction, upstream, index.origins(), &mut shelf))
             .collect();
         Ok(Self { cassette, index, answers, redactor })
     }
@@ -139,9 +140,9 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
-        let begun = Instant::now();
+        let clock = self.pace.begin();
         let chosen = self.choose(head, target, body, place)?;
-        Ok(self.send(chosen, head, place, begun).await)
+        Ok(self.send(chosen, head, place, clock).await)
     }
 
     /// Answers a request as it was recorded, if it was. Nobody is told what is most alike, which
@@ -153,18 +154,17 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Option<Answer> {
-        let begun = Instant::now();
+        let clock = self.pace.begin();
         let chosen = self.take(&self.asked(head, target, body, place))?;
-        Some(self.send(chosen, head, place, begun).await)
+        Some(self.send(chosen, head, place, clock).await)
     }
 
-    async fn send(&self, chosen: Chosen, head: &Parts, place: Place<'_>, begun: Instant) -> Answer {
+    async fn send(&self, chosen: Chosen, head: &Parts, place: Place<'_>, clock: Clock) -> Answer {
         let Chosen { number, renamed } = chosen;
         let wanted = Wanted {
             upstream: &self.recorded.cassette.recorded.upstream,
             place,
-            pace: self.pace,
-            begun,
+            clock,
             accept_encoding: head.headers.get(ACCEPT_ENCODING),
             renamed: &renamed,
         };
@@ -232,11 +232,8 @@ impl Replayer {
         );
         let ours = may_name_us(&head.headers).then(|| inward(&body)).flatten();
         let body = ours.unwrap_or(body);
-        let headers = head.headers.iter();
-        let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes().to_vec()));
-        let headers = Headers::from_iter(headers);
-        let mut asked =
-            Request { method: head.method.as_str().to_owned(), path: target, headers, body };
+        let method = head.method.as_str().to_owned();
+        let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
         self.memory.redact(&self.recorded.redactor, &mut asked);
         asked
     }
@@ -244,4 +241,12 @@ impl Replayer {
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {
         self.playlist.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The fields of a request, their values in one buffer: one for each takes longer than to match them.
+fn fields(headers: &HeaderMap) -> Headers {
+    let mut values: Vec<u8> = Vec::with_capacity(headers.values().map(HeaderValue::len).sum());
+    headers.values().for_each(|value| values.extend_from_slice(value.as_bytes()));
+    let mut values = Bytes::from(values);
+    headers.iter().map(|(name, value)| (name, values.split_to(value.len()))).collect()
 }

@@ -7,6 +7,9 @@
 mod answer;
 mod bodies;
 mod contract;
+mod coverage;
+mod coverage_json;
+mod coverage_markdown;
 mod difference;
 mod extract;
 mod face;
@@ -16,6 +19,8 @@ mod ids;
 mod line;
 mod miss;
 mod miss_json;
+#[cfg(feature = "insta")]
+mod order;
 mod outline;
 mod page;
 mod pretty;
@@ -29,6 +34,9 @@ mod why;
 mod words;
 
 pub use contract::findings;
+pub use coverage::coverage;
+pub use coverage_json::coverage_to_json;
+pub use coverage_markdown::coverage_to_markdown;
 pub use difference::difference;
 pub use face::{Face, changes};
 pub use gist::Gist;
@@ -38,6 +46,8 @@ pub(crate) use line::visible;
 pub use miss::miss;
 pub use miss_json::Differs;
 pub(crate) use miss_json::asking_to_json;
+#[cfg(feature = "insta")]
+pub(crate) use order::out_of_order;
 pub use pretty::pretty;
 pub use rerun::Rerun;
 pub use show::{Detail, ShowOptions, show};

@@ -53,7 +53,8 @@ impl<'a> Address<'a> {
 /// Splits at `/-/`, or at a `/-` that ends the path.
 fn split(target: &str, path_end: usize) -> Option<(&str, &str)> {
     let path = &target[..path_end];
-    let at = path.find("/-/").or_else(|| path.ends_with("/-").then(|| path.len() - 2))?;
+    let at = memchr::memmem::find(path.as_bytes(), b"/-/")
+        .or_else(|| path.ends_with("/-").then(|| path.len() - 2))?;
     Some((path[..at].trim_start_matches('/'), &target[at + 2..]))
 }
 

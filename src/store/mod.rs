@@ -19,6 +19,7 @@ pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub use git::load_revision;
 pub(crate) use journal::{Entry, Journal, Recovered};
+#[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]

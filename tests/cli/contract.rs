@@ -148,14 +148,29 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
     let stage = stage();
     run(&stage, &["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
-    let text = stage.read(&file).replace("stop_reason", "stop_reason )");
-    stage.write(&file, &text);
+    let text = "GET /v1/agents -> 200 application/json\n  order\n    a b )\n  invariants\n    \
+                run_id constant\n    a growing\n  body\n    object\n      name: strin\n";
+    stage.write(&file, text);
 
     let (status, _, said) = run(&stage, &["check"]);
 
     assert_eq!(status, Some(2));
-    assert!(said.contains("its order cannot be read"), "{said}");
-    assert!(said.contains("hint: mend the file, or remove it"), "{said}");
+    let said = said.replace(&stage.folder().join(&file).display().to_string(), "FILE");
+    assert_snapshot!(said, @r"
+    error: not a valid contract: it cannot be read (`FILE`, line 3)
+      because: no group is open here (line 3, column 9)
+          3 |     a b )
+            |         ^
+        expected what holds of the field (line 6, column 7)
+          6 |     a growing
+            |       ^^^^^^^
+          hint: known here: `constant`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to`
+        no type is called `strin` (line 9, column 13)
+          9 |       name: strin
+            |             ^^^^^
+          hint: did you mean `string`?
+    hint: mend the file, or remove it and accept the contract anew: `retape accept`
+    ");
 }
 
 #[test]

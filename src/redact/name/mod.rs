@@ -16,16 +16,17 @@ use self::words::Words;
 /// The longest name, with what stands between it and its colon, that is looked at.
 const REACH: usize = 160;
 
-/// Whether there may be a telling name before a colon, in any text and at any depth of escaping.
+/// Whether there may be a telling name before the colon at this place, at any depth of escaping.
 ///
 /// Only what stands before a quote and a colon is looked at: to search a large binary body for the
 /// expression takes seconds.
-pub(super) fn tells_within(text: &[u8]) -> bool {
-    memchr::memchr_iter(b':', text).any(|colon| {
-        let before = text[colon.saturating_sub(REACH)..colon].trim_ascii_end();
-        matches!(before.last(), Some(b'"' | b'\''))
-            && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon])
-    })
+pub(super) fn tells_before(text: &[u8], colon: usize) -> bool {
+    let before = text[colon.saturating_sub(REACH)..colon].trim_ascii_end();
+    let Some((b'"' | b'\'', name)) = before.split_last() else { return false };
+    let escapes = name.iter().rev().take_while(|byte| **byte == b'\\').count();
+    text[colon] == b':'
+        && may_tell(&name[..name.len() - escapes])
+        && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon])
 }
 
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
@@ -53,7 +54,7 @@ pub(super) enum Tells {
 
 /// What the name of a JSON field tells, in any case and in snake, kebab or camel spelling.
 pub(super) fn field(name: &str) -> Tells {
-    if !may_tell(name) {
+    if !may_tell(name.as_bytes()) {
         return Tells::Nothing;
     }
     let words = Words::of(name);
@@ -75,10 +76,8 @@ pub(super) fn field(name: &str) -> Tells {
 }
 
 /// Whether a name ends as one that tells: most are settled so, without a look at their words.
-fn may_tell(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    let lower =
-        |back: usize| bytes.len().checked_sub(back).map(|at| bytes[at].to_ascii_lowercase());
+fn may_tell(name: &[u8]) -> bool {
+    let lower = |back: usize| name.len().checked_sub(back).map(|at| name[at].to_ascii_lowercase());
     let last = if lower(1) == Some(b's') { 2 } else { 1 };
     match (lower(last + 1), lower(last)) {
         (_, Some(b'0'..=b'9')) | (_, None) => true,
@@ -248,7 +247,10 @@ mod tests {
                 assert_ne!(field(&name), Tells::Nothing, "{name}");
             }
             for tail in ["Encrypted", "-plaintext", "2", "ENC"] {
-                assert!(may_tell(&format!("{name}{tail}")), "{name}{tail}");
+                let name = format!("{name}{tail}");
+                assert!(may_tell(name.as_bytes()), "{name}");
+                let text = format!(r#"{{\\"{name}\\" :"#);
+                assert!(tells_before(text.as_bytes(), text.len() - 1), "{name}");
             }
         }
     }

@@ -1,0 +1,82 @@
+//! What clients have made up.
+
+use std::collections::HashSet;
+
+use crate::cassette::Request;
+use crate::json::{Leaf, Text};
+
+/// The names that clients have said: of a tool, of a model. A server that repeats them promises nothing
+/// by it.
+///
+/// # Rationale
+///
+/// A scenario speaks of one tool, and every answer names it: by numbers alone that cannot be told from
+/// a word of the protocol. But the client has said it first. Only compound words count
+/// (`get_secret_code_tool`, `openai/gpt-4o`): a plain one, such as `approval` or `text`, is as likely a
+/// word of the protocol that both sides use.
+#[derive(Debug, Default)]
+pub(super) struct MadeUp(HashSet<String>);
+
+const SHORTEST: usize = 4;
+const LONGEST: usize = 80;
+
+impl MadeUp {
+    /// Listens to a request.
+    pub(super) fn hear(&mut self, request: &Request) {
+        let body = request.readable();
+        for leaf in Text::parse(&body).map(Text::leaves).unwrap_or_default() {
+            if leaf.spelled.starts_with('"') {
+                self.hear_text(&leaf);
+            }
+        }
+    }
+
+    /// Whether a client has said it.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.0.contains(word)
+    }
+
+    fn hear_text(&mut self, leaf: &Leaf<'_>) {
+        let words = leaf.value.split(|char: char| !(is_inner(char) || is_joint(char)));
+        let words = words.map(|word| word.trim_matches(is_joint));
+        for word in words.flat_map(|word| std::iter::once(word).chain(word.split('/'))) {
+            if is_compound(word) && !self.has(word) {
+                self.0.insert(word.to_owned());
+            }
+        }
+    }
+}
+
+fn is_inner(char: char) -> bool {
+    char.is_ascii_alphanumeric()
+}
+
+fn is_joint(char: char) -> bool {
+    "_-./:".contains(char)
+}
+
+fn is_compound(word: &str) -> bool {
+    (SHORTEST..=LONGEST).contains(&word.len()) && word.contains(is_joint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compound_words_are_made_up_and_plain_ones_are_not() {
+        let mut made_up = MadeUp::default();
+        let body =
+            br#"{"text": "call `get_code`: (now)", "model": "openai/gpt-4o", "type": "text"}"#;
+        let leaves = Text::parse(body).map(Text::leaves).unwrap_or_default();
+
+        leaves.iter().for_each(|leaf| made_up.hear_text(leaf));
+
+        for word in ["get_code", "openai/gpt-4o", "gpt-4o"] {
+            assert!(made_up.has(word), "{word}");
+        }
+        for word in ["call", "now", "text", "openai", "model"] {
+            assert!(!made_up.has(word), "{word}");
+        }
+    }
+}
