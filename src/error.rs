@@ -71,6 +71,12 @@ pub(crate) enum Kind {
     NoContract,
     /// A contract is not as it must be: how.
     Contract { why: &'static str },
+    /// An approval is not as it must be: how.
+    Approval { why: &'static str },
+    /// No change of a report has this fingerprint.
+    NoChange { fingerprint: String },
+    /// A revision cannot be read through git.
+    Revision,
     /// The text is no OpenAPI document: why.
     Document(&'static str),
     /// Recording needs an address to record from.
@@ -248,6 +254,9 @@ impl fmt::Display for Kind {
             #[cfg(feature = "cli")]
             Self::NoContract => f.write_str("no contract was accepted"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
+            Self::Approval { why } => write!(f, "not a valid approval: {why}"),
+            Self::NoChange { fingerprint } => write!(f, "no change has `{fingerprint}`"),
+            Self::Revision => f.write_str("cannot read the revision"),
             Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::Busy => f.write_str("another process is recording this cassette"),

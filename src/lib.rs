@@ -65,7 +65,7 @@
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
 //! - [`report`]: tells people; `renew`: a recording in the words of an older one; [`coverage`]: how
-//!   much of a server the cassettes show; [`openapi`]: documents of an API; [`contract`]: what a server
+//!   much of a server the cassettes show; [`change`]: what changed in what is promised; [`openapi`]: documents of an API; [`contract`]: what a server
 //!   promises; `matching`: which interaction answers; [`alignment`]: what is what in two recordings;
 //!   [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
@@ -81,6 +81,7 @@
 
 pub mod alignment;
 pub mod cassette;
+pub mod change;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

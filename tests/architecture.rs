@@ -16,7 +16,7 @@ const ROWS: [&[&str]; 13] = [
     &["server", "store", "mode"],
     // No IO, no async, no clock, no environment from here on.
     &["report", "renew"],
-    &["coverage"],
+    &["coverage", "change"],
     &["openapi"],
     &["matching", "contract", "alignment"],
     &["redact", "correlate", "diff"],

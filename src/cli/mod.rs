@@ -8,6 +8,7 @@ mod conduct;
 mod contracts;
 mod coverage;
 mod demo;
+mod diff;
 mod export;
 mod record;
 mod recording;
@@ -40,6 +41,7 @@ enum Command {
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
+    Diff(diff::Diff),
     Coverage(coverage::Coverage),
     Export(export::Export),
     Recover(recover::Recover),
@@ -53,6 +55,7 @@ Start here:
   retape replay letta/hello -- python hello.py           the same, with no server
   retape show letta/hello                                what was asked and what came back
   retape check                                           is what the server promised still kept?
+  retape diff --base origin/main                         what changed, and does it break a client?
 
 The command finds retape's address in RETAPE_URL and takes it as its base address. A client names a
 cassette of its own in the path: $RETAPE_URL/letta/hello/-/v1/agents asks the cassette letta/hello
@@ -91,6 +94,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
+        Command::Diff(diff) => diff.run(),
         Command::Coverage(coverage) => coverage.run(),
         Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),

@@ -6,13 +6,13 @@ use crate::message::Tag;
 
 /// A message of an answer.
 #[derive(Debug)]
-pub(super) struct Said {
-    pub(super) tag: String,
+pub(crate) struct Said {
+    pub(crate) tag: String,
     /// Its type; of the result of a call by JSON-RPC also what was called.
-    pub(super) kind: String,
-    pub(super) json: String,
+    pub(crate) kind: String,
+    pub(crate) json: String,
     /// Whether it says its type.
-    pub(super) has_type: bool,
+    pub(crate) has_type: bool,
 }
 
 impl Said {

@@ -28,6 +28,7 @@ pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
 pub use situation::{Condition, Feature};
+pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::invariant::Invariant;

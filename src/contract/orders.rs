@@ -40,7 +40,7 @@ impl Orders {
     }
 
     /// The case that fits, behind those that may, as far as the situation is known.
-    pub(super) fn fitting(&self, situation: &Situation) -> Vec<&Case> {
+    pub(crate) fn fitting(&self, situation: &Situation) -> Vec<&Case> {
         let mut fitting = Vec::new();
         for case in &self.cases {
             let holds = case.when.iter().map(|condition| situation.holds(condition)).min();
@@ -56,8 +56,13 @@ impl Orders {
         fitting
     }
 
-    /// What decides, and what is so.
+    /// That no order is known, and what is so.
     fn unknown(&self, situation: &Situation) -> String {
+        format!("no order is known for this case: {}", self.so(situation))
+    }
+
+    /// What is so of all that decides.
+    pub(crate) fn so(&self, situation: &Situation) -> String {
         let conditions = self.cases.iter().flat_map(|case| &case.when);
         let features: BTreeSet<&Feature> = conditions.map(|condition| &condition.feature).collect();
         let is_so = features.into_iter().map(|feature| {
@@ -65,6 +70,6 @@ impl Orders {
             Condition { feature: feature.clone(), says }.to_string()
         });
         let is_so: Vec<String> = is_so.collect();
-        format!("no order is known for this case: {}", is_so.join(", "))
+        is_so.join(", ")
     }
 }

@@ -34,7 +34,7 @@ pub struct Condition {
 
 /// What is known before an answer comes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Situation {
+pub(crate) struct Situation {
     says: BTreeMap<Feature, String>,
     /// What says other things than words, and decides nothing.
     free: BTreeSet<Feature>,

@@ -47,6 +47,7 @@ mod automaton;
 mod event;
 mod explain;
 mod expression;
+mod gain;
 mod guard;
 mod learn;
 mod parse;
@@ -56,10 +57,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use automaton::Automaton;
-pub use automaton::{Next, Run, TooLarge};
+pub use automaton::{Neighbours, Next, Run, TooLarge};
 pub use event::{Event, Fields};
 pub use explain::{Deviation, Expected, Explanation, Fault, Step};
 pub use expression::{Between, Expression, Pattern, Slice, Times};
+pub use gain::Gains;
 pub use guard::{Comparison, Guard, Literal};
 pub use learn::{
     Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Refinement, Seen, Share, Slicing,

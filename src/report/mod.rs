@@ -14,6 +14,7 @@ mod coverage_markdown;
 mod difference;
 mod evidence;
 mod extract;
+mod face;
 mod gist;
 mod gist_fields;
 mod ids;
@@ -41,6 +42,7 @@ pub use coverage_json::coverage_to_json;
 pub use coverage_markdown::coverage_to_markdown;
 pub use difference::difference;
 pub use evidence::evidence;
+pub use face::{Face, changes};
 pub use gist::Gist;
 pub use ids::ids;
 #[cfg(feature = "cli")]

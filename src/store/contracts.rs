@@ -92,7 +92,7 @@ fn files(cassettes: &Path, kind: &str) -> Vec<PathBuf> {
     files
 }
 
-fn read(file: &Path) -> Result<Contract> {
+pub(super) fn read(file: &Path) -> Result<Contract> {
     let text = fs::read_to_string(file).map_err(|source| Error::io("read file", file, source))?;
     text.parse().map_err(|error: Error| error.at_file(file))
 }

@@ -11,6 +11,7 @@ mod command;
 mod contract;
 mod coverage;
 mod demo;
+mod diff;
 mod environment;
 mod export;
 mod failing;
