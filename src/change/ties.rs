@@ -16,7 +16,7 @@ pub(super) fn changes(
 ) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for answer in answers {
-        for violation in answer.with_trace(|trace| Invariant::check(old, trace)) {
+        for violation in answer.with_trace(answer.before(), |trace| Invariant::check(old, trace)) {
             let at = Position::Said(violation.at.event);
             broken(&violation.invariant, &mut drafts).seen(&answer.place, at);
         }

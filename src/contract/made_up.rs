@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::cassette::Request;
+use crate::correlate::{Issuer, Ledger, identifiers};
 use crate::json::{Leaf, Text};
 
 /// The names that clients have said: of a tool, of a model. A server that repeats them promises nothing
@@ -14,8 +15,16 @@ use crate::json::{Leaf, Text};
 /// a word of the protocol. But the client has said it first. Only compound words count
 /// (`get_secret_code_tool`, `openai/gpt-4o`): a plain one, such as `approval` or `text`, is as likely a
 /// word of the protocol that both sides use.
+///
+/// What a client has minted (`approval-8f3a9c2b` as the name of an agent) is promised by nobody
+/// either, nor that it begins with `approval`.
 #[derive(Debug, Default)]
-pub(super) struct MadeUp(HashSet<String>);
+pub(super) struct MadeUp {
+    words: HashSet<String>,
+    /// What stands before what was minted, by clients and by servers.
+    prefixes: HashSet<String>,
+    given: HashSet<String>,
+}
 
 const SHORTEST: usize = 4;
 const LONGEST: usize = 80;
@@ -31,9 +40,26 @@ impl MadeUp {
         }
     }
 
-    /// Whether a client has said it.
+    /// Learns who has minted what.
+    pub(super) fn see(&mut self, ledger: &Ledger) {
+        for entry in &ledger.entries {
+            let Some(range) = identifiers(&entry.value).next() else { continue };
+            let prefix = entry.value[..range.start].trim_end_matches(is_joint).to_owned();
+            match entry.origin.issuer {
+                Issuer::Client => self.prefixes.insert(prefix),
+                Issuer::Server => self.given.insert(prefix),
+            };
+        }
+    }
+
+    /// Whether a client has said a word.
     pub(super) fn has(&self, word: &str) -> bool {
-        self.0.contains(word)
+        self.words.contains(word)
+    }
+
+    /// Whether only clients mint what has this prefix.
+    pub(super) fn has_prefix(&self, prefix: &str) -> bool {
+        self.prefixes.contains(prefix) && !self.given.contains(prefix)
     }
 
     fn hear_text(&mut self, leaf: &Leaf<'_>) {
@@ -41,7 +67,7 @@ impl MadeUp {
         let words = words.map(|word| word.trim_matches(is_joint));
         for word in words.flat_map(|word| std::iter::once(word).chain(word.split('/'))) {
             if is_compound(word) && !self.has(word) {
-                self.0.insert(word.to_owned());
+                self.words.insert(word.to_owned());
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::history::History;
+use super::history::Before;
 use super::said::{is_plain, may_decide};
 use crate::cassette::Interaction;
 use crate::correlate::identifiers;
@@ -67,17 +67,17 @@ const KNOWN: &str = "true";
 const UNKNOWN: &str = "false";
 
 impl Situation {
-    /// What was asked, and what was said before interaction `number`, if the history is there.
+    /// What was asked, and what was said before, as far as that is known.
     pub(super) fn of(
         interaction: &Interaction,
         asked: Option<&str>,
-        before: Option<(&History, usize)>,
+        before: Option<Before<'_>>,
     ) -> Self {
         let mut situation = Self::default();
         situation.ask(asked.unwrap_or_default(), before);
-        if let Some((history, number)) = before {
+        if let Some(before) = before {
             situation.sees = Sees::All;
-            for (tag, path, json) in history.last(interaction, number) {
+            for (tag, path, json) in before.last(interaction) {
                 let feature = Feature::After(tag.to_owned(), path.to_owned());
                 if !may_decide(path.rsplit('.').next().unwrap_or(path), json) {
                     situation.free.insert(feature.clone());
@@ -88,7 +88,7 @@ impl Situation {
         situation
     }
 
-    fn ask(&mut self, asked: &str, before: Option<(&History, usize)>) {
+    fn ask(&mut self, asked: &str, before: Option<Before<'_>>) {
         let mut said: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         let mut known: BTreeMap<String, bool> = BTreeMap::new();
         for leaf in Text::parse(asked.as_bytes()).map(Text::leaves).unwrap_or_default() {
@@ -96,10 +96,10 @@ impl Situation {
             if !may_decide(&leaf.name, leaf.spelled) {
                 self.free.insert(Feature::Request(path.clone()));
             }
-            if let Some((history, number)) = before
+            if let Some(before) = before
                 && identifiers(&leaf.value).next().is_some()
             {
-                let given = history.has_given(&leaf.value, number);
+                let given = before.has_given(&leaf.value);
                 *known.entry(path.clone()).or_insert(true) &= given;
             }
             said.entry(path).or_default().insert(leaf.spelled);

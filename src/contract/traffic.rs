@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::history::History;
+use super::history::{Before, History};
 use super::made_up::MadeUp;
 use super::said::alike;
 use super::situation::Situation;
@@ -35,16 +35,12 @@ pub(crate) struct Answer {
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
     pub(crate) events: Vec<Said>,
+    /// The messages of an answer that is no stream and that says their types.
+    parts: Vec<Said>,
+    /// What came before it, and its number.
+    history: Option<(Arc<History>, usize)>,
     /// An answer that is no stream and JSON.
     pub(crate) body: Option<Said>,
-}
-
-/// What came before an interaction in its cassette.
-#[derive(Debug, Clone)]
-pub(super) struct Before {
-    pub(super) history: Arc<History>,
-    /// The number of the interaction, counted from 0.
-    pub(super) number: usize,
 }
 
 impl Traffic {
@@ -53,16 +49,17 @@ impl Traffic {
     pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
         let mut traffic = Self::default();
         for (name, cassette) in cassettes {
-            let ledger = Ledger::of(cassette).entries.into_iter();
+            let ledger = Ledger::of(cassette);
+            traffic.made_up.see(&ledger);
+            let entries = ledger.entries.into_iter();
             let returned =
-                ledger.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
+                entries.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
             let returned: HashSet<String> = returned.collect();
             let history = Arc::new(History::of(&cassette.interactions));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
                 traffic.made_up.hear(&interaction.request);
                 let place = format!("{name} #{}", number + 1);
-                let before = Before { history: Arc::clone(&history), number };
-                traffic.add(interaction, place, &before, &returned);
+                traffic.add(interaction, place, (&history, number), &returned);
             }
         }
         traffic
@@ -81,7 +78,7 @@ impl Traffic {
         &mut self,
         interaction: &Interaction,
         place: String,
-        before: &Before,
+        (history, number): (&Arc<History>, usize),
         returned: &HashSet<String>,
     ) {
         let whole = interaction.response().filter(|response| response.end == End::Complete);
@@ -89,8 +86,10 @@ impl Traffic {
         let endpoint = Endpoint::of(&interaction.request, response, returned);
         let answers = self.answers.entry(endpoint).or_default();
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
-        let before = Some((&*before.history, before.number));
-        answers.extend(Answer::recorded(interaction, before, place, witness));
+        let before = Some(Before { history, number });
+        let answer = Answer::recorded(interaction, before, place, witness);
+        let history = Some((Arc::clone(history), number));
+        answers.extend(answer.map(|answer| Answer { history, ..answer }));
     }
 }
 
@@ -98,7 +97,7 @@ impl Answer {
     /// What was recorded, if all of it came, and what came before it, as far as that is known.
     pub(super) fn recorded(
         interaction: &Interaction,
-        before: Option<(&History, usize)>,
+        before: Option<Before<'_>>,
         place: String,
         witness: Witness,
     ) -> Option<Self> {
@@ -115,20 +114,42 @@ impl Answer {
         let said = |message: &Message| {
             Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
         };
+        let body = whole(response, asked.as_deref()).filter(|_| !is_stream);
+        // What a question lists was said before, in whatever order.
+        let parts = messages.list.iter().filter(|_| named && !is_stream && !is_question);
         Some(Self {
             place,
+            parts: parts.filter_map(said).collect(),
+            history: None,
             word: ordered.then(|| word(&messages.list, witness)),
             events: events.filter_map(said).collect(),
-            body: whole(response, asked.as_deref()).filter(|_| !is_stream),
+            body,
             situation,
             asked,
         })
     }
 
-    /// The messages of a stream as a trace, to be held against what ties them together.
-    pub(crate) fn with_trace<T>(&self, use_it: impl FnOnce(&invariant::Trace<'_>) -> T) -> T {
-        let events: Vec<invariant::Event<'_>> = self.events.iter().map(Said::event).collect();
-        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events })
+    /// Whether it says something that may be tied together.
+    pub(super) fn has_trace(&self) -> bool {
+        !self.events.is_empty() || !self.parts.is_empty()
+    }
+
+    /// What came before it, if that is known.
+    pub(crate) fn before(&self) -> Option<Before<'_>> {
+        let (history, number) = self.history.as_ref()?;
+        Some(Before { history, number: *number })
+    }
+
+    /// The messages as a trace, to be held against what ties them together.
+    pub(crate) fn with_trace<T>(
+        &self,
+        before: Option<Before<'_>>,
+        use_it: impl FnOnce(&invariant::Trace<'_>) -> T,
+    ) -> T {
+        let said = self.events.iter().chain(&self.parts);
+        let events: Vec<invariant::Event<'_>> = said.map(Said::event).collect();
+        let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
+        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events, earlier })
     }
 }
 

@@ -8,8 +8,15 @@ use super::field::{Field, Path, is_plain};
 use crate::nearest;
 
 /// What can hold, as it is written.
-const VERBS: [&str; 6] =
-    ["constant", "increasing", "not decreasing", "unique", "equals request.", "refers to "];
+const VERBS: [&str; 7] = [
+    "constant",
+    "increasing",
+    "not decreasing",
+    "unique",
+    "equals request.",
+    "refers to earlier ",
+    "refers to ",
+];
 
 /// Something that is wrong with the text of an invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +140,7 @@ impl<'t> Reader<'t> {
                     false => Invariant::Echoes(field, Path::written(&path)),
                 }
             }
+            "refers to earlier " => Invariant::RefersEarlier(field, self.field()?),
             _ => {
                 let to = self.field()?;
                 let each = self.eat(", each by the end");
