@@ -12,6 +12,7 @@ mod record;
 mod recording;
 mod recover;
 mod replay;
+mod review;
 mod run;
 mod serve;
 mod show;
@@ -39,6 +40,7 @@ enum Command {
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
+    Review(review::Review),
     Coverage(coverage::Coverage),
     Recover(recover::Recover),
     Demo(demo::Demo),
@@ -89,6 +91,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
+        Command::Review(review) => review.run(),
         Command::Coverage(coverage) => coverage.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),

@@ -10,7 +10,7 @@ mod mention;
 mod replace;
 
 pub use config::{find_config, load_config};
-pub use contracts::{accept, contracts, forget, pending_contracts, propose, withdraw};
+pub use contracts::{accept, contracts, forget, pending_contracts, propose, reject, withdraw};
 pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub(crate) use journal::{Entry, Journal, Recovered};

@@ -17,6 +17,7 @@ mod help;
 mod killed;
 mod messages;
 mod retape;
+mod review;
 mod secure;
 mod serve;
 mod tls;
