@@ -19,6 +19,7 @@ mod help;
 mod killed;
 mod messages;
 mod retape;
+mod review;
 mod secure;
 mod serve;
 mod tls;
