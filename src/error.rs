@@ -67,6 +67,12 @@ pub(crate) enum Kind {
     NothingToCheck,
     /// A contract is not as it must be: how.
     Contract { why: &'static str },
+    /// An approval is not as it must be: how.
+    Approval { why: &'static str },
+    /// No change of a report has this fingerprint.
+    NoChange { fingerprint: String },
+    /// A revision cannot be read through git.
+    Revision,
     /// Recording needs an address to record from.
     NoUpstream,
     /// Another process is recording this cassette.
@@ -239,6 +245,9 @@ impl fmt::Display for Kind {
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
+            Self::Approval { why } => write!(f, "not a valid approval: {why}"),
+            Self::NoChange { fingerprint } => write!(f, "no change has `{fingerprint}`"),
+            Self::Revision => f.write_str("cannot read the revision"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::Busy => f.write_str("another process is recording this cassette"),
             Self::ForeignJournal => {

@@ -77,6 +77,7 @@
 //! address unless told otherwise. WebSocket is not recorded yet.
 
 pub mod cassette;
+pub mod change;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

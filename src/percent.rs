@@ -1,4 +1,4 @@
-//! Percent-encoding undone.
+//! Percent-encoding, done and undone.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,20 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
 /// The same of a part of a query or a form, where `+` stands for a space.
 pub(crate) fn form_decoded(text: &str) -> Cow<'_, str> {
     resolved(text, b' ')
+}
+
+/// A segment of a path with all bytes encoded that are not unreserved (RFC 3986).
+pub(crate) fn encoded(segment: &str) -> String {
+    let mut out = String::with_capacity(segment.len());
+    for byte in segment.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }
 
 fn resolved(text: &str, plus: u8) -> Cow<'_, str> {
@@ -35,6 +49,12 @@ fn byte(text: &[u8]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_encoded_comes_back() {
+        assert_eq!(encoded("a b/é~%"), "a%20b%2F%C3%A9~%25");
+        assert_eq!(decoded(&encoded("a b/é~%")), "a b/é~%");
+    }
 
     #[test]
     fn what_is_encoded_is_resolved_and_nothing_else() {

@@ -6,6 +6,7 @@ mod check;
 mod child;
 mod conduct;
 mod demo;
+mod diff;
 mod record;
 mod recording;
 mod recover;
@@ -37,6 +38,7 @@ enum Command {
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
+    Diff(diff::Diff),
     Recover(recover::Recover),
     Demo(demo::Demo),
 }
@@ -86,6 +88,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
+        Command::Diff(diff) => diff.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
     }

@@ -14,6 +14,7 @@ mod traffic;
 pub use check::{Breach, Finding, check};
 pub use endpoint::Endpoint;
 pub use orders::{Case, Orders};
+pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::invariant::Invariant;

@@ -45,6 +45,11 @@ impl Orders {
         self.cases.iter().find(|case| case.says == says).map(|case| &case.order)
     }
 
+    /// What a request says in the fields that decide.
+    pub(crate) fn says(&self, asked: Option<&str>) -> String {
+        says(&self.by, asked)
+    }
+
     /// What decides, and what a request says there.
     pub(super) fn unknown(&self, asked: Option<&str>) -> String {
         let (by, says) = (self.by.join(", "), says(&self.by, asked));

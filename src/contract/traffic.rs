@@ -18,24 +18,24 @@ pub struct Traffic {
 
 /// One recorded answer.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The cassette and the number of the interaction in it, counted from 1.
-    pub(super) place: String,
+    pub(crate) place: String,
     /// The types of its messages in order, if it is an answer in messages.
-    pub(super) word: Option<Word>,
+    pub(crate) word: Option<Word>,
     /// What was asked, as JSON, if it is JSON.
-    pub(super) asked: Option<String>,
+    pub(crate) asked: Option<String>,
     /// The messages of a stream that are JSON.
-    pub(super) events: Vec<Said>,
+    pub(crate) events: Vec<Said>,
     /// The JSON text of an answer that is no stream.
-    pub(super) body: Option<String>,
+    pub(crate) body: Option<String>,
 }
 
 /// A message of a stream.
 #[derive(Debug)]
-pub(super) struct Said {
-    pub(super) tag: String,
-    pub(super) json: String,
+pub(crate) struct Said {
+    pub(crate) tag: String,
+    pub(crate) json: String,
 }
 
 impl Traffic {
@@ -61,7 +61,7 @@ impl Traffic {
         self.answers.keys()
     }
 
-    pub(super) fn answers(&self, endpoint: &Endpoint) -> &[Answer] {
+    pub(crate) fn answers(&self, endpoint: &Endpoint) -> &[Answer] {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
@@ -109,7 +109,7 @@ impl Answer {
     }
 
     /// The messages of a stream as a trace, to be held against what ties them together.
-    pub(super) fn with_trace<T>(&self, use_it: impl FnOnce(&invariant::Trace<'_>) -> T) -> T {
+    pub(crate) fn with_trace<T>(&self, use_it: impl FnOnce(&invariant::Trace<'_>) -> T) -> T {
         let events: Vec<invariant::Event<'_>> = self.events.iter().map(Said::event).collect();
         use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events })
     }

@@ -24,6 +24,8 @@ pub use place::Place;
 pub use request::requests;
 pub use value::Value;
 
+use crate::json::Text;
+
 /// A text without what may be another each time.
 pub type Mask<'m> = &'m dyn Fn(&str) -> Cow<'_, str>;
 
@@ -64,6 +66,21 @@ pub struct Differences {
 
 /// So many are listed; nobody reads more, and a body may hold any number.
 const MOST: usize = 200;
+
+/// Compares two JSON texts; one that is none is compared as a text.
+pub fn documents(recorded: &str, asked: &str, mask: Mask<'_>) -> Differences {
+    let mut found = Differences::default();
+    let parsed = [recorded, asked].map(|text| Text::parse(text.as_bytes()));
+    match parsed {
+        [Some(recorded), Some(asked)] => compare::json(recorded, asked, mask, &mut found),
+        _ if mask(recorded) == mask(asked) => {}
+        _ => {
+            let [recorded, asked] = [recorded, asked].map(Value::text);
+            found.changed(Place::Body, recorded, asked, Sort::Changed);
+        }
+    }
+    found
+}
 
 impl Difference {
     /// A difference of which nothing is told but where it is.

@@ -55,7 +55,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use automaton::Automaton;
-pub use automaton::{Next, Run, TooLarge};
+pub use automaton::{Neighbours, Next, Run, TooLarge};
 pub use event::{Event, Fields};
 pub use explain::{Deviation, Expected, Explanation, Fault, Step};
 pub use expression::{Between, Expression, Pattern, Slice, Times};

@@ -9,6 +9,7 @@ mod bodies;
 mod contract;
 mod difference;
 mod extract;
+mod face;
 mod gist;
 mod gist_fields;
 mod ids;
@@ -29,6 +30,7 @@ mod words;
 
 pub use contract::findings;
 pub use difference::difference;
+pub use face::{Face, changes};
 pub use gist::Gist;
 pub use ids::ids;
 #[cfg(feature = "cli")]

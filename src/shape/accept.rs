@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::change::Place;
 use super::sample::{Member, Sample};
 use super::schema::{Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
@@ -17,6 +18,9 @@ const SHOWN: usize = 40;
 pub struct Violation {
     /// Where, as a JSON Pointer (RFC 6901).
     pub pointer: String,
+    /// Where in the promise, as in a [`Change`](super::Change); a field that is missing counts as the
+    /// place.
+    pub place: Vec<String>,
     /// What is wrong there.
     pub fault: Fault,
     /// What was promised, in words.
@@ -48,6 +52,13 @@ impl fmt::Display for Violation {
         let Self { pointer, expected, found, .. } = self;
         let place = if pointer.is_empty() { "the whole" } else { pointer };
         write!(f, "{place}: expected {expected}, found {found}")
+    }
+}
+
+impl Violation {
+    /// The place in the promise as it is written: `tool_calls[].name`; empty for the whole.
+    pub fn at(&self) -> String {
+        Place(&self.place).to_string()
     }
 }
 
@@ -101,6 +112,7 @@ impl Schema {
 #[derive(Default)]
 struct Check {
     pointer: String,
+    place: Vec<String>,
     found: Vec<Violation>,
 }
 
@@ -115,7 +127,7 @@ impl Check {
         }
         if let (Some(elements), Sample::Array(found)) = (&schema.array, sample) {
             for (index, element) in found.iter().enumerate() {
-                self.within(&index.to_string(), |check| check.value(elements, element));
+                self.within(&index.to_string(), "[]", |check| check.value(elements, element));
             }
         }
         if let (Some(object), Sample::Object(members)) = (&schema.object, sample) {
@@ -146,13 +158,15 @@ impl Check {
         match said.and_then(|said| union.branches.get(said)) {
             Some(branch) => {
                 told.push(&union.tag);
+                self.place.extend(said.map(str::to_owned));
                 self.object(branch, members, told);
+                self.place.pop();
             }
             None if union.open && said.is_some() => {}
             None => {
                 let names: Vec<&str> = union.branches.keys().map(String::as_str).collect();
                 let hint = said.map(|said| nearest::hint(said, &names));
-                self.within(&union.tag, |check| {
+                self.inside(&union.tag, |check| {
                     check.tell(Fault::Branch, known, described(&member.value));
                     check.hint(hint);
                 });
@@ -167,16 +181,20 @@ impl Check {
             let required = field.presence == Presence::Required;
             if required && !found.contains_key(name.as_str()) {
                 let expected = format!("the field `{name}`: {}", field.schema.words());
+                self.place.push(name.clone());
                 self.tell(Fault::Missing, expected, "none".to_owned());
+                self.place.pop();
             }
         }
         for member in members.iter().filter(|member| !told.contains(&&*member.name)) {
             match (fields.fields.get(&*member.name), &fields.rest) {
                 (Some(field), _) => {
-                    self.within(&member.name, |check| check.value(&field.schema, &member.value));
+                    let name = &member.name;
+                    self.within(name, name, |check| check.value(&field.schema, &member.value));
                 }
                 (None, Some(rest)) if fits(rest, &member.name) => {
-                    self.within(&member.name, |check| check.value(&rest.schema, &member.value));
+                    let name = &member.name;
+                    self.within(name, "{}", |check| check.value(&rest.schema, &member.value));
                 }
                 (None, _) if fields.open => {}
                 (None, rest) => self.unknown(fields, rest.as_ref(), member),
@@ -192,13 +210,20 @@ impl Check {
             None => "no field of this name".to_owned(),
             Some(rest) => format!("a name that is {}", alternatives(&rest.name).join(" | ")),
         };
-        self.within(&member.name, |check| {
+        self.within(&member.name, &member.name, |check| {
             check.tell(Fault::Unknown, expected, described(&member.value));
             check.hint(hint);
         });
     }
 
-    fn within(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
+    /// Looks at a part: what it is called in the value, and in the promise.
+    fn within(&mut self, step: &str, place: &str, check: impl FnOnce(&mut Self)) {
+        self.place.push(place.to_owned());
+        self.inside(step, check);
+        self.place.pop();
+    }
+
+    fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
         self.pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
@@ -207,8 +232,8 @@ impl Check {
     }
 
     fn tell(&mut self, fault: Fault, expected: String, found: String) {
-        let pointer = self.pointer.clone();
-        self.found.push(Violation { pointer, fault, expected, found, hint: None });
+        let (pointer, place) = (self.pointer.clone(), self.place.clone());
+        self.found.push(Violation { pointer, place, fault, expected, found, hint: None });
     }
 
     /// Adds to what was told last.

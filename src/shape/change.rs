@@ -70,8 +70,15 @@ impl fmt::Display for Change {
     }
 }
 
+impl Change {
+    /// The place as it is written: `tool_calls[].name`; empty for the whole.
+    pub fn at(&self) -> String {
+        Place(&self.place).to_string()
+    }
+}
+
 /// A place as it is written.
-struct Place<'a>(&'a [String]);
+pub(super) struct Place<'a>(pub(super) &'a [String]);
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -47,7 +47,7 @@ impl Text {
 }
 
 impl Object {
-    fn covers(&self, other: &Self) -> bool {
+    pub(super) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Union(own), Self::Union(other)) if own.tag == other.tag => own.covers(other),
             (_, Self::Union(other)) => {
@@ -100,7 +100,7 @@ impl Fields {
     }
 
     /// Whether a member that is no field of its own may be so.
-    fn covers_unknown(&self, name: &str, schema: &Schema) -> bool {
+    pub(super) fn covers_unknown(&self, name: &str, schema: &Schema) -> bool {
         match self.rest.as_ref().filter(|rest| rest.name.fits(name)) {
             Some(rest) => rest.schema.covers(schema),
             None => self.open || schema.is_never(),
@@ -109,7 +109,7 @@ impl Fields {
 
     /// Whether the members of the other that are no fields may be so here. They may have any name,
     /// also that of a field.
-    fn covers_rest(&self, other: &Self) -> bool {
+    pub(super) fn covers_rest(&self, other: &Self) -> bool {
         let unheard = |name: &String| !other.fields.contains_key(name);
         let names_of = |rest: &Rest| {
             let clash = |(name, own): (&String, &Field)| {

@@ -18,6 +18,33 @@ impl fmt::Display for Schema {
 }
 
 impl Schema {
+    /// It as text on one line, as a contract says it where there is room.
+    pub fn to_text(&self) -> String {
+        self.inline()
+    }
+
+    /// Which types of values there are, in short: `integer | null`, `object`.
+    pub fn kind(&self) -> String {
+        let kinds = [
+            (self.any, "any"),
+            (self.boolean, "boolean"),
+            (self.number == Some(Number::Integer), "integer"),
+            (self.number == Some(Number::Any), "number"),
+            (self.string.is_some(), "string"),
+            (self.array.is_some(), "array"),
+            (self.object.is_some(), "object"),
+            (self.null, "null"),
+        ];
+        let kinds: Vec<&str> =
+            kinds.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+        kinds.join(" | ")
+    }
+
+    /// Whether it is of strings only.
+    pub fn is_text(&self) -> bool {
+        self.kind() == "string"
+    }
+
     /// It as text on one line.
     pub(super) fn inline(&self) -> String {
         let mut out = String::new();

@@ -92,14 +92,19 @@ fn files(cassettes: &Path, kind: &str) -> Vec<PathBuf> {
     files
 }
 
-fn read(file: &Path) -> Result<Contract> {
+pub(super) fn read(file: &Path) -> Result<Contract> {
     let text = fs::read_to_string(file).map_err(|source| Error::io("read file", file, source))?;
+    parse(&text).map_err(|error| error.at_file(file))
+}
+
+/// A contract from the text of its file.
+pub(super) fn parse(text: &str) -> Result<Contract> {
     // insta's head stands between two lines of dashes.
     let body = text
         .strip_prefix("---\n")
         .and_then(|rest| rest.split_once("\n---\n"))
         .map(|(_, body)| body);
-    body.unwrap_or(&text).parse().map_err(|error: Error| error.at_file(file))
+    body.unwrap_or(text).parse()
 }
 
 fn write(file: &Path, contract: &Contract) -> Result<()> {

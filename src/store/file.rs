@@ -76,10 +76,20 @@ fn nearest(folder: &Path, name: &Name) -> Option<Name> {
 /// If it cannot be read, or is not a cassette of a known version.
 pub fn load_file(path: &Path) -> Result<Cassette> {
     let bytes = fs::read(path).map_err(|source| Error::io("read file", path, source))?;
+    let bodies = bodies_of(path);
+    decode(bytes, path, |hash| Some(read_body(&bodies.join(hash), hash)))
+}
+
+/// A cassette from the bytes of its file and those of the bodies beside it.
+pub(super) fn decode(
+    bytes: Vec<u8>,
+    path: &Path,
+    body: impl Fn(&str) -> Option<Result<Bytes>>,
+) -> Result<Cassette> {
     let text = String::from_utf8(bytes)
         .map_err(|source| Error::new(Kind::Syntax).at(path).because(source.utf8_error()))?;
-    let bodies = bodies_of(path);
-    let body = |hash: &str| read_body(&bodies.join(hash), hash);
+    let missing = |hash: &str| Err(Error::new(Kind::MissingBody { hash: hash.to_owned() }));
+    let body = |hash: &str| body(hash).unwrap_or_else(|| missing(hash));
     format::decode(&text, body).map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
         None => error

@@ -1,12 +1,14 @@
 //! What decides whether events are in order.
 
 mod build;
+mod edges;
 mod length;
 mod run;
 
 use std::borrow::Cow;
 use std::fmt;
 
+pub use edges::Neighbours;
 pub use run::{Next, Run};
 
 use super::event::Event;

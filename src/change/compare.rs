@@ -1,0 +1,275 @@
+//! Two sides, endpoint by endpoint.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::{Draft, Position, Shown};
+use super::report::{CaseEdges, Change, ContractPair, Edge, Part, Report, Side, State, Verdict};
+use super::rule::Rule;
+use super::shapes::{self, Basis, Value};
+use super::{cassettes, orders, ties};
+use crate::cassette::{Cassette, Name};
+use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
+use crate::message::{Messages, Trace};
+use crate::shape::Schema;
+
+/// What is known of one side.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// What it is: a path, or a revision and a path.
+    pub name: &'a str,
+    /// The folder of its cassettes, from the folder in which the report is made.
+    pub path: &'a str,
+    /// What was recorded.
+    pub cassettes: &'a [(Name, Cassette)],
+    /// The contracts that were accepted.
+    pub accepted: &'a [Contract],
+}
+
+/// What changed from one side to the other.
+///
+/// The contract of an endpoint is the accepted one as far as the recordings of the same side keep it;
+/// where they do not, and where none was accepted, it is what they teach.
+pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
+    let (was, is) = (Promises::of(old), Promises::of(new));
+    let mut changes = Vec::new();
+    let mut contracts = Vec::new();
+    let endpoints: BTreeSet<&Endpoint> = was.all.keys().chain(is.all.keys()).collect();
+    for endpoint in endpoints {
+        let drafts = match (was.all.get(endpoint), is.all.get(endpoint)) {
+            (Some(old), Some(new)) => at_endpoint(old, new, is.traffic.answers(endpoint)),
+            (old, _) => vec![appeared(endpoint, old.is_some(), &was, &is)],
+        };
+        changes.extend(
+            drafts.into_iter().map(|draft| {
+                draft.finish(endpoint, &|shown| number_of_message(new.cassettes, shown))
+            }),
+        );
+        contracts.extend(pair(endpoint, was.all.get(endpoint), is.all.get(endpoint)));
+    }
+    changes.sort_by(|one: &Change, other| {
+        (one.verdict, &one.place, one.rule).cmp(&(other.verdict, &other.place, other.rule))
+    });
+    Report {
+        old: was.side(old),
+        new: is.side(new),
+        changes,
+        contracts,
+        cassettes: cassettes::pairs(old.cassettes, new.cassettes),
+        stale: Vec::new(),
+    }
+}
+
+/// What is promised on one side.
+struct Promises {
+    traffic: Traffic,
+    all: BTreeMap<Endpoint, Promise>,
+}
+
+/// A contract, and the accepted one that it comes from, if there is one.
+struct Promise {
+    contract: Contract,
+    accepted: Option<Contract>,
+}
+
+impl Promises {
+    fn of(known: Known<'_>) -> Self {
+        let traffic = Traffic::of(known.cassettes.iter().map(|(name, cassette)| (name, cassette)));
+        let accepted = known.accepted.iter().map(|contract| {
+            let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
+            (contract.endpoint.clone(), promise)
+        });
+        let mut all: BTreeMap<Endpoint, Promise> = accepted.collect();
+        for finding in contract::check(&traffic, known.accepted) {
+            if let Finding::New(contract) | Finding::Broken { proposed: contract, .. } = finding {
+                let accepted = all.remove(&contract.endpoint).and_then(|it| it.accepted);
+                all.insert(contract.endpoint.clone(), Promise { contract, accepted });
+            }
+        }
+        Self { traffic, all }
+    }
+
+    fn side(&self, known: Known<'_>) -> Side {
+        Side {
+            name: known.name.to_owned(),
+            path: known.path.to_owned(),
+            cassettes: known.cassettes.len(),
+            endpoints: self.all.len(),
+        }
+    }
+
+    /// Who shows an endpoint first.
+    fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
+        let answers = self.traffic.answers(endpoint);
+        let first = answers.first()?;
+        Some(Shown { place: first.place.clone(), at: Position::Whole, answers: answers.len() })
+    }
+
+    /// Whether it knows an endpoint that is like another one in this.
+    fn knows(&self, is_like: impl Fn(&Endpoint) -> bool) -> bool {
+        self.all.keys().any(is_like)
+    }
+}
+
+impl Promise {
+    /// Whether a part of the contract is as it was accepted.
+    fn basis<T: PartialEq>(&self, part: impl Fn(&Contract) -> &T) -> Basis {
+        match &self.accepted {
+            Some(accepted) if part(accepted) == part(&self.contract) => Basis::Accepted,
+            _ => Basis::Learned,
+        }
+    }
+}
+
+fn at_endpoint(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    let (was, is) = (&old.contract, &new.contract);
+    if let (Some(was), Some(is)) = (&was.order, &is.order) {
+        orders::shown(was, answers, &mut drafts);
+        drafts.extend(orders::gone(was, is));
+    }
+    let basis = new.basis(|contract| &contract.invariants);
+    drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
+    let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
+    let basis = new.basis(|contract| &contract.events);
+    drafts.extend(of_shape(Part::Events, &was.events, &is.events, basis, &events));
+    let bodies: Vec<Value<'_>> = answers.iter().filter_map(body).collect();
+    let basis = new.basis(|contract| &contract.body);
+    drafts.extend(of_shape(Part::Body, &was.body, &is.body, basis, &bodies));
+    one_tag_each(drafts)
+}
+
+fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
+    answer.events.iter().enumerate().map(|(number, said)| Value {
+        place: &answer.place,
+        at: Position::Said(number),
+        json: &said.json,
+    })
+}
+
+fn body(answer: &Answer) -> Option<Value<'_>> {
+    let json = answer.body.as_deref()?;
+    Some(Value { place: &answer.place, at: Position::Whole, json })
+}
+
+fn of_shape(
+    part: Part,
+    old: &Option<Schema>,
+    new: &Option<Schema>,
+    basis: Basis,
+    values: &[Value<'_>],
+) -> Vec<Draft> {
+    // Where none was promised, no JSON was.
+    let nothing = Schema::never();
+    let (old, new) = (old.as_ref().unwrap_or(&nothing), new.as_ref().unwrap_or(&nothing));
+    shapes::changes(part, old, new, basis, values)
+}
+
+/// A new type of message is found in the order and among the shapes: it is one change.
+fn one_tag_each(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::new();
+    for draft in drafts {
+        let same = |other: &&mut Draft| {
+            matches!(draft.rule, Rule::TagNew | Rule::TagGone)
+                && other.rule == draft.rule
+                && other.key == draft.key
+        };
+        match kept.iter_mut().find(same) {
+            Some(other) => other.possible = other.possible.take().or(draft.possible),
+            None => kept.push(draft),
+        }
+    }
+    kept
+}
+
+/// An endpoint that is on one side only.
+fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -> Draft {
+    let other = if is_gone { is } else { was };
+    let same_path = |it: &Endpoint| it.method == endpoint.method && it.path == endpoint.path;
+    let family = other.knows(same_path);
+    let status = other.knows(|it| same_path(it) && it.status == endpoint.status);
+    let (number, media) = (endpoint.status, &endpoint.media);
+    let (rule, verdict, what) = match (is_gone, family, status) {
+        (false, false, _) => {
+            (Rule::EndpointNew, Verdict::Compatible, "the endpoint is new".to_owned())
+        }
+        (false, true, false) => {
+            (Rule::StatusNew, Verdict::Breaking, format!("it answers with status {number}"))
+        }
+        (false, true, true) => {
+            (Rule::MediaNew, Verdict::Breaking, format!("it answers with `{media}`"))
+        }
+        (true, false, _) => {
+            (Rule::EndpointGone, Verdict::Trim, "the endpoint is not recorded any more".to_owned())
+        }
+        (true, true, false) => {
+            (Rule::StatusGone, Verdict::Trim, format!("status {number} is not recorded any more"))
+        }
+        (true, true, true) => {
+            (Rule::MediaGone, Verdict::Trim, format!("`{media}` is not recorded any more"))
+        }
+    };
+    let mut draft = Draft::new(rule, verdict, Part::Endpoint, what);
+    draft.shown = is.first(endpoint);
+    draft
+}
+
+/// The number of a message in its stream, counted from 1 without keep-alives.
+fn number_of_message(cassettes: &[(Name, Cassette)], shown: &Shown) -> Option<usize> {
+    let (name, number) = shown.place.rsplit_once(" #")?;
+    let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
+    let interaction = cassette.interactions.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let messages = Messages::of(interaction.response()?).list;
+    let place = match shown.at {
+        Position::Whole => return None,
+        Position::Step(step) => *Trace::of(&messages).steps.get(step)?.messages.first()?,
+        Position::Said(said) => {
+            let is_json = |message: &crate::message::Message| {
+                !message.is_keep_alive()
+                    && crate::json::Text::parse(message.data.as_bytes()).is_some()
+            };
+            messages.iter().enumerate().filter(|(_, it)| is_json(it)).nth(said)?.0
+        }
+    };
+    let before = messages[..=place].iter().filter(|message| !message.is_keep_alive());
+    Some(before.count())
+}
+
+/// The texts of a contract, if they are not the same.
+fn pair(endpoint: &Endpoint, old: Option<&Promise>, new: Option<&Promise>) -> Option<ContractPair> {
+    let text = |promise: Option<&Promise>| promise.map(|promise| promise.contract.to_string());
+    let (was, is) = (text(old), text(new));
+    if was == is {
+        return None;
+    }
+    let of = |promise: Option<&Promise>| promise.and_then(|promise| promise.contract.order.clone());
+    let orders = edges(of(old).as_ref(), of(new).as_ref());
+    Some(ContractPair { endpoint: endpoint.clone(), old: was, new: is, orders })
+}
+
+/// Which messages follow which, in the cases of both sides.
+fn edges(old: Option<&Orders>, new: Option<&Orders>) -> Vec<CaseEdges> {
+    let cases = |orders: Option<&Orders>| -> BTreeMap<String, BTreeSet<_>> {
+        let cases = orders.into_iter().flat_map(|orders| {
+            let name = |says: &str| orders::case_name(orders, says).unwrap_or_default();
+            orders.cases.iter().map(move |case| (name(&case.says), case.order.neighbours()))
+        });
+        cases.collect()
+    };
+    let (was, is) = (cases(old), cases(new));
+    let names: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+    let nothing = BTreeSet::new();
+    let case = |name: &String| {
+        let (old, new) = (was.get(name).unwrap_or(&nothing), is.get(name).unwrap_or(&nothing));
+        let edges = old.union(new).map(|edge| Edge {
+            from: edge.0.clone(),
+            to: edge.1.clone(),
+            state: match (old.contains(edge), new.contains(edge)) {
+                (true, true) => State::Kept,
+                (false, _) => State::New,
+                (true, false) => State::Lost,
+            },
+        });
+        CaseEdges { case: name.clone(), edges: edges.collect() }
+    };
+    names.into_iter().map(case).collect()
+}

@@ -1,0 +1,150 @@
+//! A change while it is found.
+
+use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
+use super::rule::Rule;
+use crate::contract::Endpoint;
+use crate::shape::Gain;
+
+/// A change at an endpoint, before it has a fingerprint and before its witness was looked up.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Draft {
+    pub rule: Rule,
+    pub verdict: Verdict,
+    pub part: Part,
+    pub case: Option<String>,
+    pub path: String,
+    /// What tells it from other changes of the same rule at the same place.
+    pub key: String,
+    pub what: String,
+    pub why: String,
+    pub trace: Option<NewTrace>,
+    pub possible: Option<Possible>,
+    pub example: Option<String>,
+    pub shown: Option<Shown>,
+}
+
+/// Who shows it first, and in how many answers it is seen.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shown {
+    /// The cassette and the number of the interaction.
+    pub place: String,
+    pub at: Position,
+    pub answers: usize,
+}
+
+/// Where in an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Position {
+    Whole,
+    /// A step of its trace, counted from 0.
+    Step(usize),
+    /// One of the messages that are JSON, counted from 0.
+    Said(usize),
+}
+
+impl Draft {
+    pub(super) fn new(rule: Rule, verdict: Verdict, part: Part, what: String) -> Self {
+        Self {
+            rule,
+            verdict,
+            part,
+            case: None,
+            path: String::new(),
+            key: String::new(),
+            what,
+            why: String::new(),
+            trace: None,
+            possible: None,
+            example: None,
+            shown: None,
+        }
+    }
+
+    pub(super) fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    pub(super) fn keyed(mut self, key: impl Into<String>) -> Self {
+        self.key = key.into();
+        self
+    }
+
+    pub(super) fn because(mut self, why: impl Into<String>) -> Self {
+        self.why = why.into();
+        self
+    }
+
+    pub(super) fn possible(mut self, gain: &Gain) -> Self {
+        let json_schema = gain.to_json_schema().to_string();
+        self.possible = Some(Possible { text: gain.text(), json_schema });
+        self
+    }
+
+    /// Whether another one is the same change.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let of = |draft: &Self| (draft.rule, draft.part, draft.path.clone(), draft.key.clone());
+        of(self) == of(other) && self.case == other.case
+    }
+
+    /// Notes one more answer that shows it.
+    pub(super) fn seen(&mut self, place: &str, at: Position) {
+        match &mut self.shown {
+            // An answer that shows it twice is one answer.
+            Some(shown) => shown.answers += usize::from(shown.place != place),
+            None => self.shown = Some(Shown { place: place.to_owned(), at, answers: 1 }),
+        }
+    }
+
+    /// The change at an endpoint; `event` finds the number of a message.
+    pub(super) fn finish(
+        self,
+        endpoint: &Endpoint,
+        event: &dyn Fn(&Shown) -> Option<usize>,
+    ) -> Change {
+        let witnesses = self.shown.as_ref().and_then(|shown| {
+            let (cassette, number) = shown.place.rsplit_once(" #")?;
+            Some(Witnesses {
+                cassette: cassette.to_owned(),
+                interaction: number.parse().ok()?,
+                event: event(shown),
+                answers: shown.answers,
+            })
+        });
+        let direction = match self.part {
+            Part::Request => Direction::Request,
+            _ => Direction::Answer,
+        };
+        Change {
+            fingerprint: self.fingerprint(endpoint),
+            rule: self.rule,
+            verdict: self.verdict,
+            direction,
+            place: Place {
+                endpoint: endpoint.clone(),
+                part: self.part,
+                case: self.case,
+                path: self.path,
+            },
+            what: self.what,
+            why: self.why,
+            trace: self.trace,
+            possible: self.possible,
+            example: self.example,
+            witnesses,
+            approved: None,
+        }
+    }
+
+    /// Twelve digits of the hash of what makes the change. Nothing of it depends on which recording
+    /// shows it.
+    fn fingerprint(&self, endpoint: &Endpoint) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let endpoint = endpoint.to_string();
+        let case = self.case.as_deref().unwrap_or_default();
+        for part in [self.rule.id(), &endpoint, self.part.as_str(), case, &self.path, &self.key] {
+            hasher.update(part.as_bytes()).update(&[0]);
+        }
+        hasher.finalize().to_hex()[..12].to_owned()
+    }
+}

@@ -1,0 +1,227 @@
+//! One request and its answer, before and after.
+
+use std::borrow::Cow;
+
+use super::report::{Difference, Exchange, Mark};
+use crate::cassette::{Body, Interaction, Request, Response};
+use crate::correlate::{Meaning, identifiers, moments};
+use crate::diff::{self, Differences, Place, Sort, Value};
+use crate::json::Text;
+use crate::message::{Framing, Message, Messages, Trace};
+
+/// So much of a value is kept.
+const LONGEST: usize = 2_000;
+
+/// So many differences of an interaction are listed.
+const MOST: usize = 40;
+
+/// What there is to tell about an interaction; numbers in a cassette are counted from 0 here.
+pub(super) fn exchange(number: usize, interaction: &Interaction) -> Exchange {
+    let response = interaction.response();
+    Exchange {
+        number: number + 1,
+        method: interaction.request.method.clone(),
+        path: interaction.request.path.clone(),
+        status: response.map(|response| response.status),
+        end: interaction.end().as_str(),
+        ms: response.map_or(0, last_ms),
+        trace: response.map(marks).unwrap_or_default(),
+    }
+}
+
+fn last_ms(response: &Response) -> u64 {
+    match &response.body {
+        Body::Stream(chunks) => chunks.last().map_or(response.ms, |chunk| chunk.ms),
+        Body::Whole(_) => response.ms,
+    }
+}
+
+fn marks(response: &Response) -> Vec<Mark> {
+    let messages = Messages::of(response).list;
+    let steps = Trace::of(&messages).steps.into_iter();
+    let marks = steps.map(|step| Mark {
+        tag: step.tag.as_str().to_owned(),
+        count: step.count(),
+        first_ms: step.first_ms,
+        last_ms: step.last_ms,
+    });
+    marks.collect()
+}
+
+/// Method and path without what may be another each time: by that interactions are aligned.
+pub(super) fn route(interaction: &Interaction) -> String {
+    let request = &interaction.request;
+    format!("{} {}", request.method, mask(request.path_only()))
+}
+
+/// Whether nothing but times and headers differs.
+pub(super) fn is_same(old: &Interaction, new: &Interaction) -> bool {
+    let asked = |one: &Request, other: &Request| {
+        one.method == other.method && one.path == other.path && one.body == other.body
+    };
+    let answered = match (old.response(), new.response()) {
+        (Some(one), Some(other)) => {
+            one.status == other.status
+                && one.end == other.end
+                && one.headers.get("content-type") == other.headers.get("content-type")
+                && one.body.bytes() == other.body.bytes()
+        }
+        (None, None) => old.end() == new.end(),
+        _ => false,
+    };
+    answered && asked(&old.request, &new.request)
+}
+
+/// Where two interactions differ but for identifiers and times, and how many more places there are.
+pub(super) fn differences(old: &Interaction, new: &Interaction) -> (Vec<Difference>, usize) {
+    let mut list = List::default();
+    let asked = diff::requests(&old.request, &new.request, &|_| false, &mask);
+    list.take("request ", asked, &|place| place.to_string());
+    list.whether("status", &status(old), &status(new));
+    list.whether("end", old.end().as_str(), new.end().as_str());
+    if let (Some(old), Some(new)) = (old.response(), new.response()) {
+        answers(old, new, &mut list);
+    }
+    (list.listed, list.more)
+}
+
+fn status(interaction: &Interaction) -> String {
+    interaction.response().map_or_else(|| "none".to_owned(), |it| it.status.to_string())
+}
+
+fn answers(old: &Response, new: &Response, list: &mut List) {
+    if old.readable().bytes() == new.readable().bytes() {
+        return;
+    }
+    let (was, is) = (Messages::of(old), Messages::of(new));
+    let is_stream = |it: &Messages| matches!(it.framing, Framing::EventStream | Framing::Lines);
+    if is_stream(&was) && is_stream(&is) {
+        return streams(&was.list, &is.list, list);
+    }
+    let [old, new] = [old, new]
+        .map(|response| String::from_utf8_lossy(&response.readable().bytes()).into_owned());
+    let found = diff::documents(&old, &new, &mask);
+    list.take("answer ", found, &|place| place.to_string());
+}
+
+/// Streams are compared message by message: their data as one array.
+fn streams(old: &[Message], new: &[Message], list: &mut List) {
+    let (was, is) = (data(old), data(new));
+    // A line for each, so that the lines show what came or went.
+    let traces = [old, new].map(|all| Trace::of(all).to_string().replace(' ', "\n"));
+    if traces[0] != traces[1] {
+        list.changed("trace", &traces[0], &traces[1]);
+    }
+    let mut found = diff::documents(&was, &is, &mask);
+    // As a whole it is reordered: the trace says it.
+    found.listed.retain(|difference| difference.at != Place::Json(String::new()));
+    list.take("message ", found, &|place| match place {
+        Place::Json(pointer) => message(pointer),
+        other => other.to_string(),
+    });
+}
+
+/// `/2/name` as `3 /name`: messages are counted from 1.
+fn message(pointer: &str) -> String {
+    let inside = pointer.trim_start_matches('/');
+    let (number, rest) = inside.split_once('/').unwrap_or((inside, ""));
+    let number = number.parse::<usize>().map_or(0, |number| number + 1);
+    if rest.is_empty() { number.to_string() } else { format!("{number} /{rest}") }
+}
+
+/// The messages without keep-alives as a JSON array; what is no JSON is a string in it.
+fn data(messages: &[Message]) -> String {
+    let said = messages.iter().filter(|message| !message.is_keep_alive());
+    let said = said.map(|message| match Text::parse(message.data.as_bytes()) {
+        Some(json) => json.as_str().to_owned(),
+        None => serde_json::Value::from(message.data.as_str()).to_string(),
+    });
+    format!("[{}]", said.collect::<Vec<_>>().join(","))
+}
+
+/// A text without identifiers and times.
+fn mask(text: &str) -> Cow<'_, str> {
+    let mut holes: Vec<_> = identifiers(text).chain(moments(text)).collect();
+    if holes.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    holes.sort_by_key(|hole| hole.start);
+    let (mut out, mut done) = (String::new(), 0);
+    for hole in holes.into_iter().filter(|hole| !hole.is_empty()) {
+        if hole.start >= done {
+            out.push_str(&text[done..hole.start]);
+            out.push('\0');
+        }
+        done = done.max(hole.end);
+    }
+    Cow::Owned(out + &text[done..])
+}
+
+/// What is listed, up to a limit.
+#[derive(Default)]
+struct List {
+    listed: Vec<Difference>,
+    more: usize,
+}
+
+impl List {
+    fn take(&mut self, what: &str, found: Differences, name: &dyn Fn(&Place) -> String) {
+        self.more += found.more;
+        let real = found.listed.into_iter().filter(|it| it.sort != Sort::Renamed && !is_told(it));
+        for difference in real {
+            let at = format!("{what}{}", name(&difference.at));
+            self.add(Difference {
+                at,
+                old: difference.recorded.as_ref().map(shown),
+                new: difference.asked.as_ref().map(shown),
+            });
+        }
+    }
+
+    fn whether(&mut self, at: &str, old: &str, new: &str) {
+        if old != new {
+            self.changed(at, old, new);
+        }
+    }
+
+    fn changed(&mut self, at: &str, old: &str, new: &str) {
+        let [old, new] = [old, new].map(|text| Some(cut(text.to_owned())));
+        self.add(Difference { at: at.to_owned(), old, new });
+    }
+
+    fn add(&mut self, difference: Difference) {
+        match self.listed.len() < MOST {
+            true => self.listed.push(difference),
+            false => self.more += 1,
+        }
+    }
+}
+
+/// Whether the name of a field tells that its value is another each time.
+fn is_told(difference: &diff::Difference) -> bool {
+    let Place::Json(pointer) = &difference.at else { return false };
+    let name = pointer.rsplit('/').next().unwrap_or_default();
+    let kinds = [&difference.recorded, &difference.asked].map(|it| it.as_ref()?.kind());
+    let told = matches!(
+        Meaning::of(name),
+        Meaning::Mark | Meaning::Identity | Meaning::Moment | Meaning::Span
+    );
+    // One that comes, goes, or is of another type is a difference.
+    told && kinds[0].is_some() && kinds[0] == kinds[1]
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Json(spelled) => cut(spelled.clone()),
+        Value::Text(text) => cut(text.clone()),
+        Value::Binary { length, .. } => format!("{length} bytes"),
+    }
+}
+
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,185 @@
+//! What changed in the order of messages.
+
+use std::collections::BTreeSet;
+
+use super::draft::{Draft, Position};
+use super::report::{NewTrace, Part, Verdict};
+use super::rule::Rule;
+use super::words::either;
+use crate::contract::{Answer, Orders};
+use crate::order::{Deviation, Event, Explanation, Fault, Next, Order};
+
+/// What ends many streams: behind it nothing is said any more.
+const DONE: &str = "[DONE]";
+
+/// Who shows a trace, if a recording does.
+pub(super) type Seen<'a> = Option<&'a str>;
+
+/// What recordings show that the old orders do not allow.
+pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
+    for answer in answers {
+        let Some(word) = &answer.word else { continue };
+        let asked = answer.asked.as_deref();
+        let says = old.says(asked);
+        match old.of(asked) {
+            Some(order) => {
+                let tags = word.tokens.iter().map(|token| mark(&token.tag, token.run)).collect();
+                let trace = Trace { tags, events: word.events() };
+                deviations(old, order, &says, &trace, Some(&answer.place), drafts);
+            }
+            None => add(drafts, unknown_case(old, &says), Some(&answer.place), 0),
+        }
+    }
+}
+
+/// A trace to be held against an order.
+pub(super) struct Trace<'a> {
+    /// As it is shown.
+    pub tags: Vec<String>,
+    pub events: Vec<Event<'a>>,
+}
+
+fn mark(tag: &str, run: bool) -> String {
+    format!("{tag}{}", if run { "+" } else { "" })
+}
+
+/// What a trace has that an order does not allow.
+pub(super) fn deviations(
+    orders: &Orders,
+    order: &Order,
+    says: &str,
+    trace: &Trace<'_>,
+    seen: Seen<'_>,
+    drafts: &mut Vec<Draft>,
+) {
+    if order.accepts(&trace.events) {
+        return;
+    }
+    let explanation = order.explain(&trace.events, None);
+    for deviation in explanation.deviations() {
+        let mut draft = of_deviation(orders, &explanation, deviation, &trace.events);
+        if draft.rule != Rule::TagNew {
+            draft.case = case_name(orders, says);
+        }
+        draft.trace = Some(NewTrace {
+            tags: trace.tags.clone(),
+            at: deviation.at,
+            expected: expected(deviation),
+        });
+        add(drafts, draft, seen, deviation.at);
+    }
+}
+
+/// Adds a change, or one more answer that shows it; the shortest trace is kept.
+fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
+    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
+        drafts.push(draft.clone());
+        drafts.len() - 1
+    });
+    let known = &mut drafts[number];
+    let length = |draft: &Draft| draft.trace.as_ref().map_or(usize::MAX, |it| it.tags.len());
+    if length(&draft) < length(known) {
+        known.trace = draft.trace;
+    }
+    if let Some(place) = seen {
+        known.seen(place, Position::Step(at));
+    }
+}
+
+/// `messages[].role, stream_tokens is "user" / true`; nothing if nothing decides.
+pub(super) fn case_name(orders: &Orders, says: &str) -> Option<String> {
+    let by = orders.by.join(", ");
+    (!by.is_empty()).then(|| format!("{by} is {says}"))
+}
+
+fn unknown_case(old: &Orders, says: &str) -> Draft {
+    let what = format!("requests of which {} is {says} are new", old.by.join(", "));
+    let mut draft = Draft::new(Rule::CaseNew, Verdict::Unproven, Part::Order, what)
+        .because("no order was known for such a request, so nothing shows what it was before");
+    draft.case = case_name(old, says);
+    draft
+}
+
+fn of_deviation(
+    orders: &Orders,
+    explanation: &Explanation,
+    deviation: &Deviation,
+    events: &[Event<'_>],
+) -> Draft {
+    let tag = |at: usize| events.get(at).map(|event| event.tag);
+    let after = deviation.after.and_then(tag);
+    let behind = match after {
+        Some(tag) => format!("after `{tag}`"),
+        None => "at the beginning".to_owned(),
+    };
+    let wanted = expected(deviation);
+    let (rule, what, got) = match (deviation.fault, tag(deviation.at)) {
+        (Fault::Missing, got) if got.is_none_or(|tag| tag == DONE) => {
+            let what = format!("the stream ends {behind} with no {}", either(&wanted));
+            (Rule::OrderEndNew, what, "")
+        }
+        (Fault::Missing, got) => {
+            let got = got.unwrap_or_default();
+            let what = format!("`{got}` comes {behind} with no {} between", either(&wanted));
+            (Rule::OrderMissing, what, got)
+        }
+        (Fault::Apart, got) => {
+            let key = deviation.slice.as_ref().map_or("", |(key, _)| key.as_str());
+            let got = got.unwrap_or_default();
+            (Rule::OrderApart, format!("`{got}` of a `{key}` comes when that was over"), got)
+        }
+        (_, got) => unexpected(orders, got.unwrap_or_default(), after, &behind, &wanted),
+    };
+    let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
+    let key = if rule == Rule::TagNew { got.to_owned() } else { key };
+    // Its words about slices hold values of identifiers, which are others each time.
+    let why = match deviation.slice {
+        None => explanation.sentence(deviation),
+        Some(_) => String::new(),
+    };
+    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key).because(why)
+}
+
+fn unexpected<'a>(
+    orders: &Orders,
+    got: &'a str,
+    after: Option<&str>,
+    behind: &str,
+    wanted: &[String],
+) -> (Rule, String, &'a str) {
+    if !tags(orders).contains(got) {
+        return (Rule::TagNew, format!("`{got}` is a new type of message, first {behind}"), got);
+    }
+    let promised = match wanted {
+        [] => "where nothing was promised".to_owned(),
+        wanted => format!("where {} was promised", either(wanted)),
+    };
+    match after {
+        Some(_) => (Rule::OrderNextNew, format!("`{got}` comes {behind}, {promised}"), got),
+        None => (Rule::OrderStartNew, format!("the stream begins with `{got}`, {promised}"), got),
+    }
+}
+
+/// What would have been in order, sorted; the end has a name of its own.
+fn expected(deviation: &Deviation) -> Vec<String> {
+    let names = deviation.expected.iter().map(|expected| match &expected.next {
+        Next::Event(pattern) => pattern.to_string(),
+        Next::End => "the end".to_owned(),
+    });
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// All types of messages that the orders know.
+pub(super) fn tags(orders: &Orders) -> BTreeSet<String> {
+    orders.cases.iter().flat_map(|case| case.order.tags()).collect()
+}
+
+/// What is not seen any more: types of messages.
+pub(super) fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
+    let (were, are) = (tags(old), tags(new));
+    let lost = were.difference(&are).map(|tag| {
+        let what = format!("`{tag}` messages are not seen any more");
+        Draft::new(Rule::TagGone, Verdict::Trim, Part::Order, what).keyed(tag)
+    });
+    lost.collect()
+}

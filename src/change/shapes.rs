@@ -1,0 +1,200 @@
+//! What changed in what values look like.
+
+use super::draft::{Draft, Position};
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use super::words::{at, cut};
+use crate::json::Text;
+use crate::shape::{Difference, Fault, Gain, Gained, Schema, Violation};
+
+/// One recorded value.
+pub(super) struct Value<'a> {
+    pub place: &'a str,
+    pub at: Position,
+    pub json: &'a str,
+}
+
+/// Whether the new promise is one that somebody has accepted, or what recordings have shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// A text: all that it allows is promised.
+    Accepted,
+    /// Learned: only what a recording shows is known. What was generalised from it is no promise.
+    Learned,
+}
+
+/// What changed from one shape to another, with the recorded values that show it.
+pub(super) fn changes(
+    part: Part,
+    old: &Schema,
+    new: &Schema,
+    basis: Basis,
+    values: &[Value<'_>],
+) -> Vec<Draft> {
+    let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
+    let mut drafts: Vec<Draft> = gains.iter().map(|gain| of_gain(part, gain)).collect();
+    let mut others: Vec<Draft> = Vec::new();
+    for value in values {
+        for violation in old.accepts(value.json) {
+            let is_shown = |gain: &Gain| shows(gain, &violation, value.json);
+            match gains.iter().position(is_shown) {
+                Some(number) => drafts[number].seen(value.place, value.at),
+                None => note(&mut others, of_violation(part, &violation), value),
+            }
+        }
+    }
+    for (draft, gain) in drafts.iter_mut().zip(&gains) {
+        settle(draft, gain, old, new);
+    }
+    if basis == Basis::Learned {
+        drafts.retain(|draft| draft.shown.is_some());
+    }
+    drafts.extend(others);
+    drafts.extend(gone(part, old, new, basis));
+    drafts
+}
+
+fn note(drafts: &mut Vec<Draft>, draft: Draft, value: &Value<'_>) {
+    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
+        drafts.push(draft);
+        drafts.len() - 1
+    });
+    drafts[number].seen(value.place, value.at);
+}
+
+/// A recording proves that it breaks something; without one, a value that is made up may.
+fn settle(draft: &mut Draft, gain: &Gain, old: &Schema, new: &Schema) {
+    if draft.shown.is_some() {
+        return;
+    }
+    draft.example = new
+        .example_of(gain)
+        .filter(|example| new.accepts(example).is_empty() && !old.accepts(example).is_empty());
+    match draft.example {
+        Some(_) => {
+            draft.why =
+                "no recording shows it; the example keeps the new contract and breaks the old one"
+                    .to_owned()
+        }
+        None => {
+            draft.verdict = Verdict::Unproven;
+            draft.why =
+                "no recording shows it, and no value was found that only the new contract allows"
+                    .to_owned();
+        }
+    }
+}
+
+fn of_gain(part: Part, gain: &Gain) -> Draft {
+    let path = gain.at();
+    let name = at(part, &path);
+    let shown = cut(&gain.schema.to_text());
+    let (rule, key, what) = match &gain.what {
+        Gained::Missing => (Rule::FieldMissing, String::new(), format!("{name} can be missing")),
+        Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: {shown}")),
+        Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be {shown}")),
+        Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be {shown}")),
+        Gained::Format(format) => {
+            let any = if format == "string" { "any text" } else { &format!("{format} text") };
+            (Rule::FormatNew, format.clone(), format!("{name} can be {any}"))
+        }
+        Gained::Kind(tag, value) if part == Part::Events && path.is_empty() => {
+            (Rule::TagNew, value.clone(), format!("`{value}` is a new type of message (`{tag}`)"))
+        }
+        Gained::Kind(tag, value) => {
+            let what = format!("{name} can be of a new kind, told by `{tag}` \"{value}\"");
+            (Rule::KindNew, format!("{tag} {value}"), what)
+        }
+        Gained::Wider => {
+            (Rule::ShapeWider, String::new(), format!("{name} can be more than it could"))
+        }
+    };
+    Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(key).possible(gain)
+}
+
+/// What a recording shows that the comparison of the shapes has not told by the same place.
+fn of_violation(part: Part, violation: &Violation) -> Draft {
+    let path = violation.at();
+    let name = at(part, &path);
+    let expected = cut(&violation.expected);
+    let (rule, what) = match violation.fault {
+        Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
+        Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
+        Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not {expected}")),
+        Fault::Value | Fault::NotJson => {
+            (Rule::TypeNew, format!("{name} is not {expected} any more"))
+        }
+    };
+    Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(expected)
+}
+
+/// Whether a recorded value that breaks the old shape shows just this.
+fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
+    if gain.place != violation.place {
+        return false;
+    }
+    match (&gain.what, violation.fault) {
+        (Gained::Missing, Fault::Missing) | (Gained::Field, Fault::Unknown) => true,
+        (Gained::Wider, _) => true,
+        (Gained::Kind(_, value), Fault::Branch) => {
+            found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)
+        }
+        (Gained::Type | Gained::Value(_) | Gained::Format(_), Fault::Value) => {
+            let found = found(json, &violation.pointer);
+            found.is_some_and(|found| gain.schema.accepts(&found).is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// The JSON text at a JSON Pointer.
+fn found(json: &str, pointer: &str) -> Option<String> {
+    let steps = pointer.split('/').skip(1);
+    let steps: Vec<String> = steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    let value = Text::parse(json.as_bytes())?.at(&steps)?;
+    Some(value.as_str().to_owned())
+}
+
+fn said(json: &str) -> String {
+    let text = Text::parse(json.as_bytes()).and_then(Text::string);
+    text.map_or_else(String::new, std::borrow::Cow::into_owned)
+}
+
+/// What is not seen any more.
+fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
+    let changes = old.changes(new).into_iter();
+    let drafts = changes.filter_map(|change| {
+        let path = change.at();
+        let name = at(part, &path);
+        let (rule, key, what) = match change.difference {
+            Difference::OptionalFieldRemoved(_) => {
+                (Rule::FieldGone, String::new(), format!("{name} is not seen any more"))
+            }
+            // Free text of which few examples were seen looks as if it were a choice of them.
+            Difference::Narrowed(gone) if basis == Basis::Accepted || !gone.is_text() => {
+                let shown = cut(&gone.to_text());
+                (Rule::TypeGone, gone.kind(), format!("{name} is never {shown} any more"))
+            }
+            Difference::ValueRemoved(value) => {
+                (Rule::ValueGone, value.clone(), format!("{name} is never {value:?} any more"))
+            }
+            Difference::BranchRemoved(tag, value) => {
+                match part == Part::Events && path.is_empty() {
+                    true => {
+                        let what = format!("`{value}` messages are not seen any more");
+                        (Rule::TagGone, value, what)
+                    }
+                    false => {
+                        let what =
+                            format!("{name} is never of the kind `{tag}` {value:?} any more");
+                        (Rule::KindGone, format!("{tag} {value}"), what)
+                    }
+                }
+            }
+            _ => return None,
+        };
+        Some(Draft::new(rule, Verdict::Trim, part, what).at(path).keyed(key))
+    });
+    drafts.collect()
+}

@@ -1,0 +1,171 @@
+//! `retape diff`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::arguments::absolute;
+use super::{Exit, tell};
+use crate::cassette::Name;
+use crate::change::{self, Approval, Known, Report};
+use crate::error::{Error, Kind, Result};
+use crate::report::{self, Colour, Face};
+use crate::store::{self, Side};
+
+/// Tell what changed in what the server promises, and whether that breaks a client
+///
+/// Compares two folders of cassettes, two cassettes, two contracts, or the cassettes of two git revisions.
+/// What is breaking or unproven fails unless it is approved: in retape-approvals.toml, by --approve.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape diff --base origin/main                    the working tree beside a revision
+  retape diff --base v1.2 --head v1.3
+  retape diff before/cassettes cassettes
+  retape diff --base origin/main --output report.md --output report.json
+  retape diff --base origin/main --approve 92635975a9d5 --reason \"no client reads it\"
+Exit status: 0 nothing that breaks a client, 1 something is breaking or unproven, 2 it could not run.")]
+pub(super) struct Diff {
+    /// What was before: a folder of cassettes, a cassette, or a contract
+    #[arg(value_name = "OLD", required_unless_present = "base", requires = "new")]
+    old: Option<PathBuf>,
+
+    /// What is now
+    #[arg(value_name = "NEW", conflicts_with = "base")]
+    new: Option<PathBuf>,
+
+    /// What was before: a git revision, of which the files are read without a checkout
+    #[arg(long, value_name = "REVISION")]
+    base: Option<String>,
+
+    /// What is now: a git revision instead of the working tree
+    #[arg(long, value_name = "REVISION", requires = "base")]
+    head: Option<String>,
+
+    /// The folder of cassettes that is compared between revisions
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    cassettes: PathBuf,
+
+    /// How it is printed: text, markdown, json, junit, sarif or github
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Face,
+
+    /// Write it to a file as well, in the format of its ending: .txt .md .json .xml .sarif; may be repeated
+    #[arg(long, value_name = "FILE", value_parser = output)]
+    output: Vec<Output>,
+
+    /// Approve the change with this fingerprint; may be repeated
+    #[arg(long, value_name = "FINGERPRINT", requires = "reason")]
+    approve: Vec<String>,
+
+    /// Why it is all right
+    #[arg(long, value_name = "TEXT", requires = "approve")]
+    reason: Option<String>,
+
+    /// The file of approvals; the nearest retape-approvals.toml if it is left out
+    #[arg(long, value_name = "FILE")]
+    approvals: Option<PathBuf>,
+}
+
+/// A file to be written, and how.
+#[derive(Debug, Clone)]
+struct Output {
+    file: PathBuf,
+    face: Face,
+}
+
+fn output(file: &str) -> Result<Output, String> {
+    let file = PathBuf::from(file);
+    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let face = Face::of_ending(ending);
+    let endings = Face::ALL.iter().flat_map(|(.., endings)| *endings);
+    let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
+    let unknown = || format!("its ending is none of {}", endings.join(" "));
+    Ok(Output { face: face.ok_or_else(unknown)?, file })
+}
+
+/// A side with what it is called.
+struct Named {
+    name: String,
+    /// The folder of its cassettes.
+    path: String,
+    side: Side,
+}
+
+impl Named {
+    fn known(&self) -> Known<'_> {
+        let Self { name, path, side } = self;
+        Known { name, path, cassettes: &side.cassettes, accepted: &side.accepted }
+    }
+}
+
+impl Diff {
+    pub(super) fn run(self) -> Result<Exit> {
+        let (old, new) = self.sides()?;
+        let mut report = change::compare(old.known(), new.known());
+        let file = self.approvals.as_deref().map(absolute);
+        let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
+        self.note_approvals(&report, &file)?;
+        report.approve(&store::load_approvals(&file)?);
+        for Output { file, face } in &self.output {
+            let text = report::changes(&report, *face, Colour::Plain);
+            store::write_report(&absolute(file), &text)?;
+        }
+        tell::data(&report::changes(&report, self.format, Colour::Ansi));
+        Ok(if report.fails() { Exit::Findings } else { Exit::Agrees })
+    }
+
+    fn sides(&self) -> Result<(Named, Named)> {
+        if let (Some(old), Some(new)) = (&self.old, &self.new) {
+            let name = name_of(new);
+            return Ok((side(old, &name)?, side(new, &name)?));
+        }
+        let base = self.base.as_deref().unwrap_or_default();
+        let old = self.revision(base)?;
+        let new = match &self.head {
+            Some(head) => self.revision(head)?,
+            None => side(&self.cassettes, &name_of(&self.cassettes))?,
+        };
+        Ok((old, new))
+    }
+
+    fn revision(&self, revision: &str) -> Result<Named> {
+        let path = self.cassettes.display().to_string();
+        let side = store::load_revision(&absolute(&self.cassettes), revision)?;
+        Ok(Named { name: format!("{revision}:{path}"), path, side })
+    }
+
+    /// Writes what is approved now.
+    fn note_approvals(&self, report: &Report, file: &Path) -> Result<()> {
+        let Some(reason) = &self.reason else { return Ok(()) };
+        let known = store::load_approvals(file)?;
+        let mut approvals = Vec::new();
+        for fingerprint in &self.approve {
+            let change = report.changes.iter().find(|change| change.fingerprint == *fingerprint);
+            let change = change.ok_or_else(|| {
+                Error::new(Kind::NoChange { fingerprint: fingerprint.clone() })
+                    .with_hint("the report shows the fingerprint of each change beside its rule")
+            })?;
+            if known.iter().all(|approval| approval.fingerprint != *fingerprint) {
+                approvals.push(Approval {
+                    fingerprint: fingerprint.clone(),
+                    reason: reason.clone(),
+                    what: format!("{}: {}", change.place.endpoint, change.what),
+                });
+            }
+        }
+        store::add_approvals(file, &approvals)
+    }
+}
+
+fn side(path: &Path, name: &Name) -> Result<Named> {
+    let side = store::load_side(&absolute(path), name)?;
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+    Ok(Named { name: path.display().to_string(), path: folder.display().to_string(), side })
+}
+
+/// What a cassette is called that is given by its file: as the file, if that is a name.
+fn name_of(file: &Path) -> Name {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    Name::new(stem).or_else(|_| Name::new("cassette")).expect("a plain word is a name")
+}

@@ -1,0 +1,77 @@
+//! What several faces tell in the same words.
+
+use crate::change::{Change, Report, Rule};
+use crate::contract::Endpoint;
+use crate::report::line::width;
+use crate::report::unit::count;
+
+/// Method and path.
+pub(super) fn route(endpoint: &Endpoint) -> String {
+    format!("{} {}", endpoint.method, endpoint.path)
+}
+
+/// Method and path, or as many of the last segments as there is room for.
+pub(super) fn short(endpoint: &Endpoint, room: usize) -> String {
+    let whole = route(endpoint);
+    if width(&whole) <= room {
+        return whole;
+    }
+    let segments: Vec<&str> = endpoint.path.split('/').filter(|it| !it.is_empty()).collect();
+    let ends = (1..=segments.len()).rev().map(|number| {
+        format!("{} …/{}", endpoint.method, segments[segments.len() - number..].join("/"))
+    });
+    let shortest = format!("{} …", endpoint.method);
+    ends.into_iter().find(|end| width(end) <= room).unwrap_or(shortest)
+}
+
+/// The new trace, with what is not as promised in parentheses.
+pub(super) fn trace(change: &Change) -> Option<String> {
+    let trace = change.trace.as_ref()?;
+    let missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing);
+    let mut words: Vec<String> = trace.tags.clone();
+    match (missing, words.get_mut(trace.at)) {
+        (false, Some(word)) => *word = format!("({word})"),
+        _ => {
+            let at = trace.at.min(words.len());
+            words.insert(at, format!("(no {})", trace.expected.join(" or ")));
+        }
+    }
+    Some(words.join(" "))
+}
+
+/// Which recordings show it: `shown by letta/hello #4, message 12, and 2 more answers`.
+pub(super) fn shown(change: &Change) -> Option<String> {
+    let witnesses = change.witnesses.as_ref()?;
+    let event = witnesses.event.map(|number| format!(", message {number}")).unwrap_or_default();
+    let more = match witnesses.answers {
+        0 | 1 => String::new(),
+        more => format!(", and {}", count(more - 1, "more answer")),
+    };
+    Some(format!("shown by {} #{}{event}{more}", witnesses.cassette, witnesses.interaction))
+}
+
+/// The file that shows a change, from the folder in which the report is made.
+pub(super) fn file(report: &Report, change: &Change) -> String {
+    let folder = match report.new.path.as_str() {
+        "" | "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    };
+    match &change.witnesses {
+        Some(witnesses) => format!("{folder}{}.json", witnesses.cassette),
+        None => format!("{folder}contracts/{}.snap", change.place.endpoint.slug()),
+    }
+}
+
+/// All that is told of a change, a line each.
+pub(super) fn lines(change: &Change) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", change.place.endpoint, change.what)];
+    lines.extend(change.place.case.as_ref().map(|case| format!("for requests of which {case}")));
+    lines.extend(trace(change).map(|trace| format!("trace: {trace}")));
+    lines.extend(change.possible.as_ref().map(|it| format!("possible now: {}", it.text)));
+    lines.extend(change.example.as_ref().map(|example| format!("for example: {example}")));
+    lines.extend((!change.why.is_empty()).then(|| change.why.clone()));
+    lines.extend(shown(change));
+    lines.push(format!("rule {}, fingerprint {}", change.rule, change.fingerprint));
+    lines.extend(change.approved.as_ref().map(|reason| format!("approved: {reason}")));
+    lines
+}

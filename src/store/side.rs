@@ -1,0 +1,77 @@
+//! One of two sides that are compared: a folder of cassettes, one cassette, or one contract.
+
+use std::path::Path;
+use std::thread;
+
+use super::contracts::{contracts, read};
+use super::file::load_file;
+use super::list::list;
+use crate::cassette::{Cassette, Name};
+use crate::contract::Contract;
+use crate::error::{Error, Kind, Result};
+
+/// What stands on one side.
+#[derive(Debug, Default)]
+pub struct Side {
+    /// The cassettes with their names, sorted.
+    pub cassettes: Vec<(Name, Cassette)>,
+    /// The accepted contracts.
+    pub accepted: Vec<Contract>,
+}
+
+/// What a file is, by its ending.
+const CASSETTE: &str = "json";
+const CONTRACT: &str = "snap";
+
+/// Reads a side: a folder of cassettes with its accepted contracts, the file of a cassette, or that of a
+/// contract. A single cassette is called by `name`, so that two can be one before and after.
+///
+/// # Errors
+///
+/// If it is not there, or cannot be read.
+pub fn load_side(path: &Path, name: &Name) -> Result<Side> {
+    if path.is_dir() {
+        return load_folder(path);
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    match ending.filter(|_| path.is_file()) {
+        Some(CONTRACT) => Ok(Side { accepted: vec![read(path)?], ..Side::default() }),
+        Some(CASSETTE) => {
+            let cassettes = vec![(name.clone(), load_file(path)?)];
+            Ok(Side { cassettes, ..Side::default() })
+        }
+        _ => Err(Error::new(Kind::NothingToCheck).at(path).with_hint(
+            "name a folder of cassettes, a cassette (`NAME.json`) or a contract (`NAME.snap`)",
+        )),
+    }
+}
+
+fn load_folder(folder: &Path) -> Result<Side> {
+    let names = list(folder);
+    let accepted = contracts(folder)?;
+    let cassettes = in_parallel(&names, |name| {
+        load_file(&folder.join(format!("{name}.json"))).map(|cassette| (name.clone(), cassette))
+    })?;
+    Ok(Side { cassettes, accepted })
+}
+
+/// Does the same with each, on all processors, and gives back what came of it in order.
+pub(super) fn in_parallel<T: Sync, U: Send>(
+    all: &[T],
+    work: impl Fn(&T) -> Result<U> + Sync,
+) -> Result<Vec<U>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let each = all.len().div_ceil(threads).max(1);
+    let work = &work;
+    thread::scope(|scope| {
+        let parts: Vec<_> = all
+            .chunks(each)
+            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Result<Vec<U>>>()))
+            .collect();
+        let mut done = Vec::with_capacity(all.len());
+        for part in parts {
+            done.extend(part.join().expect("loading does not panic")?);
+        }
+        Ok(done)
+    })
+}
