@@ -1,43 +1,45 @@
 //! The changes, each as an item that opens.
 
+use serde_json::{Value, json};
+
 use super::Standing;
+use super::data::Budget;
 use super::markup::{block, code, escaped, sentence};
-use crate::change::{Change, Part, Report, Rule};
+use super::railroad::Track;
+use crate::change::{CaseEdges, Change, Report, Rule, State};
 use crate::report::face::told::{route, shown};
 use crate::report::line::visible;
-
-/// More changes than these are told shortly, so that the page stays one to look at.
-const IN_FULL: usize = 5_000;
 
 /// So much of a value or a shape is shown, in characters.
 const LONGEST: usize = 4_000;
 
 /// All changes, the worst first.
-pub(super) fn changes(report: &Report) -> String {
-    let numbered = report.changes.iter().enumerate();
-    numbered.map(|(number, change)| item(report, change, number < IN_FULL)).collect()
+pub(super) fn changes(report: &Report, budget: &mut Budget) -> String {
+    report.changes.iter().map(|change| item(report, change, budget)).collect()
 }
 
-fn item(report: &Report, change: &Change, is_full: bool) -> String {
+fn item(report: &Report, change: &Change, budget: &mut Budget) -> String {
     let standing = Standing::of_change(change);
     let (word, sign) = (standing.word(), standing.sign());
     let endpoint = &change.place.endpoint;
     let gives = format!("{} {}", endpoint.status, endpoint.media);
-    let body = if is_full { body(report, change) } else { String::new() };
+    let id = format!("change-{}", change.fingerprint);
+    let data = order(report, change).and_then(|order| budget.element(&id, &order));
+    let body = body(report, change, data.is_some());
     format!(
-        "<details class=\"item change {word}\" id=\"change-{}\" data-verdict=\"{word}\">\
+        "<details class=\"item change {word}\" id=\"{id}\" data-verdict=\"{word}\">\
          <summary><span class=\"badge\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> \
          {word}</span><span class=\"what\">{}</span><span class=\"place\">{} <span \
-         class=\"gives\">{}</span></span></summary><div class=\"body\">{body}</div></details>\n",
-        escaped(&change.fingerprint),
+         class=\"gives\">{}</span></span></summary><div class=\"body\">{body}</div></details>\n{}",
         sentence(&change.what),
         code(&route(endpoint)),
         escaped(&visible(gives.trim())),
+        data.unwrap_or_default(),
     )
 }
 
 /// All that is told of a change.
-fn body(report: &Report, change: &Change) -> String {
+fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
     let mut rows = Vec::new();
     let mut row = |name: &str, value: String| {
         rows.push(format!("<dt>{name}</dt><dd>{value}</dd>"));
@@ -64,8 +66,8 @@ fn body(report: &Report, change: &Change) -> String {
     if let Some(shown) = shown(change) {
         row("recorded", link(report, change, shown.trim_start_matches("shown by ")));
     }
-    if let Some(order) = order(report, change) {
-        row("order", order);
+    if is_drawn {
+        row("order", "<div class=\"order\"></div>".to_owned());
     }
     let id = change.rule.id();
     let said = Rule::ALL.iter().find(|(rule, ..)| *rule == change.rule).map_or("", |row| row.2);
@@ -116,20 +118,29 @@ fn link(report: &Report, change: &Change, said: &str) -> String {
     }
 }
 
-/// Where the order is drawn that changed.
-fn order(report: &Report, change: &Change) -> Option<String> {
-    if change.place.part != Part::Order {
-        return None;
-    }
-    let endpoint = &change.place.endpoint;
-    let pairs = report.contracts.iter();
-    let number = pairs.into_iter().position(|pair| pair.endpoint == *endpoint)?;
-    let case = change.place.case.as_deref().unwrap_or_default();
-    Some(format!(
-        "<div class=\"order\" data-contract=\"contract-{number}\" data-case=\"{}\"><a \
-         href=\"#contract-{number}\">in the contract</a></div>",
-        escaped(case)
-    ))
+/// What was promised and the way that is new in it, to be drawn.
+fn order(report: &Report, change: &Change) -> Option<Value> {
+    let (place, trace) = (&change.place, change.trace.as_ref()?);
+    let pair = report.contracts.iter().find(|pair| pair.endpoint == place.endpoint)?;
+    // Several in a row are one step of a trace.
+    let tag = |at: usize| trace.tags.get(at).map(|tag| tag.trim_end_matches('+'));
+    let from = trace.at.checked_sub(1).and_then(tag);
+    let name = |tag: Option<&str>| tag.map(|tag| visible(tag).into_owned());
+    let leads_on = |case: &&CaseEdges| {
+        let edges = case.edges.iter().filter(|edge| edge.state != State::New);
+        edges.into_iter().any(|edge| edge.from.as_deref() == from)
+    };
+    let case = match &place.case {
+        Some(name) => pair.orders.iter().find(|case| case.case == *name),
+        None => pair.orders.iter().find(leads_on),
+    };
+    let promised = case?.old.as_ref()?;
+    let (via, to) = match change.rule {
+        Rule::TagNew => (tag(trace.at), tag(trace.at + 1)),
+        _ => (None, tag(trace.at)),
+    };
+    let way = json!({"from": name(from), "via": name(via), "to": name(to)});
+    Some(json!({"track": Track::of(promised).to_json(), "way": way}))
 }
 
 fn fingerprint(change: &Change) -> String {

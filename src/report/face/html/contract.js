@@ -15,14 +15,20 @@ function drawnCase(order, where) {
   };
   const edges = [...order.new.map(edge("+", "new")), ...order.lost.map(edge("−", "lost"))];
   const said = edges.map((edge) => `${edge.dataset.sign} ${edge.textContent}`).join(", ");
-  const room = (where.clientWidth || 960) - 40;
   return el(
     "div.case",
     {},
-    order.case === "" ? null : el("p", {}, "for requests of which ", el("code", {}, order.case)),
-    railroad(order.track, Math.max(room, 480), said || "no other edges"),
+    caption(order),
+    railroad(order.track, roomIn(where), said || "no other edges"),
     edges.length > 0 ? el("ul.edges", { "aria-label": "edges that are new or lost" }, edges) : null,
   );
+}
+
+/** For which requests it is, and on which side if it is on one only. */
+function caption({ case: asked, side }) {
+  if (asked === "" && !side) return null;
+  const requests = asked === "" ? "for all requests" : "for requests of which ";
+  return el("p", {}, side ? el("b", {}, `${side} `) : null, requests, el("code", {}, asked));
 }
 
 /** All lines, those that are alike folded but for a few. */

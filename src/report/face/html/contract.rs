@@ -78,26 +78,30 @@ fn lines(pair: &ContractPair) -> Vec<Vec<String>> {
     changes.map(line).collect()
 }
 
+/// The orders to be drawn, case by case, and the edges that came and went.
 fn orders(pair: &ContractPair) -> Vec<Value> {
     let changed = pair.orders.iter().filter(|case| case.old != case.new);
-    changed.map(order).collect()
+    changed.filter_map(order).collect()
 }
 
-fn order(case: &CaseEdges) -> Value {
-    let track = match (&case.old, &case.new) {
-        (Some(old), Some(new)) => merged(old, new),
-        (Some(old), None) => Track::alone(State::Lost, old),
-        (None, Some(new)) => Track::alone(State::New, new),
-        (None, None) => Track::Nothing,
+fn order(case: &CaseEdges) -> Option<Value> {
+    let (side, track) = match (&case.old, &case.new) {
+        (Some(old), Some(new)) => (None, merged(old, new)),
+        (Some(old), None) => (Some("before"), Track::of(old)),
+        (None, Some(new)) => (Some("now"), Track::of(new)),
+        (None, None) => return None,
     };
     let edges = |state: State| -> Vec<Value> {
-        let edges = case.edges.iter().filter(|edge| edge.state == state);
-        edges.map(|edge| json!([edge.from, edge.to])).collect()
+        // Of a case that is on one side only, all edges are.
+        let edges = case.edges.iter().filter(|edge| edge.state == state && side.is_none());
+        let name = |tag: &Option<String>| tag.as_ref().map(|tag| visible(tag).into_owned());
+        edges.map(|edge| json!([name(&edge.from), name(&edge.to)])).collect()
     };
-    json!({
-        "case": case.case,
+    Some(json!({
+        "case": visible(&case.case),
+        "side": side,
         "track": track.to_json(),
         "new": edges(State::New),
         "lost": edges(State::Lost),
-    })
+    }))
 }

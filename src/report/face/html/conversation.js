@@ -47,8 +47,10 @@ function answer(exchange) {
 
 /** The messages of both sides in time, one side above the other, to the same scale. */
 function lanes(pair) {
-  const sides = [["old", pair.old, 0, "lost"], ["new", pair.new, 1, "new"]].filter(([, side]) => side);
-  if (!sides.some(([, side]) => side.marks.length > 0)) return null;
+  const sides = [["before", pair.old, 0, "lost"], ["now", pair.new, 1, "new"]].filter(([, side]) => side);
+  // What came at once has no course in time.
+  const streamed = sides.some(([, side]) => side.marks.some(([, , first]) => first !== side.marks[0][2]));
+  if (!streamed) return null;
   const most = Math.max(1, ...sides.map(([, side]) => side.ms));
   const paired = pair.steps.filter(([old, now]) => old !== null && now !== null);
   const drawn = sides.flatMap(([name, side, at, alone]) => {
@@ -97,7 +99,7 @@ function placed(marks, drawn, most) {
 
 /** The messages of both sides in order, one beside the other. */
 function steps(pair) {
-  if (pair.steps.length === 0) return null;
+  if (pair.steps.length < 2) return null;
   const cell = (side, place, state, sign, column) => {
     if (place === null) return el(`div.${column}.none`);
     const [tag, count, first, last] = side.marks[place];
@@ -113,6 +115,9 @@ function steps(pair) {
     cell(pair.old, old, now === null ? ".lost" : "", now === null ? "−" : "", "left"),
     cell(pair.new, now, old === null ? ".new" : "", old === null ? "+" : "", "right"),
   ]);
+  if (pair.steps.every((step) => !step.includes(null))) {
+    return el("p.more", {}, `${counted(pair.steps.length, "kind")} of messages, in the same order`);
+  }
   const titles = [el("div.title", {}, "before"), el("div.title.right", {}, "now")];
   return el("div.steps", {}, titles, rows);
 }

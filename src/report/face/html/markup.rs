@@ -12,6 +12,9 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            // They end lines, but only in some languages.
+            '\u{2028}' => escaped.push_str("&#8232;"),
+            '\u{2029}' => escaped.push_str("&#8233;"),
             c => escaped.push(c),
         }
     }

@@ -38,13 +38,13 @@ const SCRIPTS: [&str; 5] = [
 
 /// Shows a report as a page.
 pub(super) fn html(report: &Report) -> String {
-    // Contracts come first: there are few of them, and they say most.
+    // What says most comes first, should there not be room for all.
     let mut budget = Budget::default();
+    let changes = change::changes(report, &mut budget);
     let contracts = contract::contracts(report, &mut budget);
     let conversations = conversation::conversations(report, &mut budget);
-    let changes = change::changes(report);
     let mut hasher = blake3::Hasher::new();
-    for part in [&contracts, &conversations, &changes] {
+    for part in [&changes, &contracts, &conversations] {
         hasher.update(part.as_bytes());
     }
     let nonce = hasher.finalize().to_hex()[..32].to_owned();
@@ -63,6 +63,9 @@ pub(super) fn html(report: &Report) -> String {
         "contracts" => contracts.clone(),
         "conversations" => conversations.clone(),
         "stale" => stale(report),
+        "number-of-changes" => report.changes.len().to_string(),
+        "number-of-contracts" => report.contracts.len().to_string(),
+        "number-of-conversations" => report.cassettes.len().to_string(),
         _ => String::new(),
     })
 }

@@ -11,18 +11,20 @@ function draw(item) {
   if (item.dataset.drawn) return;
   item.dataset.drawn = "yes";
   const body = item.querySelector(".body");
-  if (item.classList.contains("change")) return item.querySelectorAll(".order").forEach(drawOrder);
   const data = dataOf(item);
+  if (item.classList.contains("change")) {
+    if (data) drawOrder(item.querySelector(".order"), data);
+    return;
+  }
   if (!data) body.append(el("p.more", {}, "This was left out, for the page was too large: retape diff --format json tells all."));
   else if (item.classList.contains("contract")) drawContract(body, data);
   else drawConversation(body, data);
 }
 
-/** The order that a change is about, in the change itself. */
-function drawOrder(place) {
-  const data = dataOf({ id: place.dataset.contract });
-  const order = data?.orders.find((order) => order.case === place.dataset.case);
-  if (order) place.prepend(drawnCase({ ...order, case: "" }, place));
+/** The order that was promised, and the way that is new in it. */
+function drawOrder(place, { track, way }) {
+  const said = `the order that was promised, and a new way from ${way.from ?? "the beginning"} to ${way.via ?? way.to ?? "the end"}`;
+  place.append(railroad(track, roomIn(place), said, way));
 }
 
 for (const item of items) {

@@ -7,10 +7,16 @@ const GAP = 16;
 const BEND = 9;
 const LEAST = 10;
 
-/** Draws what two orders are on the same tracks, within so many pixels. */
-function railroad(track, room, said) {
+/** How wide a railroad can be in an element. */
+function roomIn(element) {
+  return Math.max(480, (element.clientWidth || 960) - 20);
+}
+
+/** Draws an order, or two on the same tracks, within so many pixels; a way is drawn across them. */
+function railroad(track, room, said, way = null) {
   const layers = ["lost", "new", "kept", "boxes"].map(() => svg("g"));
   const paper = {
+    boxes: [],
     line(state, path) {
       layers[["lost", "new", "kept"].indexOf(state)].append(svg(`path.${state}`, { d: path }));
     },
@@ -21,17 +27,22 @@ function railroad(track, room, said) {
   const rows = rowsOf(track, room - 60);
   let width = 0;
   let y = 8;
+  const ends = {};
   rows.forEach((row, number) => {
     y += row.up;
     const last = number === rows.length - 1;
-    const begin = number === 0 ? 16 : 34;
-    if (number === 0) paper.put(svg("circle", { cx: 10, cy: y, r: 4.5 }));
+    const begin = number === 0 ? 26 : 34;
+    if (number === 0) {
+      paper.put(svg("circle", { cx: 10, cy: y, r: 4.5 }));
+      ends.first = { x: 4, y, width: 12 };
+    }
     paper.line("kept", `M${number === 0 ? 14.5 : 24} ${y}H${begin}`);
     row.draw(paper, begin, y);
     const end = begin + row.width;
     if (last) {
       paper.line("kept", `M${end} ${y}h12`);
       paper.put(svg("circle.end", { cx: end + 16, cy: y, r: 4.5 }));
+      ends.last = { x: end + 10, y, width: 12 };
     } else {
       const next = y + row.down + 14 + rows[number + 1].up;
       const back = y + row.down + 7;
@@ -44,8 +55,40 @@ function railroad(track, room, said) {
     width = Math.max(width, end + 24);
     y += row.down + 14;
   });
-  const size = { width, height: y, viewBox: `0 0 ${width} ${y}`, role: "img", "aria-label": said };
+  const more = way ? across(paper, way, ends) : { top: 0, bottom: 0 };
+  const top = Math.min(0, more.top);
+  const height = Math.max(y, more.bottom) - top;
+  const size = { width, height, viewBox: `0 ${top} ${width} ${height}`, role: "img", "aria-label": said };
   return el("div.railroad", { tabindex: 0, role: "group", "aria-label": "the order" }, svg("svg", size, layers));
+}
+
+/** A way from a box to another one, by a new one where it is given. Says where its top and bottom are. */
+function across(paper, { from, via, to }, ends) {
+  const start = from === null ? [ends.first] : paper.boxes.filter((box) => box.name === from);
+  const goal = to === null ? [ends.last] : paper.boxes.filter((box) => box.name === to);
+  const pairs = start.flatMap((one) => goal.map((other) => ({ one, other })));
+  const far = ({ one, other }) => {
+    const right = other.x - one.x;
+    return Math.abs(other.y - one.y) * 4 + (right > 0 ? right : 4000 - right);
+  };
+  pairs.sort((a, b) => far(a) - far(b));
+  if (pairs.length === 0) return { top: 0, bottom: 0 };
+  const { one, other } = pairs[0];
+  // Forward it goes above the line, back and to the next row below it.
+  const turn = other.x > one.x && other.y <= one.y + BOX ? -1 : 1;
+  const [left, right] = [one.x + one.width - 8, other.x + 8];
+  const begin = one.y + (from === null ? 5 : 12) * turn;
+  const end = other.y + (to === null ? 5 : 12) * turn;
+  const lift = turn * Math.min(64, 40 + Math.abs(right - left) / 12);
+  const middle = { x: (left + right) / 2, y: (begin + end) / 2 + 0.75 * lift };
+  paper.put(svg("path.way", { d: `M${left} ${begin}C${left} ${begin + lift} ${right} ${end + lift} ${right} ${end}` }));
+  const tip = -turn;
+  paper.put(svg("path.arrow.new", { d: `M${right} ${end}l-4 ${-8 * tip}h8z` }));
+  if (via !== null) {
+    const box = laidEvent(via, "new");
+    box.draw(paper, middle.x - box.width / 2, middle.y);
+  }
+  return { top: middle.y - 18, bottom: middle.y + 18 };
 }
 
 /** A sequence in as many rows as it takes; anything else in one. */
@@ -94,6 +137,7 @@ function laidEvent(name, state) {
   return {
     width, up: half, down: half,
     draw(paper, x, y) {
+      paper.boxes.push({ name, x, y, width });
       paper.put(
         svg(`rect.${state}`, { x, y: y - half, width, height: BOX, rx: 6 }),
         svg(`text.${state}`, { x: x + width / 2, y: y + 0.5 }, svg("title", {}, name), shown),

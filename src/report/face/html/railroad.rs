@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::change::State;
 use crate::order::{Between, Expression, Slice, Times};
+use crate::report::line::visible;
 
 /// A part of a railroad.
 ///
@@ -34,7 +35,7 @@ const ONCE: Times = Times { min: 1, max: Some(1) };
 pub(super) fn merged(old: &Expression, new: &Expression) -> Track {
     use Expression::{Choice, Interleaved, Repeated, Sequence, Slice};
     if old == new {
-        return track(old);
+        return Track::of(old);
     }
     match (old, new) {
         _ if alike(old, new) == 0 => replaced(old, new),
@@ -58,9 +59,25 @@ pub(super) fn merged(old: &Expression, new: &Expression) -> Track {
 }
 
 impl Track {
-    /// An order that is on one side only.
-    pub(super) fn alone(state: State, order: &Expression) -> Self {
-        Self::Choice(vec![Branch { state, track: track(order) }])
+    /// An order as it is.
+    pub(super) fn of(order: &Expression) -> Self {
+        let kept = |parts: &[Expression]| -> Vec<Branch> {
+            let branch = |it| Branch { state: State::Kept, track: Self::of(it) };
+            parts.iter().map(branch).collect()
+        };
+        match order {
+            Expression::Nothing => Self::Nothing,
+            Expression::Event(pattern) => Self::Event(pattern.to_string()),
+            Expression::Sequence(parts) => Self::Sequence(parts.iter().map(Self::of).collect()),
+            Expression::Choice(parts) => Self::Choice(kept(parts)),
+            Expression::Interleaved(parts) => Self::Interleaved(kept(parts)),
+            Expression::Repeated(inner, times) => {
+                Self::Repeated(Box::new(Self::of(inner)), *times, *times)
+            }
+            Expression::Slice(Slice { key, between, each }) => {
+                Self::Slice(key.clone(), *between, Box::new(Self::of(each)))
+            }
+        }
     }
 
     /// As the page's script reads it.
@@ -73,7 +90,7 @@ impl Track {
         match self {
             Self::Nothing => json!({"kind": "nothing"}),
             Self::Event(name) => {
-                json!({"kind": "event", "name": crate::report::line::visible(name)})
+                json!({"kind": "event", "name": visible(name)})
             }
             Self::Sequence(parts) => {
                 let parts: Vec<Value> = parts.iter().map(Self::to_json).collect();
@@ -90,7 +107,7 @@ impl Track {
             }),
             Self::Slice(key, between, each) => json!({
                 "kind": "slice",
-                "key": crate::report::line::visible(key),
+                "key": visible(key),
                 "between": *between == Between::Others,
                 "track": each.to_json(),
             }),
@@ -122,38 +139,42 @@ fn times(times: Times) -> Option<String> {
     (!is_drawn).then(|| times.to_string())
 }
 
-/// An order as it is.
-fn track(order: &Expression) -> Track {
-    let kept = |parts: &[Expression]| -> Vec<Branch> {
-        let branch = |it| Branch { state: State::Kept, track: track(it) };
-        parts.iter().map(branch).collect()
-    };
-    match order {
-        Expression::Nothing => Track::Nothing,
-        Expression::Event(pattern) => Track::Event(pattern.to_string()),
-        Expression::Sequence(parts) => Track::Sequence(parts.iter().map(track).collect()),
-        Expression::Choice(parts) => Track::Choice(kept(parts)),
-        Expression::Interleaved(parts) => Track::Interleaved(kept(parts)),
-        Expression::Repeated(inner, times) => {
-            Track::Repeated(Box::new(track(inner)), *times, *times)
-        }
-        Expression::Slice(Slice { key, between, each }) => {
-            Track::Slice(key.clone(), *between, Box::new(track(each)))
-        }
-    }
-}
-
 fn replaced(old: &Expression, new: &Expression) -> Track {
     instead(std::slice::from_ref(old), std::slice::from_ref(new))
 }
 
-/// What came in a row before, and what comes there now.
+/// What came in a row before and what comes there now, a track or more of them in a row.
+fn gap(old: &[Expression], new: &[Expression]) -> Vec<Track> {
+    let each = |state, parts: &[Expression]| -> Option<Vec<Track>> {
+        parts.iter().map(|part| aside(state, part)).collect()
+    };
+    let asides = match (old, new) {
+        ([], new) => each(State::New, new),
+        (old, []) => each(State::Lost, old),
+        _ => None,
+    };
+    asides.unwrap_or_else(|| vec![instead(old, new)])
+}
+
+/// What need not come, on one side only: the way past it is on both.
+fn aside(state: State, part: &Expression) -> Option<Track> {
+    let Expression::Repeated(inner, times) = part else { return None };
+    let inner = match *times {
+        Times::OPTIONAL => inner.as_ref().clone(),
+        Times::ANY => inner.as_ref().clone().repeated(Times::SOME),
+        _ => return None,
+    };
+    let past = Branch { state: State::Kept, track: Track::Nothing };
+    Some(Track::Choice(vec![past, Branch { state, track: Track::of(&inner) }]))
+}
+
+/// What came in a row before, or what comes there now.
 fn instead(old: &[Expression], new: &[Expression]) -> Track {
     let row = |state, parts: &[Expression]| {
         let track = match parts {
             [] => Track::Nothing,
-            [only] => track(only),
-            parts => Track::Sequence(parts.iter().map(track).collect()),
+            [only] => Track::of(only),
+            parts => Track::Sequence(parts.iter().map(Track::of).collect()),
         };
         Branch { state, track }
     };
@@ -218,10 +239,10 @@ fn side_by_side(old: &[Expression], new: &[Expression]) -> Vec<Branch> {
                 let track = merged(one, left.remove(at));
                 branches.push(Branch { state: State::Kept, track });
             }
-            _ => lost.push(Branch { state: State::Lost, track: track(one) }),
+            _ => lost.push(Branch { state: State::Lost, track: Track::of(one) }),
         }
     }
-    let new = left.into_iter().map(|it| Branch { state: State::New, track: track(it) });
+    let new = left.into_iter().map(|it| Branch { state: State::New, track: Track::of(it) });
     branches.extend(lost);
     branches.extend(new);
     branches
@@ -234,7 +255,7 @@ fn in_a_row(old: &Expression, new: &Expression) -> Track {
     let (mut was, mut is) = (0, 0);
     for (one, other) in aligned(old, new).into_iter().chain([(old.len(), new.len())]) {
         if was < one || is < other {
-            row.push(instead(&old[was..one], &new[is..other]));
+            row.extend(gap(&old[was..one], &new[is..other]));
         }
         if let (Some(old), Some(new)) = (old.get(one), new.get(other)) {
             row.push(merged(old, new));
