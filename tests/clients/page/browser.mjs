@@ -122,6 +122,8 @@ export class Page {
 
   /** Opens an address, and says how many milliseconds it took until the page was painted. */
   async go(url) {
+    // A page behind another one is not painted.
+    await this.send("Page.bringToFront");
     const loaded = new Promise((resolve) => (this.#loaded = resolve));
     const begun = performance.now();
     await this.send("Page.navigate", { url });

@@ -26,6 +26,8 @@ function railroad(track, room, said, way = null) {
   };
   const rows = rowsOf(track, room - 60);
   let width = 0;
+  // Between rows there is room for what is drawn across.
+  const apart = way ? 48 : 14;
   let y = 8;
   const ends = {};
   rows.forEach((row, number) => {
@@ -44,7 +46,7 @@ function railroad(track, room, said, way = null) {
       paper.put(svg("circle.end", { cx: end + 16, cy: y, r: 4.5 }));
       ends.last = { x: end + 10, y, width: 12 };
     } else {
-      const next = y + row.down + 14 + rows[number + 1].up;
+      const next = y + row.down + apart + rows[number + 1].up;
       const back = y + row.down + 7;
       const turn = Math.min(7, (next - back) / 2);
       paper.line(
@@ -53,7 +55,7 @@ function railroad(track, room, said, way = null) {
       );
     }
     width = Math.max(width, end + 24);
-    y += row.down + 14;
+    y += row.down + (last ? 14 : apart);
   });
   const more = way ? across(paper, way, ends) : { top: 0, bottom: 0 };
   const top = Math.min(0, more.top);
