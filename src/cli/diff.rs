@@ -22,7 +22,7 @@ Examples:
   retape diff --base origin/main                    the working tree beside a revision
   retape diff --base v1.2 --head v1.3
   retape diff before/cassettes cassettes
-  retape diff --base origin/main --output report.md --output report.json
+  retape diff --base origin/main --output report.html --output report.json
   retape diff --base origin/main --approve 92635975a9d5 --reason \"no client reads it\"
 Exit status: 0 nothing that breaks a client, 1 something is breaking or unproven, 2 it could not run.")]
 pub(super) struct Diff {
@@ -46,11 +46,12 @@ pub(super) struct Diff {
     #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
     cassettes: PathBuf,
 
-    /// How it is printed: text, markdown, json, junit, sarif or github
+    /// How it is printed: text, markdown, html, json, junit, sarif or github
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Face,
 
-    /// Write it to a file as well, in the format of its ending: .txt .md .json .xml .sarif; may be repeated
+    /// Write it to a file as well, in the format of its ending: .txt .md .html .json .xml .sarif; may be
+    /// repeated
     #[arg(long, value_name = "FILE", value_parser = output)]
     output: Vec<Output>,
 

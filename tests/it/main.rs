@@ -26,6 +26,7 @@ mod mount;
 mod order;
 mod origins;
 mod outages;
+mod page;
 mod parallel;
 mod record;
 mod redact;
