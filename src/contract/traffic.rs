@@ -160,8 +160,8 @@ fn word(messages: &[Message], witness: Witness) -> Word {
 fn keys(data: &str) -> Vec<(String, String)> {
     let Some(json) = Text::parse(data.as_bytes()) else { return Vec::new() };
     let members = json.members().filter(|(name, value)| {
-        let is_key =
-            name.ends_with("_id") || name.ends_with("Id") || matches!(&**name, "id" | "index");
+        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
+        let is_key = ends || matches!(&**name, "id" | "index");
         is_key && value.container().is_none() && value.as_str() != "null"
     });
     members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()

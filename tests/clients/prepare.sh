@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
-# interpreters in $python and $mcp and the binary in $retape. `sort_scenarios` puts the names that were
-# asked for into $letta_scenarios and $mcp_scenarios, and says in $letta_asked and $mcp_asked whether
-# there is anything to do.
+# interpreters in $python, $mcp and $providers and the binary in $retape. `sort_scenarios` puts the names
+# that were asked for into $letta_scenarios, $mcp_scenarios and $providers_scenarios, and says in
+# $letta_asked, $mcp_asked and $providers_asked whether there is anything to do.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
@@ -52,15 +52,17 @@ build_retape() {
 }
 
 sort_scenarios() {
-    letta_scenarios=() mcp_scenarios=()
+    letta_scenarios=() mcp_scenarios=() providers_scenarios=()
     for scenario in "$@"; do
         case $scenario in
         mcp/*) mcp_scenarios+=("$scenario") ;;
+        openai/* | anthropic/*) providers_scenarios+=("$scenario") ;;
         *) letta_scenarios+=("$scenario") ;;
         esac
     done
     letta_asked=$(($# == 0 || ${#letta_scenarios[@]} > 0))
     mcp_asked=$(($# == 0 || ${#mcp_scenarios[@]} > 0))
+    providers_asked=$(($# == 0 || ${#providers_scenarios[@]} > 0))
 }
 
 prepare() {
@@ -73,6 +75,10 @@ prepare() {
     if ((mcp_asked)); then
         install_python_sdk "$clients/mcp"
         mcp=$clients/mcp/.venv/bin/python
+    fi
+    if ((providers_asked)); then
+        install_python_sdk "$clients/providers"
+        providers=$clients/providers/.venv/bin/python
     fi
     build_retape
 }
