@@ -1,7 +1,8 @@
 //! Bodies cut into typed messages, as they arrive.
 //!
 //! A [`Decoder`] takes a body chunk by chunk and gives [`Message`]s: SSE events, lines of NDJSON, or
-//! the elements of a JSON answer. The type of a message is its [`Tag`]; the tags of one body in
+//! the elements of a JSON answer. The type of a message is its [`Tag`], told as its protocol does
+//! ([`Protocols`]); the tags of one body in
 //! order, with token deltas collapsed and keep-alives set aside, are its [`Trace`].
 //!
 //! # Example: what a stream says
@@ -24,7 +25,9 @@ mod framing;
 mod from;
 mod identity;
 pub mod json;
+mod learn;
 pub mod ndjson;
+mod protocols;
 pub mod sse;
 mod tag;
 mod trace;
@@ -34,6 +37,8 @@ use std::ops::Range;
 pub use cut::Messages;
 pub use decoder::{Decoder, Left};
 pub use framing::Framing;
+pub use learn::Told;
+pub use protocols::Protocols;
 pub use tag::Tag;
 pub use trace::{Step, Trace};
 

@@ -2,7 +2,7 @@
 
 use retape::cassette::{Body, Chunk};
 use retape::message::sse::{Content, Decoder, Item};
-use retape::message::{self, Framing, Messages, Tag, Trace, json, ndjson};
+use retape::message::{self, Framing, Messages, Protocols, Tag, Trace, json, ndjson};
 
 mod event_stream {
     use super::*;
@@ -217,7 +217,7 @@ mod json_answer {
 
     #[track_caller]
     fn check(body: &str, expected: &[&str]) {
-        let places = json::cut(body.as_bytes()).expect("JSON");
+        let places = json::cut(body.as_bytes(), &Protocols::default()).expect("JSON");
         let parts: Vec<_> = places.into_iter().map(|place| &body[place]).collect();
         assert_eq!(parts, expected);
     }
@@ -256,8 +256,8 @@ mod json_answer {
 
     #[test]
     fn what_is_no_json_has_no_messages() {
-        assert_eq!(json::cut(b"<html>"), None);
-        assert_eq!(json::cut(b""), None);
+        assert_eq!(json::cut(b"<html>", &Protocols::default()), None);
+        assert_eq!(json::cut(b"", &Protocols::default()), None);
     }
 }
 
@@ -287,16 +287,22 @@ mod tags {
 
     #[test]
     fn chunks_of_a_completion_are_told_by_what_they_bring() {
-        let chunk = |choices: &str| {
-            format!(r#"{{"object":"chat.completion.chunk","choices":[{choices}]}}"#)
-        };
-        check(&chunk(r#"{"delta":{"role":"assistant","content":""}}"#), None, "chunk.role");
-        check(&chunk(r#"{"delta":{"role":"assistant","content":"a"}}"#), None, "chunk.content");
-        check(&chunk(r#"{"delta":{"tool_calls":[{"index":0}]}}"#), None, "chunk.tool_calls");
-        check(&chunk(r#"{"delta":{},"finish_reason":"stop"}"#), None, "chunk.finish");
-        check(&chunk(r#"{"delta":{}}"#), None, "chunk.empty");
-        check(&chunk(""), None, "chunk.usage");
+        let chunk = |rest: &str| format!(r#"{{"object":"chat.completion.chunk",{rest}}}"#);
+        let choice = |choice: &str| chunk(&format!(r#""choices":[{choice}]"#));
+        check(&choice(r#"{"delta":{"role":"assistant","content":""}}"#), None, "delta.role");
+        check(&choice(r#"{"delta":{"role":"assistant","content":"a"}}"#), None, "delta.content");
+        check(&choice(r#"{"delta":{"tool_calls":[{"index":0}]}}"#), None, "delta.tool_calls");
+        check(&choice(r#"{"delta":{"content":"a"},"finish_reason":"stop"}"#), None, "finish_reason");
+        check(&choice(r#"{"delta":{}}"#), None, "chat.completion.chunk");
+        check(&chunk(r#""choices":[],"usage":{"total_tokens":1}"#), None, "usage");
+        check(r#"{"error":{"message":"a","type":"server_error"}}"#, None, "error");
         check("[DONE]", None, "[DONE]");
+    }
+
+    #[test]
+    fn an_event_name_that_is_the_default_one_says_nothing() {
+        check("{}", Some("message"), "object");
+        check("{}", Some("delta"), "delta");
     }
 
     #[test]
