@@ -7,12 +7,13 @@ use super::history::History;
 use super::made_up::MadeUp;
 use super::said::alike;
 use super::situation::Situation;
-use super::{Endpoint, message::Said};
+use super::tagging::Tagging;
+use super::{Contract, Endpoint, message::Said};
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::correlate::{Ledger, Sign};
 use crate::invariant;
 use crate::json::Text;
-use crate::message::{Framing, Message, Messages, Tag, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Told, Trace};
 use crate::order::{Token, Witness, Word};
 
 /// What was recorded, sorted by endpoint.
@@ -20,6 +21,7 @@ use crate::order::{Token, Witness, Word};
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
     pub(super) made_up: MadeUp,
+    tagging: Tagging,
 }
 
 /// One recorded answer.
@@ -51,7 +53,18 @@ impl Traffic {
     /// Sorts what was recorded in these cassettes. Answers that were cut promise nothing and are left
     /// out.
     pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
+        Self::by(&Protocols::default(), &[], cassettes)
+    }
+
+    /// The same with other protocols than those that are known, and with what accepted contracts say
+    /// about types.
+    pub fn by<'a>(
+        protocols: &Protocols,
+        accepted: &[Contract],
+        cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
+    ) -> Self {
         let mut traffic = Self::default();
+        let mut found = Vec::new();
         for (name, cassette) in cassettes {
             let ledger = Ledger::of(cassette).entries.into_iter();
             let returned =
@@ -60,10 +73,18 @@ impl Traffic {
             let history = Arc::new(History::of(&cassette.interactions));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
                 traffic.made_up.hear(&interaction.request);
+                let whole = interaction.response().filter(|answer| answer.end == End::Complete);
+                let Some(response) = whole else { continue };
+                let endpoint = Endpoint::of(&interaction.request, response, &returned);
                 let place = format!("{name} #{}", number + 1);
                 let before = Before { history: Arc::clone(&history), number };
-                traffic.add(interaction, place, &before, &returned);
+                found.push((endpoint, interaction, response, place, before));
             }
+        }
+        let answers = found.iter().map(|(endpoint, _, response, ..)| (endpoint, *response));
+        traffic.tagging = Tagging::of(protocols, accepted, answers);
+        for (endpoint, interaction, _, place, before) in found {
+            traffic.add(endpoint, interaction, place, &before);
         }
         traffic
     }
@@ -77,26 +98,30 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
+    /// What tells the types of the messages of an endpoint, where that is not known otherwise.
+    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
+        self.tagging.told(endpoint)
+    }
+
     fn add(
         &mut self,
+        endpoint: Endpoint,
         interaction: &Interaction,
         place: String,
         before: &Before,
-        returned: &HashSet<String>,
     ) {
-        let whole = interaction.response().filter(|response| response.end == End::Complete);
-        let Some(response) = whole else { return };
-        let endpoint = Endpoint::of(&interaction.request, response, returned);
+        let protocols = self.tagging.protocols(&endpoint);
         let answers = self.answers.entry(endpoint).or_default();
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
         let before = Some((&*before.history, before.number));
-        answers.extend(Answer::recorded(interaction, before, place, witness));
+        answers.extend(Answer::recorded(&protocols, interaction, before, place, witness));
     }
 }
 
 impl Answer {
     /// What was recorded, if all of it came, and what came before it, as far as that is known.
     pub(super) fn recorded(
+        protocols: &Protocols,
         interaction: &Interaction,
         before: Option<(&History, usize)>,
         place: String,
@@ -107,7 +132,7 @@ impl Answer {
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
         let situation = Situation::of(interaction, asked.as_deref(), before);
-        let messages = Messages::of(response);
+        let messages = Messages::by(protocols, response);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
@@ -117,9 +142,9 @@ impl Answer {
         };
         Some(Self {
             place,
-            word: ordered.then(|| word(&messages.list, witness)),
+            word: ordered.then(|| word(protocols, &messages.list, witness)),
             events: events.filter_map(said).collect(),
-            body: whole(response, asked.as_deref()).filter(|_| !is_stream),
+            body: whole(protocols, response, asked.as_deref()).filter(|_| !is_stream),
             situation,
             asked,
         })
@@ -132,9 +157,9 @@ impl Answer {
     }
 }
 
-fn whole(response: &Response, asked: Option<&str>) -> Option<Said> {
+fn whole(protocols: &Protocols, response: &Response, asked: Option<&str>) -> Option<Said> {
     let text = json(&response.readable().bytes())?;
-    Some(Said::of(&Tag::of(&text, None), text, asked))
+    Some(Said::of(&protocols.tag(&text, None), text, asked))
 }
 
 /// The text of a body that is JSON.
@@ -142,8 +167,8 @@ fn json(body: &[u8]) -> Option<String> {
     Text::parse(body).map(|text| text.as_str().to_owned())
 }
 
-fn word(messages: &[Message], witness: Witness) -> Word {
-    let steps = Trace::of(messages).steps.into_iter();
+fn word(protocols: &Protocols, messages: &[Message], witness: Witness) -> Word {
+    let steps = Trace::by(protocols, messages).steps.into_iter();
     let tokens = steps.map(|step| {
         let said = step.messages.iter().map(|place| &*messages[*place].data);
         Token {

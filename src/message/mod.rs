@@ -30,6 +30,7 @@ pub mod ndjson;
 mod protocols;
 pub mod sse;
 mod tag;
+mod told;
 mod trace;
 
 use std::ops::Range;
@@ -37,9 +38,10 @@ use std::ops::Range;
 pub use cut::Messages;
 pub use decoder::{Decoder, Left};
 pub use framing::Framing;
-pub use learn::Told;
+
 pub use protocols::Protocols;
 pub use tag::Tag;
+pub use told::Told;
 pub use trace::{Step, Trace};
 
 /// One typed thing cut from a body.

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::Tag;
-use super::learn::Told;
+use super::{Tag, Told};
+
 use crate::json::{Container, Text};
 use crate::rules::{Config, Object, Protocol};
 

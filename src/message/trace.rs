@@ -75,7 +75,9 @@ impl Step {
                 // Without any identity, two of the same type are two messages, unless the type
                 // itself says that it is a part of one.
                 Relation::Unsaid => match &self.tag {
-                    Tag::Named(name) | Tag::KeepAlive(name) => ["delta", "chunk"].iter().any(|part| name.contains(part)),
+                    Tag::Named(name) | Tag::KeepAlive(name) => {
+                        ["delta", "chunk"].iter().any(|part| name.contains(part))
+                    }
                     Tag::Untyped(_) | Tag::Comment => true,
                 },
             }

@@ -53,7 +53,8 @@ impl Config {
                 "match" => config.all = source.rules(source.table(value)?)?,
                 "cassette" => {
                     let sections = source.sections(value, "[[cassette]]")?.iter();
-                    config.some = sections.map(|value| source.section(value)).collect::<Result<_>>()?;
+                    config.some =
+                        sections.map(|value| source.section(value)).collect::<Result<_>>()?;
                 }
                 "protocol" => {
                     let sections = source.sections(value, "[[protocol]]")?.iter();
@@ -95,9 +96,9 @@ impl Source<'_> {
     ) -> Result<&'v toml::de::DeArray<'i>> {
         match value.get_ref() {
             DeValue::Array(tables) => Ok(tables),
-            _ => Err(self.wrong_type(value, "one or more tables").with_hint(format!(
-                "write `{head}` with two brackets: there may be several"
-            ))),
+            _ => Err(self
+                .wrong_type(value, "one or more tables")
+                .with_hint(format!("write `{head}` with two brackets: there may be several"))),
         }
     }
 

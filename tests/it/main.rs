@@ -34,4 +34,5 @@ mod shape;
 mod show;
 mod stage;
 mod states;
+mod tagging;
 mod true_streams;

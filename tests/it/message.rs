@@ -292,7 +292,11 @@ mod tags {
         check(&choice(r#"{"delta":{"role":"assistant","content":""}}"#), None, "delta.role");
         check(&choice(r#"{"delta":{"role":"assistant","content":"a"}}"#), None, "delta.content");
         check(&choice(r#"{"delta":{"tool_calls":[{"index":0}]}}"#), None, "delta.tool_calls");
-        check(&choice(r#"{"delta":{"content":"a"},"finish_reason":"stop"}"#), None, "finish_reason");
+        check(
+            &choice(r#"{"delta":{"content":"a"},"finish_reason":"stop"}"#),
+            None,
+            "finish_reason",
+        );
         check(&choice(r#"{"delta":{}}"#), None, "chat.completion.chunk");
         check(&chunk(r#""choices":[],"usage":{"total_tokens":1}"#), None, "usage");
         check(r#"{"error":{"message":"a","type":"server_error"}}"#, None, "error");
@@ -422,5 +426,152 @@ mod trace {
         assert_eq!(Framing::of(Some("application/x-ndjson")), Framing::Lines);
         assert_eq!(Framing::of(Some("image/png")), Framing::Opaque);
         assert_eq!(Framing::of(None), Framing::Opaque);
+    }
+}
+
+mod learning {
+    use super::*;
+
+    /// Each body is a list of lines; what is expected is the place that tells the type.
+    #[track_caller]
+    fn check(bodies: &[&[&str]], expected: Option<&str>) {
+        let cut = |lines: &&[&str]| {
+            let text = lines.join("\n");
+            Messages::cut(&Body::Whole(text.into()), Framing::Lines, 0).list
+        };
+        let bodies: Vec<_> = bodies.iter().map(cut).collect();
+
+        let told = Protocols::default().learn(bodies.iter().map(Vec::as_slice));
+
+        assert_eq!(told.map(|told| told.to_string()).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_field_that_tells_the_shape_is_the_type() {
+        let once: &[&str] = &[
+            r#"{"wat":"begin","run":"r1"}"#,
+            r#"{"wat":"piece","text":"a"}"#,
+            r#"{"wat":"piece","text":"b"}"#,
+            r#"{"wat":"piece","text":"c"}"#,
+            r#"{"wat":"end","total":3}"#,
+        ];
+        check(&[once], Some("/wat"));
+        check(&[once, once, once], Some("/wat"));
+    }
+
+    #[test]
+    fn what_all_messages_have_does_not_hide_it() {
+        let line = |seq: usize, rest: &str| {
+            format!(r#"{{"seq":{seq},"at":17{seq},"run":"run-7","lang":"en","ok":true,{rest}}}"#)
+        };
+        let lines = [
+            line(1, r#""kind_of_thing":"begin","model":"m""#),
+            line(2, r#""kind_of_thing":"said","text":"a""#),
+            line(3, r#""kind_of_thing":"said","text":"b""#),
+            line(4, r#""kind_of_thing":"used","tool":"t","arguments":{}"#),
+            line(5, r#""kind_of_thing":"end","total":3"#),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        check(&[&lines], Some("/kind_of_thing"));
+    }
+
+    #[test]
+    fn the_type_may_stand_one_level_down() {
+        let body: &[&str] = &[
+            r#"{"v":1,"head":{"what":"start"},"body":{"model":"m"}}"#,
+            r#"{"v":1,"head":{"what":"text"},"body":{"text":"a"}}"#,
+            r#"{"v":1,"head":{"what":"text"},"body":{"text":"b"}}"#,
+            r#"{"v":1,"head":{"what":"stop"},"body":{"why":"done"}}"#,
+        ];
+        check(&[body, body], Some("/head/what"));
+    }
+
+    #[test]
+    fn messages_of_one_shape_need_a_telling_name_and_an_order() {
+        let body = |name: &str| {
+            let lines = [("start", "en"), ("work", "de"), ("work", "en"), ("end", "de")];
+            let line = |(n, (phase, lang)): (usize, &(&str, &str))| {
+                format!(r#"{{"{name}":"{phase}","lang":"{lang}","n":{n}}}"#)
+            };
+            lines.iter().enumerate().map(line).collect::<Vec<_>>()
+        };
+        let (telling, other) = (body("kind_of_thing"), body("text"));
+        let telling: Vec<&str> = telling.iter().map(String::as_str).collect();
+        let other: Vec<&str> = other.iter().map(String::as_str).collect();
+        check(&[&telling, &telling, &telling], Some("/kind_of_thing"));
+        check(&[&other, &other, &other], None);
+    }
+
+    #[test]
+    fn words_of_an_answer_are_no_types_however_often_it_is_recorded() {
+        let body: &[&str] = &[
+            r#"{"model":"m","message":{"role":"assistant","content":"Good"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"morning"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"to"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"you"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"all"},"done":false}"#,
+            r#"{"model":"m","message":{"content":""},"done":true,"total":7,"took":9,"loaded":1}"#,
+        ];
+        check(&[body, body, body], None);
+    }
+
+    #[test]
+    fn a_known_protocol_and_a_usual_name_need_no_learning() {
+        let letta: &[&str] = &[
+            r#"{"message_type":"a","lang":"en","x":1}"#,
+            r#"{"message_type":"b","lang":"de","y":1}"#,
+        ];
+        check(&[letta, letta, letta], None);
+        let usual: &[&str] = &[
+            r#"{"type":"a","role":"user","text":""}"#,
+            r#"{"type":"b","role":"user","text":""}"#,
+            r#"{"type":"c","role":"server","x":1}"#,
+        ];
+        check(&[usual, usual, usual], None);
+    }
+
+    #[test]
+    fn a_usual_name_that_tells_nothing_is_passed_over() {
+        let body: &[&str] = &[
+            r#"{"type":"event","name":"begin","model":"m"}"#,
+            r#"{"type":"event","name":"said","text":"a"}"#,
+            r#"{"type":"event","name":"said","text":"b"}"#,
+            r#"{"type":"event","name":"end","total":1}"#,
+        ];
+        check(&[body, body], Some("/name"));
+    }
+
+    #[test]
+    fn identifiers_and_what_only_varies_are_no_types() {
+        let body = |run: &str| {
+            let lines = [
+                format!(r#"{{"run":"{run}","step":"{run}-a","text":"a {run}"}}"#),
+                format!(r#"{{"run":"{run}","step":"{run}-a","text":"b {run}","note":1}}"#),
+                format!(r#"{{"run":"{run}","step":"{run}-b","text":"c {run}"}}"#),
+                format!(r#"{{"run":"{run}","step":"{run}-b","text":"d {run}","note":1}}"#),
+            ];
+            lines.join("\n")
+        };
+        let bodies: Vec<String> = ["x", "y", "z"].map(body).into();
+        let bodies: Vec<Vec<&str>> = bodies.iter().map(|body| body.lines().collect()).collect();
+        let bodies: Vec<&[&str]> = bodies.iter().map(Vec::as_slice).collect();
+        check(&bodies, None);
+        check(&[&[r#"{"lang":"en","text":"a"}"#, r#"{"lang":"de","text":"b"}"#]], None);
+        check(&[&[]], None);
+    }
+
+    #[test]
+    fn the_name_of_the_event_is_taken_where_it_tells_more_than_a_usual_field() {
+        let body = "event: begin\ndata: {\"type\":\"x\",\"model\":\"m\"}\n\n\
+            event: said\ndata: {\"type\":\"x\",\"text\":\"a\"}\n\n\
+            event: said\ndata: {\"type\":\"x\",\"text\":\"b\"}\n\n\
+            event: end\ndata: {\"type\":\"x\",\"total\":1}\n\n";
+        let list = Messages::cut(&Body::Whole(body.into()), Framing::EventStream, 0).list;
+
+        let told = Protocols::default().learn([&list[..], &list[..]]).unwrap();
+
+        assert_eq!(told.to_string(), "event");
+        let protocols = Protocols::default().with(&told);
+        assert_eq!(protocols.tag(&list[0].data, Some("begin")).as_str(), "begin");
     }
 }

@@ -1,0 +1,52 @@
+//! What tells the types of the messages of each endpoint.
+
+use std::collections::BTreeMap;
+
+use super::{Contract, Endpoint};
+use crate::cassette::Response;
+use crate::message::{Framing, Message, Messages, Protocols, Told};
+
+/// What tells the types of the messages of each endpoint, where no protocol that is known does.
+#[derive(Debug, Default)]
+pub(super) struct Tagging {
+    protocols: Protocols,
+    told: BTreeMap<Endpoint, Told>,
+}
+
+impl Tagging {
+    /// What an accepted contract says stays; else it is learned from streams.
+    pub(super) fn of<'r>(
+        protocols: &Protocols,
+        accepted: &[Contract],
+        answers: impl Iterator<Item = (&'r Endpoint, &'r Response)>,
+    ) -> Self {
+        let mut streams: BTreeMap<&Endpoint, Vec<Vec<Message>>> = BTreeMap::new();
+        for (endpoint, response) in answers {
+            let messages = Messages::by(protocols, response);
+            if matches!(messages.framing, Framing::EventStream | Framing::Lines) {
+                streams.entry(endpoint).or_default().push(messages.list);
+            }
+        }
+        let mut told = BTreeMap::new();
+        for (endpoint, bodies) in streams {
+            let contract = accepted.iter().find(|contract| contract.endpoint == *endpoint);
+            let accepted = contract.and_then(|contract| contract.tag.clone());
+            let learned = || protocols.learn(bodies.iter().map(Vec::as_slice));
+            told.extend(accepted.or_else(learned).map(|told| (endpoint.clone(), told)));
+        }
+        Self { protocols: protocols.clone(), told }
+    }
+
+    /// What was learned or accepted for an endpoint.
+    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
+        self.told.get(endpoint)
+    }
+
+    /// How the messages of an endpoint are told apart.
+    pub(super) fn protocols(&self, endpoint: &Endpoint) -> Protocols {
+        match self.told(endpoint) {
+            Some(told) => self.protocols.with(told),
+            None => self.protocols.clone(),
+        }
+    }
+}
