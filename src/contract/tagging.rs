@@ -6,6 +6,9 @@ use super::{Contract, Endpoint};
 use crate::cassette::Response;
 use crate::message::{Framing, Message, Messages, Protocols, Told};
 
+/// More messages of an endpoint do not tell more.
+const LOOKED_AT: usize = 2_000;
+
 /// What tells the types of the messages of each endpoint, where no protocol that is known does.
 #[derive(Debug, Default)]
 pub(super) struct Tagging {
@@ -21,10 +24,10 @@ impl Tagging {
         answers: impl Iterator<Item = (&'r Endpoint, &'r Response)>,
     ) -> Self {
         let mut streams: BTreeMap<&Endpoint, Vec<Vec<Message>>> = BTreeMap::new();
-        for (endpoint, response) in answers {
-            let messages = Messages::by(protocols, response);
-            if matches!(messages.framing, Framing::EventStream | Framing::Lines) {
-                streams.entry(endpoint).or_default().push(messages.list);
+        for (endpoint, response) in answers.filter(|(_, response)| is_stream(response)) {
+            let bodies = streams.entry(endpoint).or_default();
+            if bodies.iter().map(Vec::len).sum::<usize>() < LOOKED_AT {
+                bodies.push(Messages::by(protocols, response).list);
             }
         }
         let mut told = BTreeMap::new();
@@ -49,4 +52,9 @@ impl Tagging {
             None => self.protocols.clone(),
         }
     }
+}
+
+fn is_stream(response: &Response) -> bool {
+    let framing = Framing::of(response.headers.get("content-type"));
+    matches!(framing, Framing::EventStream | Framing::Lines)
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
-# interpreters in $python, $mcp and $providers and the binary in $retape. `sort_scenarios` puts the names
-# that were asked for into $letta_scenarios, $mcp_scenarios and $providers_scenarios, and says in
-# $letta_asked, $mcp_asked and $providers_asked whether there is anything to do.
+# interpreters in $python, $mcp, $providers and $ag_ui and the binary in $retape. `sort_scenarios` puts
+# the names that were asked for into $letta_scenarios, $mcp_scenarios, $providers_scenarios and
+# $ag_ui_scenarios, and says in $letta_asked and so on whether there is anything to do.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
@@ -52,17 +52,19 @@ build_retape() {
 }
 
 sort_scenarios() {
-    letta_scenarios=() mcp_scenarios=() providers_scenarios=()
+    letta_scenarios=() mcp_scenarios=() providers_scenarios=() ag_ui_scenarios=()
     for scenario in "$@"; do
         case $scenario in
         mcp/*) mcp_scenarios+=("$scenario") ;;
         openai/* | anthropic/*) providers_scenarios+=("$scenario") ;;
+        ag-ui/*) ag_ui_scenarios+=("$scenario") ;;
         *) letta_scenarios+=("$scenario") ;;
         esac
     done
     letta_asked=$(($# == 0 || ${#letta_scenarios[@]} > 0))
     mcp_asked=$(($# == 0 || ${#mcp_scenarios[@]} > 0))
     providers_asked=$(($# == 0 || ${#providers_scenarios[@]} > 0))
+    ag_ui_asked=$(($# == 0 || ${#ag_ui_scenarios[@]} > 0))
 }
 
 prepare() {
@@ -79,6 +81,10 @@ prepare() {
     if ((providers_asked)); then
         install_python_sdk "$clients/providers"
         providers=$clients/providers/.venv/bin/python
+    fi
+    if ((ag_ui_asked)); then
+        install_python_sdk "$clients/ag-ui"
+        ag_ui=$clients/ag-ui/.venv/bin/python
     fi
     build_retape
 }
