@@ -32,6 +32,7 @@ pub mod sse;
 mod tag;
 mod told;
 mod trace;
+pub mod websocket;
 
 use std::ops::Range;
 

@@ -170,6 +170,48 @@ mod event_stream {
     }
 
     #[test]
+    fn lines_of_one_event_may_end_in_crlf() {
+        check(
+            "event: x\r\nid: 1\r\ndata: a\r\ndata: b\r\n\r\n: c\r\n\r\nretry: 5\r\n\r\n",
+            &[r#"0..35 event x[1] "a\nb""#, r#"37..40 comment "c""#, "44..52 retry 5"],
+        );
+        check(
+            "data: a\rdata: b\r\rdata: c\r\r",
+            &[r#"0..16 event [] "a\nb""#, r#"17..25 event [] "c""#],
+        );
+    }
+
+    #[test]
+    fn a_byte_order_mark_may_stand_before_any_line() {
+        check("\u{feff}\r\ndata: a\r\n\r\n", &[r#"5..14 event [] "a""#]);
+        check("\u{feff}: c\n\n", &[r#"3..6 comment "c""#]);
+        check("\u{feff}", &["0..3 rest"]);
+    }
+
+    /// The examples of the standard.
+    #[test]
+    fn the_examples_of_the_standard_are_read_as_it_says() {
+        check("data: YHOO\ndata: +2\ndata: 10\n\n", &[r#"0..29 event [] "YHOO\n+2\n10""#]);
+        check(
+            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+            &[
+                r#"0..13 comment "test stream""#,
+                r#"15..39 event [1] "first event""#,
+                r#"40..61 event [] "second event""#,
+                r#"62..81 event [] " third event""#,
+            ],
+        );
+        check(
+            "data\n\ndata\ndata\n\ndata:",
+            &[r#"0..5 event [] """#, r#"6..16 event [] "\n""#, "17..22 rest"],
+        );
+        check(
+            "data:test\n\ndata: test\n\n",
+            &[r#"0..10 event [] "test""#, r#"11..22 event [] "test""#],
+        );
+    }
+
+    #[test]
     fn an_event_that_is_cut_short_is_left_over() {
         check("data: a\n\ndata: b\n", &[r#"0..8 event [] "a""#, "9..17 rest"]);
         check("data: a\n\nda", &[r#"0..8 event [] "a""#, "9..11 rest"]);
@@ -183,17 +225,22 @@ mod lines {
 
     #[track_caller]
     fn check(input: &str, expected: &[(&str, std::ops::Range<usize>)]) {
-        for cut in 0..=input.len() {
-            let (left, right) = input.as_bytes().split_at(cut);
-            let mut decoder = ndjson::Decoder::new();
-            let mut items = decoder.push(left);
-            items.extend(decoder.push(right));
-            items.extend(decoder.finish());
-
-            let items: Vec<_> =
-                items.iter().map(|it| (it.text.as_str(), it.range.clone())).collect();
-            assert_eq!(items, expected, "cut at {cut}");
+        let expected: Vec<_> =
+            expected.iter().map(|(text, range)| ((*text).to_owned(), range.clone())).collect();
+        let cuts = (0..=input.len()).map(|cut| input.as_bytes().split_at(cut));
+        for (left, right) in cuts {
+            assert_eq!(items([left, right]), expected, "cut at {}", left.len());
         }
+        assert_eq!(items(input.as_bytes().chunks(1)), expected, "byte by byte");
+    }
+
+    fn items<'a>(
+        pieces: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Vec<(String, std::ops::Range<usize>)> {
+        let mut decoder = ndjson::Decoder::new();
+        let mut items: Vec<_> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+        items.extend(decoder.finish());
+        items.into_iter().map(|item| (item.text, item.range)).collect()
     }
 
     #[test]
@@ -204,6 +251,17 @@ mod lines {
     #[test]
     fn the_last_line_end_may_be_missing() {
         check("{}\n[1]", &[("{}", 0..2), ("[1]", 3..6)]);
+    }
+
+    #[test]
+    fn lines_may_end_in_crlf_and_hold_more_than_ascii() {
+        check("{}\r\n{\"a\":\"ü€😀\"}\r\n", &[("{}", 0..2), ("{\"a\":\"ü€😀\"}", 4..21)]);
+    }
+
+    #[test]
+    fn a_record_separator_is_no_part_of_the_item() {
+        check("\u{1e}{}\n\u{1e}[1]\n", &[("{}", 1..3), ("[1]", 5..8)]);
+        check("\u{1e}\n\u{1e} 1", &[("1", 4..5)]);
     }
 
     #[test]
@@ -424,6 +482,7 @@ mod trace {
         assert_eq!(Framing::of(Some("Text/Event-Stream; charset=utf-8")), Framing::EventStream);
         assert_eq!(Framing::of(Some("application/problem+json")), Framing::Json);
         assert_eq!(Framing::of(Some("application/x-ndjson")), Framing::Lines);
+        assert_eq!(Framing::of(Some("application/json-seq")), Framing::Lines);
         assert_eq!(Framing::of(Some("image/png")), Framing::Opaque);
         assert_eq!(Framing::of(None), Framing::Opaque);
     }
@@ -573,5 +632,96 @@ mod learning {
         assert_eq!(told.to_string(), "event");
         let protocols = Protocols::default().with(&told);
         assert_eq!(protocols.tag(&list[0].data, Some("begin")).as_str(), "begin");
+    }
+}
+
+mod bodies {
+    use super::*;
+
+    /// Where a body is cut changes when a message comes, and nothing else.
+    #[track_caller]
+    fn check(framing: Framing, body: &str, expected: &[&str]) {
+        for cut in 0..=body.len() {
+            let (left, right) = body.as_bytes().split_at(cut);
+            let chunks = [(10, left), (20, right)];
+            let chunks = chunks.map(|(ms, bytes)| Chunk { ms, bytes: bytes.to_vec().into() });
+            let messages = Messages::cut(&Body::Stream(chunks.into()), framing, 0);
+
+            let tags: Vec<&str> =
+                messages.list.iter().map(|message| message.tag.as_str()).collect();
+            assert_eq!(tags, expected, "cut at {cut}");
+            for message in &messages.list {
+                // The line ends behind a message may belong to it.
+                assert!(message.range.end <= cut || message.chunk == 1, "cut at {cut}");
+                assert!(message.range.end + 4 > cut || message.chunk == 0, "cut at {cut}");
+                assert_eq!(message.ms, [10, 20][message.chunk]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_may_be_cut_anywhere() {
+        check(
+            Framing::EventStream,
+            "\u{feff}event: ping\r\ndata: {}\r\n\r\n: c\r\rdata: {\"type\":\"ä\"}\n\ndata: [DONE]\n\n",
+            &["ping", ":", "ä", "[DONE]"],
+        );
+    }
+
+    #[test]
+    fn lines_may_be_cut_anywhere() {
+        check(Framing::Lines, "{\"type\":\"a\"}\r\n\n{\"type\":\"ö\"}", &["a", "ö"]);
+    }
+
+    #[test]
+    fn a_json_answer_may_be_cut_anywhere() {
+        check(Framing::Json, r#" [{"type":"a"}, {"type":"ü"}] "#, &["a", "ü"]);
+    }
+}
+
+mod websocket {
+    use retape::message::websocket::{Frame, Payload, Sender, messages};
+    use retape::order::Order;
+
+    use super::*;
+
+    fn frames(said: &[(Sender, &str)]) -> Vec<Frame> {
+        let frame = |(number, (from, text)): (usize, &(Sender, &str))| {
+            let text = format!(r#"{{"type":"{text}"}}"#);
+            Frame { from: *from, payload: Payload::Text(text), ms: number as u64 }
+        };
+        said.iter().enumerate().map(frame).collect()
+    }
+
+    #[test]
+    fn both_sides_of_a_session_are_one_order() {
+        use Sender::{Client, Server};
+        let mut frames = frames(&[
+            (Server, "session.created"),
+            (Client, "response.create"),
+            (Server, "response.created"),
+            (Server, "response.output_text.delta"),
+            (Server, "response.output_text.delta"),
+            (Server, "response.done"),
+        ]);
+        let end = |from, payload, ms| Frame { from, payload, ms };
+        frames.insert(4, end(Server, Payload::Ping, 4));
+        frames.insert(5, end(Client, Payload::Pong, 4));
+        frames.push(end(Client, Payload::Binary(3), 9));
+        frames.push(end(Client, Payload::Close(Some(1000)), 9));
+
+        let messages = messages(&frames, &Protocols::default());
+
+        let trace = Trace::of(&messages);
+        assert_eq!(
+            trace.to_string(),
+            "session.created client/response.create response.created \
+             response.output_text.delta+ response.done client/binary client/close/1000"
+        );
+        assert_eq!(trace.keep_alives, 2);
+        assert_eq!(messages[1].range, 26..52);
+        // It can be written as an order.
+        let order = trace.to_string().parse::<Order>().unwrap();
+        assert_eq!(order.to_string(), trace.to_string());
     }
 }
