@@ -75,6 +75,7 @@ impl Traffic {
                 traffic.made_up.hear(&interaction.request);
                 let whole = interaction.response().filter(|answer| answer.end == End::Complete);
                 let Some(response) = whole else { continue };
+                traffic.made_up.hear_answer(response);
                 let endpoint = Endpoint::of(&interaction.request, response, &returned);
                 let place = format!("{name} #{}", number + 1);
                 let before = Before { history: Arc::clone(&history), number };

@@ -16,8 +16,8 @@ fn run(number: usize, tools: usize) -> Vec<String> {
         events.push(format!(r#"{{"kind_of_thing":"tool_wanted","call":{tool},"args":{{"x":1}}}}"#));
         events.push(format!(r#"{{"kind_of_thing":"tool_done","call":{tool},"output":"y"}}"#));
     }
-    for word in ["It", "is", "so"].iter().take(number + 1) {
-        events.push(format!(r#"{{"kind_of_thing":"said","text":"{word}"}}"#));
+    for word in 0..=number {
+        events.push(format!(r#"{{"kind_of_thing":"said","text":"word {word}"}}"#));
     }
     events.push(format!(r#"{{"kind_of_thing":"run_closed","cost":{number}}}"#));
     events

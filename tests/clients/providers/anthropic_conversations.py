@@ -1,11 +1,11 @@
 """Conversations through the Anthropic SDK: messages, and the rest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from anthropic import Anthropic, APIError
 
-from tools import CALL, CALL_TWICE, FAILS_MIDWAY, FORECAST, SHORT, THANKS, weather
+from tools import BEFORE_BREAKS, BREAKS, CONVERSATIONS, FORECAST, refused, weather
 from transcript import Transcript
 
 MODEL = "claude-sonnet-4-5-20250929"
@@ -27,16 +27,19 @@ class Conversation:
         self._history: list[dict[str, Any]] = []
 
     def say(self, text: str) -> None:
+        """Says it and has the tools called; what breaks off is not part of the history."""
+        before = list(self._history)
         self._history.append({"role": "user", "content": text})
-        while calls := self._ask():
-            returned = [
-                {"type": "tool_result", "tool_use_id": call["id"], "content": weather(**call["input"])}
-                for call in calls
-            ]
-            self._history.append({"role": "user", "content": returned})
+        try:
+            while calls := self._ask():
+                returned = [self._returned(call) for call in calls]
+                self._history.append({"role": "user", "content": returned})
+        except APIError:
+            self._history = before
+            raise
 
-    def talk(self) -> None:
-        for text in (SHORT, CALL, THANKS, CALL_TWICE):
+    def talk(self, texts: Iterable[str]) -> None:
+        for text in texts:
             self.say(text)
 
     def count(self) -> None:
@@ -46,6 +49,10 @@ class Conversation:
                 model=MODEL, messages=self._history, tools=[TOOL]
             ),
         )
+
+    def _returned(self, call: dict[str, Any]) -> dict[str, Any]:
+        returned = weather(**call["input"])
+        return {"type": "tool_result", "tool_use_id": call["id"], "content": returned}
 
     def _ask(self) -> list[dict[str, Any]]:
         """Asks for the next message and gives the tools that it calls."""
@@ -63,13 +70,12 @@ class Conversation:
         return [block.to_dict() for block in answer.content]
 
     def _streamed(self) -> list[dict[str, Any]]:
-        """Puts the message together as the SDK's own helper does."""
-        self._transcript.each("messages.create", self._create)
-        options = {name: value for name, value in self._options.items() if name != "stream"}
-        said: list[Any] = self._transcript.each("messages.stream", lambda: self._helped(options))
+        """Reads the events of the SDK's own helper, which puts the message together."""
+        said: list[Any] = self._transcript.each("messages.stream", self._helped)
         return [block.to_dict() for block in said[-1].message.content]
 
-    def _helped(self, options: dict[str, Any]) -> Any:
+    def _helped(self) -> Any:
+        options = {name: value for name, value in self._options.items() if name != "stream"}
         with self._client.messages.stream(
             model=MODEL, max_tokens=2048, messages=self._history, tools=[TOOL], **options
         ) as stream:
@@ -77,34 +83,38 @@ class Conversation:
 
 
 def plain(transcript: Transcript, client: Anthropic) -> None:
-    conversation = Conversation(transcript, client)
-    conversation.talk()
-    conversation.count()
+    for texts in CONVERSATIONS[:3]:
+        conversation = Conversation(transcript, client)
+        conversation.talk(texts)
+        conversation.count()
 
 
 def thinking_plain(transcript: Transcript, client: Anthropic) -> None:
-    Conversation(transcript, client, thinking=THINKING).talk()
+    for texts in CONVERSATIONS[:3]:
+        Conversation(transcript, client, thinking=THINKING).talk(texts)
 
 
 def stream(transcript: Transcript, client: Anthropic) -> None:
-    Conversation(transcript, client, stream=True).talk()
+    for texts in CONVERSATIONS:
+        Conversation(transcript, client, stream=True).talk(texts)
 
 
 def thinking_stream(transcript: Transcript, client: Anthropic) -> None:
-    Conversation(transcript, client, stream=True, thinking=THINKING).talk()
+    for texts in CONVERSATIONS:
+        Conversation(transcript, client, stream=True, thinking=THINKING).talk(texts)
 
 
 def errors(transcript: Transcript, client: Anthropic) -> None:
     for status in (400, 429, 529):
         for options in ({}, {"stream": True}):
             conversation = Conversation(transcript, client, **options)
-            transcript.refused(lambda: conversation.say(f"{SHORT} [[stub:error={status}]]"))
+            transcript.refused(lambda: conversation.say(refused(status)))
     for options in ({}, {"thinking": THINKING}):
-        failing = Conversation(transcript, client, stream=True, **options)
-        transcript.refused(lambda: failing.say(f"{SHORT} {FAILS_MIDWAY}"))
-        going_on = Conversation(transcript, client, stream=True, **options)
-        going_on.say(CALL)
-        transcript.refused(lambda: going_on.say(f"{THANKS} {FAILS_MIDWAY}"))
+        conversation = Conversation(transcript, client, stream=True, **options)
+        for before in (None, *BEFORE_BREAKS):
+            conversation.talk([before] if before else [])
+            for text in BREAKS:
+                transcript.refused(lambda: conversation.say(text))
 
 
 def models(transcript: Transcript, client: Anthropic) -> None:

@@ -1,12 +1,12 @@
 """Conversations through the OpenAI SDK: chat completions, responses, and the rest."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from openai import APIError, OpenAI
 
-from tools import CALL, CALL_TWICE, FAILS_MIDWAY, FORECAST, SHORT, THANKS, weather
+from tools import BEFORE_BREAKS, BREAKS, CONVERSATIONS, FORECAST, refused, weather
 from transcript import Transcript
 
 CHAT_MODEL = "gpt-4.1-mini"
@@ -26,13 +26,19 @@ class Chat:
         self._history: list[Message] = []
 
     def say(self, text: str) -> None:
+        """Says it and has the tools called; what breaks off is not part of the history."""
+        before = list(self._history)
         self._history.append({"role": "user", "content": text})
-        while calls := self._ask():
-            for call in calls:
-                returned = weather(**json.loads(call["function"]["arguments"]))
-                self._history.append(
-                    {"role": "tool", "tool_call_id": call["id"], "content": returned}
-                )
+        try:
+            while calls := self._ask():
+                self._history += [self._returned(call) for call in calls]
+        except APIError:
+            self._history = before
+            raise
+
+    def _returned(self, call: Message) -> Message:
+        returned = weather(**json.loads(call["function"]["arguments"]))
+        return {"role": "tool", "tool_call_id": call["id"], "content": returned}
 
     def _ask(self) -> list[Message]:
         """Asks for the next message and gives the tools that it calls."""
@@ -78,13 +84,17 @@ class Responses:
         self._history: list[Message] = []
 
     def say(self, text: str) -> None:
+        """Says it and has the tools called; what breaks off is not part of the history."""
+        before = list(self._history)
         self._history.append({"role": "user", "content": text})
         while calls := self._ask():
-            for call in calls:
-                returned = weather(**json.loads(call.arguments))
-                self._history.append(
-                    {"type": "function_call_output", "call_id": call.call_id, "output": returned}
-                )
+            self._history += [self._returned(call) for call in calls]
+        if self._history[-1].get("role") == "user":
+            self._history = before
+
+    def _returned(self, call: Any) -> Message:
+        returned = weather(**json.loads(call.arguments))
+        return {"type": "function_call_output", "call_id": call.call_id, "output": returned}
 
     def _ask(self) -> list[Any]:
         if self._options.get("stream"):
@@ -107,55 +117,55 @@ class Responses:
         )
 
 
-def talk(conversation: Chat | Responses) -> None:
-    for text in (SHORT, CALL, THANKS, CALL_TWICE):
-        conversation.say(text)
-
-
 def chat_plain(transcript: Transcript, client: OpenAI) -> None:
-    talk(Chat(transcript, client))
+    for texts in CONVERSATIONS[:3]:
+        talk(Chat(transcript, client), texts)
 
 
 def chat_stream(transcript: Transcript, client: OpenAI) -> None:
-    talk(Chat(transcript, client, stream=True))
-    talk(Chat(transcript, client, stream=True, stream_options={"include_usage": True}))
-
-
-def responses_plain(transcript: Transcript, client: OpenAI) -> None:
-    talk(Responses(transcript, client))
-
-
-def responses_stream(transcript: Transcript, client: OpenAI) -> None:
-    talk(Responses(transcript, client, stream=True))
-    talk(Responses(transcript, client, stream=True, reasoning={"effort": "minimal"}))
+    for options in ({}, WITH_USAGE):
+        for texts in CONVERSATIONS:
+            talk(Chat(transcript, client, stream=True, **options), texts)
 
 
 def chat_errors(transcript: Transcript, client: OpenAI) -> None:
-    for text in refusals():
+    for status in (400, 429, 500):
         for options in ({}, {"stream": True}):
-            transcript.refused(lambda: Chat(transcript, client, **options).say(text))
-    for options in ({}, {"stream_options": {"include_usage": True}}):
-        failing = Chat(transcript, client, stream=True, **options)
-        transcript.refused(lambda: failing.say(f"{SHORT} {FAILS_MIDWAY}"))
-        going_on = Chat(transcript, client, stream=True, **options)
-        going_on.say(CALL)
-        transcript.refused(lambda: going_on.say(f"{THANKS} {FAILS_MIDWAY}"))
+            transcript.refused(lambda: Chat(transcript, client, **options).say(refused(status)))
+    for options in ({}, WITH_USAGE):
+        conversation = Chat(transcript, client, stream=True, **options)
+        for before in (None, *BEFORE_BREAKS):
+            talk(conversation, [before] if before else [])
+            for text in BREAKS:
+                transcript.refused(lambda: conversation.say(text))
+
+
+def responses_plain(transcript: Transcript, client: OpenAI) -> None:
+    for texts in CONVERSATIONS[:3]:
+        talk(Responses(transcript, client), texts)
+
+
+def responses_stream(transcript: Transcript, client: OpenAI) -> None:
+    for texts in CONVERSATIONS:
+        talk(Responses(transcript, client, stream=True), texts)
 
 
 def responses_errors(transcript: Transcript, client: OpenAI) -> None:
-    for text in refusals():
-        for options in ({}, {"stream": True}):
-            transcript.refused(lambda: Responses(transcript, client, **options).say(text))
-    # An error within the stream is an event for this SDK.
-    Responses(transcript, client, stream=True).say(f"{SHORT} {FAILS_MIDWAY}")
-    going_on = Responses(transcript, client, stream=True)
-    going_on.say(CALL)
-    going_on.say(f"{THANKS} {FAILS_MIDWAY}")
-
-
-def refusals() -> Iterator[str]:
     for status in (400, 429, 500):
-        yield f"{SHORT} [[stub:error={status}]]"
+        for options in ({}, {"stream": True}):
+            transcript.refused(lambda: Responses(transcript, client, **options).say(refused(status)))
+    # An error within the stream is an event for this SDK.
+    conversation = Responses(transcript, client, stream=True)
+    for before in (None, *BEFORE_BREAKS):
+        talk(conversation, [before, *BREAKS] if before else BREAKS)
+
+
+WITH_USAGE = {"stream_options": {"include_usage": True}}
+
+
+def talk(conversation: Chat | Responses, texts: Iterable[str]) -> None:
+    for text in texts:
+        conversation.say(text)
 
 
 def rest(transcript: Transcript, client: OpenAI) -> None:
