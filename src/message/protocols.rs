@@ -119,8 +119,8 @@ impl Protocols {
     }
 
     fn known(&self, message: &Object<'_>) -> Option<(&Protocol, String)> {
-        let known = self.own.iter().chain(KNOWN.iter());
-        known.filter_map(|protocol| Some((protocol, protocol.tag(message)?))).next()
+        let mut known = self.own.iter().chain(KNOWN.iter());
+        known.find_map(|protocol| Some((protocol, protocol.tag(message)?)))
     }
 
     /// The protocol, if it is one of its own, and the type.
@@ -139,10 +139,7 @@ impl Protocols {
 }
 
 fn named(protocol: Option<&Protocol>, tag: String) -> Tag {
-    let keeps_alive = match protocol {
-        Some(protocol) => protocol.keeps_alive(&tag),
-        None => COMMON.iter().any(|common| common.keeps_alive(&tag)),
-    };
+    let keeps_alive = COMMON.iter().chain(protocol).any(|it| it.keeps_alive(&tag));
     if keeps_alive { Tag::KeepAlive(tag) } else { Tag::Named(tag) }
 }
 

@@ -3,6 +3,7 @@
 use retape::cassette::{Body, Chunk};
 use retape::message::sse::{Content, Decoder, Item};
 use retape::message::{self, Framing, Messages, Protocols, Tag, Trace, json, ndjson};
+use retape::rules::Config;
 
 mod event_stream {
     use super::*;
@@ -365,6 +366,49 @@ mod tags {
     fn an_event_name_that_is_the_default_one_says_nothing() {
         check("{}", Some("message"), "object");
         check("{}", Some("delta"), "delta");
+    }
+
+    #[test]
+    fn a_ping_keeps_alive_in_every_protocol_and_what_a_person_names_in_theirs() {
+        for data in [
+            r#"{"type":"ping"}"#,
+            r#"{"message_type":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        ] {
+            assert!(Tag::of(data, None).is_keep_alive(), "{data}");
+        }
+        let config = Config::parse("[[protocol]]\ntag = '/what'\nkeep-alive = 'tick'").unwrap();
+        let protocols = Protocols::of(&config);
+        for (data, keeps_alive) in [
+            (r#"{"what":"tick"}"#, true),
+            (r#"{"what":"heartbeat"}"#, true),
+            (r#"{"what":"said"}"#, false),
+            (r#"{"type":"tick"}"#, false),
+        ] {
+            assert_eq!(protocols.tag(data, None).is_keep_alive(), keeps_alive, "{data}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_says_of_types_comes_first() {
+        let config = Config::parse(
+            r#"
+            [[protocol]]
+            when = { "/v" = ["1", "2.*"] }
+            tag = [{ at = "/failure", is = "failure" }, "/a~1b/what"]
+            "#,
+        );
+        let protocols = Protocols::of(&config.unwrap());
+        for (data, expected) in [
+            (r#"{"v":"1","a/b":{"what":"x"},"message_type":"y"}"#, "x"),
+            (r#"{"v":"2.7","a/b":{"what":"x"}}"#, "x"),
+            (r#"{"v":"2.7","failure":{},"a/b":{"what":"x"}}"#, "failure"),
+            (r#"{"v":"2.7","failure":null,"a/b":{"what":"x"}}"#, "x"),
+            (r#"{"v":"3","a/b":{"what":"x"},"message_type":"y"}"#, "y"),
+            (r#"{"a/b":{"what":"x"},"type":"z"}"#, "z"),
+        ] {
+            assert_eq!(protocols.tag(data, None).as_str(), expected, "{data}");
+        }
     }
 
     #[test]
