@@ -9,7 +9,7 @@ use super::shapes::{Basis, Value};
 use super::{cassettes, kinds, orders, parallel, promised_orders, requests, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
-use crate::message::{Messages, Trace};
+use crate::message::{Messages, Protocols, Trace};
 use crate::order::Order;
 
 /// What is known of one side.
@@ -82,7 +82,8 @@ struct Promise {
 
 impl Promises {
     fn of(known: Known<'_>) -> Self {
-        let traffic = Traffic::of(known.cassettes.iter().map(|(name, cassette)| (name, cassette)));
+        let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
+        let traffic = Traffic::by(&Protocols::default(), known.accepted, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
             (contract.endpoint.clone(), promise)

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::mode::Update;
 use crate::report::{self, Colour};
 use crate::snapshot;
+use crate::store;
 
 /// Check that the cassettes keep the contracts that were accepted
 ///
@@ -53,7 +54,10 @@ impl Check {
         let update = Update::unless_ci();
         let findings = contracts::settle(&folder, update)?;
         let evidence = match self.evidence {
-            true => Some(snapshot::traffic(&snapshot::load(&folder)?).evidence()),
+            true => {
+                let (loaded, accepted) = (snapshot::load(&folder)?, store::contracts(&folder)?);
+                Some(snapshot::traffic(&folder, &loaded, &accepted)?.evidence())
+            }
             false => None,
         };
         tell::data(&self.format.told(&findings, evidence.as_deref()));

@@ -8,6 +8,7 @@ use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, History, Kinds, learn};
 use crate::cassette::Interaction;
 use crate::invariant::Invariant;
+use crate::message::Protocols;
 use crate::order::Witness;
 
 /// What a check has found about one endpoint.
@@ -48,7 +49,7 @@ impl Finding {
 /// Something that is not as accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
-    /// Which part of the contract: `order`, `invariants`, `events` or `body`.
+    /// Which part of the contract: `tag`, `order`, `invariants`, `events` or `body`.
     pub part: &'static str,
     /// What is wrong, in words, with the places in the first answer where it is.
     pub what: String,
@@ -91,7 +92,9 @@ impl Contract {
     /// not looked at.
     pub fn broken_by(&self, interaction: &Interaction, earlier: Option<&History>) -> Vec<Breach> {
         let before = earlier.map(|history| Before { history, number: usize::MAX });
-        let answer = Answer::recorded(interaction, before, String::new(), Witness(0));
+        let protocols = Protocols::default();
+        let protocols = self.tag.as_ref().map_or(protocols.clone(), |told| protocols.with(told));
+        let answer = Answer::recorded(&protocols, interaction, before, String::new(), Witness(0));
         let mut found = Found::new();
         if let Some(answer) = answer {
             self.look(&answer, before, &mut found);
@@ -100,6 +103,9 @@ impl Contract {
     }
 
     fn held_against(&self, traffic: &Traffic) -> Option<Finding> {
+        if self.tag.as_ref() != traffic.told(&self.endpoint) {
+            return Some(self.told_otherwise(traffic));
+        }
         let answers = traffic.answers(&self.endpoint);
         let mut found = Found::new();
         for answer in answers {
@@ -113,6 +119,7 @@ impl Contract {
         // A part that is kept stays as it is, also where somebody has widened it by hand.
         let proposed = Self {
             endpoint: self.endpoint.clone(),
+            tag: self.tag.clone(),
             order: if is_broken(ORDER) { learned.order } else { self.order.clone() },
             invariants: match is_broken(INVARIANTS) {
                 true => learned.invariants,
@@ -124,6 +131,21 @@ impl Contract {
         let mut breaches: Vec<Breach> = found.into_iter().map(Breach::of).collect();
         breaches.sort_by_key(|breach| (part_number(breach.part), std::cmp::Reverse(breach.count)));
         Some(Finding::Broken { proposed, breaches })
+    }
+
+    /// More was recorded since it was accepted, and shows what tells the types of the messages. All
+    /// that was said in other types is learned anew.
+    fn told_otherwise(&self, traffic: &Traffic) -> Finding {
+        let answers = traffic.answers(&self.endpoint);
+        let told = traffic.told(&self.endpoint).map_or_else(String::new, ToString::to_string);
+        let breach = Breach {
+            part: TAG,
+            what: format!("`{told}` tells the types of the messages"),
+            count: answers.len(),
+            place: answers.first().map_or_else(String::new, |answer| answer.place.clone()),
+        };
+        let proposed = learn::learn(&self.endpoint, traffic);
+        Finding::Broken { proposed, breaches: vec![breach] }
     }
 
     /// Adds what is not as accepted in one answer, each thing once.
@@ -158,13 +180,14 @@ impl Breach {
     }
 }
 
+const TAG: &str = "tag";
 const ORDER: &str = "order";
 const INVARIANTS: &str = "invariants";
 const EVENTS: &str = "events";
 const BODY: &str = "body";
 
 fn part_number(part: &str) -> usize {
-    [ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
+    [TAG, ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
 }
 
 /// What is wrong with a message.

@@ -15,6 +15,7 @@ pub(super) fn learn(endpoint: &Endpoint, traffic: &Traffic) -> Contract {
     let is_made_up = |word: &str| traffic.made_up.has(word);
     Contract {
         endpoint: endpoint.clone(),
+        tag: traffic.told(endpoint).cloned(),
         order: Orders::learn(answers, &is_made_up),
         invariants: invariants(answers),
         events: kinds(answers.iter().map(|answer| &*answer.events), &traffic.made_up),

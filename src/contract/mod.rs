@@ -18,6 +18,7 @@ mod read;
 mod said;
 mod situation;
 mod source;
+mod tagging;
 mod text;
 mod traffic;
 
@@ -32,12 +33,15 @@ pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::invariant::Invariant;
+use crate::message::Told;
 
 /// What a server promises at one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
     /// Which one.
     pub endpoint: Endpoint,
+    /// What tells the types of its messages, where that is neither a known protocol nor usual.
+    pub tag: Option<Told>,
     /// In which order the messages of an answer come; nothing if an answer is none in messages.
     pub order: Option<Orders>,
     /// What ties the messages of a stream together.

@@ -7,12 +7,13 @@ use super::history::{Before, History};
 use super::made_up::MadeUp;
 use super::said::alike;
 use super::situation::Situation;
-use super::{Endpoint, message::Said};
+use super::tagging::Tagging;
+use super::{Contract, Endpoint, message::Said};
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::correlate::{Ledger, Sign};
 use crate::invariant;
 use crate::json::Text;
-use crate::message::{Framing, Message, Messages, Tag, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Told, Trace};
 use crate::order::{Token, Witness, Word};
 
 /// What was recorded, sorted by endpoint.
@@ -20,6 +21,7 @@ use crate::order::{Token, Witness, Word};
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
     pub(super) made_up: MadeUp,
+    tagging: Tagging,
 }
 
 /// One recorded answer.
@@ -47,7 +49,18 @@ impl Traffic {
     /// Sorts what was recorded in these cassettes. Answers that were cut promise nothing and are left
     /// out.
     pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
+        Self::by(&Protocols::default(), &[], cassettes)
+    }
+
+    /// The same with other protocols than those that are known, and with what accepted contracts say
+    /// about types.
+    pub fn by<'a>(
+        protocols: &Protocols,
+        accepted: &[Contract],
+        cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
+    ) -> Self {
         let mut traffic = Self::default();
+        let mut found = Vec::new();
         for (name, cassette) in cassettes {
             let ledger = Ledger::of(cassette);
             traffic.made_up.see(&ledger);
@@ -58,9 +71,19 @@ impl Traffic {
             let history = Arc::new(History::of(&cassette.interactions));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
                 traffic.made_up.hear(&interaction.request);
+                let whole = interaction.response().filter(|answer| answer.end == End::Complete);
+                let Some(response) = whole else { continue };
+                traffic.made_up.hear_answer(response);
+                let endpoint = Endpoint::of(&interaction.request, response, &returned);
                 let place = format!("{name} #{}", number + 1);
-                traffic.add(interaction, place, (&history, number), &returned);
+                let before = (Arc::clone(&history), number);
+                found.push((endpoint, interaction, response, place, before));
             }
+        }
+        let answers = found.iter().map(|(endpoint, _, response, ..)| (endpoint, *response));
+        traffic.tagging = Tagging::of(protocols, accepted, answers);
+        for (endpoint, interaction, _, place, before) in found {
+            traffic.add(endpoint, interaction, place, before);
         }
         traffic
     }
@@ -74,28 +97,31 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
+    /// What tells the types of the messages of an endpoint, where that is not known otherwise.
+    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
+        self.tagging.told(endpoint)
+    }
+
     fn add(
         &mut self,
+        endpoint: Endpoint,
         interaction: &Interaction,
         place: String,
-        (history, number): (&Arc<History>, usize),
-        returned: &HashSet<String>,
+        before: (Arc<History>, usize),
     ) {
-        let whole = interaction.response().filter(|response| response.end == End::Complete);
-        let Some(response) = whole else { return };
-        let endpoint = Endpoint::of(&interaction.request, response, returned);
+        let protocols = self.tagging.protocols(&endpoint);
         let answers = self.answers.entry(endpoint).or_default();
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
-        let before = Some(Before { history, number });
-        let answer = Answer::recorded(interaction, before, place, witness);
-        let history = Some((Arc::clone(history), number));
-        answers.extend(answer.map(|answer| Answer { history, ..answer }));
+        let known = Some(Before { history: &before.0, number: before.1 });
+        let answer = Answer::recorded(&protocols, interaction, known, place, witness);
+        answers.extend(answer.map(|answer| Answer { history: Some(before), ..answer }));
     }
 }
 
 impl Answer {
     /// What was recorded, if all of it came, and what came before it, as far as that is known.
     pub(super) fn recorded(
+        protocols: &Protocols,
         interaction: &Interaction,
         before: Option<Before<'_>>,
         place: String,
@@ -106,7 +132,7 @@ impl Answer {
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
         let situation = Situation::of(interaction, asked.as_deref(), before);
-        let messages = Messages::of(response);
+        let messages = Messages::by(protocols, response);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
@@ -114,14 +140,14 @@ impl Answer {
         let said = |message: &Message| {
             Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
         };
-        let body = whole(response, asked.as_deref()).filter(|_| !is_stream);
+        let body = whole(protocols, response, asked.as_deref()).filter(|_| !is_stream);
         // What a question lists was said before, in whatever order.
         let parts = messages.list.iter().filter(|_| named && !is_stream && !is_question);
         Some(Self {
             place,
             parts: parts.filter_map(said).collect(),
             history: None,
-            word: ordered.then(|| word(&messages.list, witness)),
+            word: ordered.then(|| word(protocols, &messages.list, witness)),
             events: events.filter_map(said).collect(),
             body,
             situation,
@@ -153,9 +179,9 @@ impl Answer {
     }
 }
 
-fn whole(response: &Response, asked: Option<&str>) -> Option<Said> {
+fn whole(protocols: &Protocols, response: &Response, asked: Option<&str>) -> Option<Said> {
     let text = json(&response.readable().bytes())?;
-    Some(Said::of(&Tag::of(&text, None), text, asked))
+    Some(Said::of(&protocols.tag(&text, None), text, asked))
 }
 
 /// The text of a body that is JSON.
@@ -163,8 +189,8 @@ fn json(body: &[u8]) -> Option<String> {
     Text::parse(body).map(|text| text.as_str().to_owned())
 }
 
-fn word(messages: &[Message], witness: Witness) -> Word {
-    let steps = Trace::of(messages).steps.into_iter();
+fn word(protocols: &Protocols, messages: &[Message], witness: Witness) -> Word {
+    let steps = Trace::by(protocols, messages).steps.into_iter();
     let tokens = steps.map(|step| {
         let said = step.messages.iter().map(|place| &*messages[*place].data);
         Token {
@@ -181,8 +207,8 @@ fn word(messages: &[Message], witness: Witness) -> Word {
 fn keys(data: &str) -> Vec<(String, String)> {
     let Some(json) = Text::parse(data.as_bytes()) else { return Vec::new() };
     let members = json.members().filter(|(name, value)| {
-        let is_key =
-            name.ends_with("_id") || name.ends_with("Id") || matches!(&**name, "id" | "index");
+        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
+        let is_key = ends || matches!(&**name, "id" | "index");
         is_key && value.container().is_none() && value.as_str() != "null"
     });
     members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()

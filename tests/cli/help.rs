@@ -13,8 +13,8 @@ fn help(arguments: &[&str]) -> String {
 #[test]
 fn each_subcommand_explains_itself() {
     let all = [
-        "record", "replay", "run", "show", "check", "accept", "review", "diff", "coverage", "export",
-        "recover",
+        "record", "replay", "run", "show", "check", "accept", "review", "diff", "coverage",
+        "export", "recover",
     ];
     for subcommand in all {
         assert_snapshot!(subcommand, help(&[subcommand, "--help"]));

@@ -39,4 +39,5 @@ mod shape;
 mod show;
 mod stage;
 mod states;
+mod tagging;
 mod true_streams;
