@@ -86,8 +86,6 @@ impl Invariant {
         let broken = match self {
             Self::Constant(field) => pairs(field, events, Value::key, |before, now| before != now),
             Self::Counting(field) => {
-                // Numbers that are counted are whole, and far from where that would not be exact.
-                #[expect(clippy::float_cmp, reason = "whole numbers")]
                 pairs(field, events, Value::number, |before, now| *now != before + 1.0)
             }
             Self::Increasing(field) => {
