@@ -85,6 +85,7 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
         }
         Finding::Broken { breaches, .. } => page.breaches(breaches),
     }
+    page.line("");
     let text = |contract: Option<&Contract>| contract.map(Contract::to_string);
     let (old, new) = (text(review.accepted), text(review.finding.proposed()));
     page.difference(&old.unwrap_or_default(), &new.unwrap_or_default());
@@ -159,7 +160,6 @@ impl Page {
         };
         let room = self.options.width.saturating_sub(2);
         let lines = changed_lines(old, new, context, room, self.options.colour);
-        self.line("");
         lines.iter().take(most).for_each(|line| self.line(line));
         if lines.len() > most {
             let more = format!("  … and {}", count(lines.len() - most, "more line"));
