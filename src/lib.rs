@@ -124,7 +124,7 @@ pub use insta;
 pub use mode::Mode;
 #[cfg(feature = "wiremock")]
 pub use mount::{Mounted, mount};
-pub use recorder::{Recording, Saved};
+pub use recorder::{Kept, Recording, Saved};
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
 #[cfg(feature = "insta")]

@@ -19,7 +19,7 @@ pub(super) struct Paired {
 const MOST_COMPARED: usize = 2500;
 
 /// Pairs the interactions: those that are the same, then those that ask the same, then those that ask
-/// for the same sort of thing.
+/// for the same sort of thing, then those that are much alike.
 pub(super) fn pair(old: &[View<'_>], new: &[View<'_>]) -> Paired {
     let mut partners = Partners { olds: vec![None; old.len()], news: vec![None; new.len()] };
     partners.pair(old, new, |view| (view.request, view.response), in_order);
@@ -34,6 +34,7 @@ pub(super) fn pair(old: &[View<'_>], new: &[View<'_>]) -> Paired {
     partners.leave_out(&waits_old, &waits_new);
     partners.pair(old, new, |view| (view.request, 0), alike);
     partners.pair(old, new, |view| (view.route, 1), alike);
+    partners.pair(old, new, |_| (0, 2), much_alike);
     partners.told(waits_old, waits_new)
 }
 
@@ -125,9 +126,27 @@ fn in_order(old: &[(usize, &View<'_>)], new: &[(usize, &View<'_>)]) -> Vec<(usiz
 
 /// Those first that are most alike; in order where there is one for each.
 fn alike(old: &[(usize, &View<'_>)], new: &[(usize, &View<'_>)]) -> Vec<(usize, usize)> {
-    if old.len() == new.len() || old.len() * new.len() > MOST_COMPARED {
-        return in_order(old, new);
+    match old.len() == new.len() || old.len() * new.len() > MOST_COMPARED {
+        true => in_order(old, new),
+        false => most_alike(old, new, 0),
     }
+}
+
+/// Those first that are most alike, if they are half alike at least: something was asked for in
+/// another place.
+fn much_alike(old: &[(usize, &View<'_>)], new: &[(usize, &View<'_>)]) -> Vec<(usize, usize)> {
+    match old.len() * new.len() > MOST_COMPARED {
+        true => Vec::new(),
+        false => most_alike(old, new, 500),
+    }
+}
+
+/// Those first that are most alike, by so many thousandths at least.
+fn most_alike(
+    old: &[(usize, &View<'_>)],
+    new: &[(usize, &View<'_>)],
+    least: usize,
+) -> Vec<(usize, usize)> {
     let sketches = |views: &[(usize, &View<'_>)]| -> Vec<Sketch> {
         views.iter().map(|(_, view)| view.sketch()).collect()
     };
@@ -135,7 +154,8 @@ fn alike(old: &[(usize, &View<'_>)], new: &[(usize, &View<'_>)]) -> Vec<(usize, 
     let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
     for (one, sketch) in olds.iter().enumerate() {
         let likeness = |(other, theirs): (usize, &Sketch)| (sketch.likeness(theirs), one, other);
-        pairs.extend(news.iter().enumerate().map(likeness));
+        let likenesses = news.iter().enumerate().map(likeness);
+        pairs.extend(likenesses.filter(|(likeness, ..)| *likeness >= least));
     }
     pairs.sort_by_key(|(likeness, one, other)| (std::cmp::Reverse(*likeness), *one, *other));
     let (mut taken, mut given) = (vec![false; old.len()], vec![false; new.len()]);

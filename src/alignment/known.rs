@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Field, Renaming, Sort, View, texts, words::words};
+use super::{Renaming, Said, Sort, View, Word, texts};
 
 /// The identifiers of two recordings.
 ///
@@ -43,10 +43,11 @@ impl Known {
 
 fn identifiers(views: &[View<'_>]) -> HashSet<String> {
     let mut found = HashSet::new();
-    let mut note = |text: &str, field: Field| {
-        for (range, sort) in words(text) {
-            let (before, word) = (&text[..range.start], &text[range]);
-            if sort == Sort::Identifier && (field.is_id || is_plain(before, word)) {
+    let mut note = |said: Said<'_>| {
+        for Word { range, sort } in said.words.iter() {
+            let (before, word) = (&said.text[..range.start], &said.text[range.clone()]);
+            let is_new = *sort == Sort::Identifier && !found.contains(word);
+            if is_new && (said.field.is_id || is_plain(before, word)) {
                 found.insert(word.to_owned());
             }
         }

@@ -5,7 +5,8 @@ use std::hash::{BuildHasher as _, Hasher as _};
 
 use foldhash::fast::{FixedState, FoldHasher};
 
-use super::{Field, Kind, Node, Renaming, Sort, words};
+use super::words::{Word, words};
+use super::{Field, Kind, Node, Renaming, Sort};
 use crate::correlate::{is_epoch, is_moment};
 
 /// How the values of one of two recordings look.
@@ -30,7 +31,10 @@ impl Lens<'_> {
     /// Makes the hashes of a value and of all below it.
     pub(super) fn look(&self, text: &str, node: &mut Node) {
         node.hash = match &mut node.kind {
-            Kind::Leaf(field) => self.text(&text[node.range.clone()], *field),
+            Kind::Leaf(leaf) => match leaf.fixed {
+                Some(hash) => hash,
+                None => self.words(&text[node.range.clone()], &leaf.words),
+            },
             Kind::Object(members) => {
                 let mut sum = OBJECT;
                 for member in members {
@@ -56,22 +60,21 @@ impl Lens<'_> {
         };
     }
 
-    /// The hash of a text.
-    pub(super) fn text(&self, text: &str, field: Field) -> u64 {
-        if is_time(text, field) || is_span(text, field) {
-            return combine([TIME]);
-        }
+    /// The hash of a text that is no value.
+    pub(super) fn text(&self, text: &str) -> u64 {
+        self.words(text, &words(text))
+    }
+
+    fn words(&self, text: &str, words: &[Word]) -> u64 {
         let mut hasher: FoldHasher<'_> = STATE.build_hasher();
         let mut rest = 0;
-        for (range, sort) in words(text) {
+        for Word { range, sort } in words {
             hasher.write(&text.as_bytes()[rest..range.start]);
             rest = range.end;
-            match (sort, self.name(&text[range])) {
+            match (sort, self.name(&text[range.clone()])) {
                 (Sort::Moment, _) => hasher.write_u64(TIME),
                 (Sort::Identifier, None) => hasher.write_u64(IDENTIFIER),
-                (Sort::Identifier, Some(name)) => {
-                    hasher.write(name.as_bytes());
-                }
+                (Sort::Identifier, Some(name)) => hasher.write(name.as_bytes()),
             }
         }
         hasher.write(&text.as_bytes()[rest..]);
@@ -88,8 +91,16 @@ impl Lens<'_> {
     }
 }
 
+/// The hash of a value that looks the same through any lens.
+pub(super) fn fixed(text: &str, words: &[Word], field: Field) -> Option<u64> {
+    if is_time(text, field) || is_span(text, field) {
+        return Some(combine([TIME]));
+    }
+    words.is_empty().then(|| Lens::Masked.words(text, words))
+}
+
 /// Whether a whole value is a time because of the name of its field.
-pub(super) fn is_time(spelled: &str, field: Field) -> bool {
+fn is_time(spelled: &str, field: Field) -> bool {
     let said = spelled.trim_matches('"');
     field.is_time && (is_moment(said) || is_epoch(said))
 }

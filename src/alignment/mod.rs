@@ -34,7 +34,7 @@ pub(crate) use sequence::{Step, records};
 pub(crate) use tree::{Field, Kind, Member, Node};
 pub(crate) use view::{Script, View};
 pub(crate) use walk::{elements, members, walk};
-pub(crate) use words::{Sort, words};
+pub(crate) use words::{Said, Sort, Word, words};
 
 use self::interactions::{Paired, pair};
 use self::known::Known;
@@ -140,8 +140,8 @@ impl<'a> Sides<'a> {
             let paired = pair(&self.old, &self.new);
             let mut votes = Votes::default();
             for pair in &paired.pairs {
-                walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new, _| {
-                    votes.hear(old, new, &known);
+                walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
+                    votes.hear(&old, &new, &known);
                 });
             }
             renaming = votes.counted(known.fixed());

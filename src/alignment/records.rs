@@ -59,14 +59,14 @@ impl Record {
     }
 
     fn line(text: &str, range: Range<usize>) -> Self {
-        let parts = vec![value(text, content(text, &range), Field::PLAIN)];
+        let parts = vec![value(text, content(text, &range))];
         Self::of(range, parts)
     }
 
     fn field(text: &str, range: Range<usize>) -> Self {
         let whole = range.start..range.start + text[range.clone()].trim_end_matches('&').len();
         let name = text[whole.clone()].split('=').next().unwrap_or_default();
-        let parts = vec![Node::leaf(whole, Field::of(name))];
+        let parts = vec![Node::leaf(&text[whole.clone()], whole.start, Field::of(name))];
         Self::of(range, parts)
     }
 
@@ -86,11 +86,11 @@ impl Record {
             match (behind("data"), behind("event"), behind("id")) {
                 (Some(value_range), ..) => {
                     data.push_str(&text[value_range.clone()]);
-                    parts.push(value(text, value_range, Field::PLAIN));
+                    parts.push(value(text, value_range));
                 }
                 (_, Some(event), _) => name = Some(&text[event]),
-                (_, _, Some(id)) => parts.push(Node::leaf(id, Field::ID)),
-                _ if !said.is_empty() => parts.push(Node::leaf(whole, Field::PLAIN)),
+                (_, _, Some(id)) => parts.push(Node::leaf(&text[id.clone()], id.start, Field::ID)),
+                _ if !said.is_empty() => parts.push(Node::leaf(said, whole.start, Field::PLAIN)),
                 _ => {}
             }
         }
@@ -101,10 +101,10 @@ impl Record {
 }
 
 /// A value that stands in a line: JSON, or a text.
-fn value(text: &str, range: Range<usize>, field: Field) -> Node {
+fn value(text: &str, range: Range<usize>) -> Node {
     match Text::parse_container(text[range.clone()].as_bytes()) {
         Some(json) => Node::json(json, range.start),
-        None => Node::leaf(range, field),
+        None => Node::leaf(&text[range.clone()], range.start, Field::PLAIN),
     }
 }
 

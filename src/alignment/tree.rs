@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::lens;
+use super::words::{Said, Word, words};
 use crate::correlate::Meaning;
 use crate::json::{Container, Text, Token, unescape};
 
@@ -18,9 +20,19 @@ pub(crate) struct Node {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Leaf(Field),
+    Leaf(Leaf),
     Object(Vec<Member>),
     Array { items: Vec<Node>, is_set: bool },
+}
+
+/// A text, a number, or something that is not looked into.
+#[derive(Debug)]
+pub(crate) struct Leaf {
+    pub(crate) field: Field,
+    /// The words in it that are others in every recording.
+    pub(crate) words: Vec<Word>,
+    /// Its hash, if that does not hang on a word in it.
+    pub(super) fixed: Option<u64>,
 }
 
 /// A member of an object.
@@ -63,20 +75,29 @@ impl Field {
 }
 
 impl Node {
-    /// A text that is one value.
-    pub(crate) fn leaf(range: Range<usize>, field: Field) -> Self {
-        Self { range, hash: 0, kind: Kind::Leaf(field) }
+    /// A text that is one value and begins at `start`.
+    pub(crate) fn leaf(text: &str, start: usize, field: Field) -> Self {
+        let words = words(text);
+        let fixed = lens::fixed(text, &words, field);
+        let range = start..start + text.len();
+        Self { range, hash: 0, kind: Kind::Leaf(Leaf { field, words, fixed }) }
     }
 
     /// A JSON text that begins at `offset`.
     pub(crate) fn json(text: Text<'_>, offset: usize) -> Self {
-        Builder { offset, open: Vec::new() }.read(text)
+        Builder { text: text.as_str(), offset, open: Vec::new() }.read(text)
+    }
+
+    /// What a leaf says, which this is.
+    pub(crate) fn said<'v>(&self, leaf: &'v Leaf, text: &'v str) -> Said<'v> {
+        let text = &text[self.range.clone()];
+        Said { text, words: Cow::Borrowed(&leaf.words), field: leaf.field }
     }
 
     /// Calls with each value that holds no others, and each name of a member.
-    pub(crate) fn leaves(&self, told: &mut impl FnMut(&Node, Field)) {
+    pub(crate) fn leaves<'n>(&'n self, told: &mut impl FnMut(&'n Node, &'n Leaf)) {
         match &self.kind {
-            Kind::Leaf(field) => told(self, *field),
+            Kind::Leaf(leaf) => told(self, leaf),
             Kind::Object(members) => members.iter().for_each(|member| {
                 member.key.leaves(told);
                 member.value.leaves(told);
@@ -101,6 +122,7 @@ enum Content {
 }
 
 struct Builder<'t> {
+    text: &'t str,
     offset: usize,
     open: Vec<Open<'t>>,
 }
@@ -108,7 +130,7 @@ struct Builder<'t> {
 impl<'t> Builder<'t> {
     fn read(mut self, text: Text<'t>) -> Node {
         let mut tokens = text.tokens();
-        let mut whole = Node::leaf(self.offset..self.offset, Field::PLAIN);
+        let mut whole = Node::leaf("", self.offset, Field::PLAIN);
         let mut too_deep = 0;
         while let Some(token) = tokens.next() {
             let end = self.offset + tokens.end();
@@ -128,7 +150,7 @@ impl<'t> Builder<'t> {
                 Token::Close(_) if too_deep == 1 => {
                     too_deep = 0;
                     let start = self.open.pop().map_or(end, |open| open.start);
-                    Node::leaf(start..end, Field::PLAIN)
+                    self.deep(start..end)
                 }
                 _ if too_deep > 0 => continue,
                 Token::Open(container) => {
@@ -140,8 +162,7 @@ impl<'t> Builder<'t> {
                     None => continue,
                 },
                 Token::String(spelled) | Token::Scalar(spelled) => {
-                    let range = end - spelled.len()..end;
-                    match self.leaf(range, spelled) {
+                    match self.leaf(end - spelled.len(), spelled) {
                         Some(leaf) => leaf,
                         None => continue,
                     }
@@ -165,15 +186,21 @@ impl<'t> Builder<'t> {
     }
 
     /// A value, unless it is the name of the member that comes next.
-    fn leaf(&mut self, range: Range<usize>, spelled: &'t str) -> Option<Node> {
+    fn leaf(&mut self, start: usize, spelled: &'t str) -> Option<Node> {
         let Some(parent) = self.open.last_mut() else {
-            return Some(Node::leaf(range, Field::PLAIN));
+            return Some(Node::leaf(spelled, start, Field::PLAIN));
         };
         if matches!(parent.content, Content::Object(_)) && parent.key.is_none() {
-            parent.key = Some((Node::leaf(range, Field::PLAIN), unescape(spelled)));
+            parent.key = Some((Node::leaf(spelled, start, Field::PLAIN), unescape(spelled)));
             return None;
         }
-        Some(Node::leaf(range, Field::of(&parent.name_of_next())))
+        Some(Node::leaf(spelled, start, Field::of(&parent.name_of_next())))
+    }
+
+    /// What is not looked into.
+    fn deep(&self, range: Range<usize>) -> Node {
+        let text = &self.text[range.start - self.offset..range.end - self.offset];
+        Node::leaf(text, range.start, Field::PLAIN)
     }
 }
 

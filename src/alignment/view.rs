@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::Record;
 use super::lens::{Lens, combine, hash_of};
-use super::{Field, sketch::Sketch};
+use super::sketch::Sketch;
 use crate::cassette::{Body, Headers, Interaction, Outcome};
 
 /// An interaction made ready to be laid beside another.
@@ -65,10 +65,10 @@ impl<'a> View<'a> {
         let method = hash_of(request.method.as_bytes());
         let segments = request.path_only().split('/').map(|segment| match is_number(segment) {
             true => 0,
-            false => Lens::Masked.text(segment, Field::PLAIN),
+            false => Lens::Masked.text(segment),
         });
         self.route = combine(std::iter::once(method).chain(segments));
-        let path = lens.text(&request.path, Field::PLAIN);
+        let path = lens.text(&request.path);
         self.request = combine([method, path, self.asked.look(lens)]);
         let said = self.answered.as_mut().map(|script| script.look(lens));
         self.response = match &self.interaction.outcome {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::known::Known;
-use super::{Renaming, Sort, words::words};
+use super::{Renaming, Said, Sort};
 
 /// How often two identifiers stood in the same place.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ const SURE: usize = 8;
 
 impl<'v> Votes<'v> {
     /// Two texts stand in the same place.
-    pub(super) fn hear(&mut self, old: &'v str, new: &'v str, known: &Known) {
+    pub(super) fn hear(&mut self, old: &Said<'v>, new: &Said<'v>, known: &Known) {
         let (pairs, weight) = identifiers(old, new);
         for (old, new) in pairs.filter(|(old, new)| known.is_old(old) && known.is_new(new)) {
             let first = self.counts.len();
@@ -46,26 +46,18 @@ impl<'v> Votes<'v> {
 /// The identifiers that stand in the same places of two texts, if there are as many in each, and what
 /// that weighs.
 fn identifiers<'v>(
-    old: &'v str,
-    new: &'v str,
+    old: &Said<'v>,
+    new: &Said<'v>,
 ) -> (impl Iterator<Item = (&'v str, &'v str)>, usize) {
-    let (olds, before) = apart(old);
-    let (news, after) = apart(new);
+    let [olds, news] = [old, new].map(|said| said.sorted(Sort::Identifier).collect::<Vec<_>>());
     let comparable = olds.len() == news.len();
-    let pairs = olds.into_iter().zip(news).filter(move |_| comparable);
-    (pairs, if before == after { SURE } else { 1 })
+    let weight = if between(old).eq(between(new)) { SURE } else { 1 };
+    (olds.into_iter().zip(news).filter(move |_| comparable), weight)
 }
 
-/// The identifiers of a text, and what stands between them, times left out.
-fn apart(text: &str) -> (Vec<&str>, Vec<&str>) {
-    let (mut found, mut between, mut rest) = (Vec::new(), Vec::new(), 0);
-    for (range, sort) in words(text) {
-        between.push(&text[rest..range.start]);
-        rest = range.end;
-        if sort == Sort::Identifier {
-            found.push(&text[range]);
-        }
-    }
-    between.push(&text[rest..]);
-    (found, between)
+/// What stands between the words of a text.
+fn between<'s>(said: &'s Said<'_>) -> impl Iterator<Item = &'s str> {
+    let starts = std::iter::once(0).chain(said.words.iter().map(|word| word.range.end));
+    let ends = said.words.iter().map(|word| word.range.start).chain([said.text.len()]);
+    starts.zip(ends).map(|(start, end)| &said.text[start..end])
 }

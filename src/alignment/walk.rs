@@ -2,17 +2,17 @@
 
 use super::sequence::{self, Step};
 use super::view::Script;
-use super::{Field, Kind, Member, Node, Record, View};
+use super::{Field, Kind, Member, Node, Record, Said, View};
 use crate::cassette::Headers;
 
 /// Walks through two interactions and tells each pair of texts in the same place, the old one first.
 pub(crate) fn walk<'v>(
     old: &'v View<'_>,
     new: &'v View<'_>,
-    told: &mut impl FnMut(&'v str, &'v str, Field),
+    told: &mut impl FnMut(Said<'v>, Said<'v>),
 ) {
     let (one, other) = (&old.interaction.request, &new.interaction.request);
-    told(&one.path, &other.path, Field::ID);
+    told(Said::of(&one.path, Field::ID), Said::of(&other.path, Field::ID));
     headers(&one.headers, &other.headers, told);
     scripts(&old.asked, &new.asked, told);
     if let (Some(one), Some(other)) = (old.interaction.response(), new.interaction.response()) {
@@ -23,19 +23,20 @@ pub(crate) fn walk<'v>(
     }
 }
 
-fn headers<'v>(old: &'v Headers, new: &'v Headers, told: &mut impl FnMut(&'v str, &'v str, Field)) {
+fn headers<'v>(old: &'v Headers, new: &'v Headers, told: &mut impl FnMut(Said<'v>, Said<'v>)) {
     for (name, value) in new.iter() {
         let before = new.iter().take_while(|(_, other)| !std::ptr::eq(*other, value));
         let nth = before.filter(|(other, _)| other.eq_ignore_ascii_case(name)).count();
         let partner = old.get_all(name).nth(nth);
         let text = |value: &'v bytes::Bytes| std::str::from_utf8(value).ok();
         if let (Some(old), Some(new)) = (partner.and_then(text), text(value)) {
-            told(old, new, Field::of(name));
+            let field = Field::of(name);
+            told(Said::of(old, field), Said::of(new, field));
         }
     }
 }
 
-fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(&'v str, &'v str, Field)) {
+fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(Said<'v>, Said<'v>)) {
     let (Some(one), Some(other)) = (old.as_str(), new.as_str()) else { return };
     let [olds, news] = [old, new].map(|script| script.records.iter().collect::<Vec<&Record>>());
     for step in sequence::records(&olds, &news) {
@@ -47,14 +48,12 @@ fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(&'v str, 
 }
 
 fn nodes<'v>(
-    (one, old): (&'v str, &Node),
-    (other, new): (&'v str, &Node),
-    told: &mut impl FnMut(&'v str, &'v str, Field),
+    (one, old): (&'v str, &'v Node),
+    (other, new): (&'v str, &'v Node),
+    told: &mut impl FnMut(Said<'v>, Said<'v>),
 ) {
     match (&old.kind, &new.kind) {
-        (Kind::Leaf(_), Kind::Leaf(field)) => {
-            told(&one[old.range.clone()], &other[new.range.clone()], *field);
-        }
+        (Kind::Leaf(before), Kind::Leaf(now)) => told(old.said(before, one), new.said(now, other)),
         (Kind::Object(olds), Kind::Object(news)) => {
             for (member, partner) in news.iter().zip(members(olds, news)) {
                 let Some(partner) = partner else { continue };

@@ -9,7 +9,8 @@ use super::shapes::{Basis, Value};
 use super::{cassettes, kinds, orders, parallel, promised_orders, requests, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
-use crate::message::{Messages, Trace};
+use crate::message::{Messages, Protocols, Trace};
+use crate::order::Order;
 
 /// What is known of one side.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +82,8 @@ struct Promise {
 
 impl Promises {
     fn of(known: Known<'_>) -> Self {
-        let traffic = Traffic::of(known.cassettes.iter().map(|(name, cassette)| (name, cassette)));
+        let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
+        let traffic = Traffic::by(&Protocols::default(), known.accepted, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
             (contract.endpoint.clone(), promise)
@@ -277,28 +279,35 @@ fn pair(endpoint: &Endpoint, old: Option<&Promise>, new: Option<&Promise>) -> Op
 
 /// Which messages follow which, in the cases of both sides.
 fn edges(old: Option<&Orders>, new: Option<&Orders>) -> Vec<CaseEdges> {
-    let cases = |orders: Option<&Orders>| -> BTreeMap<String, BTreeSet<_>> {
+    let cases = |orders: Option<&Orders>| -> BTreeMap<String, Order> {
         let cases = orders.into_iter().flat_map(|orders| {
             let name = |case| orders::case_name(case).unwrap_or_default();
-            orders.cases.iter().map(move |case| (name(case), case.order.neighbours()))
+            orders.cases.iter().map(move |case| (name(case), case.order.clone()))
         });
         cases.collect()
     };
     let (was, is) = (cases(old), cases(new));
     let names: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
-    let nothing = BTreeSet::new();
-    let case = |name: &String| {
-        let (old, new) = (was.get(name).unwrap_or(&nothing), is.get(name).unwrap_or(&nothing));
-        let edges = old.union(new).map(|edge| Edge {
-            from: edge.0.clone(),
-            to: edge.1.clone(),
-            state: match (old.contains(edge), new.contains(edge)) {
-                (true, true) => State::Kept,
-                (false, _) => State::New,
-                (true, false) => State::Lost,
-            },
-        });
-        CaseEdges { case: name.clone(), edges: edges.collect() }
-    };
-    names.into_iter().map(case).collect()
+    names.into_iter().map(|name| case(name, was.get(name), is.get(name))).collect()
+}
+
+fn case(name: &str, old: Option<&Order>, new: Option<&Order>) -> CaseEdges {
+    let neighbours = |order: Option<&Order>| order.map(Order::neighbours).unwrap_or_default();
+    let (was, is) = (neighbours(old), neighbours(new));
+    let edges = was.union(&is).map(|edge| Edge {
+        from: edge.0.clone(),
+        to: edge.1.clone(),
+        state: match (was.contains(edge), is.contains(edge)) {
+            (true, true) => State::Kept,
+            (false, _) => State::New,
+            (true, false) => State::Lost,
+        },
+    });
+    let expression = |order: Option<&Order>| order.map(|order| order.expression().clone());
+    CaseEdges {
+        case: name.to_owned(),
+        edges: edges.collect(),
+        old: expression(old),
+        new: expression(new),
+    }
 }

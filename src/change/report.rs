@@ -2,6 +2,7 @@
 
 use super::{Approval, Rule};
 use crate::contract::Endpoint;
+use crate::order::Expression;
 
 /// What changed from one side to the other. Faces in [`report`](crate::report) show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,6 +213,10 @@ pub struct CaseEdges {
     pub case: String,
     /// The edges, sorted.
     pub edges: Vec<Edge>,
+    /// The order before, if there was one.
+    pub old: Option<Expression>,
+    /// The order now, if there is one.
+    pub new: Option<Expression>,
 }
 
 /// That one type of message directly follows another.

@@ -14,6 +14,7 @@ mod record;
 mod recording;
 mod recover;
 mod replay;
+mod review;
 mod run;
 mod serve;
 mod show;
@@ -41,6 +42,7 @@ enum Command {
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
+    Review(review::Review),
     Diff(diff::Diff),
     Coverage(coverage::Coverage),
     Export(export::Export),
@@ -94,6 +96,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
+        Command::Review(review) => review.run(),
         Command::Diff(diff) => diff.run(),
         Command::Coverage(coverage) => coverage.run(),
         Command::Export(export) => export.run(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::tell::{GREEN, PLAIN, RED, count, hint, line};
-use crate::recorder::{Recording, Saved};
+use crate::recorder::{Kept, Recording, Saved};
 use crate::store::{self, mention, mention_path};
 
 /// Why what was recorded may be less than it should be.
@@ -67,10 +67,11 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
 }
 
 /// How much of a cassette is as it was.
-fn as_before(recorded: usize, kept: usize) -> String {
+fn as_before(recorded: usize, kept: Kept) -> String {
     match kept {
-        kept if kept >= recorded => ", all as before".to_owned(),
-        kept => format!(", {kept} as before"),
+        Kept { interactions, gone: 0 } if interactions >= recorded => ", all as before".to_owned(),
+        Kept { interactions, gone: 0 } => format!(", {interactions} as before"),
+        Kept { interactions, gone } => format!(", {interactions} as before and {gone} gone"),
     }
 }
 

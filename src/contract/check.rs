@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::history::Before;
 use super::message::Said;
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, History, Kinds, learn};
 use crate::cassette::Interaction;
 use crate::invariant::Invariant;
+use crate::message::Protocols;
 use crate::order::Witness;
 
 /// What a check has found about one endpoint.
@@ -47,9 +49,9 @@ impl Finding {
 /// Something that is not as accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
-    /// Which part of the contract: `order`, `invariants`, `events` or `body`.
+    /// Which part of the contract: `tag`, `order`, `invariants`, `events` or `body`.
     pub part: &'static str,
-    /// What is wrong, in words.
+    /// What is wrong, in words, with the places in the first answer where it is.
     pub what: String,
     /// In how many answers.
     pub count: usize,
@@ -73,30 +75,41 @@ pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
     findings
 }
 
-/// Breaches by part and words.
-type Found = BTreeMap<(&'static str, String), (usize, String)>;
+/// What is wrong, by part and by what is the same in other answers.
+type Found = BTreeMap<(&'static str, String), Flaw>;
+
+/// What is wrong in one answer or in several.
+struct Flaw {
+    /// In words, with what is so in the first answer only.
+    what: String,
+    count: usize,
+    place: String,
+}
 
 impl Contract {
     /// What is not as accepted in one interaction, each thing once; `earlier` is what came before it in
     /// its conversation, if that is known. One without a whole answer breaks nothing. The endpoint is
     /// not looked at.
     pub fn broken_by(&self, interaction: &Interaction, earlier: Option<&History>) -> Vec<Breach> {
-        let earlier = earlier.map(|history| (history, usize::MAX));
-        let answer = Answer::recorded(interaction, earlier, String::new(), Witness(0));
-        let found = answer.map(|answer| self.breaches(&answer)).unwrap_or_default();
-        let breach = |(part, what)| Breach { part, what, count: 1, place: String::new() };
-        found.into_iter().map(breach).collect()
+        let before = earlier.map(|history| Before { history, number: usize::MAX });
+        let protocols = Protocols::default();
+        let protocols = self.tag.as_ref().map_or(protocols.clone(), |told| protocols.with(told));
+        let answer = Answer::recorded(&protocols, interaction, before, String::new(), Witness(0));
+        let mut found = Found::new();
+        if let Some(answer) = answer {
+            self.look(&answer, before, &mut found);
+        }
+        found.into_iter().map(Breach::of).collect()
     }
 
     fn held_against(&self, traffic: &Traffic) -> Option<Finding> {
+        if self.tag.as_ref() != traffic.told(&self.endpoint) {
+            return Some(self.told_otherwise(traffic));
+        }
         let answers = traffic.answers(&self.endpoint);
         let mut found = Found::new();
         for answer in answers {
-            let breaches = self.breaches(answer);
-            for breach in breaches {
-                let (count, _) = found.entry(breach).or_insert_with(|| (0, answer.place.clone()));
-                *count += 1;
-            }
+            self.look(answer, answer.before(), &mut found);
         }
         if found.is_empty() {
             return None;
@@ -106,6 +119,7 @@ impl Contract {
         // A part that is kept stays as it is, also where somebody has widened it by hand.
         let proposed = Self {
             endpoint: self.endpoint.clone(),
+            tag: self.tag.clone(),
             order: if is_broken(ORDER) { learned.order } else { self.order.clone() },
             invariants: match is_broken(INVARIANTS) {
                 true => learned.invariants,
@@ -114,46 +128,66 @@ impl Contract {
             events: if is_broken(EVENTS) { learned.events } else { self.events.clone() },
             body: if is_broken(BODY) { learned.body } else { self.body.clone() },
         };
-        let breaches = found.into_iter().map(|((part, what), (count, place))| Breach {
-            part,
-            what,
-            count,
-            place,
-        });
-        let mut breaches: Vec<Breach> = breaches.collect();
+        let mut breaches: Vec<Breach> = found.into_iter().map(Breach::of).collect();
         breaches.sort_by_key(|breach| (part_number(breach.part), std::cmp::Reverse(breach.count)));
         Some(Finding::Broken { proposed, breaches })
     }
 
-    /// What is not as accepted in one answer, each thing once.
-    fn breaches(&self, answer: &Answer) -> Vec<(&'static str, String)> {
-        let mut found = Vec::new();
+    /// More was recorded since it was accepted, and shows what tells the types of the messages. All
+    /// that was said in other types is learned anew.
+    fn told_otherwise(&self, traffic: &Traffic) -> Finding {
+        let answers = traffic.answers(&self.endpoint);
+        let told = traffic.told(&self.endpoint).map_or_else(String::new, ToString::to_string);
+        let breach = Breach {
+            part: TAG,
+            what: format!("`{told}` tells the types of the messages"),
+            count: answers.len(),
+            place: answers.first().map_or_else(String::new, |answer| answer.place.clone()),
+        };
+        let proposed = learn::learn(&self.endpoint, traffic);
+        Finding::Broken { proposed, breaches: vec![breach] }
+    }
+
+    /// Adds what is not as accepted in one answer, each thing once.
+    fn look(&self, answer: &Answer, before: Option<Before<'_>>, found: &mut Found) {
+        let mut broken = BTreeMap::new();
         if let Some(word) = &answer.word {
-            let broken = match &self.order {
+            let out_of_order = match &self.order {
                 Some(orders) => orders.broken(&answer.situation, word),
                 None => vec!["messages came where none were accepted".to_owned()],
             };
-            found.extend(broken.into_iter().map(|what| (ORDER, what)));
+            broken.extend(out_of_order.into_iter().map(|what| ((ORDER, what.clone()), what)));
         }
-        let untied = answer.with_trace(|trace| Invariant::check(&self.invariants, trace));
-        found.extend(untied.iter().map(|violation| (INVARIANTS, violation.invariant.to_string())));
+        let untied = answer.with_trace(before, |trace| Invariant::check(&self.invariants, trace));
+        for violation in untied {
+            let key = (INVARIANTS, violation.invariant.to_string());
+            broken.entry(key).or_insert_with(|| violation.to_string());
+        }
         let events = answer.events.iter().flat_map(|said| unlike(self.events.as_ref(), said));
-        found.extend(events.map(|what| (EVENTS, what)));
+        broken.extend(events.map(|what| ((EVENTS, what.clone()), what)));
         let body = answer.body.iter().flat_map(|said| unlike(self.body.as_ref(), said));
-        found.extend(body.map(|what| (BODY, what)));
-        found.sort();
-        found.dedup();
-        found
+        broken.extend(body.map(|what| ((BODY, what.clone()), what)));
+        for (key, what) in broken {
+            let new = || Flaw { what, count: 0, place: answer.place.clone() };
+            found.entry(key).or_insert_with(new).count += 1;
+        }
     }
 }
 
+impl Breach {
+    fn of(((part, _), flaw): ((&'static str, String), Flaw)) -> Self {
+        Self { part, what: flaw.what, count: flaw.count, place: flaw.place }
+    }
+}
+
+const TAG: &str = "tag";
 const ORDER: &str = "order";
 const INVARIANTS: &str = "invariants";
 const EVENTS: &str = "events";
 const BODY: &str = "body";
 
 fn part_number(part: &str) -> usize {
-    [ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
+    [TAG, ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
 }
 
 /// What is wrong with a message.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::made_up::MadeUp;
 use super::message::Said;
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, Kinds, Orders};
@@ -14,25 +15,23 @@ pub(super) fn learn(endpoint: &Endpoint, traffic: &Traffic) -> Contract {
     let is_made_up = |word: &str| traffic.made_up.has(word);
     Contract {
         endpoint: endpoint.clone(),
+        tag: traffic.told(endpoint).cloned(),
         order: Orders::learn(answers, &is_made_up),
         invariants: invariants(answers),
-        events: kinds(answers.iter().map(|answer| &*answer.events), &is_made_up),
-        body: kinds(answers.iter().map(|answer| answer.body.as_slice()), &is_made_up),
+        events: kinds(answers.iter().map(|answer| &*answer.events), &traffic.made_up),
+        body: kinds(answers.iter().map(|answer| answer.body.as_slice()), &traffic.made_up),
     }
 }
 
 fn invariants(answers: &[Answer]) -> Vec<Invariant> {
     let mut learner = Learner::default();
-    for answer in answers.iter().filter(|answer| !answer.events.is_empty()) {
-        answer.with_trace(|trace| learner.learn(trace));
+    for answer in answers.iter().filter(|answer| answer.has_trace()) {
+        answer.with_trace(answer.before(), |trace| learner.learn(trace));
     }
     learner.finish()
 }
 
-fn kinds<'a>(
-    answers: impl Iterator<Item = &'a [Said]>,
-    is_made_up: &dyn Fn(&str) -> bool,
-) -> Option<Kinds> {
+fn kinds<'a>(answers: impl Iterator<Item = &'a [Said]>, made_up: &MadeUp) -> Option<Kinds> {
     let mut shapes: BTreeMap<&str, Shape> = BTreeMap::new();
     for (witness, said) in answers.enumerate() {
         let witness = u32::try_from(witness).unwrap_or(u32::MAX);
@@ -43,7 +42,9 @@ fn kinds<'a>(
     }
     let mut all = Shape::default();
     shapes.values().for_each(|shape| all.merge(shape));
-    let finish = |shape: &Shape| -> Schema { shape.finish().loosened(is_made_up) };
+    let finish = |shape: &Shape| -> Schema {
+        shape.finish().loosened(&|word| made_up.has(word), &|prefix| made_up.has_prefix(prefix))
+    };
     let one = (all.count() > 0).then(|| finish(&all))?;
     if shapes.len() == 1 || one.is_union() {
         return Some(Kinds::One(one));

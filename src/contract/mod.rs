@@ -7,6 +7,7 @@
 mod cases;
 mod check;
 mod endpoint;
+mod evidence;
 mod history;
 mod kinds;
 mod learn;
@@ -17,11 +18,13 @@ mod read;
 mod said;
 mod situation;
 mod source;
+mod tagging;
 mod text;
 mod traffic;
 
 pub use check::{Breach, Finding, check};
 pub use endpoint::Endpoint;
+pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
@@ -30,12 +33,15 @@ pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::invariant::Invariant;
+use crate::message::Told;
 
 /// What a server promises at one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
     /// Which one.
     pub endpoint: Endpoint,
+    /// What tells the types of its messages, where that is neither a known protocol nor usual.
+    pub tag: Option<Told>,
     /// In which order the messages of an answer come; nothing if an answer is none in messages.
     pub order: Option<Orders>,
     /// What ties the messages of a stream together.

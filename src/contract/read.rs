@@ -6,10 +6,11 @@ use std::str::FromStr;
 
 use super::situation::{Condition, Feature};
 use super::source::{Block, Mistake, Mistakes, Source};
-use super::text::{BODY, BY_KIND, EVENTS, INVARIANTS, ORDER, ORDERS, OTHERWISE, WHEN};
+use super::text::{BODY, BY_KIND, EVENTS, INVARIANTS, ORDER, ORDERS, OTHERWISE, TAG, WHEN};
 use super::{Case, Contract, Endpoint, Kinds, Orders};
 use crate::error::{Error, Kind};
 use crate::invariant::Invariant;
+use crate::message::Told;
 use crate::nearest;
 use crate::order::Order;
 use crate::shape::Schema;
@@ -20,7 +21,7 @@ const BY: &str = "order by request.";
 /// What stood there for a field that is not there.
 const MISSING: &str = "missing";
 
-const PARTS: [&str; 5] = [ORDER, ORDERS, INVARIANTS, EVENTS, BODY];
+const PARTS: [&str; 6] = [TAG, ORDER, ORDERS, INVARIANTS, EVENTS, BODY];
 
 impl FromStr for Contract {
     type Err = Error;
@@ -63,6 +64,7 @@ impl Reader {
         }
         let mut parts = Contract {
             endpoint: endpoint.clone().unwrap_or_default(),
+            tag: None,
             order: None,
             invariants: Vec::new(),
             events: None,
@@ -88,6 +90,7 @@ impl Reader {
         inside: &Block<'_>,
     ) {
         match name {
+            TAG => contract.tag = self.tag(inside),
             ORDER => contract.order = self.order(inside).map(Orders::one),
             ORDERS => contract.order = Some(self.orders(inside)),
             _ if name.starts_with(BY) => {
@@ -107,6 +110,18 @@ impl Reader {
                 }
             },
         }
+    }
+
+    fn tag(&mut self, block: &Block<'_>) -> Option<Told> {
+        let (text, places) = block.text();
+        let told = text.trim().parse().ok();
+        if told.is_none() {
+            let hint = Some(
+                "write a place such as `/kind_of_thing`, or `event` for the name of the event",
+            );
+            self.wrong(places.whole(&(0..text.len())), "this tells no types".to_owned(), hint);
+        }
+        told
     }
 
     fn order(&mut self, block: &Block<'_>) -> Option<Order> {

@@ -8,6 +8,7 @@ use super::{Case, Contract, Kinds, Orders};
 const WIDTH: usize = 92;
 
 /// The parts by name.
+pub(super) const TAG: &str = "tag";
 pub(super) const ORDER: &str = "order";
 pub(super) const ORDERS: &str = "orders";
 pub(super) const INVARIANTS: &str = "invariants";
@@ -24,6 +25,9 @@ pub(super) const OTHERWISE: &str = "otherwise";
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.endpoint)?;
+        if let Some(told) = &self.tag {
+            part(f, TAG, &told.to_string())?;
+        }
         if let Some(orders) = &self.order {
             let (name, text) = orders_text(orders);
             part(f, name, &text)?;

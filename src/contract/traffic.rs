@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::history::History;
+use super::history::{Before, History};
 use super::made_up::MadeUp;
 use super::said::alike;
 use super::situation::Situation;
-use super::{Endpoint, message::Said};
+use super::tagging::Tagging;
+use super::{Contract, Endpoint, message::Said};
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::correlate::{Ledger, Sign};
 use crate::invariant;
 use crate::json::Text;
-use crate::message::{Framing, Message, Messages, Tag, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Told, Trace};
 use crate::order::{Token, Witness, Word};
 
 /// What was recorded, sorted by endpoint.
@@ -20,6 +21,7 @@ use crate::order::{Token, Witness, Word};
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
     pub(super) made_up: MadeUp,
+    tagging: Tagging,
 }
 
 /// One recorded answer.
@@ -35,35 +37,53 @@ pub(crate) struct Answer {
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
     pub(crate) events: Vec<Said>,
+    /// The messages of an answer that is no stream and that says their types.
+    parts: Vec<Said>,
+    /// What came before it, and its number.
+    history: Option<(Arc<History>, usize)>,
     /// An answer that is no stream and JSON.
     pub(crate) body: Option<Said>,
-}
-
-/// What came before an interaction in its cassette.
-#[derive(Debug, Clone)]
-pub(super) struct Before {
-    pub(super) history: Arc<History>,
-    /// The number of the interaction, counted from 0.
-    pub(super) number: usize,
 }
 
 impl Traffic {
     /// Sorts what was recorded in these cassettes. Answers that were cut promise nothing and are left
     /// out.
     pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
+        Self::by(&Protocols::default(), &[], cassettes)
+    }
+
+    /// The same with other protocols than those that are known, and with what accepted contracts say
+    /// about types.
+    pub fn by<'a>(
+        protocols: &Protocols,
+        accepted: &[Contract],
+        cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
+    ) -> Self {
         let mut traffic = Self::default();
+        let mut found = Vec::new();
         for (name, cassette) in cassettes {
-            let ledger = Ledger::of(cassette).entries.into_iter();
+            let ledger = Ledger::of(cassette);
+            traffic.made_up.see(&ledger);
+            let entries = ledger.entries.into_iter();
             let returned =
-                ledger.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
+                entries.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
             let returned: HashSet<String> = returned.collect();
             let history = Arc::new(History::of(&cassette.interactions));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
                 traffic.made_up.hear(&interaction.request);
+                let whole = interaction.response().filter(|answer| answer.end == End::Complete);
+                let Some(response) = whole else { continue };
+                traffic.made_up.hear_answer(response);
+                let endpoint = Endpoint::of(&interaction.request, response, &returned);
                 let place = format!("{name} #{}", number + 1);
-                let before = Before { history: Arc::clone(&history), number };
-                traffic.add(interaction, place, &before, &returned);
+                let before = (Arc::clone(&history), number);
+                found.push((endpoint, interaction, response, place, before));
             }
+        }
+        let answers = found.iter().map(|(endpoint, _, response, ..)| (endpoint, *response));
+        traffic.tagging = Tagging::of(protocols, accepted, answers);
+        for (endpoint, interaction, _, place, before) in found {
+            traffic.add(endpoint, interaction, place, before);
         }
         traffic
     }
@@ -77,28 +97,33 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
+    /// What tells the types of the messages of an endpoint, where that is not known otherwise.
+    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
+        self.tagging.told(endpoint)
+    }
+
     fn add(
         &mut self,
+        endpoint: Endpoint,
         interaction: &Interaction,
         place: String,
-        before: &Before,
-        returned: &HashSet<String>,
+        before: (Arc<History>, usize),
     ) {
-        let whole = interaction.response().filter(|response| response.end == End::Complete);
-        let Some(response) = whole else { return };
-        let endpoint = Endpoint::of(&interaction.request, response, returned);
+        let protocols = self.tagging.protocols(&endpoint);
         let answers = self.answers.entry(endpoint).or_default();
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
-        let before = Some((&*before.history, before.number));
-        answers.extend(Answer::recorded(interaction, before, place, witness));
+        let known = Some(Before { history: &before.0, number: before.1 });
+        let answer = Answer::recorded(&protocols, interaction, known, place, witness);
+        answers.extend(answer.map(|answer| Answer { history: Some(before), ..answer }));
     }
 }
 
 impl Answer {
     /// What was recorded, if all of it came, and what came before it, as far as that is known.
     pub(super) fn recorded(
+        protocols: &Protocols,
         interaction: &Interaction,
-        before: Option<(&History, usize)>,
+        before: Option<Before<'_>>,
         place: String,
         witness: Witness,
     ) -> Option<Self> {
@@ -107,7 +132,7 @@ impl Answer {
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
         let situation = Situation::of(interaction, asked.as_deref(), before);
-        let messages = Messages::of(response);
+        let messages = Messages::by(protocols, response);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
@@ -115,26 +140,48 @@ impl Answer {
         let said = |message: &Message| {
             Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
         };
+        let body = whole(protocols, response, asked.as_deref()).filter(|_| !is_stream);
+        // What a question lists was said before, in whatever order.
+        let parts = messages.list.iter().filter(|_| named && !is_stream && !is_question);
         Some(Self {
             place,
-            word: ordered.then(|| word(&messages.list, witness)),
+            parts: parts.filter_map(said).collect(),
+            history: None,
+            word: ordered.then(|| word(protocols, &messages.list, witness)),
             events: events.filter_map(said).collect(),
-            body: whole(response, asked.as_deref()).filter(|_| !is_stream),
+            body,
             situation,
             asked,
         })
     }
 
-    /// The messages of a stream as a trace, to be held against what ties them together.
-    pub(crate) fn with_trace<T>(&self, use_it: impl FnOnce(&invariant::Trace<'_>) -> T) -> T {
-        let events: Vec<invariant::Event<'_>> = self.events.iter().map(Said::event).collect();
-        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events })
+    /// Whether it says something that may be tied together.
+    pub(super) fn has_trace(&self) -> bool {
+        !self.events.is_empty() || !self.parts.is_empty()
+    }
+
+    /// What came before it, if that is known.
+    pub(crate) fn before(&self) -> Option<Before<'_>> {
+        let (history, number) = self.history.as_ref()?;
+        Some(Before { history, number: *number })
+    }
+
+    /// The messages as a trace, to be held against what ties them together.
+    pub(crate) fn with_trace<T>(
+        &self,
+        before: Option<Before<'_>>,
+        use_it: impl FnOnce(&invariant::Trace<'_>) -> T,
+    ) -> T {
+        let said = self.events.iter().chain(&self.parts);
+        let events: Vec<invariant::Event<'_>> = said.map(Said::event).collect();
+        let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
+        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events, earlier })
     }
 }
 
-fn whole(response: &Response, asked: Option<&str>) -> Option<Said> {
+fn whole(protocols: &Protocols, response: &Response, asked: Option<&str>) -> Option<Said> {
     let text = json(&response.readable().bytes())?;
-    Some(Said::of(&Tag::of(&text, None), text, asked))
+    Some(Said::of(&protocols.tag(&text, None), text, asked))
 }
 
 /// The text of a body that is JSON.
@@ -142,8 +189,8 @@ fn json(body: &[u8]) -> Option<String> {
     Text::parse(body).map(|text| text.as_str().to_owned())
 }
 
-fn word(messages: &[Message], witness: Witness) -> Word {
-    let steps = Trace::of(messages).steps.into_iter();
+fn word(protocols: &Protocols, messages: &[Message], witness: Witness) -> Word {
+    let steps = Trace::by(protocols, messages).steps.into_iter();
     let tokens = steps.map(|step| {
         let said = step.messages.iter().map(|place| &*messages[*place].data);
         Token {
@@ -160,8 +207,8 @@ fn word(messages: &[Message], witness: Witness) -> Word {
 fn keys(data: &str) -> Vec<(String, String)> {
     let Some(json) = Text::parse(data.as_bytes()) else { return Vec::new() };
     let members = json.members().filter(|(name, value)| {
-        let is_key =
-            name.ends_with("_id") || name.ends_with("Id") || matches!(&**name, "id" | "index");
+        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
+        let is_key = ends || matches!(&**name, "id" | "index");
         is_key && value.container().is_none() && value.as_str() != "null"
     });
     members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()

@@ -10,6 +10,8 @@ use super::field::{Field, Path};
 pub enum Invariant {
     /// The field says the same in all events of a trace; another thing in other traces.
     Constant(Field),
+    /// The number is one more in each event: none was left out.
+    Counting(Field),
     /// The number grows from event to event.
     Increasing(Field),
     /// The number never falls.
@@ -20,6 +22,9 @@ pub enum Invariant {
     Echoes(Field, Path),
     /// The field says what the other field has said in an earlier event.
     Refers(Field, Field, Referred),
+    /// The field says what the other one has said before, in this answer or in an earlier one. A field
+    /// of the request has the type `request`.
+    RefersEarlier(Field, Field),
 }
 
 /// What becomes of what can be referred to.
@@ -35,10 +40,12 @@ impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Constant(field) => write!(f, "{field} constant"),
+            Self::Counting(field) => write!(f, "{field} increasing by 1"),
             Self::Increasing(field) => write!(f, "{field} increasing"),
             Self::NotDecreasing(field) => write!(f, "{field} not decreasing"),
             Self::Unique(field) => write!(f, "{field} unique"),
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
+            Self::RefersEarlier(field, to) => write!(f, "{field} refers to earlier {to}"),
             Self::Refers(field, to, Referred::Some) => write!(f, "{field} refers to {to}"),
             Self::Refers(field, to, Referred::Each) => {
                 write!(f, "{field} refers to {to}, each by the end")

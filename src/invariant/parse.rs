@@ -8,8 +8,16 @@ use super::field::{Field, Path, is_plain};
 use crate::nearest;
 
 /// What can hold, as it is written.
-const VERBS: [&str; 6] =
-    ["constant", "increasing", "not decreasing", "unique", "equals request.", "refers to "];
+const VERBS: [&str; 8] = [
+    "constant",
+    "increasing by 1",
+    "increasing",
+    "not decreasing",
+    "unique",
+    "equals request.",
+    "refers to earlier ",
+    "refers to ",
+];
 
 /// Something that is wrong with the text of an invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,6 +131,7 @@ impl<'t> Reader<'t> {
         let verb = VERBS.iter().find(|verb| self.eat(verb));
         let invariant = match verb.copied().ok_or_else(|| self.error(Problem::NoClaim))? {
             "constant" => Invariant::Constant(field),
+            "increasing by 1" => Invariant::Counting(field),
             "increasing" => Invariant::Increasing(field),
             "not decreasing" => Invariant::NotDecreasing(field),
             "unique" => Invariant::Unique(field),
@@ -133,6 +142,7 @@ impl<'t> Reader<'t> {
                     false => Invariant::Echoes(field, Path::written(&path)),
                 }
             }
+            "refers to earlier " => Invariant::RefersEarlier(field, self.field()?),
             _ => {
                 let to = self.field()?;
                 let each = self.eat(", each by the end");

@@ -1,5 +1,6 @@
 //! What happened, and the values in it that invariants speak of.
 
+use super::earlier::Earlier;
 use super::field::{Name, Path};
 use crate::json::{Container, Text};
 
@@ -17,6 +18,8 @@ pub struct Trace<'a> {
     pub request: Option<&'a str>,
     /// The events in order.
     pub events: &'a [Event<'a>],
+    /// What was said in earlier answers, if that is known.
+    pub earlier: Option<&'a dyn Earlier>,
 }
 
 /// A message of a stream.

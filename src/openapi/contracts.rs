@@ -36,17 +36,23 @@ pub fn to_json_schema(contracts: &[Contract]) -> Value {
 
 /// What is promised of each answer, or of each message of it.
 fn of_contract(contract: &Contract) -> Option<Value> {
-    let schema = contract.events.as_ref().or(contract.body.as_ref())?;
-    let mut schema = of_kinds(schema);
+    let mut schema = of_kinds(contract.events.as_ref().or(contract.body.as_ref())?);
     schema["title"] = contract.endpoint.to_string().into();
     Some(schema)
 }
 
-/// What messages look like: one of their kinds, where no field tells which.
+/// What messages look like: those of one kind, or of any.
 fn of_kinds(kinds: &Kinds) -> Value {
     match kinds {
         Kinds::One(schema) => plain(schema),
-        Kinds::Each(kinds) => json!({"anyOf": kinds.values().map(plain).collect::<Vec<_>>()}),
+        Kinds::Each(kinds) => {
+            let each = kinds.iter().map(|(kind, schema)| {
+                let mut schema = plain(schema);
+                schema["title"] = kind.as_str().into();
+                schema
+            });
+            json!({"anyOf": each.collect::<Vec<_>>()})
+        }
     }
 }
 
@@ -122,14 +128,14 @@ fn add(contract: &Contract, response: &mut Map<String, Value>) {
 
 fn stream(contract: &Contract, events: &Kinds) -> Value {
     let mut kind = Schema::any().to_open_api_stream(&contract.endpoint.media);
-    let content = ["/itemSchema/properties/data/contentSchema", "/itemSchema"];
-    let content = content.iter().find(|place| kind.pointer(place).is_some());
-    if let Some(items) = content.and_then(|place| kind.pointer_mut(place)) {
-        *items = of_kinds(events);
-    }
-    let ends = told(contract).is_some_and(|told| told.contains(DONE));
-    if let Some(data) = kind.pointer_mut("/itemSchema/properties/data").filter(|_| ends) {
-        *data = json!({"anyOf": [{"const": DONE}, data.take()]});
+    match kind.pointer_mut("/itemSchema/properties/data") {
+        None => kind["itemSchema"] = of_kinds(events),
+        Some(data) => {
+            data["contentSchema"] = of_kinds(events);
+            if told(contract).is_some_and(|told| told.contains(DONE)) {
+                *data = json!({"anyOf": [{"const": DONE}, data.take()]});
+            }
+        }
     }
     kind
 }

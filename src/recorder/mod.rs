@@ -20,7 +20,7 @@ mod tee;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
-pub use recording::{Course, Recording, Saved};
+pub use recording::{Course, Kept, Recording, Saved};
 #[cfg(feature = "cli")]
 pub use rescue::recover;
 pub use tape::{Tape, Wording};

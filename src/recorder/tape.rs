@@ -9,13 +9,13 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
-use super::recording::{Course, Recording, Saved};
+use super::recording::{Course, Kept, Recording, Saved};
 use super::rescue::rescue;
 use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
 use crate::redact::{Redactor, Secrets};
-use crate::renew::renew;
+use crate::renew::{Renewed, renew};
 use crate::rules::Rules;
 use crate::store::{self, Entry, Journal, Recovered};
 
@@ -157,19 +157,10 @@ impl Tape {
             Course::Whole | Course::BrokenOff => Saved::Cassette,
         };
         if recording.interactions > 0 {
-            let mut cassette = self.redactor.cassette(cassette);
-            let mut is_saved = false;
-            if let Some(old) = self.replaced(base, recording.saved) {
-                let renewed = renew(&old, cassette.into_inner());
-                recording.kept = Some(renewed.kept);
-                cassette = self.redactor.cassette(renewed.cassette);
-                // An older release may have laid out the same in another way.
-                is_saved = *cassette == old;
-            }
-            let name = recording.saved_name();
-            recording.path = Some(match is_saved {
-                true => store::path_of(&self.folder, &name),
-                false => store::save(&self.folder, &name, &cassette)?,
+            let cassette = self.redactor.cassette(cassette);
+            recording.path = Some(match self.replaced(base, recording.saved) {
+                None => store::save(&self.folder, &recording.saved_name(), &cassette)?,
+                Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
             });
         }
         self.journal.remove()?;
@@ -180,6 +171,17 @@ impl Tape {
     #[cfg(feature = "cli")]
     pub fn unfinished(&self) -> usize {
         self.state().open.len()
+    }
+
+    /// Saves a cassette in the words of the one whose place it takes.
+    fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
+        let Renewed { cassette, kept, gone } = renew(old, new);
+        recording.kept = Some(Kept { interactions: kept, gone });
+        if cassette == *old {
+            // It stays to the byte: an older release may have laid it out in another way.
+            return Ok(store::path_of(&self.folder, &self.name));
+        }
+        store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))
     }
 
     /// The cassette whose place is taken, if its words are to be used. One that cannot be read has

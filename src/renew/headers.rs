@@ -1,7 +1,7 @@
 //! Header fields.
 
 use super::settle::Settle;
-use crate::alignment::Field;
+use crate::alignment::{Field, Said};
 use crate::cassette::Headers;
 
 /// Fields that tell of one transfer and not of what is transferred.
@@ -34,7 +34,8 @@ pub(super) fn both(old: &Headers, new: &Headers, settle: Settle<'_>) -> Headers 
         let settled = match (partner, texts) {
             (Some(partner), _) if is_of_transfer(&folded) => partner.clone(),
             (_, Some((Ok(old), Ok(new)))) => {
-                settle.text(old, new, Field::of(name)).into_owned().into()
+                let said = [old, new].map(|text| Said::of(text, Field::of(name)));
+                settle.text(&said[0], &said[1]).into_owned().into()
             }
             _ => named(value, settle),
         };

@@ -36,6 +36,8 @@ pub struct Renewed {
     pub cassette: Cassette,
     /// How many of its interactions are as they were.
     pub kept: usize,
+    /// How many of the old one's are not in it any more.
+    pub gone: usize,
 }
 
 /// Tells a new recording in the words of the old one.
@@ -66,9 +68,11 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
     let interactions = order::restored(entries, &alignment.waits_old, old, &new);
     let kept = interactions.iter().filter(|(_, is_kept)| *is_kept).count();
     let interactions: Vec<_> = interactions.into_iter().map(|(it, _)| it).collect();
-    let is_same = interactions == old.interactions
-        && new.redactions == old.redactions
-        && new.interrupted == old.interrupted;
-    let recorded = if is_same { old.recorded.clone() } else { new.recorded.clone() };
-    Renewed { cassette: Cassette { recorded, interactions, ..new }, kept }
+    let is_same = interactions == old.interactions && new.interrupted == old.interrupted;
+    let cassette = match is_same {
+        // Rules that had nothing to redact are no change.
+        true => Cassette { rules: new.rules, ..old.clone() },
+        false => Cassette { interactions, ..new },
+    };
+    Renewed { cassette, kept, gone: alignment.only_old.len() }
 }

@@ -26,9 +26,9 @@ impl<'a> Render<'a> {
 
     fn value(&mut self, old: Option<&Node>, new: &Node) {
         match (old.map(|old| (old, &old.kind)), &new.kind) {
-            (Some((old, Kind::Leaf(_))), Kind::Leaf(field)) => {
-                let (before, now) = (&self.old[old.range.clone()], &self.new[new.range.clone()]);
-                let settled = self.settle.text(before, now, *field);
+            (Some((old, Kind::Leaf(before))), Kind::Leaf(now)) => {
+                let (before, now) = (old.said(before, self.old), new.said(now, self.new));
+                let settled = self.settle.text(&before, &now);
                 self.out.push_str(&settled);
             }
             (Some((_, Kind::Object(olds))), Kind::Object(news)) => self.object(olds, news, new),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::alignment::{Alignment, Field, Sides, Sort, View, texts, walk, words};
+use crate::alignment::{Alignment, Said, Sides, Sort, View, texts, walk, words};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::correlate::is_epoch;
 
@@ -28,8 +28,8 @@ impl Returned {
         let mut olds: HashMap<&str, HashSet<&str>> = HashMap::new();
         let mut news: HashMap<&str, HashSet<&str>> = HashMap::new();
         for pair in &alignment.pairs {
-            walk(&sides.old[pair.old], &sides.new[pair.new], &mut |old, new, field| {
-                let (before, now) = (values(old, field), values(new, field));
+            walk(&sides.old[pair.old], &sides.new[pair.new], &mut |old, new| {
+                let (before, now) = (values(&old), values(&new));
                 if before.len() == now.len() {
                     for (old, new) in before.into_iter().zip(now) {
                         olds.entry(new).or_default().insert(old);
@@ -53,6 +53,11 @@ impl Returned {
         found
     }
 
+    /// Whether nothing was given back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.olds.is_empty()
+    }
+
     /// Whether a value is exchanged on its own, where it stands.
     pub(super) fn is_free(&self, value: &str) -> bool {
         !self.kept.contains(value)
@@ -74,7 +79,7 @@ impl Returned {
                 edits.push(Edit::new(range, old.clone()));
             }
         };
-        words(&text).into_iter().for_each(|(range, _)| edit(range));
+        words(&text).into_iter().for_each(|word| edit(word.range));
         numbers(&text).for_each(&mut edit);
         for new in self.olds.keys().filter(|new| new.len() >= SEALED) {
             text.match_indices(new).for_each(|(at, _)| edit(at..at + new.len()));
@@ -92,22 +97,22 @@ fn sent<'v>(views: &'v [View<'_>]) -> HashSet<&'v str> {
     let mut given: HashSet<&str> = HashSet::new();
     let mut sent = HashSet::new();
     for view in views {
-        texts::asked(view, &mut |text, _| {
-            let numbers = numbers(text).map(|range| &text[range]);
-            let all = values(text, Field::PLAIN).into_iter().chain(numbers);
+        texts::asked(view, &mut |said| {
+            let numbers = numbers(said.text).map(|range| &said.text[range]);
+            let all = values(&said).into_iter().chain(numbers);
             sent.extend(all.filter(|value| given.contains(value)));
         });
-        texts::answered(view, &mut |text, field| given.extend(values(text, field)));
+        texts::answered(view, &mut |said| given.extend(values(&said)));
     }
     sent
 }
 
 /// The times in a text, and the text itself if it looks random.
-fn values(text: &str, field: Field) -> Vec<&str> {
-    let moments = words(text).into_iter().filter(|(_, sort)| *sort == Sort::Moment);
-    let ranges = moments.map(|(range, _)| range).chain(opaque(text));
-    let mut found: Vec<&str> = ranges.map(|range| &text[range]).collect();
-    if field.is_time {
+fn values<'v>(said: &Said<'v>) -> Vec<&'v str> {
+    let text = said.text;
+    let mut found: Vec<&str> = said.sorted(Sort::Moment).collect();
+    found.extend(opaque(text).map(|range| &text[range]));
+    if said.field.is_time {
         found.extend(numbers(text).map(|range| &text[range]));
     }
     found

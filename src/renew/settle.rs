@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::returned::Returned;
-use crate::alignment::{Field, Renaming, Sort, is_span, words};
+use crate::alignment::{Field, Renaming, Said, Sort, is_span};
 use crate::correlate::{is_epoch, is_moment};
 use crate::percent;
 
@@ -21,10 +21,14 @@ impl Settle<'_> {
     }
 
     /// A text that stands where an old one stood: the old one if only names and times differ.
-    pub(super) fn text<'t>(&self, old: &'t str, new: &'t str, field: Field) -> Cow<'t, str> {
-        let named = self.named(new);
-        let is_same = named == old || self.is_alike(old, new, field);
-        if is_same { Cow::Borrowed(old) } else { named }
+    pub(super) fn text<'t>(&self, old: &Said<'t>, new: &Said<'t>) -> Cow<'t, str> {
+        if self.is_alike(old, new) {
+            return Cow::Borrowed(old.text);
+        }
+        if new.words.is_empty() && self.returned.is_empty() {
+            return Cow::Borrowed(new.text);
+        }
+        self.named(new.text)
     }
 
     /// The target of a request; what is percent-encoded in it is read.
@@ -38,7 +42,8 @@ impl Settle<'_> {
         }
         let piece = |(old, new): (&String, &String)| {
             let (before, now) = (percent::form_decoded(old), percent::form_decoded(new));
-            let is_same = *self.text(&before, &now, Field::PLAIN) == *before;
+            let said = [&before, &now].map(|text| Said::of(text, Field::PLAIN));
+            let is_same = *self.text(&said[0], &said[1]) == *before;
             // A character may be encoded in one and not in the other.
             let is_alike = old.matches('%').count() == new.matches('%').count();
             if is_same && is_alike { old.clone() } else { self.named(new).into_owned() }
@@ -47,29 +52,30 @@ impl Settle<'_> {
     }
 
     /// Whether only names and times differ, and may.
-    fn is_alike(&self, old: &str, new: &str, field: Field) -> bool {
-        if is_span(old, field) && is_span(new, field) {
+    fn is_alike(&self, old: &Said<'_>, new: &Said<'_>) -> bool {
+        if is_span(old.text, new.field) && is_span(new.text, new.field) {
             return true;
         }
-        let [before, now] = [old, new].map(|text| text.trim_matches('"'));
-        if field.is_time && self.is_free(before, now) && is_time(before, now) {
+        let [before, now] = [old, new].map(|said| said.text.trim_matches('"'));
+        if new.field.is_time && self.is_free(before, now) && is_time(before, now) {
             return true;
         }
-        let (olds, news) = (words(old), words(new));
-        if olds.len() != news.len() {
+        if old.words.len() != new.words.len() {
             return false;
         }
         let (mut one, mut other) = (0, 0);
-        for ((before, sort), (now, other_sort)) in olds.into_iter().zip(news) {
-            if sort != other_sort || old[one..before.start] != new[other..now.start] {
+        for (before, now) in old.words.iter().zip(new.words.iter()) {
+            let between = (&old.text[one..before.range.start], &new.text[other..now.range.start]);
+            let words = (&old.text[before.range.clone()], &new.text[now.range.clone()]);
+            if before.sort != now.sort
+                || between.0 != between.1
+                || !self.is_word(now.sort, words.0, words.1)
+            {
                 return false;
             }
-            (one, other) = (before.end, now.end);
-            if !self.is_word(sort, &old[before], &new[now]) {
-                return false;
-            }
+            (one, other) = (before.range.end, now.range.end);
         }
-        old[one..] == new[other..]
+        old.text[one..] == new.text[other..] || self.returned.is_called(now, before)
     }
 
     /// Whether a word may stay as it was.
@@ -122,7 +128,8 @@ mod tests {
     fn check(old: &str, new: &str, field: &str, expected: bool) {
         let (renaming, returned) = (Renaming::default(), Returned::default());
         let settle = Settle { renaming: &renaming, returned: &returned };
-        let kept = settle.text(old, new, Field::of(field)) == old;
+        let [before, now] = [old, new].map(|text| Said::of(text, Field::of(field)));
+        let kept = settle.text(&before, &now) == old;
         assert_eq!(kept, expected, "{old} {new}");
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Contract, Finding, Traffic};
 use crate::error::{Error, Kind, Result};
+use crate::message::Protocols;
 use crate::store;
 
 /// What cassettes show, beside what was accepted.
@@ -33,7 +34,7 @@ pub(crate) fn checked(cassettes: &Path, only: Option<&Path>) -> Result<Checked> 
             "name the folder of the cassettes; a first one is recorded by `retape record`",
         ));
     }
-    let mut findings = contract::check(&traffic(&loaded), &accepted);
+    let mut findings = contract::check(&traffic(cassettes, &loaded, &accepted)?, &accepted);
     let mut kept = accepted.clone();
     if let Some(only) = only {
         let is_it = |(name, _): &(Name, Cassette)| store::path_of(cassettes, name) == only;
@@ -41,7 +42,7 @@ pub(crate) fn checked(cassettes: &Path, only: Option<&Path>) -> Result<Checked> 
         if one.is_empty() {
             return Err(Error::new(Kind::NothingToCheck).at(only));
         }
-        let one = traffic(&one);
+        let one = traffic(cassettes, &one, &accepted)?;
         let shown = |contract: &Contract| one.endpoints().any(|it| *it == contract.endpoint);
         kept.retain(shown);
         let found = contract::check(&one, &kept);
@@ -58,6 +59,15 @@ pub(crate) fn load(cassettes: &Path) -> Result<Vec<(Name, Cassette)>> {
 }
 
 /// What was recorded in cassettes, sorted by endpoint.
-pub(crate) fn traffic(loaded: &[(Name, Cassette)]) -> Traffic {
-    Traffic::of(loaded.iter().map(|(name, cassette)| (name, cassette)))
+///
+/// # Errors
+///
+/// If `retape.toml` cannot be read.
+pub(crate) fn traffic(
+    cassettes: &Path,
+    loaded: &[(Name, Cassette)],
+    accepted: &[Contract],
+) -> Result<Traffic> {
+    let protocols = Protocols::of(&store::find_config(cassettes)?);
+    Ok(Traffic::by(&protocols, accepted, loaded.iter().map(|(name, cassette)| (name, cassette))))
 }

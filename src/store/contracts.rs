@@ -66,6 +66,15 @@ pub fn accept(cassettes: &Path, contract: &Contract) -> Result<()> {
     remove(&file(cassettes, &contract.endpoint, PENDING))
 }
 
+/// Lets the contract of one endpoint wait no longer; what is accepted stays.
+///
+/// # Errors
+///
+/// If its file cannot be removed.
+pub fn reject(cassettes: &Path, endpoint: &Endpoint) -> Result<()> {
+    remove(&file(cassettes, endpoint, PENDING))
+}
+
 /// Takes an accepted contract back.
 ///
 /// # Errors

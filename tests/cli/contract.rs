@@ -164,7 +164,7 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
         expected what holds of the field (line 6, column 7)
           6 |     a growing
             |       ^^^^^^^
-          hint: known here: `constant`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to`
+          hint: known here: `constant`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to earlier`, `refers to`
         no type is called `strin` (line 9, column 13)
           9 |       name: strin
             |             ^^^^^
@@ -185,4 +185,36 @@ fn one_contract_is_accepted_and_a_misspelt_one_is_not_passed_over() {
     let (status, _, said) = run(&stage, &["accept", "/v1/agent/"]);
     assert_eq!(status, Some(1));
     assert!(said.contains("has `/v1/agent/` in its first line"), "{said}");
+}
+
+#[test]
+fn evidence_is_told_to_people_and_to_programs() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+
+    let (status, told, _) = run(&stage, &["check", "--evidence"]);
+    assert_eq!(status, Some(0));
+    assert!(told.contains("order coverage"), "{told}");
+    let step = "⊢ → reasoning_message                approve_steps #4 step 1";
+    assert!(told.lines().any(|line| line.ends_with(step)), "{told}");
+    assert!(told.contains("only one answer shows"), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() <= 90), "{told}");
+
+    let (status, json, _) = run(&stage, &["check", "--evidence", "--format", "json"]);
+    assert_eq!(status, Some(0));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["findings"], serde_json::json!([]));
+    assert!(json["evidence"]["endpoints"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn findings_are_told_to_programs() {
+    let stage = stage();
+
+    let (status, json, _) = run(&stage, &["check", "--format", "json"]);
+
+    assert_eq!(status, Some(1));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["findings"][0]["kind"], "new");
+    assert_eq!(json.get("evidence"), None);
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
-# interpreters in $python and $mcp and the binary in $retape. `sort_scenarios` puts the names that were
-# asked for into $letta_scenarios and $mcp_scenarios, and says in $letta_asked and $mcp_asked whether
-# there is anything to do.
+# interpreters in $python, $mcp, $providers and $ag_ui and the binary in $retape. `sort_scenarios` puts
+# the names that were asked for into $letta_scenarios, $mcp_scenarios, $providers_scenarios and
+# $ag_ui_scenarios, and says in $letta_asked, $page_asked and so on whether there is anything to do.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
@@ -45,6 +45,19 @@ install_typescript_sdk() {
     cp "$folder/package-lock.json" "$folder/node_modules/installed.json"
 }
 
+# Finds a Chromium, or installs that of the distribution.
+need_chromium() {
+    local name
+    for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
+        chromium=$(command -v "$name") && return
+    done
+    if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+        apt-get install -y chromium >/dev/null 2>&1 ||
+            { apt-get update && apt-get install -y chromium; } >/dev/null 2>&1
+    fi
+    chromium=$(command -v chromium) || fail "Chromium is missing; install it, or name it in CHROMIUM"
+}
+
 build_retape() {
     need cargo "install Rust from https://rustup.rs"
     (cd "$root" && cargo build --quiet --release --bin retape) || fail "retape cannot be built"
@@ -52,15 +65,20 @@ build_retape() {
 }
 
 sort_scenarios() {
-    letta_scenarios=() mcp_scenarios=()
+    letta_scenarios=() mcp_scenarios=() providers_scenarios=() ag_ui_scenarios=() page_asked=$(($# == 0))
     for scenario in "$@"; do
         case $scenario in
+        page) page_asked=1 ;;
         mcp/*) mcp_scenarios+=("$scenario") ;;
+        openai/* | anthropic/*) providers_scenarios+=("$scenario") ;;
+        ag-ui/*) ag_ui_scenarios+=("$scenario") ;;
         *) letta_scenarios+=("$scenario") ;;
         esac
     done
     letta_asked=$(($# == 0 || ${#letta_scenarios[@]} > 0))
     mcp_asked=$(($# == 0 || ${#mcp_scenarios[@]} > 0))
+    providers_asked=$(($# == 0 || ${#providers_scenarios[@]} > 0))
+    ag_ui_asked=$(($# == 0 || ${#ag_ui_scenarios[@]} > 0))
 }
 
 prepare() {
@@ -73,6 +91,18 @@ prepare() {
     if ((mcp_asked)); then
         install_python_sdk "$clients/mcp"
         mcp=$clients/mcp/.venv/bin/python
+    fi
+    if ((page_asked)); then
+        need node "install Node.js 20 or later"
+        need_chromium
+    fi
+    if ((providers_asked)); then
+        install_python_sdk "$clients/providers"
+        providers=$clients/providers/.venv/bin/python
+    fi
+    if ((ag_ui_asked)); then
+        install_python_sdk "$clients/ag-ui"
+        ag_ui=$clients/ag-ui/.venv/bin/python
     fi
     build_retape
 }

@@ -114,6 +114,8 @@ const ANSWERS: &[&str] = &[
 ];
 const REFUSES: &[&str] = &[r#"{"type":"end","why":"failed"}"#, r#"{"type":"error"}"#];
 
+const APPROVED_CALL: [(&str, &[&str]); 2] = [(ASK, CALLS), (APPROVE, ANSWERS)];
+
 fn conversation(turns: &Turns, number: usize) -> Vec<Interaction> {
     let numbered = |text: &str| text.replace('#', &number.to_string());
     let turn = |(asked, events): &(&str, &[&str])| {
@@ -229,7 +231,7 @@ fn conditions_are_read_as_they_are_written() {
     let text = "\
 POST /chat -> 200 text/event-stream
   orders
-    when messages[].role=\"tool\" and \"user\", stream missing, call_id known, parent_id unknown
+    when messages[].role=\"tool\" and \"user\", stream missing, text present, call_id known, parent_id unknown
       a
     when after end[why=\"waiting\"]
       b
@@ -242,4 +244,154 @@ POST /chat -> 200 text/event-stream
     let contract: Contract = text.parse().unwrap();
 
     assert_eq!(contract.to_string(), text);
+}
+
+#[test]
+fn what_comes_back_refers_to_an_earlier_answer() {
+    let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
+    let text = contract.to_string();
+    assert!(!text.contains("refers to"), "three times are too few: {text}");
+
+    let contract = taught(&[&APPROVED_CALL as &Turns; 2]);
+
+    let text = contract.to_string();
+    assert!(text.contains("    request.call_id refers to earlier call.call_id\n"), "{text}");
+    assert!(text.contains("    return.call_id refers to earlier call.call_id\n"), "{text}");
+    assert_eq!(text.parse::<Contract>().unwrap(), contract);
+}
+
+#[test]
+fn what_refers_to_nothing_is_told_with_its_place() {
+    let contract = taught(&[&APPROVED_CALL as &Turns; 2]);
+    let turns = conversation(&[(ASK, CALLS), (APPROVE, ANSWERS)], 77);
+    let broken = |earlier: Option<&History>| -> Vec<String> {
+        let breaches = contract.broken_by(&turns[1], earlier).into_iter();
+        breaches.filter(|breach| breach.part == "invariants").map(|breach| breach.what).collect()
+    };
+
+    assert_eq!(broken(Some(&History::of(&turns[..1]))), [""; 0]);
+    assert_eq!(broken(None), [""; 0], "what is not known breaks nothing");
+    assert_eq!(
+        broken(Some(&History::of(&[]))),
+        [
+            "request.call_id refers to earlier call.call_id: \
+             `call-9f8e7d6c5b4a77` at /call_id of the request refers to nothing before",
+            "return.call_id refers to earlier call.call_id: \
+             `call-9f8e7d6c5b4a77` at /call_id of event 1 refers to nothing before",
+        ]
+    );
+}
+
+#[test]
+fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
+    let list = |number: usize| {
+        let asked = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/list"}}"#);
+        let said = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"tools":[]}}}}"#);
+        (asked, vec![said])
+    };
+    let call = |number: usize| {
+        let asked = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call"}}"#);
+        let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"done":1}}"#;
+        let said = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"text":"ok"}}}}"#);
+        (asked, vec![progress.to_owned(), said])
+    };
+    let turns = (0..8).map(|number| if number % 2 == 0 { list(number) } else { call(number) });
+    let interactions = turns.map(|(asked, said)| {
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let mut interaction = interaction("", 0, &said);
+        interaction.request.body = asked.into();
+        interaction
+    });
+    let cassette = Cassette { interactions: interactions.collect(), ..Cassette::default() };
+    let name = Name::new("rpc").unwrap();
+
+    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    insta::assert_snapshot!(contract, @r#"
+    POST /chat -> 200 text/event-stream
+      orders
+        when method="tools/call"
+          notifications/progress result
+        when method="tools/list"
+          result
+      invariants
+        result.id equals request.id
+      events by kind
+        notifications/progress
+          object
+            jsonrpc: string
+            method: string
+            params: object
+              done: integer
+        result of tools/call
+          object
+            jsonrpc: string
+            id: integer
+            result: object
+              text: string
+        result of tools/list
+          object
+            jsonrpc: string
+            id: integer
+            result: object
+              tools: []
+    "#);
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), *contract);
+    let mut other = cassette.interactions[0].clone();
+    other.request.body = r#"{"jsonrpc":"2.0","id":0,"method":"tools/call"}"#.into();
+    let breaches = contract.broken_by(&other, None);
+    assert!(
+        breaches.iter().any(|breach| breach.what.starts_with("`result of tools/call`")),
+        "{breaches:?}"
+    );
+}
+
+#[test]
+fn what_a_client_has_made_up_is_no_constant() {
+    let said: Vec<String> = (0..6)
+        .map(|number| {
+            format!(r#"{{"type":"call","name":"get_code","state":"in_progress","n":{number}}}"#)
+        })
+        .collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let mut with_tool = interaction("", 0, &said);
+    with_tool.request.body = r#"{"tools":["get_code"],"state":"open"}"#.into();
+    let cassette = Cassette { interactions: vec![with_tool], ..Cassette::default() };
+    let name = Name::new("tools").unwrap();
+
+    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    let text = contract.to_string();
+    assert!(text.contains("name: string") && text.contains(r#"state: "in_progress""#), "{text}");
+}
+
+#[test]
+fn a_field_that_is_there_or_not_decides() {
+    let turn = |number: usize| {
+        let (asked, said): (_, &[&str]) = match number % 2 {
+            0 => (
+                format!(r#"{{"call":{{"token":{number}}}}}"#),
+                &[r#"{"type":"part"}"#, r#"{"type":"end"}"#],
+            ),
+            _ => (r#"{"call":{}}"#.to_owned(), &[r#"{"type":"end"}"#]),
+        };
+        let mut interaction = interaction("", number, said);
+        interaction.request.body = asked.into();
+        interaction
+    };
+    let cassette = Cassette { interactions: (0..8).map(turn).collect(), ..Cassette::default() };
+    let name = Name::new("calls").unwrap();
+
+    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    insta::assert_snapshot!(order_of(contract), @r"
+    orders
+      when call.token present
+        part end
+      otherwise
+        end
+    ");
 }

@@ -2,6 +2,7 @@
 
 mod github;
 mod headline;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -9,6 +10,8 @@ mod markup;
 mod sarif;
 mod text;
 mod told;
+
+pub(super) use text::change_text;
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,6 +29,8 @@ pub enum Face {
     Text,
     /// One comment on a pull request.
     Markdown,
+    /// One page to look at, in a file of its own that needs no network.
+    Html,
     /// For programs: all that there is.
     Json,
     /// JUnit XML, for build servers.
@@ -38,9 +43,10 @@ pub enum Face {
 
 impl Face {
     /// All of them, with the name of each and the endings of its files.
-    pub const ALL: [(Self, &'static str, &'static [&'static str]); 6] = [
+    pub const ALL: [(Self, &'static str, &'static [&'static str]); 7] = [
         (Self::Text, "text", &["txt"]),
         (Self::Markdown, "markdown", &["md", "markdown"]),
+        (Self::Html, "html", &["html", "htm"]),
         (Self::Json, "json", &["json"]),
         (Self::Junit, "junit", &["xml"]),
         (Self::Sarif, "sarif", &["sarif"]),
@@ -59,6 +65,7 @@ pub fn changes(report: &Report, face: Face, colour: Colour) -> String {
     match face {
         Face::Text => text::text(report, colour),
         Face::Markdown => markdown::markdown(report),
+        Face::Html => html::html(report),
         Face::Json => json::json(report),
         Face::Junit => junit::junit(report),
         Face::Sarif => sarif::sarif(report),

@@ -1,0 +1,64 @@
+// A contract, before and now: its orders drawn, its lines below.
+
+const AROUND = 3;
+
+function drawContract(body, data) {
+  for (const order of data.orders) body.append(drawnCase(order, body));
+  body.append(textOf(data.lines));
+}
+
+/** The order of one case, as a railroad and by the edges that came and went. */
+function drawnCase(order, where) {
+  const edge = (sign, state) => ([from, to]) => {
+    const said = `${from ?? "the beginning"} → ${to ?? "the end"}`;
+    return el(`li.${state}`, { "data-sign": sign }, el("code", {}, said));
+  };
+  const edges = [...order.new.map(edge("+", "new")), ...order.lost.map(edge("−", "lost"))];
+  const said = edges.map((edge) => `${edge.dataset.sign} ${edge.textContent}`).join(", ");
+  return el(
+    "div.case",
+    {},
+    caption(order),
+    railroad(order.track, roomIn(where), said || "no other edges"),
+    edges.length > 0 ? el("ul.edges", { "aria-label": "edges that are new or lost" }, edges) : null,
+  );
+}
+
+/** For which requests it is, and on which side if it is on one only. */
+function caption({ case: asked, side }) {
+  if (asked === "" && !side) return null;
+  const requests = asked === "" ? "for all requests" : "for requests of which ";
+  return el("p", {}, side ? el("b", {}, `${side} `) : null, requests, el("code", {}, asked));
+}
+
+/** All lines, those that are alike folded but for a few. */
+function textOf(lines) {
+  const near = lines.map(() => false);
+  lines.forEach(([sign], at) => {
+    if (sign === " ") return;
+    near.fill(true, Math.max(0, at - AROUND), at + AROUND + 1);
+  });
+  const text = el("div.text");
+  for (let at = 0; at < lines.length; ) {
+    let end = at;
+    while (end < lines.length && near[end] === near[at]) end += 1;
+    const part = lines.slice(at, end);
+    text.append(...(near[at] || part.length < 4 ? part.map(drawnLine) : [fold(part)]));
+    at = end;
+  }
+  return text;
+}
+
+function fold(lines) {
+  const button = el("button.fold", { type: "button" }, `⋯ ${counted(lines.length, "line")} alike`);
+  button.addEventListener("click", () => button.replaceWith(...lines.map(drawnLine)));
+  return button;
+}
+
+/** A line: its sign, and its parts, of which every second one differs. */
+function drawnLine([sign, ...parts]) {
+  const state = { "+": ".new", "-": ".lost" }[sign] ?? "";
+  const shown = sign === "-" ? "−" : sign;
+  const pieces = parts.map((part, at) => (at % 2 === 1 ? el("mark", {}, part) : part));
+  return el(`div.line${state}`, { "data-sign": shown }, el("span", {}, pieces));
+}
