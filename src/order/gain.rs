@@ -230,8 +230,8 @@ impl Automaton {
                 let Atom::Event(pattern) = &self.atoms[*atom] else { continue };
                 for phase in phase.after(&pattern.tag_or_any(), pair) {
                     let next = (*next, phase);
-                    if let Entry::Vacant(entry) = came.entry(next) {
-                        entry.insert(Some((*atom, at)));
+                    if let Entry::Vacant(first) = came.entry(next) {
+                        first.insert(Some((*atom, at)));
                         open.push_back(next);
                     }
                 }

@@ -226,12 +226,12 @@ fn yaml(file: &str) -> YamlOwned {
     YamlOwned::load_from_str(&text).unwrap().remove(0)
 }
 
-fn members<'y>(mapping: &'y YamlOwned) -> Vec<(String, &'y YamlOwned)> {
+fn members(mapping: &YamlOwned) -> Vec<(String, &YamlOwned)> {
     let members = mapping.as_mapping().unwrap().iter();
     members.map(|(name, value)| (text(name).to_owned(), value)).collect()
 }
 
-fn text<'y>(value: &'y YamlOwned) -> &'y str {
+fn text(value: &YamlOwned) -> &str {
     value.as_str().unwrap()
 }
 
