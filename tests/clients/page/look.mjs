@@ -138,6 +138,7 @@ await check("an order is drawn with the way that is new in it", async () => {
   await page.ask(`document.querySelector('${id} summary').click()`);
   await page.until(`document.querySelector('${id} svg path.way')`);
   assert.match(await page.ask(`document.querySelector('${id} svg').getAttribute('aria-label')`), /stop_reason/);
+  await page.ask(`document.querySelector('${id}').scrollIntoView({ block: "center" })`);
   await picture(page, "order");
 });
 
