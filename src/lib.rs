@@ -64,7 +64,7 @@
 //! - [`session`], [`mount()`]: what a test calls.
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
+//! - [`report`]: tells people; [`change`]: what changed in what is promised; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
 //!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
 //!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its

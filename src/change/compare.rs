@@ -6,7 +6,7 @@ use super::draft::{Draft, Position, Shown};
 use super::report::{CaseEdges, Change, ContractPair, Edge, Part, Report, Side, State, Verdict};
 use super::rule::Rule;
 use super::shapes::{self, Basis, Value};
-use super::{cassettes, orders, ties};
+use super::{cassettes, orders, parallel, promised_orders, requests, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
 use crate::message::{Messages, Trace};
@@ -31,17 +31,26 @@ pub struct Known<'a> {
 /// The contract of an endpoint is the accepted one as far as the recordings of the same side keep it;
 /// where they do not, and where none was accepted, it is what they teach.
 pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
-    let (was, is) = (Promises::of(old), Promises::of(new));
+    let (was, is) = parallel::both(|| Promises::of(old), || Promises::of(new));
+    let endpoints: BTreeSet<&Endpoint> = was.all.keys().chain(is.all.keys()).collect();
+    let endpoints: Vec<&Endpoint> = endpoints.into_iter().collect();
+    let cassettes = cassettes::pairs(old.cassettes, new.cassettes);
+    let drafts = parallel::each(&endpoints, |endpoint| {
+        match (was.all.get(endpoint), is.all.get(endpoint)) {
+            (Some(old), Some(new)) => {
+                let answers = [&was, &is].map(|side| side.traffic.answers(endpoint));
+                at_endpoint(old, new, answers)
+            }
+            (old, _) => vec![appeared(endpoint, old.is_some(), &was, &is)],
+        }
+    });
     let mut changes = Vec::new();
     let mut contracts = Vec::new();
-    let endpoints: BTreeSet<&Endpoint> = was.all.keys().chain(is.all.keys()).collect();
-    for endpoint in endpoints {
-        let drafts = match (was.all.get(endpoint), is.all.get(endpoint)) {
-            (Some(old), Some(new)) => at_endpoint(old, new, is.traffic.answers(endpoint)),
-            (old, _) => vec![appeared(endpoint, old.is_some(), &was, &is)],
-        };
+    let mut refused = was.at_endpoints(requests::refused(&cassettes));
+    for (endpoint, drafts) in endpoints.into_iter().zip(drafts) {
+        let drafts = drafts.into_iter().chain(refused.remove(endpoint).unwrap_or_default());
         changes.extend(
-            drafts.into_iter().map(|draft| {
+            drafts.map(|draft| {
                 draft.finish(endpoint, &|shown| number_of_message(new.cassettes, shown))
             }),
         );
@@ -55,7 +64,7 @@ pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
         new: is.side(new),
         changes,
         contracts,
-        cassettes: cassettes::pairs(old.cassettes, new.cassettes),
+        cassettes,
         stale: Vec::new(),
     }
 }
@@ -98,6 +107,28 @@ impl Promises {
         }
     }
 
+    /// Sorts changes by the endpoint at which something was recorded on this side; each once.
+    fn at_endpoints(&self, all: Vec<(String, Draft)>) -> BTreeMap<Endpoint, Vec<Draft>> {
+        let mut sorted: BTreeMap<Endpoint, Vec<Draft>> = BTreeMap::new();
+        let places: BTreeMap<&str, &Endpoint> = self
+            .traffic
+            .endpoints()
+            .flat_map(|endpoint| {
+                let answers = self.traffic.answers(endpoint).iter();
+                answers.map(move |answer| (answer.place.as_str(), endpoint))
+            })
+            .collect();
+        for (place, draft) in all {
+            let Some(endpoint) = places.get(place.as_str()) else { continue };
+            let drafts = sorted.entry((*endpoint).clone()).or_default();
+            match (drafts.iter_mut().find(|other| other.is(&draft)), &draft.shown) {
+                (Some(known), Some(shown)) => known.seen(&shown.place, shown.at),
+                _ => drafts.push(draft),
+            }
+        }
+        sorted
+    }
+
     /// Who shows an endpoint first.
     fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
         let answers = self.traffic.answers(endpoint);
@@ -121,13 +152,11 @@ impl Promise {
     }
 }
 
-fn at_endpoint(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
+fn at_endpoint(old: &Promise, new: &Promise, [before, answers]: [&[Answer]; 2]) -> Vec<Draft> {
     let mut drafts = Vec::new();
     let (was, is) = (&old.contract, &new.contract);
-    if let (Some(was), Some(is)) = (&was.order, &is.order) {
-        orders::shown(was, answers, &mut drafts);
-        drafts.extend(orders::gone(was, is));
-    }
+    let basis = new.basis(|contract| &contract.order);
+    drafts.extend(promised_orders::changes(was.order.as_ref(), is.order.as_ref(), basis, answers));
     let basis = new.basis(|contract| &contract.invariants);
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
@@ -136,6 +165,7 @@ fn at_endpoint(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
     let bodies: Vec<Value<'_>> = answers.iter().filter_map(body).collect();
     let basis = new.basis(|contract| &contract.body);
     drafts.extend(of_shape(Part::Body, &was.body, &is.body, basis, &bodies));
+    drafts.extend(requests::changes(before, answers));
     one_tag_each(drafts)
 }
 
@@ -194,7 +224,7 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
             (Rule::EndpointNew, Verdict::Compatible, "the endpoint is new".to_owned())
         }
         (false, true, false) => {
-            (Rule::StatusNew, Verdict::Breaking, format!("it answers with status {number}"))
+            (Rule::StatusNew, status_new(number), format!("it answers {number}"))
         }
         (false, true, true) => {
             (Rule::MediaNew, Verdict::Breaking, format!("it answers with `{media}`"))
@@ -210,8 +240,17 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
         }
     };
     let mut draft = Draft::new(rule, verdict, Part::Endpoint, what);
+    if verdict == Verdict::Unproven {
+        draft = draft.because("whether it was asked for before is not known");
+    }
     draft.shown = is.first(endpoint);
     draft
+}
+
+/// A refusal that is recorded for the first time may be that of a question which was never asked: one that
+/// was answered before is told by itself.
+fn status_new(status: u16) -> Verdict {
+    if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
 }
 
 /// The number of a message in its stream, counted from 1 without keep-alives.

@@ -1,4 +1,4 @@
-//! What changed in the order of messages.
+//! What recordings show of the order of messages.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,25 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
                 let trace = Trace { tags, events: word.events() };
                 deviations(old, order, &says, &trace, Some(&answer.place), drafts);
             }
-            None => add(drafts, unknown_case(old, &says), Some(&answer.place), 0),
+            None => {
+                let events = word.events();
+                let covered = Covered::when(old.cases.iter().all(|it| it.order.accepts(&events)));
+                add(drafts, unknown_case(old, &says, covered), Some(&answer.place), 0);
+            }
         }
+    }
+}
+
+/// Whether what comes is in order whatever was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Covered {
+    ByAll,
+    NotByAll,
+}
+
+impl Covered {
+    pub(super) fn when(all: bool) -> Self {
+        if all { Self::ByAll } else { Self::NotByAll }
     }
 }
 
@@ -56,22 +73,38 @@ pub(super) fn deviations(
         return;
     }
     let explanation = order.explain(&trace.events, None);
-    for deviation in explanation.deviations() {
-        let mut draft = of_deviation(orders, &explanation, deviation, &trace.events);
+    for deviation in together(&explanation) {
+        let mut draft = of_deviation(orders, &explanation, &deviation, &trace.events);
         if draft.rule != Rule::TagNew {
             draft.case = case_name(orders, says);
         }
         draft.trace = Some(NewTrace {
             tags: trace.tags.clone(),
             at: deviation.at,
-            expected: expected(deviation),
+            expected: expected(&deviation),
         });
         add(drafts, draft, seen, deviation.at);
     }
 }
 
+/// What is not in order. Several that are missing in one place are told as one: the first of them says
+/// what was expected there.
+fn together(explanation: &Explanation) -> Vec<Deviation> {
+    let mut kept: Vec<Deviation> = Vec::new();
+    for deviation in explanation.deviations() {
+        let goes_on = kept.last().is_some_and(|last| {
+            (last.fault, deviation.fault) == (Fault::Missing, Fault::Missing)
+                && (last.at, &last.slice) == (deviation.at, &deviation.slice)
+        });
+        if !goes_on {
+            kept.push(deviation.clone());
+        }
+    }
+    kept
+}
+
 /// Adds a change, or one more answer that shows it; the shortest trace is kept.
-fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
+pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
     let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
         drafts.push(draft.clone());
         drafts.len() - 1
@@ -80,6 +113,10 @@ fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
     let length = |draft: &Draft| draft.trace.as_ref().map_or(usize::MAX, |it| it.tags.len());
     if length(&draft) < length(known) {
         known.trace = draft.trace;
+    }
+    // The worst answer decides.
+    if draft.verdict < known.verdict {
+        (known.verdict, known.why) = (draft.verdict, draft.why);
     }
     if let Some(place) = seen {
         known.seen(place, Position::Step(at));
@@ -92,10 +129,17 @@ pub(super) fn case_name(orders: &Orders, says: &str) -> Option<String> {
     (!by.is_empty()).then(|| format!("{by} is {says}"))
 }
 
-fn unknown_case(old: &Orders, says: &str) -> Draft {
+/// Requests that no order was known for.
+pub(super) fn unknown_case(old: &Orders, says: &str, covered: Covered) -> Draft {
     let what = format!("requests of which {} is {says} are new", old.by.join(", "));
-    let mut draft = Draft::new(Rule::CaseNew, Verdict::Unproven, Part::Order, what)
-        .because("no order was known for such a request, so nothing shows what it was before");
+    let (verdict, why) = match covered {
+        Covered::ByAll => (Verdict::Compatible, "the order is allowed for all other requests"),
+        Covered::NotByAll => (
+            Verdict::Unproven,
+            "no order was known for such a request, and not all other requests allow what comes now",
+        ),
+    };
+    let mut draft = Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why);
     draft.case = case_name(old, says);
     draft
 }
@@ -112,7 +156,11 @@ fn of_deviation(
         Some(tag) => format!("after `{tag}`"),
         None => "at the beginning".to_owned(),
     };
-    let wanted = expected(deviation);
+    let mut wanted = expected(deviation);
+    // What may come again and again was there.
+    if wanted.len() > 1 {
+        wanted.retain(|tag| Some(tag.as_str()) != after);
+    }
     let (rule, what, got) = match (deviation.fault, tag(deviation.at)) {
         (Fault::Missing, got) if got.is_none_or(|tag| tag == DONE) => {
             let what = format!("the stream ends {behind} with no {}", either(&wanted));
@@ -172,14 +220,4 @@ fn expected(deviation: &Deviation) -> Vec<String> {
 /// All types of messages that the orders know.
 pub(super) fn tags(orders: &Orders) -> BTreeSet<String> {
     orders.cases.iter().flat_map(|case| case.order.tags()).collect()
-}
-
-/// What is not seen any more: types of messages.
-pub(super) fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
-    let (were, are) = (tags(old), tags(new));
-    let lost = were.difference(&are).map(|tag| {
-        let what = format!("`{tag}` messages are not seen any more");
-        Draft::new(Rule::TagGone, Verdict::Trim, Part::Order, what).keyed(tag)
-    });
-    lost.collect()
 }

@@ -1,21 +1,39 @@
-//! The same work with each of many things, on all processors.
+//! Work on all processors.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Does the work with each, and gives back what came of it in order.
+/// Does the same with each, and gives back what came of it in order.
 pub(super) fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let share = all.len().div_ceil(threads).max(1);
-    let work = &work;
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(all.len());
+    let next = AtomicUsize::new(0);
+    let (next, work) = (&next, &work);
+    // Some take much longer than others: whoever is free takes the next one.
+    let take = move || {
+        let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
+        let mine = numbers.map_while(|number| Some((number, work(all.get(number)?))));
+        mine.collect::<Vec<(usize, U)>>()
+    };
+    let mut done = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
+        threads.into_iter().flat_map(joined).collect::<Vec<(usize, U)>>()
+    });
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Does two things at once.
+pub(super) fn both<T: Send, U: Send>(
+    one: impl FnOnce() -> T + Send,
+    other: impl FnOnce() -> U,
+) -> (T, U) {
     thread::scope(|scope| {
-        let parts = all.chunks(share);
-        let parts: Vec<_> = parts
-            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<U>>()))
-            .collect();
-        let joined = parts.into_iter().flat_map(|part| match part.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        joined.collect()
+        let one = scope.spawn(one);
+        let other = other();
+        (joined(one), other)
     })
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

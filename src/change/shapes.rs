@@ -43,11 +43,9 @@ pub(super) fn changes(
             }
         }
     }
-    for (draft, gain) in drafts.iter_mut().zip(&gains) {
-        settle(draft, gain, old, new);
-    }
-    if basis == Basis::Learned {
-        drafts.retain(|draft| draft.shown.is_some());
+    match basis {
+        Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
+        Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     drafts.extend(others);
     drafts.extend(gone(part, old, new, basis));
@@ -62,25 +60,33 @@ fn note(drafts: &mut Vec<Draft>, draft: Draft, value: &Value<'_>) {
     drafts[number].seen(value.place, value.at);
 }
 
-/// A recording proves that it breaks something; without one, a value that is made up may.
-fn settle(draft: &mut Draft, gain: &Gain, old: &Schema, new: &Schema) {
-    if draft.shown.is_some() {
+/// Where no recording proves that something breaks, a value that is made up may.
+fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
+    if drafts.iter().all(|draft| draft.shown.is_some()) {
         return;
     }
-    draft.example = new
-        .example_of(gain)
-        .filter(|example| new.accepts(example).is_empty() && !old.accepts(example).is_empty());
-    match draft.example {
-        Some(_) => {
-            draft.why =
-                "no recording shows it; the example keeps the new contract and breaks the old one"
-                    .to_owned()
-        }
-        None => {
-            draft.verdict = Verdict::Unproven;
-            draft.why =
-                "no recording shows it, and no value was found that only the new contract allows"
+    let examples = new.examples().into_iter().filter(|json| new.accepts(json).is_empty());
+    let examples = examples.map(|json| (old.accepts(&json), json));
+    let broken: Vec<(Vec<Violation>, String)> =
+        examples.filter(|(violations, _)| !violations.is_empty()).collect();
+    let unshown = drafts.iter_mut().zip(gains).filter(|(draft, _)| draft.shown.is_none());
+    for (draft, gain) in unshown {
+        let just_this = broken
+            .iter()
+            .find(|(violations, json)| violations.iter().any(|it| shows(gain, it, json)));
+        match just_this.or(broken.first()) {
+            Some((_, json)) => {
+                draft.example = Some(json.clone());
+                draft.why = "no recording shows it; the example keeps the new contract and breaks \
+                             the old one"
                     .to_owned();
+            }
+            None => {
+                draft.verdict = Verdict::Unproven;
+                draft.why = "no recording shows it, and no value was found that only the new \
+                             contract allows"
+                    .to_owned();
+            }
         }
     }
 }
@@ -91,18 +97,18 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
     let shown = cut(&gain.schema.to_text());
     let (rule, key, what) = match &gain.what {
         Gained::Missing => (Rule::FieldMissing, String::new(), format!("{name} can be missing")),
-        Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: {shown}")),
-        Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be {shown}")),
-        Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be {shown}")),
+        Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: `{shown}`")),
+        Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`")),
+        Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Format(format) => {
-            let any = if format == "string" { "any text" } else { &format!("{format} text") };
+            let any = if format == "string" { "any text" } else { &format!("`{format}`") };
             (Rule::FormatNew, format.clone(), format!("{name} can be {any}"))
         }
         Gained::Kind(tag, value) if part == Part::Events && path.is_empty() => {
             (Rule::TagNew, value.clone(), format!("`{value}` is a new type of message (`{tag}`)"))
         }
         Gained::Kind(tag, value) => {
-            let what = format!("{name} can be of a new kind, told by `{tag}` \"{value}\"");
+            let what = format!("{name} can be of a new kind, told by `{tag}` `{value}`");
             (Rule::KindNew, format!("{tag} {value}"), what)
         }
         Gained::Wider => {
@@ -120,9 +126,9 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
     let (rule, what) = match violation.fault {
         Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
         Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
-        Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not {expected}")),
+        Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not `{expected}`")),
         Fault::Value | Fault::NotJson => {
-            (Rule::TypeNew, format!("{name} is not {expected} any more"))
+            (Rule::TypeNew, format!("{name} is not `{expected}` any more"))
         }
     };
     Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(expected)
@@ -174,10 +180,10 @@ fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
             // Free text of which few examples were seen looks as if it were a choice of them.
             Difference::Narrowed(gone) if basis == Basis::Accepted || !gone.is_text() => {
                 let shown = cut(&gone.to_text());
-                (Rule::TypeGone, gone.kind(), format!("{name} is never {shown} any more"))
+                (Rule::TypeGone, gone.kind(), format!("{name} is never `{shown}` any more"))
             }
             Difference::ValueRemoved(value) => {
-                (Rule::ValueGone, value.clone(), format!("{name} is never {value:?} any more"))
+                (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
             }
             Difference::BranchRemoved(tag, value) => {
                 match part == Part::Events && path.is_empty() {
@@ -187,7 +193,7 @@ fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
                     }
                     false => {
                         let what =
-                            format!("{name} is never of the kind `{tag}` {value:?} any more");
+                            format!("{name} is never of the kind `{tag}` `{value}` any more");
                         (Rule::KindGone, format!("{tag} {value}"), what)
                     }
                 }

@@ -50,6 +50,7 @@ Start here:
   retape replay letta/hello -- python hello.py           the same, with no server
   retape show letta/hello                                what was asked and what came back
   retape check                                           is what the server promised still kept?
+  retape diff --base origin/main                         what changed, and does it break a client?
 
 The command finds retape's address in RETAPE_URL and takes it as its base address. A client names a
 cassette of its own in the path: $RETAPE_URL/letta/hello/-/v1/agents asks the cassette letta/hello

@@ -46,6 +46,7 @@ mod automaton;
 mod event;
 mod explain;
 mod expression;
+mod gain;
 mod guard;
 mod learn;
 mod parse;
@@ -59,6 +60,7 @@ pub use automaton::{Neighbours, Next, Run, TooLarge};
 pub use event::{Event, Fields};
 pub use explain::{Deviation, Expected, Explanation, Fault, Step};
 pub use expression::{Between, Expression, Pattern, Slice, Times};
+pub use gain::Gains;
 pub use guard::{Comparison, Guard, Literal};
 pub use learn::{
     Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Seen, Share, Slicing, Style,

@@ -3,109 +3,110 @@
 use serde_json::{Map, Value, json};
 
 use super::format::Format;
-use super::gain::{Gain, Gained};
 use super::schema::{Fields, Number, Object, Presence, Schema, Text, Union};
 
 /// Something that looks minted.
 const MINTED: &str = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
 
+/// So many values are made up at most.
+const MOST: usize = 4_000;
+
 impl Schema {
-    /// A JSON text that keeps the promise and has in it what became possible, if one can be made up.
-    /// Whether it is right can be seen by [`accepts`](Self::accepts).
-    pub fn example_of(&self, gain: &Gain) -> Option<String> {
-        self.along(&gain.place, gain).map(|value| value.to_string())
+    /// JSON texts that keep the promise: the smallest first, then each thing that is promised in one of
+    /// them at least, unless there are very many.
+    ///
+    /// # Example: each alternative once
+    ///
+    /// ```
+    /// use retape::shape::Schema;
+    ///
+    /// let examples = Schema::parse("object\n  id: integer | null\n  name?: \"a\"")?.examples();
+    ///
+    /// assert_eq!(examples, [r#"{"id":7}"#, r#"{"id":null}"#, r#"{"id":7,"name":"a"}"#]);
+    /// # Ok::<(), retape::shape::ParseErrors>(())
+    /// ```
+    pub fn examples(&self) -> Vec<String> {
+        let mut values = self.variations();
+        let mut known = std::collections::HashSet::new();
+        values.retain(|value| known.insert(value.clone()));
+        values.iter().map(Value::to_string).collect()
     }
 
-    /// Some JSON text that keeps the promise, if there is one.
-    pub fn example(&self) -> Option<String> {
-        self.some().map(|value| value.to_string())
-    }
-
-    fn some(&self) -> Option<Value> {
-        if self.any || self.null {
-            return Some(Value::Null);
+    /// Never more than [`MOST`], and none if there is none.
+    fn variations(&self) -> Vec<Value> {
+        let mut all = Vec::new();
+        all.extend(self.boolean.then_some(Value::Bool(true)));
+        all.extend(self.number.into_iter().map(of_number));
+        all.extend(self.string.iter().flat_map(of_text).map(Value::from));
+        if let Some(elements) = &self.array {
+            all.push(json!([]));
+            all.extend(elements.variations().into_iter().map(|element| json!([element])));
         }
-        if self.boolean {
-            return Some(Value::Bool(true));
-        }
-        if let Some(number) = self.number {
-            return Some(of_number(number));
-        }
-        if let Some(text) = &self.string {
-            return of_text(text).map(Value::from);
-        }
-        if self.array.is_some() {
-            return Some(json!([]));
-        }
-        self.object.as_deref().and_then(Object::some).map(Value::from)
-    }
-
-    /// A value that goes the way to a place.
-    fn along(&self, steps: &[String], gain: &Gain) -> Option<Value> {
-        let Some((step, rest)) = steps.split_first() else { return gain.schema.some() };
-        if step == "[]" {
-            let inner = self.array.as_ref()?.along(rest, gain)?;
-            return Some(json!([inner]));
-        }
-        self.object.as_deref()?.along(step, rest, gain).map(Value::from)
+        let objects = self.object.iter().flat_map(|object| object.variations());
+        all.extend(objects.map(Value::from));
+        all.extend((self.null || self.any).then_some(Value::Null));
+        all.extend(self.any.then(|| json!({"made": "up"})));
+        all.truncate(MOST);
+        all
     }
 }
 
-impl Object {
-    fn some(&self) -> Option<Map<String, Value>> {
-        match self {
-            Self::Plain(fields) => fields.some(),
-            Self::Union(union) => {
-                union.branches.iter().find_map(|(value, kind)| union.saying(value, kind.some()?))
-            }
-        }
-    }
+type Members = Map<String, Value>;
 
-    fn along(&self, step: &str, rest: &[String], gain: &Gain) -> Option<Map<String, Value>> {
+impl Object {
+    fn variations(&self) -> Vec<Members> {
         match self {
-            Self::Plain(fields) => fields.along(step, rest, gain),
-            Self::Union(union) => {
-                let kind = union.branches.get(step)?;
-                let members = match rest.split_first() {
-                    Some((step, rest)) => kind.along(step, rest, gain)?,
-                    None => match gain.schema.some()? {
-                        Value::Object(members) => members,
-                        _ => return None,
-                    },
-                };
-                union.saying(step, members)
-            }
+            Self::Plain(fields) => fields.variations(),
+            Self::Union(union) => union.variations(),
         }
     }
 }
 
 impl Union {
-    fn saying(&self, value: &str, mut members: Map<String, Value>) -> Option<Map<String, Value>> {
-        members.insert(self.tag.clone(), value.into());
-        Some(members)
+    fn variations(&self) -> Vec<Members> {
+        let kinds = self.branches.iter().flat_map(|(value, kind)| {
+            kind.variations().into_iter().map(|mut members| {
+                members.insert(self.tag.clone(), value.as_str().into());
+                members
+            })
+        });
+        let unknown = Members::from_iter([(self.tag.clone(), "made up".into())]);
+        kinds.chain(self.open.then_some(unknown)).take(MOST).collect()
     }
 }
 
 impl Fields {
-    /// With the fields that must be there, and no others.
-    fn some(&self) -> Option<Map<String, Value>> {
-        let required = self.fields.iter().filter(|(_, it)| it.presence == Presence::Required);
-        required.map(|(name, field)| Some((name.clone(), field.schema.some()?))).collect()
+    /// With the fields that must be there, and then with one thing that is otherwise.
+    fn variations(&self) -> Vec<Members> {
+        let Some(least) = self.least() else { return Vec::new() };
+        let mut all = vec![least.clone()];
+        let with = |name: &str, value: Value| {
+            let mut members = least.clone();
+            members.insert(name.to_owned(), value);
+            members
+        };
+        for (name, field) in &self.fields {
+            let skipped = usize::from(field.presence == Presence::Required);
+            let values = field.schema.variations().into_iter().skip(skipped);
+            all.extend(values.map(|value| with(name, value)));
+        }
+        if let Some(rest) = &self.rest {
+            for name in of_text(&rest.name).into_iter().filter(|it| !self.fields.contains_key(it)) {
+                all.extend(rest.schema.variations().into_iter().map(|value| with(&name, value)));
+            }
+        }
+        all.extend(self.open.then(|| with("made_up", json!({"made": "up"}))));
+        all.truncate(MOST);
+        all
     }
 
-    fn along(&self, step: &str, rest: &[String], gain: &Gain) -> Option<Map<String, Value>> {
-        let mut members = self.some()?;
-        if rest.is_empty() && gain.what == Gained::Missing {
-            members.remove(step);
-            return Some(members);
-        }
-        let (name, schema) = match (self.fields.get(step), &self.rest) {
-            (Some(field), _) => (step.to_owned(), &field.schema),
-            (None, Some(other)) if step == "{}" => (of_text(&other.name)?, &other.schema),
-            _ => return None,
-        };
-        members.insert(name, schema.along(rest, gain)?);
-        Some(members)
+    /// Nothing if there is nothing that a field could be.
+    fn least(&self) -> Option<Members> {
+        let required = self.fields.iter().filter(|(_, it)| it.presence == Presence::Required);
+        let members = required.map(|(name, field)| {
+            Some((name.clone(), field.schema.variations().into_iter().next()?))
+        });
+        members.collect()
     }
 }
 
@@ -117,12 +118,12 @@ fn of_number(number: Number) -> Value {
     }
 }
 
-fn of_text(text: &Text) -> Option<String> {
+fn of_text(text: &Text) -> Vec<String> {
     match text {
-        Text::Any | Text::Open(_) => Some("any text, whatever it says".to_owned()),
+        Text::Any => vec!["made up".to_owned()],
+        Text::Open(known) => known.iter().cloned().chain(["made up".to_owned()]).collect(),
         Text::Of(formats, values) => {
-            let said = values.first().cloned();
-            said.or_else(|| formats.first().map(of_format))
+            values.iter().cloned().chain(formats.iter().map(of_format)).collect()
         }
     }
 }

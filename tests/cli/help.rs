@@ -12,7 +12,7 @@ fn help(arguments: &[&str]) -> String {
 
 #[test]
 fn each_subcommand_explains_itself() {
-    for subcommand in ["record", "replay", "run", "show", "check", "accept", "recover"] {
+    for subcommand in ["record", "replay", "run", "show", "check", "accept", "diff", "recover"] {
         assert_snapshot!(subcommand, help(&[subcommand, "--help"]));
     }
     assert_snapshot!("retape", help(&["--help"]));

@@ -10,6 +10,7 @@ mod client;
 mod command;
 mod contract;
 mod demo;
+mod diff;
 mod environment;
 mod failing;
 mod help;

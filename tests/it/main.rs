@@ -6,6 +6,7 @@
 mod support;
 
 mod assertion;
+mod change;
 mod contract;
 mod correlation;
 mod early;

@@ -98,7 +98,8 @@ impl Atom {
 }
 
 impl crate::order::Pattern {
-    fn tag_or_any(&self) -> String {
+    /// Its tag, `_` for any.
+    pub(in crate::order) fn tag_or_any(&self) -> String {
         self.tag.clone().unwrap_or_else(|| "_".to_owned())
     }
 }

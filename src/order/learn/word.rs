@@ -15,7 +15,7 @@ pub struct Word {
 }
 
 /// One event of a trace, or several in a row that are one.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Token {
     /// The type.
     pub tag: String,
@@ -37,6 +37,11 @@ impl Token {
         Self { tag: tag.into(), ..Self::default() }
     }
 
+    /// It as an event, with the keys as its fields.
+    pub fn event(&self) -> Event<'_> {
+        Event::new(&self.tag, self)
+    }
+
     /// The value of a key.
     pub fn key(&self, name: &str) -> Option<&str> {
         let mut keys = self.keys.iter().filter(|(key, value)| key == name && value != "null");
@@ -56,7 +61,7 @@ impl Word {
 
     /// Its events, with the keys as their fields.
     pub fn events(&self) -> Vec<Event<'_>> {
-        self.tokens.iter().map(|token| Event::new(&token.tag, token)).collect()
+        self.tokens.iter().map(Token::event).collect()
     }
 
     pub(super) fn letters(&self) -> impl Iterator<Item = Letter<'_>> {

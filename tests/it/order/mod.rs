@@ -9,6 +9,7 @@ mod proof;
 mod random;
 mod slices;
 
+pub use dice::Random;
 use retape::order::{Order, Token, Word};
 
 /// How often a property is tried: so often, or `PROPTEST_CASES` times if that is more.
@@ -36,4 +37,14 @@ fn word(text: &str) -> Word {
         None => Token::plain(part),
     };
     Word { tokens: text.split_whitespace().map(token).collect(), ..Word::default() }
+}
+
+/// Some order over `a`, `b`, `c`, with interleaving and counting.
+pub fn any_order(random: &mut Random) -> Order {
+    Order::new(random::any(random, 3)).unwrap()
+}
+
+/// Some order in which each of a few tags stands once.
+pub fn sore_order(random: &mut Random) -> Order {
+    Order::new(random::sore(random, &random::tags(3))).unwrap()
 }

@@ -1,0 +1,180 @@
+//! What changed in the order of messages.
+
+use std::collections::BTreeSet;
+
+use super::draft::Draft;
+use super::orders::{self, Covered, Trace, case_name, deviations, tags, unknown_case};
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use super::shapes::Basis;
+use crate::contract::{Answer, Case, Orders};
+use crate::order::{Gains, Neighbours, Token};
+
+/// So many lost neighbours are named in a sentence.
+const NAMED: usize = 4;
+
+/// What recordings show, what the orders promise otherwise, and what is not seen any more.
+pub(super) fn changes(
+    old: Option<&Orders>,
+    new: Option<&Orders>,
+    basis: Basis,
+    answers: &[Answer],
+) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    match (old, new) {
+        (Some(old), Some(new)) => {
+            orders::shown(old, answers, &mut drafts);
+            let promised = promised(old, new);
+            shorten(&mut drafts, &promised);
+            if basis == Basis::Accepted {
+                let is_known = |draft: &Draft| drafts.iter().any(|other| other.is(draft));
+                let unseen: Vec<Draft> =
+                    promised.into_iter().filter(|draft| !is_known(draft)).map(unseen).collect();
+                drafts.extend(unseen);
+            }
+            drafts.extend(gone(old, new));
+        }
+        (None, Some(_)) => drafts.extend(first(answers)),
+        (_, None) => {}
+    }
+    drafts
+}
+
+/// What was learned tells the shortest trace, which no recording has to be.
+fn shorten(drafts: &mut [Draft], promised: &[Draft]) {
+    for draft in drafts {
+        let same = promised.iter().find(|other| other.is(draft));
+        let shorter = same.and_then(|other| other.trace.as_ref());
+        if let (Some(own), Some(shorter)) = (&mut draft.trace, shorter)
+            && shorter.tags.len() < own.tags.len()
+        {
+            *own = shorter.clone();
+        }
+    }
+}
+
+fn unseen(mut draft: Draft) -> Draft {
+    if draft.verdict == Verdict::Breaking {
+        let why = "no recording shows it; the trace keeps the new contract and breaks the old one";
+        draft.why = why.to_owned();
+    }
+    draft
+}
+
+/// Messages where no order was known.
+fn first(answers: &[Answer]) -> Option<Draft> {
+    let what = "messages come where none were promised".to_owned();
+    let mut draft = Draft::new(Rule::OrderWider, Verdict::Breaking, Part::Order, what);
+    for answer in answers.iter().filter(|answer| answer.word.is_some()) {
+        draft.seen(&answer.place, super::draft::Position::Whole);
+    }
+    if draft.shown.is_none() {
+        draft.verdict = Verdict::Unproven;
+    }
+    Some(draft)
+}
+
+/// What the new orders allow and the old ones do not.
+fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for case in &new.cases {
+        if old.by == new.by {
+            match old.cases.iter().find(|other| other.says == case.says) {
+                Some(before) => gained(old, before, case, Verdict::Breaking, &mut drafts),
+                None => {
+                    let covered = old.cases.iter().all(|other| other.order.covers(&case.order));
+                    drafts.push(unknown_case(old, &case.says, Covered::when(covered)));
+                }
+            }
+            continue;
+        }
+        // If one side knows one order only, each request has met it; else nobody knows which
+        // requests of one case belong to which of the other.
+        let one = old.by.is_empty() || new.by.is_empty();
+        let verdict = if one { Verdict::Breaking } else { Verdict::Unproven };
+        old.cases.iter().for_each(|before| gained(old, before, case, verdict, &mut drafts));
+    }
+    drafts
+}
+
+fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &mut Vec<Draft>) {
+    match before.order.gains(&after.order) {
+        Gains::Nothing => {}
+        Gains::Traces(traces) => {
+            let known = drafts.len();
+            for trace in &traces {
+                let tags = trace.iter().map(|token| token.tag.clone()).collect();
+                let trace = Trace { tags, events: trace.iter().map(Token::event).collect() };
+                deviations(old, &before.order, &before.says, &trace, None, drafts);
+            }
+            drafts.iter_mut().skip(known).for_each(|draft| draft.verdict = verdict);
+        }
+        Gains::Unknown => drafts.push(unknown(old, before)),
+    }
+}
+
+fn unknown(old: &Orders, before: &Case) -> Draft {
+    let what = "the order is another one".to_owned();
+    let mut draft = Draft::new(Rule::OrderWider, Verdict::Unproven, Part::Order, what)
+        .because("it could not be proved that the old order allows all that the new one does");
+    draft.case = case_name(old, &before.says);
+    draft
+}
+
+/// What is not seen any more: types of messages, neighbours, and kinds of requests.
+fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
+    let (were, are) = (tags(old), tags(new));
+    let mut drafts: Vec<Draft> = were.difference(&are).map(tag_gone).collect();
+    if old.by != new.by {
+        return drafts;
+    }
+    for case in &old.cases {
+        match new.cases.iter().find(|other| other.says == case.says) {
+            None => drafts.push(case_gone(old, case)),
+            Some(after) => {
+                let lost = case.order.neighbours();
+                let is_kept = |tag: &Option<String>| tag.as_ref().is_none_or(|it| are.contains(it));
+                let kept = after.order.neighbours();
+                let lost: BTreeSet<&Neighbours> = lost
+                    .difference(&kept)
+                    .filter(|(from, to)| is_kept(from) && is_kept(to))
+                    .collect();
+                drafts.extend(next_gone(old, case, &lost));
+            }
+        }
+    }
+    drafts
+}
+
+fn tag_gone(tag: &String) -> Draft {
+    let what = format!("`{tag}` messages are not seen any more");
+    Draft::new(Rule::TagGone, Verdict::Trim, Part::Order, what).keyed(tag)
+}
+
+fn case_gone(old: &Orders, case: &Case) -> Draft {
+    let what = format!("requests of which {} is {} are not seen", old.by.join(", "), case.says);
+    let mut draft = Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what);
+    draft.case = case_name(old, &case.says);
+    draft
+}
+
+fn next_gone(old: &Orders, case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
+    let pairs: Vec<String> = lost.iter().map(|pair| neighbours(pair)).collect();
+    let more = pairs.len().checked_sub(NAMED).filter(|more| *more > 0);
+    let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+    let named = pairs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let what = format!("not seen any more: {named}{more}");
+    let draft = Draft::new(Rule::OrderNextGone, Verdict::Trim, Part::Order, what);
+    let mut draft = draft.keyed(pairs.join(";"));
+    draft.case = case_name(old, &case.says);
+    (!pairs.is_empty()).then_some(draft)
+}
+
+fn neighbours((from, to): &Neighbours) -> String {
+    match (from, to) {
+        (Some(from), Some(to)) => format!("`{to}` after `{from}`"),
+        (Some(from), None) => format!("the end after `{from}`"),
+        (None, Some(to)) => format!("`{to}` at the beginning"),
+        (None, None) => "an empty stream".to_owned(),
+    }
+}

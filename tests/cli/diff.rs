@@ -1,0 +1,215 @@
+//! `retape diff`.
+
+use std::path::Path;
+use std::process::Command;
+
+use insta::assert_snapshot;
+
+use crate::retape::{Stage, said, told};
+
+const NAMES: [&str; 4] = ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"];
+
+/// A folder `old` with cassettes of a real server, and `new` in which its streams end too early
+/// (<https://github.com/letta-ai/letta-agent-sdk/issues/300>).
+fn stage() -> Stage {
+    let stage = Stage::new();
+    for name in NAMES {
+        let recorded =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("cassettes/letta/hitl/{name}.json"));
+        let whole = std::fs::read_to_string(recorded).unwrap();
+        stage.write(&format!("old/{name}.json"), &whole);
+        stage.write(&format!("new/{name}.json"), &without_usage(&whole));
+    }
+    stage
+}
+
+fn without_usage(cassette: &str) -> String {
+    let lines = cassette.lines();
+    let kept = lines.filter(|line| !line.contains(r#""message_type": "usage_statistics""#));
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+/// Runs it: its exit status, what it tells, and what it says beside.
+fn diff(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = stage.retape(&[&["diff"], arguments].concat()).output().unwrap();
+    (output.status.code(), told(&output), said(&output))
+}
+
+fn git(stage: &Stage, arguments: &[&str]) {
+    let who = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"];
+    let mut command = Command::new("git");
+    command.arg("-C").arg(stage.folder()).args(who).args(arguments);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn issue_300_a_stream_that_ends_with_no_usage_statistics_is_told_in_the_first_line() {
+    let stage = stage();
+
+    let (status, text, _) = diff(&stage, &["old", "new"]);
+
+    assert_eq!(status, Some(1));
+    let (changes, _) = text.split_once("\napprove_steps:").unwrap();
+    assert_snapshot!(changes);
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80));
+}
+
+#[test]
+fn nothing_changed_where_nothing_did() {
+    let stage = stage();
+
+    assert_eq!(
+        diff(&stage, &["old", "old"]),
+        (Some(0), "nothing changed\n".to_owned(), String::new())
+    );
+}
+
+#[test]
+fn two_cassettes_and_two_contracts_are_compared() {
+    let stage = stage();
+    let (status, text, _) = diff(&stage, &["old/deny_tokens.json", "new/deny_tokens.json"]);
+    assert_eq!(status, Some(1));
+    assert!(text.contains("shown by deny_tokens #"), "{text}");
+
+    let contract =
+        |order: &str| format!("POST /x -> 200 text/event-stream\n  order\n    {order}\n");
+    stage.write("a.snap", &contract("a b"));
+    stage.write("b.snap", &contract("a b?"));
+    let (status, text, _) = diff(&stage, &["a.snap", "b.snap"]);
+    assert_eq!(status, Some(1));
+    assert!(text.starts_with("breaking: POST /x ends after `a` with no `b`\n"), "{text}");
+    let (status, text, _) = diff(&stage, &["b.snap", "a.snap"]);
+    assert_eq!(status, Some(0), "{text}");
+}
+
+#[test]
+fn revisions_are_compared_without_a_checkout() {
+    let stage = stage();
+    git(&stage, &["init", "-q"]);
+    stage.write("tests/cassettes/x.json", &stage.read("old/deny_tokens.json"));
+    git(&stage, &["add", "tests"]);
+    git(&stage, &["commit", "-qm", "one"]);
+    stage.write("tests/cassettes/x.json", &stage.read("new/deny_tokens.json"));
+    let folder = ["--cassettes", "tests/cassettes"];
+
+    let (status, text, _) = diff(&stage, &[&["--base", "HEAD"], &folder[..]].concat());
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("shown by x #"), "{text}");
+    let same = diff(&stage, &[&["--base", "HEAD", "--head", "HEAD"], &folder[..]].concat());
+    assert_eq!(same, (Some(0), "nothing changed\n".to_owned(), String::new()));
+
+    git(&stage, &["commit", "-qam", "two"]);
+    let (status, committed, _) =
+        diff(&stage, &[&["--base", "HEAD~1", "--head", "HEAD"], &folder[..]].concat());
+    assert_eq!((status, committed), (Some(1), text));
+    assert_eq!(stage.read("tests/cassettes/x.json"), stage.read("new/deny_tokens.json"));
+}
+
+#[test]
+fn bodies_beside_a_cassette_are_read_from_a_revision_too() {
+    let stage = Stage::new();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/compat/v1");
+    stage.write(
+        "cassettes/large.json",
+        &std::fs::read_to_string(golden.join("large.json")).unwrap(),
+    );
+    let bodies = stage.folder().join("cassettes/large.bodies");
+    std::fs::create_dir_all(&bodies).unwrap();
+    for file in std::fs::read_dir(golden.join("large.bodies")).unwrap() {
+        let file = file.unwrap().path();
+        std::fs::copy(&file, bodies.join(file.file_name().unwrap())).unwrap();
+    }
+    git(&stage, &["init", "-q"]);
+    git(&stage, &["add", "."]);
+    git(&stage, &["commit", "-qm", "one"]);
+
+    let same = diff(&stage, &["--base", "HEAD"]);
+
+    assert_eq!(same, (Some(0), "nothing changed\n".to_owned(), String::new()));
+}
+
+#[test]
+fn a_folder_that_was_not_there_is_new() {
+    let stage = stage();
+    git(&stage, &["init", "-q"]);
+    stage.write("README", "");
+    git(&stage, &["add", "README"]);
+    git(&stage, &["commit", "-qm", "one"]);
+
+    let (status, text, _) = diff(&stage, &["--base", "HEAD", "--cassettes", "old"]);
+
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("compatible endpoint-new"), "{text}");
+}
+
+#[test]
+fn what_is_approved_does_not_fail_and_what_is_stale_is_told() {
+    let stage = stage();
+    let (_, json, _) = diff(&stage, &["old", "new", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let changes = report["changes"].as_array().unwrap().iter();
+    let failing =
+        changes.filter(|change| ["breaking", "unproven"].iter().any(|it| change["verdict"] == *it));
+    let prints: Vec<&str> = failing.map(|change| change["fingerprint"].as_str().unwrap()).collect();
+    assert!(prints.len() > 1);
+
+    let approve = ["old", "new", "--reason", "clients time out by themselves", "--approve"];
+    let (status, ..) = diff(&stage, &[&approve[..], &prints[..1]].concat());
+    assert_eq!(status, Some(1));
+    let rest = prints[1..].iter().flat_map(|print| ["--approve", *print]);
+    let rest: Vec<&str> = approve[..4].iter().copied().chain(rest).collect();
+    let (status, text, _) = diff(&stage, &rest);
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("approved: clients time out by themselves"), "{text}");
+    assert!(text.starts_with("nothing that breaks a client: "), "{text}");
+
+    let (status, text, _) = diff(&stage, &["old", "old"]);
+    assert_eq!(status, Some(0));
+    assert!(text.contains(&format!("approval {} matches no change any more", prints[0])), "{text}");
+}
+
+#[test]
+fn one_run_writes_all_that_a_build_server_wants() {
+    let stage = stage();
+    let mut arguments = vec!["old", "new", "--format", "github"];
+    for file in ["out/r.md", "out/r.json", "out/r.xml", "out/r.sarif", "out/r.txt"] {
+        arguments.extend(["--output", file]);
+    }
+
+    let (status, told, _) = diff(&stage, &arguments);
+
+    assert_eq!(status, Some(1));
+    assert!(told.starts_with("::error file=new/"), "{told}");
+    assert!(stage.read("out/r.md").contains("<!-- retape-report -->"));
+    assert!(stage.read("out/r.json").starts_with('{'));
+    assert!(stage.read("out/r.xml").starts_with("<?xml"));
+    assert!(stage.read("out/r.sarif").contains("sarif-2.1.0"));
+    assert!(stage.read("out/r.txt").starts_with("breaking: "));
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error_that_says_what_to_do() {
+    let stage = stage();
+    git(&stage, &["init", "-q"]);
+    stage.write("retape-approvals.toml", "[[approve]]\nfingerprint = 1\n");
+    for (arguments, expected) in [
+        (&["old", "nowhere"][..], "no cassette and no contract"),
+        (&["--base", "nowhere"], "cannot read the revision"),
+        (&["--base", "--all"], "error"),
+        (&["old"], "error"),
+        (&["old", "new", "--output", "report.doc"], "its ending is none of"),
+        (&["old", "new", "--format", "pdf"], "error"),
+        (&["old", "old"], "what an approval says is no string"),
+        (
+            &["old", "new", "--approvals", "none.toml", "--approve", "12", "--reason", "x"],
+            "no change has `12`",
+        ),
+    ] {
+        let (status, told, said) = diff(&stage, arguments);
+
+        assert_eq!((status, told.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+}

@@ -1,0 +1,65 @@
+//! Changes that somebody has approved.
+
+use retape::change::{Approval, Verdict};
+
+use super::{compared, stream};
+
+#[test]
+fn an_approved_change_does_not_fail_and_a_stale_approval_is_told() {
+    let mut report = compared(&stream("a b"), &stream("a b?"));
+    let approval = |fingerprint: &str| Approval {
+        fingerprint: fingerprint.to_owned(),
+        reason: "clients wait for `a` only".to_owned(),
+        what: String::new(),
+    };
+    let approvals = [approval(&report.changes[0].fingerprint), approval("000000000000")];
+
+    report.approve(&approvals);
+
+    assert!(!report.fails());
+    assert_eq!((report.approved(), report.count(Verdict::Breaking)), (1, 0));
+    assert_eq!(report.stale, [approval("000000000000")]);
+}
+
+#[test]
+fn a_change_of_another_place_has_another_fingerprint() {
+    let fingerprint = |old: &str, new: &str| {
+        let report = compared(&stream(old), &stream(new));
+        assert_eq!(report.changes.len(), 1);
+        report.changes[0].fingerprint.clone()
+    };
+
+    let one = fingerprint("a b c", "a b c?");
+
+    assert_eq!(one, fingerprint("a a b c", "a a b c?"));
+    assert_ne!(one, fingerprint("a b d", "a b d?"));
+    assert_eq!(one.len(), 12);
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let approval = Approval {
+        fingerprint: "92635975a9d5".to_owned(),
+        reason: "it \"never\"\nhappens \\ \u{7f}".to_owned(),
+        what: "POST /x -> 200: é".to_owned(),
+    };
+    let text = format!("# by hand\n{}\n{}", approval.to_toml(), approval.to_toml());
+
+    assert_eq!(Approval::parse_all(&text).unwrap(), [approval.clone(), approval]);
+}
+
+#[test]
+fn an_approval_that_says_something_else_is_an_error() {
+    for (text, expected) in [
+        ("[[approve]]\nfingerprint = \"1\"", "needs both `fingerprint` and `reason`"),
+        ("[[approve]]\nfingerprint = \"1\"\nreason = \" \"", "needs both"),
+        ("[[approve]]\nfingerprint = \"1\"\nreason = \"x\"\nby = \"me\"", "unknown key `by`"),
+        ("[approve]\nfingerprint = \"1\"", "no array of tables"),
+        ("[[approved]]", "unknown key `approved`"),
+        ("reason", "it is not TOML"),
+    ] {
+        let error = Approval::parse_all(text).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(error.hint().is_some(), "{error}");
+    }
+}

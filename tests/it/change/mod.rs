@@ -1,0 +1,48 @@
+//! What changed in what is promised, and whether it breaks a client.
+
+mod approvals;
+mod faces;
+mod one_of;
+mod orders;
+mod recordings;
+
+mod soundness;
+
+use retape::change::{Change, Known, Report, Verdict, compare};
+use retape::contract::Contract;
+
+/// Two contracts by their texts.
+#[track_caller]
+fn compared(old: &str, new: &str) -> Report {
+    let parsed = [old, new].map(|text| text.parse::<Contract>().unwrap());
+    let side = |name, contract| Known {
+        name,
+        path: "cassettes",
+        cassettes: &[],
+        accepted: std::slice::from_ref(contract),
+    };
+    compare(side("old", &parsed[0]), side("new", &parsed[1]))
+}
+
+/// An answer's contract with this body.
+fn body(schema: &str) -> String {
+    let lines = schema.trim_matches('\n').lines().map(|line| format!("    {line}\n"));
+    format!("GET /x -> 200 application/json\n  body\n{}", lines.collect::<String>())
+}
+
+/// A stream's contract with this order.
+fn stream(order: &str) -> String {
+    format!("POST /x -> 200 text/event-stream\n  order\n    {order}\n")
+}
+
+/// The verdict, the rule and the words of each change.
+fn told(report: &Report) -> Vec<String> {
+    let told =
+        |change: &Change| format!("{} {}: {}", change.verdict.as_str(), change.rule, change.what);
+    report.changes.iter().map(told).collect()
+}
+
+/// Whether it fails, and then for what is shown.
+fn verdicts(report: &Report) -> Vec<Verdict> {
+    report.changes.iter().map(|change| change.verdict).collect()
+}

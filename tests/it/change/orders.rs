@@ -1,0 +1,163 @@
+//! Changes in the order of messages.
+
+use proptest::prelude::*;
+use retape::change::{Report, Rule, Verdict};
+use retape::order::{Event, Gains, Order};
+
+use super::{compared, stream, told};
+use crate::order::{Random, any_order, sore_order};
+
+#[track_caller]
+fn check(old: &str, new: &str, expected: &[&str]) {
+    assert_eq!(told(&compared(&stream(old), &stream(new))), expected);
+}
+
+fn trace(report: &Report) -> String {
+    let change = report.changes.iter().find(|change| change.trace.is_some()).unwrap();
+    change.trace.as_ref().unwrap().tags.join(" ")
+}
+
+#[test]
+fn a_stream_that_may_end_early_says_after_what_and_without_what() {
+    check(
+        "thought* answer stop_reason usage_statistics",
+        "thought* answer stop_reason usage_statistics?",
+        &["breaking order-end-new: the stream ends after `stop_reason` with no `usage_statistics`"],
+    );
+    check(
+        "thought* answer stop usage [DONE]",
+        "thought* answer stop usage? [DONE]",
+        &["breaking order-end-new: the stream ends after `stop` with no `usage`"],
+    );
+}
+
+#[test]
+fn the_shortest_new_trace_is_shown() {
+    let old = stream("(thought+ call return)* answer stop usage");
+    let new = stream("(thought+ call return)* answer stop? usage");
+
+    assert_eq!(trace(&compared(&old, &new)), "answer usage");
+}
+
+#[test]
+fn each_new_pair_of_neighbours_is_a_change_of_its_own() {
+    check(
+        "a b c d",
+        "a b? c? d",
+        &[
+            "breaking order-missing: `d` comes after `a` with no `b` between",
+            "breaking order-missing: `d` comes after `b` with no `c` between",
+            "breaking order-missing: `c` comes after `a` with no `b` between",
+        ],
+    );
+}
+
+#[test]
+fn a_new_type_of_message_is_one_change() {
+    check(
+        "a b* c",
+        "a (b | x)* c",
+        &["breaking tag-new: `x` is a new type of message, first after `a`"],
+    );
+}
+
+#[test]
+fn another_beginning_and_another_follower_are_told() {
+    check(
+        "a b",
+        "a b | b a",
+        &[
+            "breaking order-end-new: the stream ends after `a` with no `b`",
+            "breaking order-start-new: the stream begins with `b`, where `a` was promised",
+        ],
+    );
+}
+
+#[test]
+fn what_is_not_seen_any_more_is_no_break() {
+    check("a b? c", "a b c", &["trim order-next-gone: not seen any more: `c` after `a`"]);
+    check("a b? c", "a c", &["trim tag-gone: `b` messages are not seen any more"]);
+}
+
+#[test]
+fn another_way_to_write_an_order_is_no_change() {
+    for (one, other) in [
+        ("a (b | c) d", "a b d | a c d"),
+        ("a+", "a a*"),
+        ("(a b)*", "((a b)+)?"),
+        ("a & b", "a b | b a"),
+        ("a{1,2}", "a a?"),
+        ("(per id (a b))+", "per id (a b) (per id (a b))*"),
+    ] {
+        check(one, other, &[]);
+        check(other, one, &[]);
+    }
+}
+
+#[test]
+fn slices_are_compared_inside() {
+    let report = compared(&stream("(per id (a b c))+"), &stream("(per id (a b? c))+"));
+    let change = &report.changes[0];
+
+    assert_eq!((change.rule, change.verdict), (Rule::OrderMissing, Verdict::Breaking));
+    assert_eq!(trace(&report), "a c");
+    check("(per id & (a b))+", "(per id (a b))+", &[]);
+}
+
+#[test]
+fn other_slices_are_unproven() {
+    let report = compared(&stream("(per id (a b))+"), &stream("(per step (a b))+"));
+
+    assert!(report.fails());
+}
+
+#[test]
+fn cases_are_compared_with_those_of_the_same_requests() {
+    let contract = |one: &str, other: &str| {
+        format!(
+            "POST /x -> 200 text/event-stream\n  order by request.stream\n    false\n      {one}\n    \
+             true\n      {other}\n"
+        )
+    };
+
+    let report = compared(&contract("a b", "a+ b"), &contract("a b", "a+ b?"));
+
+    assert_eq!(told(&report), ["breaking order-end-new: the stream ends after `a` with no `b`"]);
+    assert_eq!(report.changes[0].place.case.as_deref(), Some("stream is true"));
+    // A request that decided nothing may be any of those that do now.
+    assert!(compared(&contract("a b", "a+ b"), &stream("a+ b")).fails());
+    assert!(!compared(&stream("a+ b"), &contract("a b", "a+ b")).fails());
+}
+
+/// Words over the tags of an order.
+fn words(random: &mut Random) -> Vec<Vec<&'static str>> {
+    let word = |random: &mut Random| {
+        (0..random.below(7)).map(|_| ["a", "b", "c", "t0", "t1", "t2"][random.below(6)]).collect()
+    };
+    (0..60).map(|_| word(random)).collect()
+}
+
+fn accepts(order: &Order, word: &[&str]) -> bool {
+    order.accepts(&word.iter().map(|tag| Event::plain(tag)).collect::<Vec<_>>())
+}
+
+proptest! {
+    #[test]
+    fn an_order_that_allows_more_is_never_called_compatible(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let (old, new) = match random.chance(50) {
+            true => (any_order(&mut random), any_order(&mut random)),
+            false => (sore_order(&mut random), sore_order(&mut random)),
+        };
+        let report = compared(&stream(&old.to_string()), &stream(&new.to_string()));
+        for word in words(&mut random) {
+            let is_new = accepts(&new, &word) && !accepts(&old, &word);
+            prop_assert!(!is_new || report.fails(), "{:?}\n{}\n{}", word, old, new);
+        }
+        // Orders without slices and fields are always decided.
+        let gains = old.gains(&new);
+        prop_assert_ne!(&gains, &Gains::Unknown, "{}\n{}", old, new);
+        prop_assert_eq!(report.fails(), gains != Gains::Nothing, "{}\n{}", old, new);
+        prop_assert!(!report.fails() || report.count(Verdict::Breaking) > 0);
+    }
+}

@@ -1,0 +1,254 @@
+//! Changes between recordings.
+
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::change::{Known, Report, Rule, State, Verdict, compare};
+use retape::store::{Side, load_side};
+use retape::{Cassette, Name};
+
+use super::told;
+
+/// An exchange of JSON, or of a stream if there are several messages.
+fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction {
+    let stream = said.len() > 1;
+    let media = if stream { "text/event-stream" } else { "application/json" };
+    let body = match stream {
+        true => said.iter().map(|data| format!("data: {data}\n\n")).collect(),
+        false => said.concat(),
+    };
+    let response = Response {
+        ms: 0,
+        status,
+        reason: None,
+        headers: Headers::from_iter([("content-type", media)]),
+        body: Body::Whole(body.into()),
+        trailers: Headers::default(),
+        end: End::Complete,
+    };
+    let request = Request {
+        method: "POST".to_owned(),
+        path: path.to_owned(),
+        headers: Headers::default(),
+        body: Bytes::from(asked.to_owned()),
+    };
+    Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+}
+
+fn side(interactions: Vec<Interaction>) -> Vec<(Name, Cassette)> {
+    let cassette = Cassette { interactions, ..Cassette::default() };
+    vec![(Name::new("talk").unwrap(), cassette)]
+}
+
+fn compared(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Report {
+    let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
+    compare(known("old", old), known("new", new))
+}
+
+#[track_caller]
+fn check(old: Vec<Interaction>, new: Vec<Interaction>, expected: &[&str]) {
+    assert_eq!(told(&compared(&side(old), &side(new))), expected);
+}
+
+const ASKED: &str = r#"{"text":"hello"}"#;
+
+fn stream(said: &[&str]) -> Vec<Interaction> {
+    (0..6).map(|_| exchange("/chat", ASKED, 200, said)).collect()
+}
+
+#[test]
+fn a_recording_shows_the_message_that_came_too_early() {
+    let (thought, answer, done) =
+        (r#"{"type":"thought"}"#, r#"{"type":"answer"}"#, r#"{"type":"done"}"#);
+    let report =
+        compared(&side(stream(&[thought, answer, done])), &side(stream(&[answer, thought, done])));
+
+    assert!(report.fails());
+    let change = &report.changes[0];
+    let witnesses = change.witnesses.as_ref().unwrap();
+    assert_eq!((&*witnesses.cassette, witnesses.interaction, witnesses.answers), ("talk", 1, 6));
+    assert_eq!(change.trace.as_ref().unwrap().tags, ["answer", "thought", "done"]);
+}
+
+#[test]
+fn a_value_that_only_one_recording_has_is_found_there() {
+    let answers = |third: &str| {
+        (0..12)
+            .map(|number| {
+                let status = if number == 2 { third } else { ["on", "off"][number % 2] };
+                exchange("/state", ASKED, 200, &[&format!(r#"{{"status":"{status}"}}"#)])
+            })
+            .collect::<Vec<_>>()
+    };
+
+    let report = compared(&side(answers("on")), &side(answers("broken")));
+
+    assert_eq!(told(&report), [r#"breaking value-new: `status` can be `"broken"`"#]);
+    let witnesses = report.changes[0].witnesses.as_ref().unwrap();
+    assert_eq!((witnesses.interaction, witnesses.answers), (3, 1));
+    assert_eq!(report.changes[0].possible.as_ref().unwrap().text, r#""broken""#);
+}
+
+#[test]
+fn a_field_that_is_gone_breaks_and_one_that_was_optional_does_not() {
+    let with = |body: &str| exchange("/state", ASKED, 200, &[body]);
+
+    check(
+        vec![with(r#"{"id":1,"name":"a"}"#), with(r#"{"id":1}"#)],
+        vec![with("{}")],
+        &[
+            "breaking field-missing: `id` can be missing",
+            "trim field-gone: `name` is not seen any more",
+        ],
+    );
+}
+
+#[test]
+fn endpoints_and_statuses_that_come_and_go_are_told() {
+    let ok = || exchange("/state", ASKED, 200, &["{}"]);
+
+    check(
+        vec![ok()],
+        vec![ok(), exchange("/other", ASKED, 200, &["{}"])],
+        &["compatible endpoint-new: the endpoint is new"],
+    );
+    check(
+        vec![ok(), exchange("/other", ASKED, 200, &["{}"])],
+        vec![ok()],
+        &["trim endpoint-gone: the endpoint is not recorded any more"],
+    );
+    check(
+        vec![ok()],
+        vec![ok(), exchange("/state", "{}", 409, &["{}"])],
+        &["unproven status-new: it answers 409"],
+    );
+}
+
+#[test]
+fn a_request_that_is_refused_now_breaks() {
+    let report = compared(
+        &side(vec![exchange("/state", ASKED, 200, &["{}"])]),
+        &side(vec![exchange("/state", ASKED, 422, &["{}"])]),
+    );
+
+    let change = &report.changes[0];
+    assert_eq!((change.rule, change.verdict), (Rule::RequestRefused, Verdict::Breaking));
+    assert_eq!(change.what, "a request that was answered with 200 is refused with 422");
+}
+
+#[test]
+fn what_clients_send_is_judged_the_other_way_round() {
+    let asked = |body: &str| vec![exchange("/state", body, 200, &["{}"])];
+
+    check(
+        asked(r#"{"a":1}"#),
+        asked(r#"{"a":1,"b":2}"#),
+        &[
+            "unproven request-required: all requests say `b` now, which could be missing",
+            "compatible request-wider: requests say `b`: `integer`",
+        ],
+    );
+    check(
+        asked(r#"{"a":1,"b":2}"#),
+        asked(r#"{"a":1}"#),
+        &[
+            "compatible request-wider: requests need not say `b`",
+            "trim request-narrower: requests say no `b` any more",
+        ],
+    );
+}
+
+#[test]
+fn what_tied_messages_together_and_does_not_any_more_is_told() {
+    let stream = |second: &str| {
+        (0..8)
+            .map(|run| {
+                let said = |of: &str| format!(r#"{{"type":"part","run_id":"run-10{run}{of}"}}"#);
+                exchange("/chat", ASKED, 200, &[&said(""), &said(second)])
+            })
+            .collect::<Vec<_>>()
+    };
+
+    let report = compared(&side(stream("")), &side(stream("7")));
+
+    assert!(
+        told(&report).contains(
+            &"breaking invariant-broken: `run_id constant` does not hold any more".to_owned()
+        ),
+        "{:?}",
+        told(&report)
+    );
+}
+
+/// The recordings of a real server, and a change of their texts.
+fn letta(change: impl Fn(&str) -> String) -> Side {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/letta/hitl");
+    for file in std::fs::read_dir(recorded).unwrap() {
+        let file: PathBuf = file.unwrap().path();
+        let text = change(&std::fs::read_to_string(&file).unwrap());
+        std::fs::write(folder.path().join(file.file_name().unwrap()), text).unwrap();
+    }
+    load_side(folder.path(), &Name::new("unused").unwrap()).unwrap()
+}
+
+/// Other identifiers and times, as another run of the same server has them.
+fn again(text: &str) -> String {
+    let ids = regex::Regex::new("-[0-9a-f]{4}-([0-9a-f]{4})-([0-9a-f]{12})").unwrap();
+    let text = ids.replace_all(text, "-7c31-$1-4d5e$2");
+    let text =
+        regex::Regex::new("-4d5e([0-9a-f]{8})[0-9a-f]{4}").unwrap().replace_all(&text, "-4d5e$1");
+    text.replace("2026-11-21T", "2026-12-24T")
+}
+
+fn without_usage(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.contains(r#""message_type": "usage_statistics""#));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_unchanged_server_that_is_recorded_again_changes_nothing() {
+    let (old, new) = (letta(str::to_owned), letta(again));
+    assert_ne!(old.cassettes, new.cassettes);
+
+    let report = compared(&old.cassettes, &new.cassettes);
+
+    assert_eq!(told(&report), [""; 0]);
+    let changed: Vec<_> =
+        report.cassettes.iter().map(|pair| &pair.interactions[0].differences).collect();
+    assert!(changed.is_empty(), "{changed:#?}");
+}
+
+#[test]
+fn fingerprints_stay_when_a_change_is_recorded_again() {
+    let old = letta(str::to_owned);
+    let fingerprints = |new: &Side| {
+        let report = compared(&old.cassettes, &new.cassettes);
+        report.changes.iter().map(|change| change.fingerprint.clone()).collect::<Vec<_>>()
+    };
+
+    let first = fingerprints(&letta(without_usage));
+    let second = fingerprints(&letta(|text| again(&without_usage(text))));
+
+    assert!(first.len() > 3);
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_cassette_that_changed_shows_old_and_new_side_by_side() {
+    let (old, new) = (letta(str::to_owned), letta(without_usage));
+
+    let report = compared(&old.cassettes, &new.cassettes);
+
+    let pair = report.cassettes.iter().find(|pair| pair.name == "approve_tokens").unwrap();
+    assert_eq!((pair.state, pair.same), (State::Kept, 13));
+    let interaction = &pair.interactions[0];
+    let tags = |exchange: &retape::change::Exchange| -> Vec<String> {
+        exchange.trace.iter().map(|mark| mark.tag.clone()).collect()
+    };
+    let (was, is) = (interaction.old.as_ref().unwrap(), interaction.new.as_ref().unwrap());
+    assert_eq!(tags(was).len(), tags(is).len() + 1);
+    assert!(was.trace.iter().all(|mark| mark.first_ms <= mark.last_ms && mark.last_ms > 0));
+    assert_eq!(interaction.differences[0].at, "trace");
+}
