@@ -130,6 +130,9 @@ await check("it is walked by keys", async () => {
   await page.until("document.getElementById('help').open");
   await page.press("Escape");
   await page.until("!document.getElementById('help').open");
+  await page.ask("document.getElementById('keys').click()");
+  await page.ask("document.querySelector('#help button').click()");
+  await page.until("!document.getElementById('help').open");
 });
 
 await check("an order is drawn with the way that is new in it", async () => {

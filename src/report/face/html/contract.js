@@ -4,24 +4,38 @@ const AROUND = 3;
 
 function drawContract(body, data) {
   for (const order of data.orders) body.append(drawnCase(order, body));
+  if (data.edges) {
+    const edges = drawnEdges(data.edges);
+    const said = edges.length > 0 ? "for all requests together, new and lost:" : "for all requests together, the same edges";
+    body.append(el("div.case", {}, el("p", {}, said), listed(edges)));
+  }
   body.append(textOf(data.lines));
 }
 
 /** The order of one case, as a railroad and by the edges that came and went. */
 function drawnCase(order, where) {
-  const edge = (sign, state) => ([from, to]) => {
-    const said = `${from ?? "the beginning"} → ${to ?? "the end"}`;
-    return el(`li.${state}`, { "data-sign": sign }, el("code", {}, said));
-  };
-  const edges = [...order.new.map(edge("+", "new")), ...order.lost.map(edge("−", "lost"))];
+  const edges = drawnEdges(order);
   const said = edges.map((edge) => `${edge.dataset.sign} ${edge.textContent}`).join(", ");
   return el(
     "div.case",
     {},
     caption(order),
     railroad(order.track, roomIn(where), said || "no other edges"),
-    edges.length > 0 ? el("ul.edges", { "aria-label": "edges that are new or lost" }, edges) : null,
+    listed(edges),
   );
+}
+
+function drawnEdges(edges) {
+  const edge = (sign, state) => ([from, to]) => {
+    const said = `${from ?? "the beginning"} → ${to ?? "the end"}`;
+    return el(`li.${state}`, { "data-sign": sign }, el("code", {}, said));
+  };
+  return [...edges.new.map(edge("+", "new")), ...edges.lost.map(edge("−", "lost"))];
+}
+
+function listed(edges) {
+  if (edges.length === 0) return null;
+  return el("ul.edges", { "aria-label": "edges that are new or lost" }, edges);
 }
 
 /** For which requests it is, and on which side if it is on one only. */
