@@ -64,7 +64,11 @@ pub(crate) enum Kind {
     /// `retape.toml` is not as it must be: how.
     Config(&'static str),
     /// There is neither a cassette nor a contract to check.
+    #[cfg(any(feature = "cli", feature = "insta"))]
     NothingToCheck,
+    /// There is no accepted contract.
+    #[cfg(feature = "cli")]
+    NoContract,
     /// A contract is not as it must be: how.
     Contract { why: &'static str },
     /// An approval is not as it must be: how.
@@ -73,6 +77,8 @@ pub(crate) enum Kind {
     NoChange { fingerprint: String },
     /// A revision cannot be read through git.
     Revision,
+    /// The text is no OpenAPI document: why.
+    Document(&'static str),
     /// Recording needs an address to record from.
     NoUpstream,
     /// Another process is recording this cassette.
@@ -243,11 +249,15 @@ impl fmt::Display for Kind {
             Self::Rule { text, why } => write!(f, "`{text}` {why}"),
             Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
+            #[cfg(any(feature = "cli", feature = "insta"))]
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),
+            #[cfg(feature = "cli")]
+            Self::NoContract => f.write_str("no contract was accepted"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
             Self::Approval { why } => write!(f, "not a valid approval: {why}"),
             Self::NoChange { fingerprint } => write!(f, "no change has `{fingerprint}`"),
             Self::Revision => f.write_str("cannot read the revision"),
+            Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::Busy => f.write_str("another process is recording this cassette"),
             Self::ForeignJournal => {

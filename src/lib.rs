@@ -64,7 +64,10 @@
 //! - [`session`], [`mount()`]: what a test calls.
 //! - `recorder`, `replayer`: talk HTTP.
 //! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; [`change`]: what changed in what is promised; [`contract`]: what a server promises; `matching`: which interaction answers; [`redact`]: what is never
+//! - [`report`]: tells people; `renew`: a recording in the words of an older one; [`coverage`]: how
+//!   much of a server the cassettes show; [`change`]: what changed in what is promised; [`openapi`]: documents of an API; [`contract`]: what a server
+//!   promises; `matching`: which interaction answers; [`alignment`]: what is what in two recordings;
+//!   [`redact`]: what is never
 //!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
 //!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
 //!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its
@@ -76,6 +79,7 @@
 //! TLS: a client is pointed at it by its base address. It is a test tool; it binds the loopback
 //! address unless told otherwise. WebSocket is not recorded yet.
 
+pub mod alignment;
 pub mod cassette;
 pub mod change;
 #[cfg(feature = "cli")]
@@ -83,6 +87,7 @@ pub mod change;
 pub mod cli;
 pub mod contract;
 mod correlate;
+pub mod coverage;
 pub mod diff;
 mod error;
 pub mod invariant;
@@ -95,10 +100,13 @@ mod mode;
 mod mount;
 mod multipart;
 mod nearest;
+pub mod openapi;
 pub mod order;
 mod percent;
 mod recorder;
 pub mod redact;
+#[doc(hidden)] // Its laws are tested with generated changes of real recordings.
+pub mod renew;
 mod replayer;
 pub mod report;
 pub mod rules;
@@ -110,10 +118,15 @@ pub mod store;
 
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};
+/// The insta that the assertions use; its settings apply to them.
+#[cfg(feature = "insta")]
+pub use insta;
 pub use mode::Mode;
 #[cfg(feature = "wiremock")]
 pub use mount::{Mounted, mount};
-pub use recorder::{Recording, Saved};
+pub use recorder::{Kept, Recording, Saved};
 pub use replayer::Pace;
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
-pub use snapshot::assert_contracts;
+#[cfg(feature = "insta")]
+#[doc(hidden)]
+pub use snapshot::macro_support as _macro_support;

@@ -60,27 +60,17 @@ impl Mode {
 }
 
 /// What is done with contracts that are new or changed.
+#[cfg(feature = "cli")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Update {
     /// They are told.
     Nothing,
     /// They wait to be accepted.
     Propose,
-    /// They are accepted.
-    Accept,
 }
 
+#[cfg(feature = "cli")]
 impl Update {
-    /// What `INSTA_UPDATE` says, which insta's own snapshots follow, else nothing where `CI` is set.
-    pub(crate) fn from_env() -> Self {
-        match env::var("INSTA_UPDATE").as_deref() {
-            Ok("always" | "force") => Self::Accept,
-            Ok("no") => Self::Nothing,
-            Ok("new" | "unseen") => Self::Propose,
-            _ => Self::unless_ci(),
-        }
-    }
-
     /// They wait, but nothing is written where `CI` is set.
     pub(crate) fn unless_ci() -> Self {
         if is_ci() { Self::Nothing } else { Self::Propose }

@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use retape::cassette::{Body, Interaction, Outcome};
-use retape::contract::{self, Contract, Endpoint, Finding, Traffic};
+use retape::contract::{self, Contract, Endpoint, Finding, History, Traffic};
 use retape::message::{Framing, Message, Messages, Tag, Trace};
 use retape::{Cassette, Name, store};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use crate::measure::Effort;
 
 /// What [`score`] is called.
-pub const SCORE: &str = "mutants of recorded streams that the learned contracts catch";
+pub const SCORE: &str = "broken streams that the learned contracts catch";
 
 /// So many survivors are told.
 const TOLD: usize = 20;
@@ -37,6 +37,8 @@ struct Stream {
     place: String,
     endpoint: Endpoint,
     interaction: Interaction,
+    /// What came before it.
+    earlier: History,
     events: Vec<Message>,
 }
 
@@ -82,12 +84,13 @@ pub fn score(effort: Effort) -> String {
             let Some(contract) = contracts.iter().find(|it| it.endpoint == stream.endpoint) else {
                 continue;
             };
-            let recorded = contract.broken_by(&stream.interaction);
+            let recorded = contract.broken_by(&stream.interaction, Some(&stream.earlier));
             assert!(recorded.is_empty(), "{} breaks its own contract", stream.place);
             for mutant in mutants(stream, &streams, &known) {
                 let count = counts.entry(mutant.kind).or_default();
                 count.tried += 1;
-                if contract.broken_by(&stream.with(&mutant.events)).is_empty() {
+                let changed = stream.with(&mutant.events);
+                if contract.broken_by(&changed, Some(&stream.earlier)).is_empty() {
                     let Mutant { kind, event, what, .. } = mutant;
                     let event = event + 1;
                     survivors.push(format!("{}, event {event}: {kind}, {what}", stream.place));
@@ -163,6 +166,7 @@ fn streams(folder: &str, cassettes: &[(Name, Cassette)]) -> Vec<Stream> {
                     place: format!("{folder}/{name} #{}", number + 1),
                     endpoint: Endpoint::of(&interaction.request, response, &HashSet::new()),
                     interaction: interaction.clone(),
+                    earlier: History::of(&cassette.interactions[..number]),
                     events,
                 });
             }

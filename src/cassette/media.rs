@@ -28,6 +28,10 @@ pub(crate) enum Media {
 impl Media {
     /// Judges by the `content-type`.
     pub(crate) fn of(content_type: Option<&str>) -> Self {
+        // Nearly all bodies of requests say so in just these words.
+        if content_type == Some("application/json") {
+            return Self::Json;
+        }
         let name = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
         let name = name.trim().to_ascii_lowercase();
         let Some((kind, subtype)) = name.split_once('/') else { return Self::Other };

@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::draft::{Draft, Position, Shown};
 use super::report::{CaseEdges, Change, ContractPair, Edge, Part, Report, Side, State, Verdict};
 use super::rule::Rule;
-use super::shapes::{self, Basis, Value};
-use super::{cassettes, orders, parallel, promised_orders, requests, ties};
+use super::shapes::{Basis, Value};
+use super::{cassettes, kinds, orders, parallel, promised_orders, requests, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
-use crate::message::{Messages, Trace};
+use crate::message::{Messages, Protocols, Trace};
 use crate::order::Order;
-use crate::shape::Schema;
 
 /// What is known of one side.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +82,8 @@ struct Promise {
 
 impl Promises {
     fn of(known: Known<'_>) -> Self {
-        let traffic = Traffic::of(known.cassettes.iter().map(|(name, cassette)| (name, cassette)));
+        let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
+        let traffic = Traffic::by(&Protocols::default(), known.accepted, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
             (contract.endpoint.clone(), promise)
@@ -161,10 +161,12 @@ fn at_endpoint(old: &Promise, new: &Promise, [before, answers]: [&[Answer]; 2]) 
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
     let basis = new.basis(|contract| &contract.events);
-    drafts.extend(of_shape(Part::Events, &was.events, &is.events, basis, &events));
+    let of = |contract: &'_ Contract| contract.events.clone();
+    drafts.extend(kinds::changes(Part::Events, of(was), of(is), basis, &events));
     let bodies: Vec<Value<'_>> = answers.iter().filter_map(body).collect();
     let basis = new.basis(|contract| &contract.body);
-    drafts.extend(of_shape(Part::Body, &was.body, &is.body, basis, &bodies));
+    let of = |contract: &'_ Contract| contract.body.clone();
+    drafts.extend(kinds::changes(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(requests::changes(before, answers));
     one_tag_each(drafts)
 }
@@ -173,26 +175,15 @@ fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
     answer.events.iter().enumerate().map(|(number, said)| Value {
         place: &answer.place,
         at: Position::Said(number),
+        kind: &said.kind,
         json: &said.json,
     })
 }
 
 fn body(answer: &Answer) -> Option<Value<'_>> {
-    let json = answer.body.as_deref()?;
-    Some(Value { place: &answer.place, at: Position::Whole, json })
-}
-
-fn of_shape(
-    part: Part,
-    old: &Option<Schema>,
-    new: &Option<Schema>,
-    basis: Basis,
-    values: &[Value<'_>],
-) -> Vec<Draft> {
-    // Where none was promised, no JSON was.
-    let nothing = Schema::never();
-    let (old, new) = (old.as_ref().unwrap_or(&nothing), new.as_ref().unwrap_or(&nothing));
-    shapes::changes(part, old, new, basis, values)
+    let said = answer.body.as_ref()?;
+    let (kind, json) = (&*said.kind, &*said.json);
+    Some(Value { place: &answer.place, at: Position::Whole, kind, json })
 }
 
 /// A new type of message is found in the order and among the shapes: it is one change.
@@ -290,8 +281,8 @@ fn pair(endpoint: &Endpoint, old: Option<&Promise>, new: Option<&Promise>) -> Op
 fn edges(old: Option<&Orders>, new: Option<&Orders>) -> Vec<CaseEdges> {
     let cases = |orders: Option<&Orders>| -> BTreeMap<String, Order> {
         let cases = orders.into_iter().flat_map(|orders| {
-            let name = |says: &str| orders::case_name(orders, says).unwrap_or_default();
-            orders.cases.iter().map(move |case| (name(&case.says), case.order.clone()))
+            let name = |case| orders::case_name(case).unwrap_or_default();
+            orders.cases.iter().map(move |case| (name(case), case.order.clone()))
         });
         cases.collect()
     };

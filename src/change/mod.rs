@@ -14,6 +14,7 @@ mod cassettes;
 mod compare;
 mod draft;
 mod exchange;
+mod kinds;
 mod orders;
 mod parallel;
 mod promised_orders;

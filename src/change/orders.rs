@@ -6,8 +6,8 @@ use super::draft::{Draft, Position};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::words::either;
-use crate::contract::{Answer, Orders};
-use crate::order::{Deviation, Event, Explanation, Fault, Next, Order};
+use crate::contract::{Answer, Case, Orders};
+use crate::order::{Deviation, Event, Explanation, Fault, Next};
 
 /// What ends many streams: behind it nothing is said any more.
 const DONE: &str = "[DONE]";
@@ -19,18 +19,19 @@ pub(super) type Seen<'a> = Option<&'a str>;
 pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
     for answer in answers {
         let Some(word) = &answer.word else { continue };
-        let asked = answer.asked.as_deref();
-        let says = old.says(asked);
-        match old.of(asked) {
-            Some(order) => {
+        let fitting = old.fitting(&answer.situation);
+        let events = word.events();
+        match fitting.last() {
+            Some(_) if fitting.iter().any(|case| case.order.accepts(&events)) => {}
+            Some(case) => {
                 let tags = word.tokens.iter().map(|token| mark(&token.tag, token.run)).collect();
-                let trace = Trace { tags, events: word.events() };
-                deviations(old, order, &says, &trace, Some(&answer.place), drafts);
+                let trace = Trace { tags, events };
+                deviations(old, case, &trace, Some(&answer.place), drafts);
             }
             None => {
-                let events = word.events();
                 let covered = Covered::when(old.cases.iter().all(|it| it.order.accepts(&events)));
-                add(drafts, unknown_case(old, &says, covered), Some(&answer.place), 0);
+                let so = old.so(&answer.situation);
+                add(drafts, unknown_case(so, covered), Some(&answer.place), 0);
             }
         }
     }
@@ -63,20 +64,19 @@ fn mark(tag: &str, run: bool) -> String {
 /// What a trace has that an order does not allow.
 pub(super) fn deviations(
     orders: &Orders,
-    order: &Order,
-    says: &str,
+    case: &Case,
     trace: &Trace<'_>,
     seen: Seen<'_>,
     drafts: &mut Vec<Draft>,
 ) {
-    if order.accepts(&trace.events) {
+    if case.order.accepts(&trace.events) {
         return;
     }
-    let explanation = order.explain(&trace.events, None);
+    let explanation = case.order.explain(&trace.events, None);
     for deviation in together(&explanation) {
         let mut draft = of_deviation(orders, &explanation, &deviation, &trace.events);
         if draft.rule != Rule::TagNew {
-            draft.case = case_name(orders, says);
+            draft.case = case_name(case);
         }
         draft.trace = Some(NewTrace {
             tags: trace.tags.clone(),
@@ -123,24 +123,24 @@ pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usi
     }
 }
 
-/// `messages[].role, stream_tokens is "user" / true`; nothing if nothing decides.
-pub(super) fn case_name(orders: &Orders, says: &str) -> Option<String> {
-    let by = orders.by.join(", ");
-    (!by.is_empty()).then(|| format!("{by} is {says}"))
+/// For which requests: what must be so; nothing if that is nothing.
+pub(super) fn case_name(case: &Case) -> Option<String> {
+    let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
+    (!conditions.is_empty()).then(|| conditions.join(", "))
 }
 
-/// Requests that no order was known for.
-pub(super) fn unknown_case(old: &Orders, says: &str, covered: Covered) -> Draft {
-    let what = format!("requests of which {} is {says} are new", old.by.join(", "));
+/// Requests that no order was known for: what is so of them.
+pub(super) fn unknown_case(so: String, covered: Covered) -> Draft {
     let (verdict, why) = match covered {
         Covered::ByAll => (Verdict::Compatible, "the order is allowed for all other requests"),
         Covered::NotByAll => (
             Verdict::Unproven,
-            "no order was known for such a request, and not all other requests allow what comes now",
+            "not all other requests allow what comes now, so nothing shows what it was before",
         ),
     };
+    let what = "no order was known for such a request".to_owned();
     let mut draft = Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why);
-    draft.case = case_name(old, says);
+    draft.case = Some(so);
     draft
 }
 

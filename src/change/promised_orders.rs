@@ -7,7 +7,7 @@ use super::orders::{self, Covered, Trace, case_name, deviations, tags, unknown_c
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
-use crate::contract::{Answer, Case, Orders};
+use crate::contract::{Answer, Case, Condition, Orders};
 use crate::order::{Gains, Neighbours, Token};
 
 /// So many lost neighbours are named in a sentence.
@@ -75,26 +75,45 @@ fn first(answers: &[Answer]) -> Option<Draft> {
 }
 
 /// What the new orders allow and the old ones do not.
+///
+/// A request belongs to the first case that fits. If both sides have the same cases, each is compared
+/// with its own; else a new case is compared with all old ones that the same request may belong to.
 fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
     let mut drafts = Vec::new();
-    for case in &new.cases {
-        if old.by == new.by {
-            match old.cases.iter().find(|other| other.says == case.says) {
-                Some(before) => gained(old, before, case, Verdict::Breaking, &mut drafts),
-                None => {
-                    let covered = old.cases.iter().all(|other| other.order.covers(&case.order));
-                    drafts.push(unknown_case(old, &case.says, Covered::when(covered)));
-                }
-            }
-            continue;
+    let same = old.cases.iter().map(|case| &case.when).eq(new.cases.iter().map(|case| &case.when));
+    if same {
+        for (before, after) in old.cases.iter().zip(&new.cases) {
+            gained(old, before, after, Verdict::Breaking, &mut drafts);
         }
-        // If one side knows one order only, each request has met it; else nobody knows which
-        // requests of one case belong to which of the other.
-        let one = old.by.is_empty() || new.by.is_empty();
-        let verdict = if one { Verdict::Breaking } else { Verdict::Unproven };
-        old.cases.iter().for_each(|before| gained(old, before, case, verdict, &mut drafts));
+        return drafts;
+    }
+    for case in &new.cases {
+        let may_be: Vec<&Case> = old.cases.iter().filter(|it| may_be_one(it, case)).collect();
+        // A request for which no old case fits had no order.
+        let is_known = may_be.iter().any(|it| it.when.iter().all(|one| case.when.contains(one)));
+        if !is_known {
+            let covered = may_be.iter().all(|before| before.order.covers(&case.order));
+            let covered = Covered::when(covered && !may_be.is_empty());
+            drafts.push(unknown_case(case_name(case).unwrap_or_default(), covered));
+        }
+        let verdict = |before: &Case| match may_be.len() == 1 || before.when == case.when {
+            true => Verdict::Breaking,
+            false => Verdict::Unproven,
+        };
+        for before in &may_be {
+            gained(old, before, case, verdict(before), &mut drafts);
+        }
     }
     drafts
+}
+
+/// Whether a request may belong to both cases: nothing in one contradicts the other.
+fn may_be_one(one: &Case, other: &Case) -> bool {
+    let contradicts = |condition: &Condition| {
+        let same = other.when.iter().filter(|it| it.feature == condition.feature);
+        same.into_iter().any(|it| it.says != condition.says)
+    };
+    !one.when.iter().any(contradicts)
 }
 
 fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &mut Vec<Draft>) {
@@ -105,19 +124,19 @@ fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &
             for trace in &traces {
                 let tags = trace.iter().map(|token| token.tag.clone()).collect();
                 let trace = Trace { tags, events: trace.iter().map(Token::event).collect() };
-                deviations(old, &before.order, &before.says, &trace, None, drafts);
+                deviations(old, before, &trace, None, drafts);
             }
             drafts.iter_mut().skip(known).for_each(|draft| draft.verdict = verdict);
         }
-        Gains::Unknown => drafts.push(unknown(old, before)),
+        Gains::Unknown => drafts.push(unknown(before)),
     }
 }
 
-fn unknown(old: &Orders, before: &Case) -> Draft {
+fn unknown(before: &Case) -> Draft {
     let what = "the order is another one".to_owned();
     let mut draft = Draft::new(Rule::OrderWider, Verdict::Unproven, Part::Order, what)
         .because("it could not be proved that the old order allows all that the new one does");
-    draft.case = case_name(old, &before.says);
+    draft.case = case_name(before);
     draft
 }
 
@@ -125,12 +144,12 @@ fn unknown(old: &Orders, before: &Case) -> Draft {
 fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
     let (were, are) = (tags(old), tags(new));
     let mut drafts: Vec<Draft> = were.difference(&are).map(tag_gone).collect();
-    if old.by != new.by {
-        return drafts;
-    }
     for case in &old.cases {
-        match new.cases.iter().find(|other| other.says == case.says) {
-            None => drafts.push(case_gone(old, case)),
+        match new.cases.iter().find(|other| other.when == case.when) {
+            None if !new.cases.iter().any(|other| may_be_one(other, case)) => {
+                drafts.push(case_gone(case));
+            }
+            None => {}
             Some(after) => {
                 let lost = case.order.neighbours();
                 let is_kept = |tag: &Option<String>| tag.as_ref().is_none_or(|it| are.contains(it));
@@ -139,7 +158,7 @@ fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
                     .difference(&kept)
                     .filter(|(from, to)| is_kept(from) && is_kept(to))
                     .collect();
-                drafts.extend(next_gone(old, case, &lost));
+                drafts.extend(next_gone(case, &lost));
             }
         }
     }
@@ -151,14 +170,14 @@ fn tag_gone(tag: &String) -> Draft {
     Draft::new(Rule::TagGone, Verdict::Trim, Part::Order, what).keyed(tag)
 }
 
-fn case_gone(old: &Orders, case: &Case) -> Draft {
-    let what = format!("requests of which {} is {} are not seen", old.by.join(", "), case.says);
+fn case_gone(case: &Case) -> Draft {
+    let what = "such requests are not recorded any more".to_owned();
     let mut draft = Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what);
-    draft.case = case_name(old, &case.says);
+    draft.case = case_name(case);
     draft
 }
 
-fn next_gone(old: &Orders, case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
+fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
     let pairs: Vec<String> = lost.iter().map(|pair| neighbours(pair)).collect();
     let more = pairs.len().checked_sub(NAMED).filter(|more| *more > 0);
     let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
@@ -166,7 +185,7 @@ fn next_gone(old: &Orders, case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<
     let what = format!("not seen any more: {named}{more}");
     let draft = Draft::new(Rule::OrderNextGone, Verdict::Trim, Part::Order, what);
     let mut draft = draft.keyed(pairs.join(";"));
-    draft.case = case_name(old, &case.says);
+    draft.case = case_name(case);
     (!pairs.is_empty()).then_some(draft)
 }
 

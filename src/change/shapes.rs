@@ -11,6 +11,8 @@ use crate::shape::{Difference, Fault, Gain, Gained, Schema, Violation};
 pub(super) struct Value<'a> {
     pub place: &'a str,
     pub at: Position,
+    /// What kind of message it is, where no field tells.
+    pub kind: &'a str,
     pub json: &'a str,
 }
 
@@ -29,7 +31,7 @@ pub(super) fn changes(
     old: &Schema,
     new: &Schema,
     basis: Basis,
-    values: &[Value<'_>],
+    values: &[&Value<'_>],
 ) -> Vec<Draft> {
     let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
     let mut drafts: Vec<Draft> = gains.iter().map(|gain| of_gain(part, gain)).collect();

@@ -16,8 +16,8 @@ pub(super) fn changes(
 ) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for answer in answers {
-        for violation in answer.with_trace(|trace| Invariant::check(old, trace)) {
-            let at = Position::Said(violation.at.event);
+        for violation in answer.with_trace(answer.before(), |trace| Invariant::check(old, trace)) {
+            let at = violation.at.event.map_or(Position::Whole, Position::Said);
             broken(&violation.invariant, &mut drafts).seen(&answer.place, at);
         }
     }

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::arguments::absolute;
-use super::{Exit, tell};
+use super::{Exit, contracts, tell};
 use crate::error::Result;
-use crate::snapshot;
 
 /// Accept what the cassettes show as the contract of the server
 #[derive(Debug, Args)]
@@ -29,13 +28,13 @@ impl Accept {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
         let (mut accepted, mut left) = (0, 0);
-        for finding in snapshot::findings(&folder)? {
+        for finding in contracts::findings(&folder)? {
             let line = finding.endpoint().to_string();
             if self.only.as_ref().is_some_and(|only| !line.contains(only.as_str())) {
                 left += 1;
                 continue;
             }
-            snapshot::accept(&folder, &finding)?;
+            contracts::accept(&folder, &finding)?;
             tell::line(&format!("accepted {line}"));
             accepted += 1;
         }

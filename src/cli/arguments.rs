@@ -69,6 +69,11 @@ pub(super) struct Live {
     /// How long to wait for a server that says nothing
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = duration)]
     silence: Duration,
+
+    /// Write what is recorded anew as the server said it, and not with the identifiers and times of
+    /// the cassette whose place it takes
+    #[arg(long)]
+    fresh: bool,
 }
 
 /// How a recording is played.
@@ -138,6 +143,7 @@ impl Live {
 
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.grace(self.grace).silence(self.silence);
+        let session = if self.fresh { session.fresh() } else { session };
         match &self.upstream {
             Some(upstream) => session.upstream(upstream),
             None => session,

@@ -5,12 +5,16 @@ mod arguments;
 mod check;
 mod child;
 mod conduct;
+mod contracts;
+mod coverage;
 mod demo;
 mod diff;
+mod export;
 mod record;
 mod recording;
 mod recover;
 mod replay;
+mod review;
 mod run;
 mod serve;
 mod show;
@@ -38,7 +42,10 @@ enum Command {
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
+    Review(review::Review),
     Diff(diff::Diff),
+    Coverage(coverage::Coverage),
+    Export(export::Export),
     Recover(recover::Recover),
     Demo(demo::Demo),
 }
@@ -89,7 +96,10 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),
+        Command::Review(review) => review.run(),
         Command::Diff(diff) => diff.run(),
+        Command::Coverage(coverage) => coverage.run(),
+        Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
     }

@@ -12,7 +12,8 @@ use crate::mode::Mode;
 ///
 /// retape stands between the command and the server, passes everything on as it comes, and writes
 /// it down. The cassette replaces an earlier one of the same name when the command has succeeded; if
-/// it fails, the earlier one stays and the new one is kept beside it, as NAME.failed.json. Secrets
+/// it fails, the earlier one stays and the new one is kept beside it, as NAME.failed.json. What is the
+/// same but for identifiers and times keeps the text of the earlier one (--fresh turns that off). Secrets
 /// (credentials in headers, cookies, queries, telling JSON fields) are replaced by placeholders
 /// before anything is written.
 #[derive(Debug, Args)]

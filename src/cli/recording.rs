@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::tell::{GREEN, PLAIN, RED, count, hint, line};
-use crate::recorder::{Recording, Saved};
+use crate::recorder::{Kept, Recording, Saved};
 use crate::store::{self, mention, mention_path};
 
 /// Why what was recorded may be less than it should be.
@@ -45,7 +45,11 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
     let though = flaw.map(|flaw| format!(", though {flaw}")).unwrap_or_default();
     let path = path.display();
     match recording.saved {
-        Saved::Cassette => line(&format!("recorded {number} in {GREEN}{path}{PLAIN}{though}")),
+        Saved::Cassette => {
+            let kept = recording.kept.map(|kept| as_before(recording.interactions, kept));
+            let kept = kept.unwrap_or_default();
+            line(&format!("recorded {number} in {GREEN}{path}{PLAIN}{kept}{though}"));
+        }
         Saved::Failed => line(&format!(
             "{}: the cassette `{name}` stays as it was; {number} recorded in {path}",
             flaw.unwrap_or(Flaw::Interrupted)
@@ -59,6 +63,15 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
             let mention = mention(folder, &recording.saved_name());
             hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
         }
+    }
+}
+
+/// How much of a cassette is as it was.
+fn as_before(recorded: usize, kept: Kept) -> String {
+    match kept {
+        Kept { interactions, gone: 0 } if interactions >= recorded => ", all as before".to_owned(),
+        Kept { interactions, gone: 0 } => format!(", {interactions} as before"),
+        Kept { interactions, gone } => format!(", {interactions} as before and {gone} gone"),
     }
 }
 

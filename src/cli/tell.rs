@@ -36,7 +36,9 @@ pub(super) fn error(error: &Error) {
     let mut text = format!("{RED}error:{PLAIN} {}\n", visible(&error.to_string()));
     let mut source = error.source();
     while let Some(cause) = source {
-        text.push_str(&format!("  because: {}\n", visible(&cause.to_string())));
+        let lines = cause.to_string();
+        let lines: Vec<_> = lines.lines().map(visible).collect();
+        text.push_str(&format!("  because: {}\n", lines.join("\n    ")));
         source = cause.source();
     }
     if let Some(hint) = error.hint() {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::history::Before;
+use super::message::Said;
 use super::traffic::{Answer, Traffic};
-use super::{Contract, Endpoint, Orders, learn};
+use super::{Contract, Endpoint, History, Kinds, learn};
 use crate::cassette::Interaction;
 use crate::invariant::Invariant;
-use crate::order::{Witness, Word};
-use crate::shape::Schema;
+use crate::message::Protocols;
+use crate::order::Witness;
 
 /// What a check has found about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +36,22 @@ impl Finding {
             Self::Orphaned(endpoint) => endpoint,
         }
     }
+
+    /// What the contract would be, if there would be one.
+    pub fn proposed(&self) -> Option<&Contract> {
+        match self {
+            Self::New(proposed) | Self::Broken { proposed, .. } => Some(proposed),
+            Self::Orphaned(_) => None,
+        }
+    }
 }
 
 /// Something that is not as accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
-    /// Which part of the contract: `order`, `invariants`, `events` or `body`.
+    /// Which part of the contract: `tag`, `order`, `invariants`, `events` or `body`.
     pub part: &'static str,
-    /// What is wrong, in words.
+    /// What is wrong, in words, with the places in the first answer where it is.
     pub what: String,
     /// In how many answers.
     pub count: usize,
@@ -54,10 +64,9 @@ pub struct Breach {
 pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for endpoint in traffic.endpoints() {
-        let answers = traffic.answers(endpoint);
         match accepted.iter().find(|contract| contract.endpoint == *endpoint) {
-            None => findings.push(Finding::New(learn::learn(endpoint, answers))),
-            Some(contract) => findings.extend(contract.held_against(answers)),
+            None => findings.push(Finding::New(learn::learn(endpoint, traffic))),
+            Some(contract) => findings.extend(contract.held_against(traffic)),
         }
     }
     let is_shown = |contract: &&Contract| !traffic.answers(&contract.endpoint).is_empty();
@@ -66,36 +75,51 @@ pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
     findings
 }
 
-/// Breaches by part and words.
-type Found = BTreeMap<(&'static str, String), (usize, String)>;
+/// What is wrong, by part and by what is the same in other answers.
+type Found = BTreeMap<(&'static str, String), Flaw>;
+
+/// What is wrong in one answer or in several.
+struct Flaw {
+    /// In words, with what is so in the first answer only.
+    what: String,
+    count: usize,
+    place: String,
+}
 
 impl Contract {
-    /// What is not as accepted in one interaction, each thing once. One without a whole answer breaks
-    /// nothing. The endpoint is not looked at.
-    pub fn broken_by(&self, interaction: &Interaction) -> Vec<Breach> {
-        let answer = Answer::recorded(interaction, String::new(), Witness(0));
-        let found = answer.map(|answer| self.breaches(&answer)).unwrap_or_default();
-        let breach = |(part, what)| Breach { part, what, count: 1, place: String::new() };
-        found.into_iter().map(breach).collect()
+    /// What is not as accepted in one interaction, each thing once; `earlier` is what came before it in
+    /// its conversation, if that is known. One without a whole answer breaks nothing. The endpoint is
+    /// not looked at.
+    pub fn broken_by(&self, interaction: &Interaction, earlier: Option<&History>) -> Vec<Breach> {
+        let before = earlier.map(|history| Before { history, number: usize::MAX });
+        let protocols = Protocols::default();
+        let protocols = self.tag.as_ref().map_or(protocols.clone(), |told| protocols.with(told));
+        let answer = Answer::recorded(&protocols, interaction, before, String::new(), Witness(0));
+        let mut found = Found::new();
+        if let Some(answer) = answer {
+            self.look(&answer, before, &mut found);
+        }
+        found.into_iter().map(Breach::of).collect()
     }
 
-    fn held_against(&self, answers: &[Answer]) -> Option<Finding> {
+    fn held_against(&self, traffic: &Traffic) -> Option<Finding> {
+        if self.tag.as_ref() != traffic.told(&self.endpoint) {
+            return Some(self.told_otherwise(traffic));
+        }
+        let answers = traffic.answers(&self.endpoint);
         let mut found = Found::new();
         for answer in answers {
-            let breaches = self.breaches(answer);
-            for breach in breaches {
-                let (count, _) = found.entry(breach).or_insert_with(|| (0, answer.place.clone()));
-                *count += 1;
-            }
+            self.look(answer, answer.before(), &mut found);
         }
         if found.is_empty() {
             return None;
         }
         let is_broken = |part: &str| found.keys().any(|(broken, _)| *broken == part);
-        let learned = learn::learn(&self.endpoint, answers);
+        let learned = learn::learn(&self.endpoint, traffic);
         // A part that is kept stays as it is, also where somebody has widened it by hand.
         let proposed = Self {
             endpoint: self.endpoint.clone(),
+            tag: self.tag.clone(),
             order: if is_broken(ORDER) { learned.order } else { self.order.clone() },
             invariants: match is_broken(INVARIANTS) {
                 true => learned.invariants,
@@ -104,73 +128,72 @@ impl Contract {
             events: if is_broken(EVENTS) { learned.events } else { self.events.clone() },
             body: if is_broken(BODY) { learned.body } else { self.body.clone() },
         };
-        let breaches = found.into_iter().map(|((part, what), (count, place))| Breach {
-            part,
-            what,
-            count,
-            place,
-        });
-        let mut breaches: Vec<Breach> = breaches.collect();
+        let mut breaches: Vec<Breach> = found.into_iter().map(Breach::of).collect();
         breaches.sort_by_key(|breach| (part_number(breach.part), std::cmp::Reverse(breach.count)));
         Some(Finding::Broken { proposed, breaches })
     }
 
-    /// What is not as accepted in one answer, each thing once.
-    fn breaches(&self, answer: &Answer) -> Vec<(&'static str, String)> {
-        let mut found = Vec::new();
+    /// More was recorded since it was accepted, and shows what tells the types of the messages. All
+    /// that was said in other types is learned anew.
+    fn told_otherwise(&self, traffic: &Traffic) -> Finding {
+        let answers = traffic.answers(&self.endpoint);
+        let told = traffic.told(&self.endpoint).map_or_else(String::new, ToString::to_string);
+        let breach = Breach {
+            part: TAG,
+            what: format!("`{told}` tells the types of the messages"),
+            count: answers.len(),
+            place: answers.first().map_or_else(String::new, |answer| answer.place.clone()),
+        };
+        let proposed = learn::learn(&self.endpoint, traffic);
+        Finding::Broken { proposed, breaches: vec![breach] }
+    }
+
+    /// Adds what is not as accepted in one answer, each thing once.
+    fn look(&self, answer: &Answer, before: Option<Before<'_>>, found: &mut Found) {
+        let mut broken = BTreeMap::new();
         if let Some(word) = &answer.word {
-            found.extend(
-                out_of_order(self.order.as_ref(), answer.asked.as_deref(), word)
-                    .into_iter()
-                    .map(|what| (ORDER, what)),
-            );
+            let out_of_order = match &self.order {
+                Some(orders) => orders.broken(&answer.situation, word),
+                None => vec!["messages came where none were accepted".to_owned()],
+            };
+            broken.extend(out_of_order.into_iter().map(|what| ((ORDER, what.clone()), what)));
         }
-        let untied = answer.with_trace(|trace| Invariant::check(&self.invariants, trace));
-        found.extend(untied.iter().map(|violation| (INVARIANTS, violation.invariant.to_string())));
-        let events = answer.events.iter().map(|said| said.json.as_str()).collect();
-        found.extend(of_shape(self.events.as_ref(), events).map(|what| (EVENTS, what)));
-        let body = answer.body.as_deref().into_iter().collect();
-        found.extend(of_shape(self.body.as_ref(), body).map(|what| (BODY, what)));
-        found.sort();
-        found.dedup();
-        found
+        let untied = answer.with_trace(before, |trace| Invariant::check(&self.invariants, trace));
+        for violation in untied {
+            let key = (INVARIANTS, violation.invariant.to_string());
+            broken.entry(key).or_insert_with(|| violation.to_string());
+        }
+        let events = answer.events.iter().flat_map(|said| unlike(self.events.as_ref(), said));
+        broken.extend(events.map(|what| ((EVENTS, what.clone()), what)));
+        let body = answer.body.iter().flat_map(|said| unlike(self.body.as_ref(), said));
+        broken.extend(body.map(|what| ((BODY, what.clone()), what)));
+        for (key, what) in broken {
+            let new = || Flaw { what, count: 0, place: answer.place.clone() };
+            found.entry(key).or_insert_with(new).count += 1;
+        }
     }
 }
 
+impl Breach {
+    fn of(((part, _), flaw): ((&'static str, String), Flaw)) -> Self {
+        Self { part, what: flaw.what, count: flaw.count, place: flaw.place }
+    }
+}
+
+const TAG: &str = "tag";
 const ORDER: &str = "order";
 const INVARIANTS: &str = "invariants";
 const EVENTS: &str = "events";
 const BODY: &str = "body";
 
 fn part_number(part: &str) -> usize {
-    [ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
+    [TAG, ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
 }
 
-/// What is out of order.
-fn out_of_order(orders: Option<&Orders>, asked: Option<&str>, word: &Word) -> Vec<String> {
-    let Some(orders) = orders else {
-        return vec!["messages came where none were accepted".to_owned()];
-    };
-    let Some(order) = orders.of(asked) else { return vec![orders.unknown(asked)] };
-    let explanation = order.explain(&word.events(), None);
-    explanation.deviations().map(|deviation| explanation.sentence(deviation)).collect()
-}
-
-/// What is wrong with JSON texts. Elements of arrays are not told apart.
-fn of_shape<'a>(
-    schema: Option<&'a Schema>,
-    texts: Vec<&'a str>,
-) -> impl Iterator<Item = String> + 'a {
-    let unknown = schema.is_none() && !texts.is_empty();
-    let unknown = unknown.then(|| "JSON came where none was accepted".to_owned());
-    let violations = texts
-        .into_iter()
-        .flat_map(move |text| schema.into_iter().flat_map(move |schema| schema.accepts(text)));
-    let told = violations.map(|mut violation| {
-        let steps = violation.pointer.split('/');
-        let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });
-        violation.pointer = steps.collect::<Vec<_>>().join("/");
-        violation.to_string()
-    });
-    unknown.into_iter().chain(told)
+/// What is wrong with a message.
+fn unlike(kinds: Option<&Kinds>, said: &Said) -> Vec<String> {
+    match kinds {
+        Some(kinds) => kinds.broken(said),
+        None => vec!["JSON came where none was accepted".to_owned()],
+    }
 }

@@ -8,7 +8,7 @@ use crate::cassette::{Request, Response};
 use crate::correlate::identifiers;
 
 /// A method, a path in which identifiers are left open, a status, and a media type.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Endpoint {
     /// `GET`, `POST`, …
     pub method: String,

@@ -1,39 +1,55 @@
 //! Learning what a server promises from what was recorded.
 
-use super::traffic::Answer;
-use super::{Contract, Endpoint, Orders};
+use std::collections::BTreeMap;
+
+use super::made_up::MadeUp;
+use super::message::Said;
+use super::traffic::{Answer, Traffic};
+use super::{Contract, Endpoint, Kinds, Orders};
 use crate::invariant::{Invariant, Learner};
 use crate::shape::{Schema, Shape};
 
 /// What the answers of an endpoint have in common.
-pub(super) fn learn(endpoint: &Endpoint, answers: &[Answer]) -> Contract {
+pub(super) fn learn(endpoint: &Endpoint, traffic: &Traffic) -> Contract {
+    let answers = traffic.answers(endpoint);
+    let is_made_up = |word: &str| traffic.made_up.has(word);
     Contract {
         endpoint: endpoint.clone(),
-        order: Orders::learn(answers),
+        tag: traffic.told(endpoint).cloned(),
+        order: Orders::learn(answers, &is_made_up),
         invariants: invariants(answers),
-        events: schema(
-            answers.iter().map(|answer| answer.events.iter().map(|said| &*said.json).collect()),
-        ),
-        body: schema(answers.iter().map(|answer| answer.body.as_deref().into_iter().collect())),
+        events: kinds(answers.iter().map(|answer| &*answer.events), &traffic.made_up),
+        body: kinds(answers.iter().map(|answer| answer.body.as_slice()), &traffic.made_up),
     }
 }
 
 fn invariants(answers: &[Answer]) -> Vec<Invariant> {
     let mut learner = Learner::default();
-    for answer in answers.iter().filter(|answer| !answer.events.is_empty()) {
-        answer.with_trace(|trace| learner.learn(trace));
+    for answer in answers.iter().filter(|answer| answer.has_trace()) {
+        answer.with_trace(answer.before(), |trace| learner.learn(trace));
     }
     learner.finish()
 }
 
-fn schema<'a>(texts: impl Iterator<Item = Vec<&'a str>>) -> Option<Schema> {
-    let mut shape = Shape::default();
-    for (witness, texts) in texts.enumerate() {
+fn kinds<'a>(answers: impl Iterator<Item = &'a [Said]>, made_up: &MadeUp) -> Option<Kinds> {
+    let mut shapes: BTreeMap<&str, Shape> = BTreeMap::new();
+    for (witness, said) in answers.enumerate() {
         let witness = u32::try_from(witness).unwrap_or(u32::MAX);
-        for text in texts {
+        for said in said {
             // All of them were parsed before.
-            let _ = shape.learn(text, witness);
+            let _ = shapes.entry(&said.kind).or_default().learn(&said.json, witness);
         }
     }
-    (shape.count() > 0).then(|| shape.finish())
+    let mut all = Shape::default();
+    shapes.values().for_each(|shape| all.merge(shape));
+    let finish = |shape: &Shape| -> Schema {
+        shape.finish().loosened(&|word| made_up.has(word), &|prefix| made_up.has_prefix(prefix))
+    };
+    let one = (all.count() > 0).then(|| finish(&all))?;
+    if shapes.len() == 1 || one.is_union() {
+        return Some(Kinds::One(one));
+    }
+    Some(Kinds::Each(
+        shapes.iter().map(|(kind, shape)| ((*kind).to_owned(), finish(shape))).collect(),
+    ))
 }

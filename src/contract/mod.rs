@@ -4,33 +4,50 @@
 //! what they and its answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
 //! against accepted contracts.
 
+mod cases;
 mod check;
 mod endpoint;
+mod evidence;
+mod history;
+mod kinds;
 mod learn;
+mod made_up;
+mod message;
 mod orders;
+mod read;
+mod said;
+mod situation;
+mod source;
+mod tagging;
 mod text;
 mod traffic;
 
 pub use check::{Breach, Finding, check};
 pub use endpoint::Endpoint;
+pub use evidence::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
+pub use history::History;
+pub use kinds::Kinds;
 pub use orders::{Case, Orders};
+pub use situation::{Condition, Feature};
 pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::invariant::Invariant;
-use crate::shape::Schema;
+use crate::message::Told;
 
 /// What a server promises at one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
     /// Which one.
     pub endpoint: Endpoint,
+    /// What tells the types of its messages, where that is neither a known protocol nor usual.
+    pub tag: Option<Told>,
     /// In which order the messages of an answer come; nothing if an answer is none in messages.
     pub order: Option<Orders>,
     /// What ties the messages of a stream together.
     pub invariants: Vec<Invariant>,
     /// What each message of a stream looks like.
-    pub events: Option<Schema>,
+    pub events: Option<Kinds>,
     /// What an answer that is no stream looks like.
-    pub body: Option<Schema>,
+    pub body: Option<Kinds>,
 }

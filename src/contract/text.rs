@@ -1,158 +1,97 @@
 //! A contract as text that reads like an interface.
 
 use std::fmt;
-use std::str::FromStr;
 
-use super::{Case, Contract, Orders};
-use crate::error::{Error, Kind, Result};
-use crate::invariant::Invariant;
-use crate::nearest;
-use crate::order::Order;
+use super::{Case, Contract, Kinds, Orders};
 
 /// So wide an order is written.
 const WIDTH: usize = 92;
 
+/// The parts by name.
+pub(super) const TAG: &str = "tag";
+pub(super) const ORDER: &str = "order";
+pub(super) const ORDERS: &str = "orders";
+pub(super) const INVARIANTS: &str = "invariants";
+pub(super) const EVENTS: &str = "events";
+pub(super) const BODY: &str = "body";
+
+/// What stands behind the name of a part that tells kinds apart.
+pub(super) const BY_KIND: &str = " by kind";
+
+/// What begins a case, and what is left.
+pub(super) const WHEN: &str = "when ";
+pub(super) const OTHERWISE: &str = "otherwise";
+
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.endpoint)?;
-        let by = self.order.as_ref().map_or(&[][..], |orders| &orders.by);
-        let order_name = match by {
-            [] => ORDER.to_owned(),
-            by => format!("{BY}{}", by.join(", ")),
-        };
-        let order = self.order.as_ref().map(orders_text);
-        let events = self.events.as_ref().map(ToString::to_string);
-        let body = self.body.as_ref().map(ToString::to_string);
-        let lines: Vec<String> = self.invariants.iter().map(ToString::to_string).collect();
-        let invariants = (!lines.is_empty()).then(|| lines.join("\n"));
-        for (name, text) in
-            [(&*order_name, order), ("invariants", invariants), ("events", events), ("body", body)]
-        {
-            let Some(text) = text else { continue };
-            writeln!(f, "  {name}")?;
-            for line in text.lines() {
-                writeln!(f, "{}", format!("    {line}").trim_end())?;
-            }
+        if let Some(told) = &self.tag {
+            part(f, TAG, &told.to_string())?;
         }
-        Ok(())
+        if let Some(orders) = &self.order {
+            let (name, text) = orders_text(orders);
+            part(f, name, &text)?;
+        }
+        if !self.invariants.is_empty() {
+            let lines: Vec<String> = self.invariants.iter().map(ToString::to_string).collect();
+            part(f, INVARIANTS, &lines.join("\n"))?;
+        }
+        kinds(f, EVENTS, self.events.as_ref())?;
+        kinds(f, BODY, self.body.as_ref())
     }
 }
 
-impl FromStr for Contract {
-    type Err = Error;
+fn part(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
+    writeln!(f, "  {name}")?;
+    indented(text, 4).lines().try_for_each(|line| writeln!(f, "{line}"))
+}
 
-    fn from_str(text: &str) -> Result<Self> {
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let head = lines.next().unwrap_or_default();
-        let endpoint = head.parse().map_err(|()| {
-            wrong("its first line is no endpoint")
-                .with_hint("it reads like `GET /v1/agents -> 200 application/json`")
-        })?;
-        let mut contract =
-            Self { endpoint, order: None, invariants: Vec::new(), events: None, body: None };
-        let lines: Vec<&str> = lines.collect();
-        let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
-        let mut at = 0;
-        while let Some(name) = lines.get(at).map(|line| line.trim()) {
-            if !is_name(&lines[at]) {
-                return Err(wrong("a part has no name"));
-            }
-            let inside = lines[at + 1..].iter().take_while(|line| !is_name(line));
-            let inside: Vec<&str> = inside.map(|line| line.get(4..).unwrap_or_default()).collect();
-            at += inside.len() + 1;
-            contract.put(name, &inside.join("\n"))?;
+fn kinds(f: &mut fmt::Formatter<'_>, name: &str, kinds: Option<&Kinds>) -> fmt::Result {
+    match kinds {
+        None => Ok(()),
+        Some(Kinds::One(schema)) => part(f, name, &schema.to_string()),
+        Some(Kinds::Each(kinds)) => {
+            let kinds = kinds.iter().map(|(kind, schema)| {
+                format!("{}\n{}", Kind(kind), indented(&schema.to_string(), 2))
+            });
+            part(f, &format!("{name}{BY_KIND}"), &kinds.collect::<Vec<_>>().join("\n"))
         }
-        Ok(contract)
     }
 }
 
-impl Contract {
-    fn put(&mut self, name: &str, text: &str) -> Result<()> {
-        match name {
-            ORDER => {
-                let case = Case { says: String::new(), order: order(text)? };
-                self.order = Some(Orders { by: Vec::new(), cases: vec![case] });
-            }
-            _ if name.starts_with(BY) => {
-                let by = name[BY.len()..].split(", ").map(str::to_owned).collect();
-                self.order = Some(Orders { by, cases: cases(text)? });
-            }
-            "invariants" => self.invariants = invariants(text)?,
-            "events" => {
-                self.events = Some(
-                    text.parse().map_err(|error| unreadable("its events cannot be read", error))?,
-                )
-            }
-            "body" => {
-                self.body = Some(
-                    text.parse().map_err(|error| unreadable("its body cannot be read", error))?,
-                )
-            }
-            _ => {
-                let word = name.split(' ').next().unwrap_or_default();
-                return Err(wrong("a part is not known").with_hint(nearest::hint(word, &PARTS)));
-            }
+/// A kind as it is written: in quotes if it could be taken for something else.
+struct Kind<'k>(&'k str);
+
+impl fmt::Display for Kind<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = !self.0.is_empty()
+            && self.0.trim() == self.0
+            && !self.0.contains(|char: char| char.is_control() || char == '"' || char == '#');
+        match is_plain {
+            true => f.write_str(self.0),
+            false => write!(f, "{}", serde_json::Value::from(self.0)),
         }
-        Ok(())
     }
 }
 
-const ORDER: &str = "order";
-
-/// What stands before the field that decides about the order.
-const BY: &str = "order by request.";
-
-fn orders_text(orders: &Orders) -> String {
+/// The name of the part, and what stands in it.
+fn orders_text(orders: &Orders) -> (&'static str, String) {
     match orders.cases.as_slice() {
-        [only] if orders.by.is_empty() => only.order.expression().lines(WIDTH),
-        _ => cases_text(orders),
+        [only] if only.when.is_empty() => (ORDER, only.order.expression().lines(WIDTH)),
+        cases => (ORDERS, cases.iter().map(case_text).collect::<Vec<_>>().join("\n")),
     }
 }
 
-fn cases_text(orders: &Orders) -> String {
-    let cases = orders.cases.iter().map(|case| {
-        let order = case.order.expression().lines(WIDTH - 2);
-        let order: Vec<String> = order.lines().map(|line| format!("  {line}")).collect();
-        format!("{}\n{}", case.says, order.join("\n"))
-    });
-    cases.collect::<Vec<_>>().join("\n")
+fn case_text(case: &Case) -> String {
+    let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
+    let head = match conditions.as_slice() {
+        [] => OTHERWISE.to_owned(),
+        conditions => format!("{WHEN}{}", conditions.join(", ")),
+    };
+    format!("{head}\n{}", indented(&case.order.expression().lines(WIDTH - 2), 2))
 }
 
-fn cases(text: &str) -> Result<Vec<Case>> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut cases = Vec::new();
-    let mut at = 0;
-    while let Some(says) = lines.get(at) {
-        let inside = lines[at + 1..].iter().take_while(|line| line.starts_with(' '));
-        let inside: Vec<&str> = inside.copied().collect();
-        at += inside.len() + 1;
-        cases.push(Case { says: says.trim().to_owned(), order: order(&inside.join("\n"))? });
-    }
-    Ok(cases)
-}
-
-fn order(text: &str) -> Result<Order> {
-    text.parse().map_err(|error| unreadable("its order cannot be read", error))
-}
-
-const PARTS: [&str; 4] = ["order", "invariants", "events", "body"];
-
-fn invariants(text: &str) -> Result<Vec<Invariant>> {
-    Invariant::parse(text).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        unreadable("its invariants cannot be read", errors.join("; "))
-    })
-}
-
-fn unreadable(
-    what: &'static str,
-    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-) -> Error {
-    Error::new(Kind::Contract { why: what })
-        .because(why)
-        .with_hint("mend the file, or remove it and accept the contract anew: `retape accept`")
-}
-
-fn wrong(why: &'static str) -> Error {
-    Error::new(Kind::Contract { why })
+fn indented(text: &str, columns: usize) -> String {
+    let line = |line: &str| format!("{:columns$}{line}", "").trim_end().to_owned();
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }

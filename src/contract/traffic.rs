@@ -1,19 +1,27 @@
 //! What was recorded, sorted by endpoint.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use super::Endpoint;
+use super::history::{Before, History};
+use super::made_up::MadeUp;
+use super::said::alike;
+use super::situation::Situation;
+use super::tagging::Tagging;
+use super::{Contract, Endpoint, message::Said};
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::correlate::{Ledger, Sign};
 use crate::invariant;
 use crate::json::Text;
-use crate::message::{Framing, Message, Messages, Tag, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Told, Trace};
 use crate::order::{Token, Witness, Word};
 
 /// What was recorded, sorted by endpoint.
 #[derive(Debug, Default)]
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
+    pub(super) made_up: MadeUp,
+    tagging: Tagging,
 }
 
 /// One recorded answer.
@@ -25,33 +33,57 @@ pub(crate) struct Answer {
     pub(crate) word: Option<Word>,
     /// What was asked, as JSON, if it is JSON.
     pub(crate) asked: Option<String>,
+    /// What is known before it comes.
+    pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
     pub(crate) events: Vec<Said>,
-    /// The JSON text of an answer that is no stream.
-    pub(crate) body: Option<String>,
-}
-
-/// A message of a stream.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) tag: String,
-    pub(crate) json: String,
+    /// The messages of an answer that is no stream and that says their types.
+    parts: Vec<Said>,
+    /// What came before it, and its number.
+    history: Option<(Arc<History>, usize)>,
+    /// An answer that is no stream and JSON.
+    pub(crate) body: Option<Said>,
 }
 
 impl Traffic {
     /// Sorts what was recorded in these cassettes. Answers that were cut promise nothing and are left
     /// out.
     pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
+        Self::by(&Protocols::default(), &[], cassettes)
+    }
+
+    /// The same with other protocols than those that are known, and with what accepted contracts say
+    /// about types.
+    pub fn by<'a>(
+        protocols: &Protocols,
+        accepted: &[Contract],
+        cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
+    ) -> Self {
         let mut traffic = Self::default();
+        let mut found = Vec::new();
         for (name, cassette) in cassettes {
-            let ledger = Ledger::of(cassette).entries.into_iter();
+            let ledger = Ledger::of(cassette);
+            traffic.made_up.see(&ledger);
+            let entries = ledger.entries.into_iter();
             let returned =
-                ledger.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
+                entries.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
             let returned: HashSet<String> = returned.collect();
+            let history = Arc::new(History::of(&cassette.interactions));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
+                traffic.made_up.hear(&interaction.request);
+                let whole = interaction.response().filter(|answer| answer.end == End::Complete);
+                let Some(response) = whole else { continue };
+                traffic.made_up.hear_answer(response);
+                let endpoint = Endpoint::of(&interaction.request, response, &returned);
                 let place = format!("{name} #{}", number + 1);
-                traffic.add(interaction, place, &returned);
+                let before = (Arc::clone(&history), number);
+                found.push((endpoint, interaction, response, place, before));
             }
+        }
+        let answers = found.iter().map(|(endpoint, _, response, ..)| (endpoint, *response));
+        traffic.tagging = Tagging::of(protocols, accepted, answers);
+        for (endpoint, interaction, _, place, before) in found {
+            traffic.add(endpoint, interaction, place, before);
         }
         traffic
     }
@@ -65,20 +97,33 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
-    fn add(&mut self, interaction: &Interaction, place: String, returned: &HashSet<String>) {
-        let whole = interaction.response().filter(|response| response.end == End::Complete);
-        let Some(response) = whole else { return };
-        let endpoint = Endpoint::of(&interaction.request, response, returned);
+    /// What tells the types of the messages of an endpoint, where that is not known otherwise.
+    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
+        self.tagging.told(endpoint)
+    }
+
+    fn add(
+        &mut self,
+        endpoint: Endpoint,
+        interaction: &Interaction,
+        place: String,
+        before: (Arc<History>, usize),
+    ) {
+        let protocols = self.tagging.protocols(&endpoint);
         let answers = self.answers.entry(endpoint).or_default();
         let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
-        answers.extend(Answer::recorded(interaction, place, witness));
+        let known = Some(Before { history: &before.0, number: before.1 });
+        let answer = Answer::recorded(&protocols, interaction, known, place, witness);
+        answers.extend(answer.map(|answer| Answer { history: Some(before), ..answer }));
     }
 }
 
 impl Answer {
-    /// What was recorded, if all of it came.
+    /// What was recorded, if all of it came, and what came before it, as far as that is known.
     pub(super) fn recorded(
+        protocols: &Protocols,
         interaction: &Interaction,
+        before: Option<Before<'_>>,
         place: String,
         witness: Witness,
     ) -> Option<Self> {
@@ -86,39 +131,57 @@ impl Answer {
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
-        Some(Self { asked, ..Self::of(response, place, witness, is_question) })
-    }
-
-    fn of(response: &Response, place: String, witness: Witness, is_question: bool) -> Self {
-        let messages = Messages::of(response);
+        let situation = Situation::of(interaction, asked.as_deref(), before);
+        let messages = Messages::by(protocols, response);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
         let events = messages.list.iter().filter(|message| is_stream && !message.is_keep_alive());
         let said = |message: &Message| {
-            let tag = message.tag.as_str().to_owned();
-            Some(Said { tag, json: json(message.data.as_bytes())? })
+            Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
         };
-        Self {
+        let body = whole(protocols, response, asked.as_deref()).filter(|_| !is_stream);
+        // What a question lists was said before, in whatever order.
+        let parts = messages.list.iter().filter(|_| named && !is_stream && !is_question);
+        Some(Self {
             place,
-            asked: None,
-            word: ordered.then(|| word(&messages.list, witness)),
+            parts: parts.filter_map(said).collect(),
+            history: None,
+            word: ordered.then(|| word(protocols, &messages.list, witness)),
             events: events.filter_map(said).collect(),
-            body: if is_stream { None } else { json(&response.readable().bytes()) },
-        }
+            body,
+            situation,
+            asked,
+        })
     }
 
-    /// The messages of a stream as a trace, to be held against what ties them together.
-    pub(crate) fn with_trace<T>(&self, use_it: impl FnOnce(&invariant::Trace<'_>) -> T) -> T {
-        let events: Vec<invariant::Event<'_>> = self.events.iter().map(Said::event).collect();
-        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events })
+    /// Whether it says something that may be tied together.
+    pub(super) fn has_trace(&self) -> bool {
+        !self.events.is_empty() || !self.parts.is_empty()
+    }
+
+    /// What came before it, if that is known.
+    pub(crate) fn before(&self) -> Option<Before<'_>> {
+        let (history, number) = self.history.as_ref()?;
+        Some(Before { history, number: *number })
+    }
+
+    /// The messages as a trace, to be held against what ties them together.
+    pub(crate) fn with_trace<T>(
+        &self,
+        before: Option<Before<'_>>,
+        use_it: impl FnOnce(&invariant::Trace<'_>) -> T,
+    ) -> T {
+        let said = self.events.iter().chain(&self.parts);
+        let events: Vec<invariant::Event<'_>> = said.map(Said::event).collect();
+        let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
+        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events, earlier })
     }
 }
 
-impl Said {
-    fn event(&self) -> invariant::Event<'_> {
-        invariant::Event { tag: &self.tag, json: &self.json }
-    }
+fn whole(protocols: &Protocols, response: &Response, asked: Option<&str>) -> Option<Said> {
+    let text = json(&response.readable().bytes())?;
+    Some(Said::of(&protocols.tag(&text, None), text, asked))
 }
 
 /// The text of a body that is JSON.
@@ -126,12 +189,16 @@ fn json(body: &[u8]) -> Option<String> {
     Text::parse(body).map(|text| text.as_str().to_owned())
 }
 
-fn word(messages: &[Message], witness: Witness) -> Word {
-    let steps = Trace::of(messages).steps.into_iter();
-    let tokens = steps.map(|step| Token {
-        tag: step.tag.as_str().to_owned(),
-        run: step.messages.len() > 1,
-        keys: step.messages.first().map_or_else(Vec::new, |first| keys(&messages[*first].data)),
+fn word(protocols: &Protocols, messages: &[Message], witness: Witness) -> Word {
+    let steps = Trace::by(protocols, messages).steps.into_iter();
+    let tokens = steps.map(|step| {
+        let said = step.messages.iter().map(|place| &*messages[*place].data);
+        Token {
+            tag: step.tag.as_str().to_owned(),
+            run: step.messages.len() > 1,
+            keys: said.clone().next().map_or_else(Vec::new, keys),
+            fields: alike(said),
+        }
     });
     Word { tokens: tokens.collect(), witness }
 }
@@ -140,8 +207,8 @@ fn word(messages: &[Message], witness: Witness) -> Word {
 fn keys(data: &str) -> Vec<(String, String)> {
     let Some(json) = Text::parse(data.as_bytes()) else { return Vec::new() };
     let members = json.members().filter(|(name, value)| {
-        let is_key =
-            name.ends_with("_id") || name.ends_with("Id") || matches!(&**name, "id" | "index");
+        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
+        let is_key = ends || matches!(&**name, "id" | "index");
         is_key && value.container().is_none() && value.as_str() != "null"
     });
     members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::minted;
 
-/// No identifier is shorter, its prefix included: `a-8f3a9c2b`.
-const SHORTEST: usize = 10;
+/// No identifier is shorter, its prefix included (`a-8f3a9c2b`), and no point in time within a text.
+pub(crate) const SHORTEST: usize = 10;
 
 /// The length of a UUID with dashes.
 const UUID: usize = 36;

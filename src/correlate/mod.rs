@@ -24,6 +24,7 @@ pub use bindings::Bindings;
 pub use echoes::{Echo, Renamed};
 pub use field::{Envelopes, Role, may_identify, may_mark, may_number, scope_of};
 pub use hole::{Form, Hole, Scope};
+pub(crate) use identifier::SHORTEST;
 pub use identifier::{Shapes, identifiers, identifiers_like};
 pub use ledger::{Entry, Ledger, Sign};
 pub use moment::{is_epoch, is_moment, moments};

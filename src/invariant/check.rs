@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::claim::{Invariant, Referred};
+use super::earlier::{Earlier, REQUEST};
 use super::field::{Field, Path};
 use super::learn::asked;
 use super::trace::{Seen, Trace, Value, seen};
@@ -22,8 +23,8 @@ pub struct Violation {
 /// A value of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The event, counted from 0.
-    pub event: usize,
+    /// The event, counted from 0; none for the request.
+    pub event: Option<usize>,
     /// Where the value stands in it, as a JSON Pointer (RFC 6901).
     pub pointer: String,
     /// What it says.
@@ -32,7 +33,11 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {} of event {}", self.says, self.pointer, self.event + 1)
+        write!(f, "{} at {} of ", self.says, self.pointer)?;
+        match self.event {
+            Some(event) => write!(f, "event {}", event + 1),
+            None => f.write_str("the request"),
+        }
     }
 }
 
@@ -45,7 +50,9 @@ impl fmt::Display for Violation {
             (Invariant::Refers(_, _, Referred::Each), None) => {
                 write!(f, "{at} refers to nothing before, or nothing refers to it")
             }
-            (Invariant::Refers(..), _) => write!(f, "{at} refers to nothing before"),
+            (Invariant::Refers(..) | Invariant::RefersEarlier(..), _) => {
+                write!(f, "{at} refers to nothing before")
+            }
             (_, Some(other)) => write!(f, "{at}, but {other}"),
             (_, None) => at.fmt(f),
         }
@@ -58,7 +65,17 @@ impl Invariant {
         let events: Vec<(&str, Vec<Seen>)> =
             trace.events.iter().map(|event| (event.tag, seen(event.json))).collect();
         let asked = asked(trace);
-        invariants.iter().flat_map(|invariant| invariant.broken(&events, &asked)).collect()
+        let broken = |invariant: &Self| match (invariant, trace.earlier) {
+            (Self::RefersEarlier(field, to), Some(earlier)) => {
+                let request = trace.request.map(seen).unwrap_or_default();
+                let loose = unsaid(field, to, &request, &events, earlier).into_iter();
+                loose
+                    .map(|at| Violation { invariant: invariant.clone(), at, other: None })
+                    .collect()
+            }
+            _ => invariant.broken(&events, &asked),
+        };
+        invariants.iter().flat_map(broken).collect()
     }
 
     fn broken(
@@ -83,6 +100,8 @@ impl Invariant {
                     .collect()
             }
             Self::Refers(field, to, referred) => loose(field, to, *referred, events),
+            // What is not known breaks nothing.
+            Self::RefersEarlier(..) => Broken::new(),
         };
         let violation = |(at, other)| Violation { invariant: self.clone(), at, other };
         broken.into_iter().map(violation).collect()
@@ -104,12 +123,12 @@ impl Field {
 }
 
 impl Place {
-    fn of(event: usize, seen: &Seen) -> Self {
+    fn of(event: impl Into<Option<usize>>, seen: &Seen) -> Self {
         let says = match &seen.value {
             Value::Key(key) => format!("`{key}`"),
             Value::Number(number) => number.to_string(),
         };
-        Self { event, pointer: seen.pointer.clone(), says }
+        Self { event: event.into(), pointer: seen.pointer.clone(), says }
     }
 }
 
@@ -141,6 +160,29 @@ fn repeated(field: &Field, events: &Events<'_>) -> Broken {
         }
     }
     broken
+}
+
+/// What was not said before, in this answer or in earlier ones.
+fn unsaid(
+    field: &Field,
+    to: &Field,
+    request: &[Seen],
+    events: &Events<'_>,
+    earlier: &dyn Earlier,
+) -> Vec<Place> {
+    let sources: Vec<(usize, &Seen)> = to.places(events).collect();
+    let is_asked = field.tag.as_deref() == Some(REQUEST);
+    let asked = request.iter().filter(|seen| is_asked && seen.path == field.path);
+    let said = field.places(events).map(|(event, seen)| (Some(event), seen));
+    let all = asked.map(|seen| (None, seen)).chain(said);
+    all.filter_map(|(event, seen)| {
+        let key = seen.value.key()?;
+        let here =
+            sources.iter().any(|(at, source)| Some(*at) < event && source.value == seen.value);
+        let known = here || earlier.fields(key).contains(&to);
+        (!known).then(|| Place::of(event, seen))
+    })
+    .collect()
 }
 
 /// What refers to nothing before, and what nothing refers to although all should be.

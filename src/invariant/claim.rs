@@ -20,6 +20,9 @@ pub enum Invariant {
     Echoes(Field, Path),
     /// The field says what the other field has said in an earlier event.
     Refers(Field, Field, Referred),
+    /// The field says what the other one has said before, in this answer or in an earlier one. A field
+    /// of the request has the type `request`.
+    RefersEarlier(Field, Field),
 }
 
 /// What becomes of what can be referred to.
@@ -39,6 +42,7 @@ impl fmt::Display for Invariant {
             Self::NotDecreasing(field) => write!(f, "{field} not decreasing"),
             Self::Unique(field) => write!(f, "{field} unique"),
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
+            Self::RefersEarlier(field, to) => write!(f, "{field} refers to earlier {to}"),
             Self::Refers(field, to, Referred::Some) => write!(f, "{field} refers to {to}"),
             Self::Refers(field, to, Referred::Each) => {
                 write!(f, "{field} refers to {to}, each by the end")

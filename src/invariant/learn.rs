@@ -13,14 +13,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::claim::{Invariant, Referred};
+use super::earlier::Referring;
 use super::field::{Field, Path};
-use super::trace::{Trace, Value, identity, seen};
+use super::trace::{Seen, Trace, Value, identity, seen};
 
 /// An invariant had at least so many chances to fail.
 pub const CHANCES: u64 = 5;
 
 /// With more pairs than that, those that have failed are forgotten.
-const PAIRS: usize = 1 << 12;
+pub(super) const PAIRS: usize = 1 << 12;
 
 /// Learns invariants from traces, one by one. What several have learned can be merged.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +30,7 @@ pub struct Learner {
     /// How often a field said what the request says there.
     echoes: BTreeMap<(Field, Path), u64>,
     references: BTreeMap<(Field, Field), Reference>,
+    referring: Referring,
 }
 
 /// What is known of a field.
@@ -61,7 +63,7 @@ struct Reference {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Single {
+pub(super) enum Single {
     #[default]
     Unseen,
     Only(String),
@@ -94,13 +96,15 @@ impl Learner {
     pub fn learn(&mut self, trace: &Trace<'_>) {
         let asked = asked(trace);
         let mut current = Current::default();
-        for event in trace.events {
-            let seen = seen(event.json);
+        let events: Vec<(&str, Vec<Seen>)> =
+            trace.events.iter().map(|event| (event.tag, seen(event.json))).collect();
+        self.referring.learn(trace, &events);
+        for (tag, seen) in &events {
             let hasher = &mut DefaultHasher::new();
-            identity(&seen).hash(hasher);
+            identity(seen).hash(hasher);
             current.identity = hasher.finish();
-            for seen in &seen {
-                for tag in [None, Some(event.tag.to_owned())] {
+            for seen in seen {
+                for tag in [None, Some((*tag).to_owned())] {
                     let field = Field { tag, path: seen.path.clone() };
                     match &seen.value {
                         Value::Key(key) => self.key(field, key, &asked, &mut current),
@@ -109,7 +113,7 @@ impl Learner {
                 }
             }
             for (seen, key) in seen.iter().filter_map(|seen| Some((seen, seen.value.key()?))) {
-                let field = Field { tag: Some(event.tag.to_owned()), path: seen.path.clone() };
+                let field = Field { tag: Some((*tag).to_owned()), path: seen.path.clone() };
                 current.said.entry(key.to_owned()).or_default().insert(field);
             }
         }
@@ -129,6 +133,7 @@ impl Learner {
             own.found += reference.found;
             own.referred += reference.referred;
         }
+        self.referring.merge(&other.referring);
         self.forget();
     }
 
@@ -205,6 +210,13 @@ impl Learner {
             self.fields.iter().filter_map(|(field, facts)| self.alone(field, facts)).collect();
         found.extend(self.fields.iter().filter_map(|(field, facts)| self.echo(field, facts)));
         found.extend(self.fields.iter().filter_map(|(field, facts)| self.reference(field, facts)));
+        let told = |field: &Field| {
+            self.of_all(field).is_some_and(|all| all.constant.hold())
+                || found.iter().any(|it| matches!(it, Invariant::Refers(from, ..) if from == field))
+        };
+        let mut earlier = self.referring.holding();
+        earlier.retain(|it| !matches!(it, Invariant::RefersEarlier(field, _) if told(field)));
+        found.extend(earlier);
         found.sort();
         found
     }
@@ -251,6 +263,7 @@ impl Learner {
         let candidates = self.references.iter().filter(|((from, _), _)| from == field);
         let holding = candidates.filter(|((_, to), reference)| {
             let one_to_one = to.path == field.path
+                && !self.groups(&field.path)
                 && [field, to].iter().all(|field| {
                     self.fields.get(*field).is_some_and(|facts| facts.keys == facts.distinct)
                 });
@@ -267,6 +280,18 @@ impl Learner {
         let all = self.fields.get(to).is_some_and(|facts| facts.distinct == reference.referred);
         let referred = if all { Referred::Each } else { Referred::Some };
         Some(Invariant::Refers(field.clone(), to.clone(), referred))
+    }
+
+    /// Whether a field says what a message is itself, or what it belongs to: all types that identify
+    /// anything have it.
+    fn groups(&self, path: &Path) -> bool {
+        let tags = |of: Option<&Path>| -> BTreeSet<&str> {
+            let fields = self.fields.iter().filter(|(field, facts)| {
+                facts.keys > 0 && of.is_none_or(|path| field.path == *path)
+            });
+            fields.filter_map(|(field, _)| field.tag.as_deref()).collect()
+        };
+        path.as_str() == "id" || (tags(Some(path)).len() > 2 && tags(Some(path)) == tags(None))
     }
 
     /// Whether what a field says has always been said by another one before.
@@ -348,7 +373,7 @@ impl Chances {
 }
 
 impl Single {
-    fn merge(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         match (&*self, other) {
             (_, Self::Unseen) => {}
             (Self::Unseen, other) => *self = other.clone(),

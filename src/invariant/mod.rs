@@ -2,7 +2,8 @@
 //!
 //! A [`Learner`] sees traces, each a request and the events that came of it, and finds out what holds
 //! in all of them: that a field says the same in all events, that a number grows, that an identifier
-//! is unique, echoes the request, or refers to an earlier event. An [`Invariant`] is written as text
+//! is unique, echoes the request, or refers to an earlier event, of this answer or of one before
+//! ([`Earlier`]). An [`Invariant`] is written as text
 //! (`run_id constant`) and read back; [`Invariant::check`] tells where a trace breaks it.
 //!
 //! # Example: what holds in all traces
@@ -15,7 +16,7 @@
 //!     let call = format!(r#"{{"run": "run-{trace}0", "call": {{"id": "call-{trace}"}}}}"#);
 //!     let answer = format!(r#"{{"run": "run-{trace}0", "call_id": "call-{trace}"}}"#);
 //!     let events = [Event { tag: "call", json: &call }, Event { tag: "answer", json: &answer }];
-//!     learner.learn(&Trace { request: None, events: &events });
+//!     learner.learn(&Trace { request: None, events: &events, earlier: None });
 //! }
 //!
 //! let found: Vec<String> = learner.finish().iter().map(ToString::to_string).collect();
@@ -25,6 +26,7 @@
 
 mod check;
 mod claim;
+mod earlier;
 mod field;
 mod learn;
 mod parse;
@@ -32,7 +34,9 @@ mod trace;
 
 pub use check::{Place, Violation};
 pub use claim::{Invariant, Referred};
+pub use earlier::Earlier;
 pub use field::{Field, Path};
 pub use learn::{CHANCES, Learner};
 pub use parse::{ParseError, Problem};
+pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

@@ -8,8 +8,15 @@ use super::field::{Field, Path, is_plain};
 use crate::nearest;
 
 /// What can hold, as it is written.
-const VERBS: [&str; 6] =
-    ["constant", "increasing", "not decreasing", "unique", "equals request.", "refers to "];
+const VERBS: [&str; 7] = [
+    "constant",
+    "increasing",
+    "not decreasing",
+    "unique",
+    "equals request.",
+    "refers to earlier ",
+    "refers to ",
+];
 
 /// Something that is wrong with the text of an invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +52,19 @@ impl ParseError {
     }
 }
 
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoField => "expected a field",
+            Self::NoClaim => "expected what holds of the field",
+            Self::TrailingText => "expected the end",
+        })
+    }
+}
+
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.problem {
-            Problem::NoField => "expected a field",
-            Problem::NoClaim => "expected what holds of the field",
-            Problem::TrailingText => "expected the end",
-        };
-        write!(f, "{what} at {}..{}", self.span.start, self.span.end)
+        write!(f, "{} at {}..{}", self.problem, self.span.start, self.span.end)
     }
 }
 
@@ -128,6 +140,7 @@ impl<'t> Reader<'t> {
                     false => Invariant::Echoes(field, Path::written(&path)),
                 }
             }
+            "refers to earlier " => Invariant::RefersEarlier(field, self.field()?),
             _ => {
                 let to = self.field()?;
                 let each = self.eat(", each by the end");

@@ -1,5 +1,6 @@
 //! What happened, and the values in it that invariants speak of.
 
+use super::earlier::Earlier;
 use super::field::{Name, Path};
 use crate::json::{Container, Text};
 
@@ -17,6 +18,8 @@ pub struct Trace<'a> {
     pub request: Option<&'a str>,
     /// The events in order.
     pub events: &'a [Event<'a>],
+    /// What was said in earlier answers, if that is known.
+    pub earlier: Option<&'a dyn Earlier>,
 }
 
 /// A message of a stream.
@@ -63,6 +66,14 @@ impl Value {
 /// What tells two messages apart: all that an event identifies. The pieces of one message agree in it.
 pub(super) fn identity(seen: &[Seen]) -> Vec<(&Path, &str)> {
     seen.iter().filter_map(|seen| Some((&seen.path, seen.value.key()?))).collect()
+}
+
+/// What a JSON text says that identifies something, and where.
+pub(crate) fn identified(json: &str) -> impl Iterator<Item = (Path, String)> {
+    seen(json).into_iter().filter_map(|seen| match seen.value {
+        Value::Key(key) => Some((seen.path, key)),
+        Value::Number(_) => None,
+    })
 }
 
 /// The values in a JSON text in order.

@@ -35,10 +35,12 @@ impl<'a> Text<'a> {
     }
 
     /// The value at the end of a path of names, with digits for the elements of arrays.
-    pub(crate) fn at(self, path: &[&str]) -> Option<Text<'a>> {
-        path.iter().try_fold(self, |text, part| match (text.container(), part.parse()) {
-            (Some(Container::Array), Ok(index)) => text.elements().nth(index),
-            _ => text.get(part),
+    pub(crate) fn at(self, path: &[impl AsRef<str>]) -> Option<Text<'a>> {
+        path.iter().map(AsRef::as_ref).try_fold(self, |text, part| {
+            match (text.container(), part.parse()) {
+                (Some(Container::Array), Ok(index)) => text.elements().nth(index),
+                _ => text.get(part),
+            }
         })
     }
 

@@ -5,8 +5,8 @@ use std::hash::Hasher;
 
 use super::hash::{HOLE, combine, hash_of, hasher};
 use crate::correlate::{
-    Form, Hole, Meaning, Origins, Scope, identifiers_like, is_epoch, is_moment, may_identify,
-    may_mark, may_number, moments, scope_of,
+    Form, Hole, Meaning, Origins, SHORTEST, Scope, identifiers_like, is_epoch, is_moment,
+    may_identify, may_mark, may_number, moments, scope_of,
 };
 use crate::json::canonical_number;
 use crate::rules::{Rules, Treatment};
@@ -125,6 +125,9 @@ impl Values<'_> {
 
     /// A text with its client-minted identifiers and times taken out and noted.
     pub(super) fn words(&mut self, place: u64, text: &str) -> u64 {
+        if text.len() < SHORTEST {
+            return hash_of_text(text);
+        }
         let mut hasher = hasher();
         let mut rest = 0;
         let mut times = moments(text).peekable();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::decoder::Left;
-use super::{Decoder, Framing, Message};
+use super::{Decoder, Framing, Message, Protocols};
 use crate::cassette::{Body, Response};
 
 /// The messages of a whole body.
@@ -20,13 +20,22 @@ pub struct Messages {
 impl Messages {
     /// Cuts a recorded answer, decoded where it was compressed.
     pub fn of(response: &Response) -> Self {
+        Self::by(&Protocols::default(), response)
+    }
+
+    /// The same with other protocols than those that retape knows.
+    pub fn by(protocols: &Protocols, response: &Response) -> Self {
         let framing = Framing::of(response.headers.get("content-type"));
-        Self::cut(&response.readable(), framing, response.ms)
+        let decoder = Decoder::with(framing, protocols.clone());
+        Self::decoded(decoder, &response.readable(), framing, response.ms)
     }
 
     /// Cuts a body. The time is that of a body which came in one piece.
     pub fn cut(body: &Body, framing: Framing, ms: u64) -> Self {
-        let mut decoder = Decoder::new(framing);
+        Self::decoded(Decoder::new(framing), body, framing, ms)
+    }
+
+    fn decoded(mut decoder: Decoder, body: &Body, framing: Framing, ms: u64) -> Self {
         let mut list = match body {
             Body::Whole(bytes) => decoder.push(bytes, ms),
             Body::Stream(chunks) => {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Framing, Message, Tag, json, ndjson, sse};
+use super::{Framing, Message, Protocols, Tag, json, ndjson, sse};
 
 /// Cuts a body into messages while it arrives.
 ///
@@ -11,6 +11,7 @@ use super::{Framing, Message, Tag, json, ndjson, sse};
 #[derive(Debug, Clone)]
 pub struct Decoder {
     state: State,
+    protocols: Protocols,
     /// Where each chunk ended, and when it came.
     chunks: Vec<(usize, u64)>,
 }
@@ -35,21 +36,32 @@ pub struct Left {
 
 /// A message of which the type is not known yet.
 struct Piece {
+    kind: PieceKind,
     event: Option<String>,
     data: String,
     range: Range<usize>,
 }
 
+enum PieceKind {
+    Said,
+    Comment,
+}
+
 impl Decoder {
     /// A decoder for a body of which nothing has come yet.
     pub fn new(framing: Framing) -> Self {
+        Self::with(framing, Protocols::default())
+    }
+
+    /// The same with other protocols than those that retape knows.
+    pub fn with(framing: Framing, protocols: Protocols) -> Self {
         let state = match framing {
             Framing::EventStream => State::EventStream(sse::Decoder::new()),
             Framing::Lines => State::Lines(ndjson::Decoder::new()),
             Framing::Json => State::Json(Vec::new()),
             Framing::Opaque => State::Opaque,
         };
-        Self { state, chunks: Vec::new() }
+        Self { state, protocols, chunks: Vec::new() }
     }
 
     /// Takes the next chunk, which came that many milliseconds after the request, and gives the
@@ -58,22 +70,18 @@ impl Decoder {
         let chunk = self.chunks.len();
         let begin = self.chunks.last().map_or(0, |(end, _)| *end);
         self.chunks.push((begin + bytes.len(), ms));
-        match &mut self.state {
+        let pieces: Vec<Piece> = match &mut self.state {
             State::EventStream(decoder) => {
-                let items = decoder.push(bytes);
-                items.into_iter().filter_map(|item| event(item, chunk, ms)).collect()
+                decoder.push(bytes).into_iter().filter_map(Piece::event).collect()
             }
-            State::Lines(decoder) => decoder
-                .push(bytes)
-                .into_iter()
-                .map(|item| Piece::line(item).in_chunk(chunk, ms))
-                .collect(),
+            State::Lines(decoder) => decoder.push(bytes).into_iter().map(Piece::line).collect(),
             State::Json(body) => {
                 body.extend_from_slice(bytes);
                 Vec::new()
             }
             State::Opaque => Vec::new(),
-        }
+        };
+        pieces.into_iter().map(|piece| piece.in_chunk(chunk, ms, &self.protocols)).collect()
     }
 
     /// Says that no more will come.
@@ -87,20 +95,20 @@ impl Decoder {
             State::Lines(decoder) => Left {
                 messages: decoder
                     .finish()
-                    .map(|item| Piece::line(item).in_chunk(chunk, ms))
+                    .map(|item| Piece::line(item).in_chunk(chunk, ms, &self.protocols))
                     .into_iter()
                     .collect(),
                 rest: None,
             },
-            State::Json(body) => Left::of_json(&body, &self.chunks),
+            State::Json(body) => Left::of_json(&body, &self.chunks, &self.protocols),
             State::Opaque => Left::default(),
         }
     }
 }
 
 impl Left {
-    fn of_json(body: &[u8], chunks: &[(usize, u64)]) -> Self {
-        let Some(places) = json::cut(body) else {
+    fn of_json(body: &[u8], chunks: &[(usize, u64)], protocols: &Protocols) -> Self {
+        let Some(places) = json::cut(body, protocols) else {
             return Self {
                 messages: Vec::new(),
                 rest: (!body.is_empty()).then_some(0..body.len()),
@@ -109,34 +117,45 @@ impl Left {
         let messages = places.into_iter().map(|range| {
             let chunk = chunks.partition_point(|(end, _)| *end < range.end);
             let data = String::from_utf8_lossy(&body[range.clone()]).into_owned();
-            Piece { event: None, data, range }.in_chunk(chunk, chunks[chunk].1)
+            Piece::of(data, range).in_chunk(chunk, chunks[chunk].1, protocols)
         });
         Self { messages: messages.collect(), rest: None }
     }
 }
 
 impl Piece {
+    fn of(data: String, range: Range<usize>) -> Self {
+        Self { kind: PieceKind::Said, event: None, data, range }
+    }
+
     fn line(item: ndjson::Item) -> Self {
-        Self { event: None, data: item.text, range: item.range }
+        Self::of(item.text, item.range)
     }
 
-    fn in_chunk(self, chunk: usize, ms: u64) -> Message {
-        let Self { event, data, range } = self;
-        Message { tag: Tag::of(&data, event.as_deref()), event, data, range, chunk, ms }
-    }
-}
-
-/// A retry time is for the transport and no message. A named block without data is one: SDKs that
-/// do not go by the standard show it to their users, so its coming and going is worth knowing.
-fn event(item: sse::Item, chunk: usize, ms: u64) -> Option<Message> {
-    let range = item.range;
-    let piece = match item.content {
-        sse::Content::Event { name, data, .. } => Piece { event: name, data, range },
-        sse::Content::Dropped { name } => Piece { event: Some(name), data: String::new(), range },
-        sse::Content::Comment(data) => {
-            return Some(Message { tag: Tag::Comment, event: None, data, range, chunk, ms });
+    /// A retry time is for the transport and no message. A named block without data is one: SDKs that
+    /// do not go by the standard show it to their users, so its coming and going is worth knowing.
+    fn event(item: sse::Item) -> Option<Self> {
+        let range = item.range;
+        match item.content {
+            sse::Content::Event { name, data, .. } => {
+                Some(Self { event: name, ..Self::of(data, range) })
+            }
+            sse::Content::Dropped { name } => {
+                Some(Self { event: Some(name), ..Self::of(String::new(), range) })
+            }
+            sse::Content::Comment(data) => {
+                Some(Self { kind: PieceKind::Comment, ..Self::of(data, range) })
+            }
+            sse::Content::Retry(_) => None,
         }
-        sse::Content::Retry(_) => return None,
-    };
-    Some(piece.in_chunk(chunk, ms))
+    }
+
+    fn in_chunk(self, chunk: usize, ms: u64, protocols: &Protocols) -> Message {
+        let Self { kind, event, data, range } = self;
+        let tag = match kind {
+            PieceKind::Said => protocols.tag(&data, event.as_deref()),
+            PieceKind::Comment => Tag::Comment,
+        };
+        Message { tag, event, data, range, chunk, ms }
+    }
 }

@@ -8,7 +8,7 @@ use crate::cassette::Media;
 pub enum Framing {
     /// Server-sent events.
     EventStream,
-    /// A JSON value on each line.
+    /// A JSON value on each line, or behind each record separator and on one line.
     Lines,
     /// One JSON value.
     Json,
@@ -21,7 +21,7 @@ impl Framing {
     pub fn of(content_type: Option<&str>) -> Self {
         match Media::of(content_type) {
             Media::EventStream => Self::EventStream,
-            Media::Lines => Self::Lines,
+            Media::Lines | Media::Sequence => Self::Lines,
             Media::Json => Self::Json,
             _ => Self::Opaque,
         }

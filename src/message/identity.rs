@@ -1,25 +1,12 @@
 //! Which of a server's things a message is about.
 
+use super::Protocols;
 use crate::json::Text;
+use crate::rules::Object;
 
-/// The fields that tell one thing's messages from another's, where a message has them.
-const FIELDS: [&[&str]; 11] = [
-    &["id"],
-    &["otid"],
-    &["index"],
-    &["item_id"],
-    &["output_index"],
-    &["content_index"],
-    &["tool_call_id"],
-    &["tool_call", "tool_call_id"],
-    &["choices", "0", "index"],
-    &["choices", "0", "delta", "tool_calls", "0", "index"],
-    &["message", "id"],
-];
-
-/// What a message says of its identity.
+/// What a message says of its identity: the places where it does, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Identity([Option<String>; FIELDS.len()]);
+pub(super) struct Identity<'p>(Vec<(&'p str, String)>);
 
 /// How two messages relate by what they say of their identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,27 +19,24 @@ pub(super) enum Relation {
     Unsaid,
 }
 
-impl Identity {
-    pub(super) fn of(data: &str) -> Self {
-        let mut identity = Self::default();
-        let json = Text::parse_container(data.as_bytes());
-        for (name, value) in json.into_iter().flat_map(Text::members) {
-            for (field, slot) in FIELDS.iter().zip(&mut identity.0) {
-                if field[0] == name {
-                    *slot = value.at(&field[1..]).and_then(said);
-                }
-            }
-        }
-        identity
+impl<'p> Identity<'p> {
+    pub(super) fn of(data: &str, protocols: &'p Protocols) -> Self {
+        let Some(json) = Text::parse_container(data.as_bytes()) else { return Self::default() };
+        let message = Object::of(json);
+        let keys = protocols.of_message(&message).into_iter().flat_map(|protocol| protocol.keys());
+        Self(keys.filter_map(|key| Some((key.as_str(), said(message.at(key)?)?))).collect())
     }
 
     pub(super) fn relation(&self, other: &Self) -> Relation {
-        let shared = || self.0.iter().zip(&other.0).filter(|(a, b)| a.is_some() && b.is_some());
-        match shared().all(|(a, b)| a == b) {
-            false => Relation::Different,
-            true if shared().next().is_some() => Relation::Same,
-            true => Relation::Unsaid,
+        let mut relation = Relation::Unsaid;
+        for (place, said) in &self.0 {
+            match other.0.iter().find(|(other, _)| other == place) {
+                Some((_, same)) if same == said => relation = Relation::Same,
+                Some(_) => return Relation::Different,
+                None => {}
+            }
         }
+        relation
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::tag;
+use super::Protocols;
 use crate::json::{Container, Text};
 
 /// The places of the messages in a JSON body, in bytes; `None` if the body is not JSON.
@@ -11,12 +11,12 @@ use crate::json::{Container, Text};
 /// (Letta's `{"messages":[…],"stop_reason":{…},"usage":{…}}`, OpenAI's `{"object":"list","data":[…]}`):
 /// it has no `id` of its own and few members, and exactly one of them is an array of typed objects;
 /// other members that are typed objects are messages too. Everything else is one message.
-pub fn cut(body: &[u8]) -> Option<Vec<Range<usize>>> {
+pub fn cut(body: &[u8], protocols: &Protocols) -> Option<Vec<Range<usize>>> {
     let text = Text::parse(body)?;
     let whole = trimmed(text);
     let parts = match text.container() {
         Some(Container::Array) => objects(text),
-        Some(Container::Object) => enclosed(text),
+        Some(Container::Object) => enclosed(text, protocols),
         None => None,
     };
     let parts = parts.unwrap_or_else(|| vec![whole]);
@@ -33,8 +33,9 @@ fn objects(array: Text<'_>) -> Option<Vec<&str>> {
 /// An object with more members than this says something of its own.
 const MOST_MEMBERS: usize = 8;
 
-fn enclosed(object: Text<'_>) -> Option<Vec<&str>> {
-    let own = tag::field(object);
+fn enclosed<'a>(object: Text<'a>, protocols: &Protocols) -> Option<Vec<&'a str>> {
+    let is_typed = |value: Text<'_>| protocols.word(value).is_some();
+    let own = protocols.word(object);
     if own.is_some_and(|own| own != "list")
         || object.members().count() > MOST_MEMBERS
         || object.get("id").is_some_and(|id| id.string().is_some())
@@ -45,9 +46,9 @@ fn enclosed(object: Text<'_>) -> Option<Vec<&str>> {
     let (mut lists, mut empty) = (0, 0);
     for (_, value) in object.members() {
         match value.container() {
-            Some(Container::Object) if tag::field(value).is_some() => parts.push(value.as_str()),
+            Some(Container::Object) if is_typed(value) => parts.push(value.as_str()),
             Some(Container::Array) if value.elements().next().is_none() => empty += 1,
-            Some(Container::Array) if value.elements().all(|it| tag::field(it).is_some()) => {
+            Some(Container::Array) if value.elements().all(is_typed) => {
                 lists += 1;
                 parts.extend(value.elements().map(Text::as_str));
             }

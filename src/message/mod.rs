@@ -1,7 +1,8 @@
 //! Bodies cut into typed messages, as they arrive.
 //!
 //! A [`Decoder`] takes a body chunk by chunk and gives [`Message`]s: SSE events, lines of NDJSON, or
-//! the elements of a JSON answer. The type of a message is its [`Tag`]; the tags of one body in
+//! the elements of a JSON answer. The type of a message is its [`Tag`], told as its protocol does
+//! ([`Protocols`]); the tags of one body in
 //! order, with token deltas collapsed and keep-alives set aside, are its [`Trace`].
 //!
 //! # Example: what a stream says
@@ -21,19 +22,27 @@
 mod cut;
 mod decoder;
 mod framing;
+mod from;
 mod identity;
 pub mod json;
+mod learn;
 pub mod ndjson;
+mod protocols;
 pub mod sse;
 mod tag;
+mod told;
 mod trace;
+pub mod websocket;
 
 use std::ops::Range;
 
 pub use cut::Messages;
 pub use decoder::{Decoder, Left};
 pub use framing::Framing;
+
+pub use protocols::Protocols;
 pub use tag::Tag;
+pub use told::Told;
 pub use trace::{Step, Trace};
 
 /// One typed thing cut from a body.

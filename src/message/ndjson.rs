@@ -1,6 +1,9 @@
-//! Newline-delimited JSON.
+//! Newline-delimited JSON, also with a record separator before each line (RFC 7464).
 
 use std::ops::Range;
+
+/// What stands before each value of a JSON sequence.
+const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// Cuts a body into its lines, whatever the pieces it arrives in. Lines of white space are no items.
 #[derive(Debug, Clone, Default)]
@@ -12,7 +15,7 @@ pub struct Decoder {
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// The line without its end and the white space around it. Bytes that are not UTF-8 are replaced
+    /// The line without its end, the white space around it and a record separator. Bytes that are not UTF-8 are replaced
     /// by U+FFFD.
     pub text: String,
     /// Where that text stands in the body, in bytes.
@@ -47,9 +50,11 @@ impl Decoder {
 
     fn take_line(&mut self) -> Option<Item> {
         let line = std::mem::take(&mut self.line);
-        let start = self.line_start + (line.len() - line.trim_ascii_start().len());
+        let text = line.trim_ascii_start();
+        let text = text.strip_prefix(&[RECORD_SEPARATOR]).unwrap_or(text).trim_ascii_start();
+        let start = self.line_start + (line.len() - text.len());
         self.line_start += line.len();
-        let line = line.trim_ascii();
+        let line = text.trim_ascii_end();
         let text = String::from_utf8_lossy(line).into_owned();
         (!line.is_empty()).then(|| Item { text, range: start..start + line.len() })
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::identity::{Identity, Relation};
-use super::{Message, Tag};
+use super::{Message, Protocols, Tag};
 
 /// The tags of one body in order. The deltas of one message are one step; keep-alives are set aside.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,14 +30,19 @@ pub struct Step {
 impl Trace {
     /// The trace of a body's messages.
     pub fn of(messages: &[Message]) -> Self {
+        Self::by(&Protocols::default(), messages)
+    }
+
+    /// The same with other protocols than those that retape knows.
+    pub fn by(protocols: &Protocols, messages: &[Message]) -> Self {
         let mut trace = Self::default();
-        let mut before: Option<Identity> = None;
+        let mut before: Option<Identity<'_>> = None;
         for (place, message) in messages.iter().enumerate() {
             if message.is_keep_alive() {
                 trace.keep_alives += 1;
                 continue;
             }
-            let identity = Identity::of(&message.data);
+            let identity = Identity::of(&message.data, protocols);
             match trace.steps.last_mut().zip(before.as_ref()) {
                 Some((step, before)) if step.goes_on_with(message, before.relation(&identity)) => {
                     step.messages.push(place);
@@ -70,7 +75,9 @@ impl Step {
                 // Without any identity, two of the same type are two messages, unless the type
                 // itself says that it is a part of one.
                 Relation::Unsaid => match &self.tag {
-                    Tag::Named(name) => ["delta", "chunk"].iter().any(|part| name.contains(part)),
+                    Tag::Named(name) | Tag::KeepAlive(name) => {
+                        ["delta", "chunk"].iter().any(|part| name.contains(part))
+                    }
                     Tag::Untyped(_) | Tag::Comment => true,
                 },
             }

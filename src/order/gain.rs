@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::automaton::{Atom, Automaton, Neighbours, State};
 use super::expression::{Between, Pattern};
-use super::guard::Comparison;
+use super::guard::{Comparison, Guard};
 use super::learn::Token;
 use super::{Event, Order};
 
@@ -158,15 +158,32 @@ fn covering(old: &Automaton, new: &Automaton, atom: &Atom) -> Vec<usize> {
 impl Pattern {
     fn covers(&self, other: &Self) -> bool {
         (self.tag.is_none() || self.tag == other.tag)
-            && self.guards.iter().all(|guard| other.guards.contains(guard))
+            && self.guards.iter().all(|guard| other.guards.iter().any(|other| guard.follows(other)))
     }
 
     /// An event that it fits; `_` stands for one of any other type.
     fn token(&self) -> Token {
         let equal = self.guards.iter().filter(|guard| guard.comparison == Comparison::Equal);
-        let keys = equal.map(|guard| (guard.path.clone(), guard.value.to_string()));
+        let fields =
+            equal.filter_map(|guard| Some((guard.path.clone(), guard.values.first()?.to_string())));
         let tag = self.tag.clone().unwrap_or_else(|| "_".to_owned());
-        Token { tag, run: false, keys: keys.collect() }
+        Token { tag, fields: fields.collect(), ..Token::default() }
+    }
+}
+
+impl Guard {
+    /// Whether it holds wherever the other one does.
+    fn follows(&self, other: &Self) -> bool {
+        let has = |literal| other.values.contains(literal);
+        self.path == other.path
+            && match (self.comparison, other.comparison) {
+                (Comparison::Equal, Comparison::Equal) => {
+                    other.values.iter().all(|literal| self.values.contains(literal))
+                }
+                (Comparison::Different, Comparison::Different) => self.values.iter().all(has),
+                // Two ways to write a number may mean the same.
+                _ => false,
+            }
     }
 }
 

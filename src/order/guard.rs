@@ -11,16 +11,16 @@ pub struct Guard {
     pub path: String,
     /// How it compares.
     pub comparison: Comparison,
-    /// With what.
-    pub value: Literal,
+    /// With what: one of these, written with `|` between them.
+    pub values: Vec<Literal>,
 }
 
-/// How a field compares with a value.
+/// How a field compares with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Comparison {
-    /// `=`; a field that is missing is equal to nothing.
+    /// `=`: it is one of them. A field that is missing is equal to nothing.
     Equal,
-    /// `!=`; a field that is missing differs from everything.
+    /// `!=`: it is none of them. A field that is missing differs from everything.
     Different,
 }
 
@@ -41,7 +41,7 @@ impl Guard {
     /// Whether it holds of an event.
     pub fn holds(&self, event: &Event<'_>) -> bool {
         let found = event.field(&self.path);
-        let equal = found.is_some_and(|json| self.value.is(&json));
+        let equal = found.is_some_and(|json| self.values.iter().any(|value| value.is(&json)));
         equal == (self.comparison == Comparison::Equal)
     }
 }
@@ -82,7 +82,11 @@ impl fmt::Display for Guard {
             Comparison::Different => "!=",
         };
         super::text::write_name(f, &self.path)?;
-        write!(f, "{sign}{}", self.value)
+        f.write_str(sign)?;
+        for (place, value) in self.values.iter().enumerate() {
+            write!(f, "{}{value}", if place == 0 { "" } else { "|" })?;
+        }
+        Ok(())
     }
 }
 

@@ -26,6 +26,7 @@
 //! | `tool_call`, `[DONE]`, `"any text"` | an event with this tag; letters, digits and `. - _ /` need no quotes |
 //! | `_` | an event with any tag |
 //! | `a[path="text", other!=1]` | … whose fields are so; the values are JSON without parts |
+//! | `a[path="x"\|"y"]` | … whose field says one of these; `!=` says none of these |
 //! | `a b` | one behind the other |
 //! | `a \| b` | one of them; binds less than the rest |
 //! | `a & b` | both, their events in any mixture |
@@ -63,8 +64,8 @@ pub use expression::{Between, Expression, Pattern, Slice, Times};
 pub use gain::Gains;
 pub use guard::{Comparison, Guard, Literal};
 pub use learn::{
-    Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Seen, Share, Slicing, Style,
-    Token, Witness, Word,
+    Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Refinement, Seen, Share, Slicing,
+    Style, Token, Witness, Word,
 };
 pub use parse::{ParseError, ParseErrors, Problem};
 

@@ -67,15 +67,20 @@ impl Recorder {
         let mut headers = of_request(&head.headers);
         inward.fields(&mut headers, &[ORIGIN, REFERER]);
         self.upstream.authorize(&mut headers);
+        // Whether the length can be announced again hangs on how fast the body comes.
+        let mut said = recorded(&headers);
         let body = match prepared(body, &mut headers, &inward).await {
             Ok(body) => body,
             Err(answer) => return answer,
         };
+        if headers.contains_key(CONTENT_LENGTH) {
+            said = recorded(&headers);
+        }
         let take = self.tape.as_ref().map(|tape| {
             tape.take(cassette::Request {
                 method: head.method.as_str().to_owned(),
                 path: target.clone(),
-                headers: recorded(&headers),
+                headers: said,
                 body: Bytes::new(),
             })
         });

@@ -20,8 +20,8 @@ mod tee;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
-pub use recording::{Course, Recording, Saved};
+pub use recording::{Course, Kept, Recording, Saved};
 #[cfg(feature = "cli")]
 pub use rescue::recover;
-pub use tape::Tape;
+pub use tape::{Tape, Wording};
 pub use upstream::{Patience, Upstream};

@@ -17,12 +17,24 @@ pub struct Recording {
     pub saved: Saved,
     /// How many interactions were recorded now; those that were there before do not count.
     pub interactions: usize,
+    /// What is left of the cassette whose place it takes; nothing if it takes no other's place, or
+    /// was not told in its words.
+    pub kept: Option<Kept>,
     /// How many of them the server answered.
     pub answered: usize,
     /// How many requests never came to an end and are not in it.
     pub dropped: usize,
     /// Why the server did not answer the first request that it did not answer.
     pub fault: Option<String>,
+}
+
+/// What is left of a cassette that was recorded anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// How many interactions are, word for word, as they were.
+    pub interactions: usize,
+    /// How many are not there any more.
+    pub gone: usize,
 }
 
 /// As what a recording was saved.

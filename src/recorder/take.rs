@@ -228,6 +228,9 @@ impl Take {
         let state = self.state();
         let mut interaction = state.interaction.clone();
         interaction.request.body = state.body.clone().freeze();
+        if state.asking == Asking::Complete {
+            announce(&mut interaction.request);
+        }
         match &mut interaction.outcome {
             Outcome::Response(response) => {
                 response.body = Body::of_arrival(&response.headers, state.answer.chunks());
@@ -304,6 +307,15 @@ impl State {
         let (rest, secrets) = shown.finish();
         self.secrets = secrets;
         rest
+    }
+}
+
+/// Addresses may have been replaced in a body whose length was announced before.
+fn announce(request: &mut Request) {
+    let length = request.body.len();
+    let announced = request.headers.get("content-length");
+    if announced.is_some_and(|announced| announced.trim().parse() != Ok(length)) {
+        request.headers.set("content-length", length.to_string());
     }
 }
 

@@ -9,12 +9,13 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
-use super::recording::{Course, Recording, Saved};
+use super::recording::{Course, Kept, Recording, Saved};
 use super::rescue::rescue;
 use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::error::Result;
 use crate::redact::{Redactor, Secrets};
+use crate::renew::{Renewed, renew};
 use crate::rules::Rules;
 use crate::store::{self, Entry, Journal, Recovered};
 
@@ -26,9 +27,20 @@ pub struct Tape {
     redactor: Arc<Redactor>,
     /// What the cassette that is replaced says about matching.
     rules: Rules,
+    wording: Wording,
     journal: Journal,
     state: Mutex<State>,
     ended: Notify,
+}
+
+/// In which words a cassette is written that takes the place of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wording {
+    /// In those of the other: identifiers and times stay where nothing else has changed.
+    #[default]
+    AsBefore,
+    /// In those of the server.
+    Fresh,
 }
 
 #[derive(Debug)]
@@ -52,6 +64,7 @@ impl Tape {
         folder: &Path,
         name: &Name,
         upstream: &str,
+        wording: Wording,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         let redactor = Arc::new(Redactor::standard());
         let rules = store::load_rules(folder, name)?;
@@ -75,6 +88,7 @@ impl Tape {
             name: name.clone(),
             redactor,
             rules,
+            wording,
             journal,
             state: Mutex::new(state),
             ended: Notify::new(),
@@ -133,6 +147,7 @@ impl Tape {
             saved: Saved::Cassette,
             interactions: new.len(),
             answered: new.iter().filter(|interaction| interaction.response().is_some()).count(),
+            kept: None,
             dropped,
             fault: self.state().fault.take(),
         };
@@ -142,8 +157,11 @@ impl Tape {
             Course::Whole | Course::BrokenOff => Saved::Cassette,
         };
         if recording.interactions > 0 {
-            let (name, cassette) = (recording.saved_name(), self.redactor.cassette(cassette));
-            recording.path = Some(store::save(&self.folder, &name, &cassette)?);
+            let cassette = self.redactor.cassette(cassette);
+            recording.path = Some(match self.replaced(base, recording.saved) {
+                None => store::save(&self.folder, &recording.saved_name(), &cassette)?,
+                Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
+            });
         }
         self.journal.remove()?;
         Ok(recording)
@@ -153,6 +171,27 @@ impl Tape {
     #[cfg(feature = "cli")]
     pub fn unfinished(&self) -> usize {
         self.state().open.len()
+    }
+
+    /// Saves a cassette in the words of the one whose place it takes.
+    fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
+        let Renewed { cassette, kept, gone } = renew(old, new);
+        recording.kept = Some(Kept { interactions: kept, gone });
+        if cassette == *old {
+            // It stays to the byte: an older release may have laid it out in another way.
+            return Ok(store::path_of(&self.folder, &self.name));
+        }
+        store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))
+    }
+
+    /// The cassette whose place is taken, if its words are to be used. One that cannot be read has
+    /// none.
+    fn replaced(&self, base: Option<&Cassette>, saved: Saved) -> Option<Cassette> {
+        let is_asked = self.wording == Wording::AsBefore && saved == Saved::Cassette;
+        if !is_asked || !self.would_replace(base) {
+            return None;
+        }
+        store::load(&self.folder, &self.name).ok().filter(|old| !old.interrupted)
     }
 
     /// Whether the cassette would take the place of another. Nothing is lost of one that is extended.

@@ -193,9 +193,12 @@ impl Redactor {
 
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
-        memchr::memmem::find(text, b"://").is_some()
-            || (self.applies(Rule::Json) && name::tells_within(text))
-            || (self.applies(Rule::Assignments) && scan::assigns(text))
+        let (json, assignments) = (self.applies(Rule::Json), self.applies(Rule::Assignments));
+        memchr::memchr2_iter(b'=', b':', text).any(|mark| {
+            text[mark..].starts_with(b"://")
+                || (json && name::tells_before(text, mark))
+                || (assignments && scan::is_assigned(text, mark))
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 use super::Colour;
-use super::line::{cut, visible, width};
+use super::line::{cut, fitting, visible, width};
 use super::style::Style;
 use super::unit::count;
 
@@ -14,12 +14,22 @@ struct Limits {
     context: usize,
     lines: usize,
     columns: usize,
+    long: Long,
 }
 
-const LIMITS: Limits = Limits { context: 3, lines: 60, columns: 160 };
+/// What becomes of a line that is too long.
+#[derive(Debug, Clone, Copy)]
+enum Long {
+    /// It is cut, so that the first difference is seen.
+    Cut,
+    /// It goes on in the next line.
+    Wrapped,
+}
+
+const LIMITS: Limits = Limits { context: 3, lines: 60, columns: 160, long: Long::Cut };
 
 /// What is shown of one text among other things, on a terminal of 80 columns.
-const SMALL: Limits = Limits { context: 1, lines: 20, columns: 72 };
+const SMALL: Limits = Limits { context: 1, lines: 20, columns: 72, long: Long::Cut };
 
 /// How much of an overlong line is shown before the first place that differs.
 const BEFORE: usize = 40;
@@ -53,6 +63,18 @@ pub(super) fn hunk(recorded: &str, asked: &str) -> Vec<String> {
     Lines { limits: SMALL, colour: Colour::Plain }.of(recorded, asked)
 }
 
+/// The lines in which two texts differ, nothing of them cut, with so many equal ones around them.
+pub(super) fn changed_lines(
+    old: &str,
+    new: &str,
+    context: usize,
+    columns: usize,
+    colour: Colour,
+) -> Vec<String> {
+    let limits = Limits { context, lines: usize::MAX, columns, long: Long::Wrapped };
+    Lines { limits, colour }.of(old, new)
+}
+
 /// How lines are shown.
 #[derive(Debug, Clone, Copy)]
 struct Lines {
@@ -83,30 +105,83 @@ impl Lines {
 
     /// The deadline is none, because a time limit would make the result depend on the machine.
     fn changes(self, diff: &TextDiff<'_, '_, str>, op: &DiffOp) -> Vec<String> {
-        diff.iter_inline_changes_deadline(op, None).map(|change| self.line(&change)).collect()
+        let changes = diff.iter_inline_changes_deadline(op, None);
+        changes.flat_map(|change| self.line(&change)).collect()
     }
 
-    fn line(self, change: &InlineChange<'_, str>) -> String {
+    fn line(self, change: &InlineChange<'_, str>) -> Vec<String> {
         let (mark, style, emphasis) = match change.tag() {
             ChangeTag::Equal => (" ", Style::Plain, Style::Plain),
             ChangeTag::Delete => ("-", Style::Red, Style::Gone),
             ChangeTag::Insert => ("+", Style::Green, Style::New),
         };
-        let mut text = self.colour.paint(style, &format!("{mark} "));
-        for (differs, part) in window(change, self.limits.columns) {
-            text.push_str(&self.colour.paint(if differs { emphasis } else { style }, &part));
-        }
-        text.trim_end().to_owned()
+        let rows = match self.limits.long {
+            Long::Cut => vec![window(change, self.limits.columns)],
+            Long::Wrapped => rows(shown_parts(change), self.limits.columns),
+        };
+        let row = |(number, row): (usize, Vec<(bool, String)>)| {
+            let head = if number == 0 { format!("{mark} ") } else { format!("{mark} {GOES_ON}") };
+            let mut text = self.colour.paint(style, &head);
+            for (differs, part) in row {
+                text.push_str(&self.colour.paint(if differs { emphasis } else { style }, &part));
+            }
+            text.trim_end().to_owned()
+        };
+        rows.into_iter().enumerate().map(row).collect()
     }
+}
+
+/// Stands before what did not fit on the line above.
+const GOES_ON: &str = "↳ ";
+
+/// The parts of a line.
+fn shown_parts(change: &InlineChange<'_, str>) -> Vec<(bool, String)> {
+    let values = change.values().iter();
+    values.map(|(differs, part)| (*differs, visible(part).into_owned())).collect()
+}
+
+/// The parts of a line on as many lines as they take, broken between words where that is possible.
+fn rows(mut parts: Vec<(bool, String)>, columns: usize) -> Vec<Vec<(bool, String)>> {
+    let mut rows = Vec::new();
+    let mut room = columns;
+    loop {
+        let text: String = parts.iter().map(|(_, part)| part.as_str()).collect();
+        if width(&text) <= room {
+            rows.push(parts);
+            return rows;
+        }
+        let fits = fitting(&text, room);
+        let end = match text[..fits].rfind(' ') {
+            Some(space) if space > fits / 2 => space + 1,
+            _ => fits,
+        };
+        let behind = split_off(&mut parts, end);
+        if let Some((_, last)) = parts.last_mut() {
+            last.truncate(last.trim_end().len());
+        }
+        rows.push(parts);
+        parts = behind;
+        room = columns.saturating_sub(width(GOES_ON)).max(2);
+    }
+}
+
+/// Takes away what stands behind so many bytes.
+fn split_off(parts: &mut [(bool, String)], at: usize) -> Vec<(bool, String)> {
+    let mut behind = Vec::new();
+    let mut begin = 0;
+    for (differs, part) in parts.iter_mut() {
+        let end = begin + part.len();
+        if end > at {
+            behind.push((*differs, part.split_off(at.saturating_sub(begin))));
+        }
+        begin = end;
+    }
+    behind
 }
 
 /// The parts of a line, cut so that the first one that differs can be seen.
 fn window(change: &InlineChange<'_, str>, columns: usize) -> Vec<(bool, String)> {
-    let mut parts: Vec<(bool, String)> = change
-        .values()
-        .iter()
-        .map(|(differs, part)| (*differs, visible(part).into_owned()))
-        .collect();
+    let mut parts = shown_parts(change);
     let total: usize = parts.iter().map(|(_, part)| width(part)).sum();
     if total > columns {
         skip_to_difference(&mut parts);

@@ -107,12 +107,17 @@ fn shorten_id(token: &str) -> Cow<'_, str> {
 
 /// As many characters as fit.
 fn head(text: &str, room: usize) -> &str {
+    &text[..fitting(text, room)]
+}
+
+/// How many bytes of it fit.
+pub(super) fn fitting(text: &str, room: usize) -> usize {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
         used += columns(*c);
         used > room
     });
-    &text[..end.map_or(text.len(), |(at, _)| at)]
+    end.map_or(text.len(), |(at, _)| at)
 }
 
 fn is_hidden(c: char) -> bool {

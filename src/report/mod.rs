@@ -6,8 +6,13 @@
 
 mod answer;
 mod bodies;
+mod check_json;
 mod contract;
+mod coverage;
+mod coverage_json;
+mod coverage_markdown;
 mod difference;
+mod evidence;
 mod extract;
 mod face;
 mod gist;
@@ -16,10 +21,13 @@ mod ids;
 mod line;
 mod miss;
 mod miss_json;
+#[cfg(feature = "insta")]
+mod order;
 mod outline;
 mod page;
 mod pretty;
 mod rerun;
+mod review;
 mod show;
 mod style;
 mod summary;
@@ -28,8 +36,13 @@ mod unit;
 mod why;
 mod words;
 
+pub use check_json::{evidence_to_json, findings_to_json};
 pub use contract::findings;
+pub use coverage::coverage;
+pub use coverage_json::coverage_to_json;
+pub use coverage_markdown::coverage_to_markdown;
 pub use difference::difference;
+pub use evidence::evidence;
 pub use face::{Face, changes};
 pub use gist::Gist;
 pub use ids::ids;
@@ -38,8 +51,11 @@ pub(crate) use line::visible;
 pub use miss::miss;
 pub use miss_json::Differs;
 pub(crate) use miss_json::asking_to_json;
+#[cfg(feature = "insta")]
+pub(crate) use order::out_of_order;
 pub use pretty::pretty;
 pub use rerun::Rerun;
+pub use review::{Extent, Review, ReviewOptions, review};
 pub use show::{Detail, ShowOptions, show};
 pub use style::Colour;
 pub use summary::{Answer, Line, Role, Row, Summary};

@@ -80,6 +80,26 @@ impl At {
         Ok(at)
     }
 
+    /// One field of a JSON value, by a pointer.
+    pub(crate) fn field(text: &str) -> Result<Self> {
+        match Self::from_str(text) {
+            Ok(at) if matches!(at.place, Place::Pointer(_)) => Ok(at),
+            Err(error) if text.starts_with('/') => Err(error),
+            _ => Err(refused(text, "is not a JSON Pointer").with_hint(format!(
+                "a field is named with a slash before it: `/{}`",
+                text.trim_start_matches("$.").replace('.', "/")
+            ))),
+        }
+    }
+
+    /// The way to a field; none for other places.
+    pub(crate) fn steps(&self) -> &[String] {
+        match &self.place {
+            Place::Pointer(steps) => steps,
+            _ => &[],
+        }
+    }
+
     pub(super) fn place(&self) -> &Place {
         &self.place
     }

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::glob::Glob;
-use super::{Key, Rules};
+use super::{Key, Protocol, Rules};
 use crate::error::{Error, Kind, Result};
 use crate::nearest;
 
@@ -34,6 +34,7 @@ use crate::nearest;
 pub struct Config {
     all: Rules,
     some: Vec<(Glob, Rules)>,
+    protocols: Vec<Protocol>,
 }
 
 impl Config {
@@ -50,8 +51,17 @@ impl Config {
         for (name, value) in entries(table.get_ref()) {
             match &**name.get_ref() {
                 "match" => config.all = source.rules(source.table(value)?)?,
-                "cassette" => config.some = source.some(value)?,
-                _ => return Err(source.unknown(name, &["match", "cassette"])),
+                "cassette" => {
+                    let sections = source.sections(value, "[[cassette]]")?.iter();
+                    config.some =
+                        sections.map(|value| source.section(value)).collect::<Result<_>>()?;
+                }
+                "protocol" => {
+                    let sections = source.sections(value, "[[protocol]]")?.iter();
+                    config.protocols =
+                        sections.map(|value| source.protocol(value)).collect::<Result<_>>()?;
+                }
+                _ => return Err(source.unknown(name, &["match", "cassette", "protocol"])),
             }
         }
         Ok(config)
@@ -64,23 +74,32 @@ impl Config {
         let fitting = self.some.iter().filter(|(glob, _)| glob.fits(cassette));
         fitting.fold(self.all.clone(), |rules, (_, more)| rules.and(more))
     }
+
+    /// How messages are told apart, in the order of the file.
+    pub fn protocols(&self) -> &[Protocol] {
+        &self.protocols
+    }
 }
 
-type Name<'a> = Spanned<std::borrow::Cow<'a, str>>;
-type Value<'a> = Spanned<DeValue<'a>>;
+pub(super) type Name<'a> = Spanned<std::borrow::Cow<'a, str>>;
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
 /// The text, to tell lines of.
-struct Source<'t>(&'t str);
+pub(super) struct Source<'t>(&'t str);
 
 impl Source<'_> {
-    fn some(&self, value: &Value<'_>) -> Result<Vec<(Glob, Rules)>> {
-        let expected = "one or more `[[cassette]]`";
-        let DeValue::Array(tables) = value.get_ref() else {
-            return Err(self
-                .wrong_type(value, expected)
-                .with_hint("write `[[cassette]]` with two brackets: there may be several"));
-        };
-        tables.iter().map(|value| self.section(value)).collect()
+    /// The tables of a section of which there may be several.
+    fn sections<'v, 'i>(
+        &self,
+        value: &'v Value<'i>,
+        head: &str,
+    ) -> Result<&'v toml::de::DeArray<'i>> {
+        match value.get_ref() {
+            DeValue::Array(tables) => Ok(tables),
+            _ => Err(self
+                .wrong_type(value, "one or more tables")
+                .with_hint(format!("write `{head}` with two brackets: there may be several"))),
+        }
     }
 
     /// A `[[cassette]]`: a name beside what a `[match]` has.
@@ -149,7 +168,7 @@ impl Source<'_> {
         rules.put_pattern(at, regex).map_err(|error| self.at(error, span))
     }
 
-    fn text<'v>(&self, value: &'v Value<'_>) -> Result<&'v str> {
+    pub(super) fn text<'v>(&self, value: &'v Value<'_>) -> Result<&'v str> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text),
             _ => Err(self.wrong_type(value, "a string")),
@@ -163,7 +182,7 @@ impl Source<'_> {
         }
     }
 
-    fn table<'v, 'i>(&self, value: &'v Value<'i>) -> Result<&'v DeTable<'i>> {
+    pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>) -> Result<&'v DeTable<'i>> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(table),
             _ => Err(self.wrong_type(value, "a table")),
@@ -173,12 +192,12 @@ impl Source<'_> {
 
 /// Errors.
 impl Source<'_> {
-    fn at(&self, error: Error, span: Range<usize>) -> Error {
+    pub(super) fn at(&self, error: Error, span: Range<usize>) -> Error {
         let before = self.0.as_bytes().get(..span.start).unwrap_or_default();
         error.on_line(memchr::memchr_iter(b'\n', before).count() + 1)
     }
 
-    fn unknown(&self, name: &Name<'_>, known: &[&str]) -> Error {
+    pub(super) fn unknown(&self, name: &Name<'_>, known: &[&str]) -> Error {
         let hint = nearest::hint(name.get_ref(), known);
         let error = Error::new(Kind::UnknownKey { name: name.get_ref().to_string() });
         self.at(error, name.span()).with_hint(hint)
@@ -203,7 +222,7 @@ impl Source<'_> {
 }
 
 /// The entries of a table in the order of the file.
-fn entries<'v, 'i>(table: &'v DeTable<'i>) -> Vec<(&'v Name<'i>, &'v Value<'i>)> {
+pub(super) fn entries<'v, 'i>(table: &'v DeTable<'i>) -> Vec<(&'v Name<'i>, &'v Value<'i>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     entries

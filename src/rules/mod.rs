@@ -16,6 +16,8 @@
 //! | `not-ids` | places in which nothing is an identifier, whatever it looks like |
 //! | `patterns` | places of whose text only that counts which an expression does not match |
 //!
+//! A [`Protocol`] says how the messages of a stream are told apart.
+//!
 //! A place is an [`At`]: in JSON, the query, the header, a form, a multipart body, or the path.
 
 mod at;
@@ -23,6 +25,7 @@ mod config;
 mod glob;
 mod key;
 mod pattern;
+mod protocol;
 mod treatment;
 mod tree;
 
@@ -30,6 +33,8 @@ pub use at::At;
 pub use config::Config;
 pub(crate) use key::Key;
 pub use pattern::Pattern;
+pub(crate) use protocol::Object;
+pub use protocol::Protocol;
 pub use treatment::{Step, Treatment};
 
 use self::at::header_name;

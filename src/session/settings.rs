@@ -12,7 +12,7 @@ use super::{Event, Session};
 use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
 use crate::mode::Mode;
-use crate::recorder::{Patience, Upstream};
+use crate::recorder::{Patience, Upstream, Wording};
 use crate::replayer::Pace;
 use crate::report::Rerun;
 use crate::rules::{Config, Rules};
@@ -33,6 +33,7 @@ pub struct SessionBuilder {
     listen: SocketAddr,
     pace: Pace,
     patience: Patience,
+    wording: Wording,
     misses: Option<PathBuf>,
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
@@ -63,6 +64,7 @@ pub(super) struct Settings {
     pub(super) mode: Mode,
     pub(super) pace: Pace,
     pub(super) patience: Patience,
+    pub(super) wording: Wording,
     pub(super) misses: Option<PathBuf>,
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
@@ -83,6 +85,7 @@ impl SessionBuilder {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             pace: Pace::Instant,
             patience: Patience::default(),
+            wording: Wording::default(),
             misses: None,
             rerun: None,
             config: None,
@@ -139,6 +142,14 @@ impl SessionBuilder {
     /// set, a year at most.
     pub fn grace(mut self, limit: Duration) -> Self {
         self.patience.grace = limit.min(LONGEST);
+        self
+    }
+
+    /// A cassette that is recorded anew is written as the server said it. Without this, it is told in
+    /// the words of the one whose place it takes: what differs only by identifiers, times, and how the
+    /// network cut it up keeps its old text, so that the difference of the two files is what changed.
+    pub fn fresh(mut self) -> Self {
+        self.wording = Wording::Fresh;
         self
     }
 
@@ -231,6 +242,7 @@ impl SessionBuilder {
             mode,
             pace: self.pace,
             patience: self.patience,
+            wording: self.wording,
             misses: self.misses.map(|file| below_crate(&file)),
             rerun,
             config,

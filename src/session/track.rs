@@ -87,7 +87,7 @@ pub(super) fn upstream(settings: &Settings) -> Result<Upstream> {
 
 pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     let upstream = upstream(settings)?;
-    let (tape, rescued) = Tape::begin(&settings.folder, name, upstream.origin())?;
+    let (tape, rescued) = Tape::begin(&settings.folder, name, upstream.origin(), settings.wording)?;
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 

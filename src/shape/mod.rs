@@ -21,6 +21,7 @@ mod finish;
 mod format;
 mod gain;
 mod learn;
+mod loosen;
 mod objects;
 mod parse;
 mod sample;

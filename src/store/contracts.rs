@@ -66,6 +66,15 @@ pub fn accept(cassettes: &Path, contract: &Contract) -> Result<()> {
     remove(&file(cassettes, &contract.endpoint, PENDING))
 }
 
+/// Lets the contract of one endpoint wait no longer; what is accepted stays.
+///
+/// # Errors
+///
+/// If its file cannot be removed.
+pub fn reject(cassettes: &Path, endpoint: &Endpoint) -> Result<()> {
+    remove(&file(cassettes, endpoint, PENDING))
+}
+
 /// Takes an accepted contract back.
 ///
 /// # Errors
@@ -94,17 +103,7 @@ fn files(cassettes: &Path, kind: &str) -> Vec<PathBuf> {
 
 pub(super) fn read(file: &Path) -> Result<Contract> {
     let text = fs::read_to_string(file).map_err(|source| Error::io("read file", file, source))?;
-    parse(&text).map_err(|error| error.at_file(file))
-}
-
-/// A contract from the text of its file.
-pub(super) fn parse(text: &str) -> Result<Contract> {
-    // insta's head stands between two lines of dashes.
-    let body = text
-        .strip_prefix("---\n")
-        .and_then(|rest| rest.split_once("\n---\n"))
-        .map(|(_, body)| body);
-    body.unwrap_or(text).parse()
+    text.parse().map_err(|error: Error| error.at_file(file))
 }
 
 fn write(file: &Path, contract: &Contract) -> Result<()> {

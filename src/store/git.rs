@@ -8,9 +8,10 @@ use std::thread;
 
 use bytes::Bytes;
 
+use super::file;
 use super::side::{Side, in_parallel};
-use super::{contracts, file};
 use crate::cassette::Name;
+use crate::contract::Contract;
 use crate::error::{Error, Kind, Result};
 
 /// Reads the cassettes and contracts that a folder has at a revision; nothing if it is not there then.
@@ -27,8 +28,8 @@ pub fn load_revision(folder: &Path, revision: &str) -> Result<Side> {
     for (path, text) in &blobs {
         if is_contract(path) {
             let text = String::from_utf8_lossy(text);
-            let contract = contracts::parse(&text);
-            accepted.push(contract.map_err(|error| error.at_file(&at(revision, path)))?);
+            let contract = text.parse::<Contract>();
+            accepted.push(contract.map_err(|error: Error| error.at_file(&at(revision, path)))?);
         } else if let Some(name) = cassette(path) {
             cassettes.push((name, path, text));
         }

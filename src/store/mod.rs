@@ -14,11 +14,12 @@ mod side;
 
 pub use approvals::{add_approvals, find_approvals, load_approvals};
 pub use config::{find_config, load_config};
-pub use contracts::{accept, contracts, forget, pending_contracts, propose, withdraw};
+pub use contracts::{accept, contracts, forget, pending_contracts, propose, reject, withdraw};
 pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub use git::load_revision;
 pub(crate) use journal::{Entry, Journal, Recovered};
+#[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]

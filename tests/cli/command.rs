@@ -1,5 +1,7 @@
 //! Exit statuses, and the command that is run.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use insta::assert_snapshot;
 use rustix::process::Signal;
 
@@ -313,4 +315,29 @@ fn a_websocket_is_told_in_a_recording_and_missed_in_a_replay() {
       retape does not record WebSocket or other upgrades yet
     retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
     ");
+}
+
+#[test]
+fn what_is_recorded_again_keeps_its_words_unless_it_is_to_be_fresh() {
+    let stage = Stage::new();
+    let count = AtomicUsize::new(0x1000);
+    let upstream = Upstream::json(move |_| {
+        let n = count.fetch_add(1, Ordering::Relaxed);
+        format!("{{\"id\":\"6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5{n:04x}\"}}")
+    });
+    let record = |more: &[&str]| {
+        let url = upstream.url();
+        let words = [&["record", "--upstream", &url], more, &["tape"]].concat();
+        let output = stage.around(&words, "GET /1").output().unwrap();
+        (stage.harmless(&said(&output)), stage.read("cassettes/tape.json"))
+    };
+
+    let (_, first) = record(&[]);
+    let (told, again) = record(&[]);
+    let (told_fresh, fresh) = record(&["--fresh"]);
+
+    assert_eq!(again, first);
+    assert_ne!(fresh, first);
+    assert_snapshot!(told, @"retape: recorded 1 interaction in FOLDER/cassettes/tape.json, all as before");
+    assert_snapshot!(told_fresh, @"retape: recorded 1 interaction in FOLDER/cassettes/tape.json");
 }

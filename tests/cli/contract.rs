@@ -148,14 +148,29 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
     let stage = stage();
     run(&stage, &["accept"]);
     let file = format!("cassettes/contracts/{STREAM}");
-    let text = stage.read(&file).replace("stop_reason", "stop_reason )");
-    stage.write(&file, &text);
+    let text = "GET /v1/agents -> 200 application/json\n  order\n    a b )\n  invariants\n    \
+                run_id constant\n    a growing\n  body\n    object\n      name: strin\n";
+    stage.write(&file, text);
 
     let (status, _, said) = run(&stage, &["check"]);
 
     assert_eq!(status, Some(2));
-    assert!(said.contains("its order cannot be read"), "{said}");
-    assert!(said.contains("hint: mend the file, or remove it"), "{said}");
+    let said = said.replace(&stage.folder().join(&file).display().to_string(), "FILE");
+    assert_snapshot!(said, @r"
+    error: not a valid contract: it cannot be read (`FILE`, line 3)
+      because: no group is open here (line 3, column 9)
+          3 |     a b )
+            |         ^
+        expected what holds of the field (line 6, column 7)
+          6 |     a growing
+            |       ^^^^^^^
+          hint: known here: `constant`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to`
+        no type is called `strin` (line 9, column 13)
+          9 |       name: strin
+            |             ^^^^^
+          hint: did you mean `string`?
+    hint: mend the file, or remove it and accept the contract anew: `retape accept`
+    ");
 }
 
 #[test]
@@ -170,4 +185,36 @@ fn one_contract_is_accepted_and_a_misspelt_one_is_not_passed_over() {
     let (status, _, said) = run(&stage, &["accept", "/v1/agent/"]);
     assert_eq!(status, Some(1));
     assert!(said.contains("has `/v1/agent/` in its first line"), "{said}");
+}
+
+#[test]
+fn evidence_is_told_to_people_and_to_programs() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+
+    let (status, told, _) = run(&stage, &["check", "--evidence"]);
+    assert_eq!(status, Some(0));
+    assert!(told.contains("order coverage"), "{told}");
+    let step = "⊢ → reasoning_message                approve_steps #4 step 1";
+    assert!(told.lines().any(|line| line.ends_with(step)), "{told}");
+    assert!(told.contains("only one answer shows"), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() <= 90), "{told}");
+
+    let (status, json, _) = run(&stage, &["check", "--evidence", "--format", "json"]);
+    assert_eq!(status, Some(0));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["findings"], serde_json::json!([]));
+    assert!(json["evidence"]["endpoints"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn findings_are_told_to_programs() {
+    let stage = stage();
+
+    let (status, json, _) = run(&stage, &["check", "--format", "json"]);
+
+    assert_eq!(status, Some(1));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["findings"][0]["kind"], "new");
+    assert_eq!(json.get("evidence"), None);
 }

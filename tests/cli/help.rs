@@ -12,7 +12,11 @@ fn help(arguments: &[&str]) -> String {
 
 #[test]
 fn each_subcommand_explains_itself() {
-    for subcommand in ["record", "replay", "run", "show", "check", "accept", "diff", "recover"] {
+    let all = [
+        "record", "replay", "run", "show", "check", "accept", "review", "diff", "coverage",
+        "export", "recover",
+    ];
+    for subcommand in all {
         assert_snapshot!(subcommand, help(&[subcommand, "--help"]));
     }
     assert_snapshot!("retape", help(&["--help"]));

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
-# interpreters in $python and $mcp and the binary in $retape. `sort_scenarios` puts the names that were
-# asked for into $letta_scenarios and $mcp_scenarios, and says in $letta_asked, $mcp_asked and $page_asked
-# whether there is anything to do.
+# interpreters in $python, $mcp, $providers and $ag_ui and the binary in $retape. `sort_scenarios` puts
+# the names that were asked for into $letta_scenarios, $mcp_scenarios, $providers_scenarios and
+# $ag_ui_scenarios, and says in $letta_asked, $page_asked and so on whether there is anything to do.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
@@ -65,16 +65,20 @@ build_retape() {
 }
 
 sort_scenarios() {
-    letta_scenarios=() mcp_scenarios=() page_asked=$(($# == 0))
+    letta_scenarios=() mcp_scenarios=() providers_scenarios=() ag_ui_scenarios=() page_asked=$(($# == 0))
     for scenario in "$@"; do
         case $scenario in
         page) page_asked=1 ;;
         mcp/*) mcp_scenarios+=("$scenario") ;;
+        openai/* | anthropic/*) providers_scenarios+=("$scenario") ;;
+        ag-ui/*) ag_ui_scenarios+=("$scenario") ;;
         *) letta_scenarios+=("$scenario") ;;
         esac
     done
     letta_asked=$(($# == 0 || ${#letta_scenarios[@]} > 0))
     mcp_asked=$(($# == 0 || ${#mcp_scenarios[@]} > 0))
+    providers_asked=$(($# == 0 || ${#providers_scenarios[@]} > 0))
+    ag_ui_asked=$(($# == 0 || ${#ag_ui_scenarios[@]} > 0))
 }
 
 prepare() {
@@ -91,6 +95,14 @@ prepare() {
     if ((page_asked)); then
         need node "install Node.js 20 or later"
         need_chromium
+    fi
+    if ((providers_asked)); then
+        install_python_sdk "$clients/providers"
+        providers=$clients/providers/.venv/bin/python
+    fi
+    if ((ag_ui_asked)); then
+        install_python_sdk "$clients/ag-ui"
+        ag_ui=$clients/ag-ui/.venv/bin/python
     fi
     build_retape
 }

@@ -1,12 +1,15 @@
-//! Contracts asserted in a Rust test.
+//! Orders, shapes and contracts asserted in a Rust test.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::process::Command;
 
 use insta::assert_snapshot;
 use retape::contract::{Finding, Traffic, check};
-use retape::{Name, assert_contracts, store};
+use retape::message::Messages;
+use retape::{Name, assert_contract, assert_order, assert_shape, store};
+use serde_json::json;
 
 /// A folder with a recorded conversation of a real server, its contracts accepted.
 fn accepted() -> tempfile::TempDir {
@@ -23,31 +26,186 @@ fn accepted() -> tempfile::TempDir {
     folder
 }
 
-/// What the assertion says when it fails.
-fn panicked(folder: &Path) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(|| assert_contracts(folder))).unwrap_err();
+/// What a stream of that conversation says.
+fn streamed() -> Messages {
+    let folder = accepted();
+    let cassette = store::load(folder.path(), &Name::new("tape").unwrap()).unwrap();
+    let streams = cassette.interactions.iter().filter_map(|interaction| interaction.response());
+    let mut streams = streams.map(Messages::of).filter(|messages| messages.list.len() > 9);
+    streams.next().unwrap()
+}
+
+/// What an assertion says when it fails.
+fn panicked(assertion: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(assertion)).unwrap_err();
     panic.downcast_ref::<String>().unwrap().clone()
+}
+
+fn break_it(folder: &Path) {
+    let file = folder.join("tape.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let broken = text.replace(r#""reasoning": "The""#, r#""reasoning": 7"#);
+    assert_ne!(broken, text);
+    fs::write(&file, broken).unwrap();
+}
+
+#[test]
+fn a_trace_that_is_in_order_passes() {
+    assert_order!(["call", "return", "call", "return"], "(call return)+");
+    assert_order!(vec!["call".to_owned()], "call|_ # whatever");
+    assert_order!(&streamed(), "reasoning_message+ (_)+ [DONE]");
+    assert_order!([json!({"type": "a", "n": {"is": 1}}), json!({"type": "b"})], "a[n.is=1] b");
+}
+
+#[test]
+fn a_trace_is_a_snapshot_that_is_an_order() {
+    assert_order!(&streamed(), @"
+    reasoning_message+ assistant_message+ approval_request_message+ stop_reason
+    usage_statistics [DONE]
+    ");
+    assert_order!(["a b", "ping", "text.delta", "text.delta", "[DONE]"], @r#""a b" text.delta+ [DONE]"#);
+    assert_order!(&streamed());
+}
+
+#[test]
+fn a_trace_that_is_not_in_order_is_explained() {
+    let messages = streamed();
+
+    let told = panicked(|| {
+        assert_order!(&messages, "reasoning_message+ approval_request_message+ usage_statistics");
+    });
+
+    assert_snapshot!(told, @"
+    the trace is not in order
+    expected `approval_request_message` or `reasoning_message` after `reasoning_message`, got `assistant_message`
+    expected `approval_request_message` or `usage_statistics` after `approval_request_message`, got `stop_reason`
+    expected the end of the stream after `usage_statistics`, got `[DONE]`
+
+      reasoning_message ×14
+    + assistant_message ×6                not expected
+      approval_request_message ×4
+    + stop_reason                         not expected
+      usage_statistics
+    + [DONE]                              not expected
+    ");
+}
+
+#[test]
+fn an_order_that_cannot_be_read_is_told_as_such() {
+    assert_snapshot!(panicked(|| assert_order!(["a"], "a | (b c")), @"
+    the order cannot be read
+    this group is not closed
+      1 | a | (b c
+        |     ^
+    ");
+}
+
+#[test]
+fn a_value_of_the_shape_passes() {
+    let agent =
+        json!({"id": "agent-9064a366c1f04315", "tools": [{"name": "search"}], "owner": null});
+
+    assert_shape!(
+        agent,
+        "
+        object
+          id: Id<agent>
+          tools: [object]
+            name: string
+          owner: string | null
+        "
+    );
+    assert_shape!(agent, @"
+    object
+      id: Id<agent>
+      owner: null
+      tools: [object]
+        name: string
+    ");
+}
+
+#[test]
+fn a_value_of_another_shape_is_explained() {
+    let agent = json!({"id": 7, "tools": [{}]});
+
+    assert_snapshot!(
+        panicked(|| assert_shape!(agent, "object\n  id: Id\n  tools: [object]\n    name: string")),
+        @r#"
+    the value has another shape
+      /id: expected Id, found the integer 7
+      /tools/0: expected the field `name`: string, found none
+
+    the value
+    {
+      "id": 7,
+      "tools": [
+        {}
+      ]
+    }
+    "#
+    );
 }
 
 #[test]
 fn a_contract_that_is_kept_passes() {
     let folder = accepted();
 
-    assert_contracts(folder.path());
+    assert_contract!(folder.path());
+    assert_contract!(folder.path().join("tape.json"));
+}
+
+#[test]
+fn a_contract_that_was_widened_by_hand_is_kept() {
+    let folder = accepted();
+    let stream = "POST-v1-agents-agent_id-messages-stream-200-event-stream.snap";
+    let file = folder.path().join("contracts").join(stream);
+    let text = fs::read_to_string(&file).unwrap();
+    let widened = text.replace("[DONE]", "[DONE]?");
+    assert_ne!(widened, text);
+    fs::write(&file, &widened).unwrap();
+
+    assert_contract!(folder.path());
+
+    assert_eq!(fs::read_to_string(&file).unwrap(), widened);
+}
+
+/// What another test process says to a folder, insta being told what to do, and whether it failed.
+fn asserted(cassettes: &Path, update: &str) -> (String, bool) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "assertion::the_cassettes_of_the_environment_keep_their_contracts"])
+        .env(CASSETTES, cassettes)
+        .env("INSTA_UPDATE", update)
+        .env("INSTA_OUTPUT", "none")
+        .env("RUST_BACKTRACE", "0")
+        .env_remove("INSTA_FORCE_PASS")
+        .output()
+        .unwrap();
+    (String::from_utf8(output.stdout).unwrap(), !output.status.success())
+}
+
+const CASSETTES: &str = "RETAPE_TEST_ASSERTED";
+
+#[test]
+fn the_cassettes_of_the_environment_keep_their_contracts() {
+    let cassettes = std::env::var_os(CASSETTES).unwrap_or_else(|| "cassettes/mcp".into());
+
+    assert_contract!(cassettes);
 }
 
 #[test]
 fn a_contract_that_is_broken_panics_and_tells_what_is_wrong() {
     let folder = accepted();
-    let file = folder.path().join("tape.json");
-    let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replace(r#""reasoning": "The""#, r#""reasoning": 7"#)).unwrap();
+    break_it(folder.path());
 
-    assert_snapshot!(panicked(folder.path()), @r"
+    let (told, failed) = asserted(folder.path(), "no");
+
+    assert!(failed);
+    let told = &told[told.find("contracts are not kept").unwrap()..];
+    assert_snapshot!(&told[..told.find("\n\n\n").unwrap()], @"
     contracts are not kept
 
     broken  POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
-              events: /reasoning: expected string, found the integer 7
+              events: `reasoning_message` /reasoning: expected string, found the integer 7
                 3 answers, first tape #4
 
     hint: if that is right, accept it: `cargo insta review` or `retape accept`
@@ -55,11 +213,65 @@ fn a_contract_that_is_broken_panics_and_tells_what_is_wrong() {
 }
 
 #[test]
+fn what_is_broken_waits_for_review_or_is_taken_as_insta_is_told() {
+    let folder = accepted();
+    let stream = "POST-v1-agents-agent_id-messages-stream-200-event-stream.snap";
+    let accepted = folder.path().join("contracts").join(stream);
+    let waiting = accepted.with_extension("snap.new");
+    let before = fs::read_to_string(&accepted).unwrap();
+    break_it(folder.path());
+
+    assert!(asserted(folder.path(), "no").1);
+    assert!(!waiting.exists());
+    assert!(asserted(folder.path(), "new").1);
+    assert!(fs::read_to_string(&waiting).unwrap().contains("reasoning: integer | string"));
+    assert_eq!(fs::read_to_string(&accepted).unwrap(), before);
+    assert!(!asserted(folder.path(), "always").1);
+    assert!(fs::read_to_string(&accepted).unwrap().contains("reasoning: integer | string"));
+    assert!(!asserted(folder.path(), "no").1);
+    assert!(!waiting.exists());
+}
+
+#[test]
+fn one_cassette_is_held_against_the_contracts_above_it() {
+    let folder = accepted();
+    fs::create_dir(folder.path().join("more")).unwrap();
+    let other = folder.path().join("more/other.json");
+    fs::copy(folder.path().join("tape.json"), &other).unwrap();
+    break_it(folder.path());
+
+    assert_contract!(&other);
+    let (told, failed) = asserted(&folder.path().join("tape.json"), "no");
+
+    assert!(failed && told.contains("3 answers, first tape #4"), "{told}");
+}
+
+#[test]
+fn a_contract_that_no_cassette_shows_any_more_is_told() {
+    let folder = accepted();
+    fs::remove_file(folder.path().join("tape.json")).unwrap();
+
+    let told = panicked(|| assert_contract!(folder.path()));
+
+    assert!(told.contains("orphan  PUT /v1/tools/ -> 200 application/json"), "{told}");
+}
+
+#[test]
+fn where_there_is_nothing_to_check_an_assertion_fails() {
+    let folder = tempfile::tempdir().unwrap();
+
+    let told = panicked(|| assert_contract!(folder.path()));
+    assert!(told.contains("no cassette and no contract to check"), "{told}");
+    let told = panicked(|| assert_contract!(folder.path().join("missing.json")));
+    assert!(told.contains("no cassette") && told.contains("missing.json"), "{told}");
+}
+
+#[test]
 fn a_cassette_that_cannot_be_read_panics_with_its_path() {
     let folder = accepted();
     fs::write(folder.path().join("tape.json"), "{").unwrap();
 
-    let told = panicked(folder.path());
+    let told = panicked(|| assert_contract!(folder.path()));
 
     assert!(told.contains("tape.json") && told.contains("not a cassette"), "{told}");
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
-use retape::contract::{Contract, Finding, Traffic, check};
+use retape::contract::{Contract, Finding, History, Traffic, check};
 use retape::{Cassette, Name};
 
 /// What a chat says to a question, and to an approval: the lines of a stream.
@@ -45,7 +45,7 @@ fn learned() -> Contract {
 }
 
 fn parts(interaction: &Interaction) -> Vec<&'static str> {
-    let breaches = learned().broken_by(interaction);
+    let breaches = learned().broken_by(interaction, None);
     let mut parts: Vec<&str> = breaches.iter().map(|breach| breach.part).collect();
     parts.dedup();
     parts
@@ -73,7 +73,7 @@ fn a_message_that_is_missing_breaks_the_order() {
 
 #[test]
 fn an_order_depends_on_what_was_asked() {
-    assert!(learned().to_string().contains("order by request.type"));
+    assert!(learned().to_string().contains("when type=\"approval\""), "{}", learned());
     assert_eq!(parts(&interaction("approval", 9, &ASKED)), ["order"]);
 }
 
@@ -93,4 +93,276 @@ fn another_run_in_the_middle_breaks_an_invariant() {
     response.body = Body::Whole(format!("{before}run-999{after}").into());
 
     assert_eq!(parts(&broken), ["invariants"]);
+}
+
+/// A conversation: what is asked, and the lines of the answer, with a number in the place of `#`.
+type Turns = [(&'static str, &'static [&'static str])];
+
+const ASK: &str = r#"{"role":"user"}"#;
+const APPROVE: &str = r#"{"role":"tool","approve":true,"call_id":"call-9f8e7d6c5b4a#"}"#;
+const CALLS: &[&str] = &[
+    r#"{"type":"thought"}"#,
+    r#"{"type":"call","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"end","why":"waiting"}"#,
+    r#"{"type":"usage"}"#,
+];
+const ANSWERS: &[&str] = &[
+    r#"{"type":"return","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"thought"}"#,
+    r#"{"type":"end","why":"done"}"#,
+    r#"{"type":"usage"}"#,
+];
+const REFUSES: &[&str] = &[r#"{"type":"end","why":"failed"}"#, r#"{"type":"error"}"#];
+
+const APPROVED_CALL: [(&str, &[&str]); 2] = [(ASK, CALLS), (APPROVE, ANSWERS)];
+
+fn conversation(turns: &Turns, number: usize) -> Vec<Interaction> {
+    let numbered = |text: &str| text.replace('#', &number.to_string());
+    let turn = |(asked, events): &(&str, &[&str])| {
+        let events: Vec<String> = events.iter().map(|event| numbered(event)).collect();
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        let mut interaction = interaction("", number, &events);
+        interaction.request.path =
+            format!("/agents/agent-1b4e28ba-2fa1-11d2-883f-0016d3cca4{number:02}/chat");
+        interaction.request.body = numbered(asked).into();
+        interaction
+    };
+    turns.iter().map(turn).collect()
+}
+
+/// What conversations teach, each of them seen some times.
+fn taught(conversations: &[&Turns]) -> Contract {
+    let numbered = (10..).zip(conversations.iter().cycle().take(3 * conversations.len()));
+    let cassettes: Vec<(Name, Cassette)> = numbered
+        .map(|(number, turns)| {
+            let interactions = conversation(turns, number);
+            (
+                Name::new(format!("chat-{number}")).unwrap(),
+                Cassette { interactions, ..Cassette::default() },
+            )
+        })
+        .collect();
+    let traffic = Traffic::of(cassettes.iter().map(|(name, cassette)| (name, cassette)));
+    let findings = check(&traffic, &[]);
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    let kept = check(&traffic, std::slice::from_ref(contract));
+    assert!(kept.is_empty(), "{kept:?}");
+    contract.clone()
+}
+
+fn order_of(contract: &Contract) -> String {
+    let text = contract.to_string();
+    let lines = text
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.contains("invariants") && !line.contains("events"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn situations_are_told_apart_by_what_precedes() {
+    let contract = taught(&[
+        &[(ASK, CALLS), (APPROVE, ANSWERS)],
+        &[(ASK, CALLS), (ASK, REFUSES)],
+        &[(APPROVE, REFUSES), (ASK, CALLS)],
+    ]);
+
+    insta::assert_snapshot!(order_of(&contract), @r#"
+      orders
+        when call_id known
+          return thought end[why="done"] usage
+        when call_id unknown
+          end[why="failed"] error
+        when role="user", after end[why="waiting"]
+          end[why="failed"] error
+        when role="user"
+          thought call end[why="waiting"] usage
+    "#);
+}
+
+#[test]
+fn what_was_answered_before_decides() {
+    let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
+    let turns = conversation(&[(ASK, CALLS), (ASK, CALLS)], 77);
+    let broken = |earlier: Option<&History>| contract.broken_by(&turns[1], earlier).len();
+
+    assert_eq!(broken(Some(&History::of(&turns[..0]))), 0);
+    assert_ne!(broken(Some(&History::of(&turns[..1]))), 0);
+    assert_eq!(broken(None), 0, "what is not known breaks nothing");
+}
+
+#[test]
+fn what_one_scenario_says_later_in_an_answer_decides_nothing() {
+    let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS), (ASK, &ANSWERS_NOTHING_CALLED)]]);
+
+    assert!(!contract.to_string().contains("after "), "{contract}");
+}
+
+const ANSWERS_NOTHING_CALLED: [&str; 3] =
+    [r#"{"type":"thought"}"#, r#"{"type":"end","why":"done"}"#, r#"{"type":"usage"}"#];
+
+#[test]
+fn a_contract_of_old_is_still_read() {
+    let text = "\
+POST /chat -> 200 text/event-stream
+  order by request.messages[].role, stream
+    \"user\" / true
+      thought answer [DONE]
+    missing / true
+      answer
+      [DONE]
+";
+
+    let contract: Contract = text.parse().unwrap();
+
+    insta::assert_snapshot!(contract, @r#"
+    POST /chat -> 200 text/event-stream
+      orders
+        when messages[].role="user", stream=true
+          thought answer [DONE]
+        when messages[].role missing, stream=true
+          answer [DONE]
+    "#);
+    assert_eq!(contract, contract.to_string().parse().unwrap());
+}
+
+#[test]
+fn conditions_are_read_as_they_are_written() {
+    let text = "\
+POST /chat -> 200 text/event-stream
+  orders
+    when messages[].role=\"tool\" and \"user\", stream missing, call_id known, parent_id unknown
+      a
+    when after end[why=\"waiting\"]
+      b
+    when after no end[why]
+      c
+    otherwise
+      d
+";
+
+    let contract: Contract = text.parse().unwrap();
+
+    assert_eq!(contract.to_string(), text);
+}
+
+#[test]
+fn what_comes_back_refers_to_an_earlier_answer() {
+    let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
+    let text = contract.to_string();
+    assert!(!text.contains("refers to"), "three times are too few: {text}");
+
+    let contract = taught(&[&APPROVED_CALL as &Turns; 2]);
+
+    let text = contract.to_string();
+    assert!(text.contains("    request.call_id refers to earlier call.call_id\n"), "{text}");
+    assert!(text.contains("    return.call_id refers to earlier call.call_id\n"), "{text}");
+    assert_eq!(text.parse::<Contract>().unwrap(), contract);
+}
+
+#[test]
+fn what_refers_to_nothing_is_told_with_its_place() {
+    let contract = taught(&[&APPROVED_CALL as &Turns; 2]);
+    let turns = conversation(&[(ASK, CALLS), (APPROVE, ANSWERS)], 77);
+    let broken = |earlier: Option<&History>| -> Vec<String> {
+        let breaches = contract.broken_by(&turns[1], earlier).into_iter();
+        breaches.filter(|breach| breach.part == "invariants").map(|breach| breach.what).collect()
+    };
+
+    assert_eq!(broken(Some(&History::of(&turns[..1]))), [""; 0]);
+    assert_eq!(broken(None), [""; 0], "what is not known breaks nothing");
+    assert_eq!(
+        broken(Some(&History::of(&[]))),
+        [
+            "request.call_id refers to earlier call.call_id: \
+             `call-9f8e7d6c5b4a77` at /call_id of the request refers to nothing before",
+            "return.call_id refers to earlier call.call_id: \
+             `call-9f8e7d6c5b4a77` at /call_id of event 1 refers to nothing before",
+        ]
+    );
+}
+
+#[test]
+fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
+    let list = |number: usize| {
+        let asked = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/list"}}"#);
+        let said = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"tools":[]}}}}"#);
+        (asked, vec![said])
+    };
+    let call = |number: usize| {
+        let asked = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call"}}"#);
+        let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"done":1}}"#;
+        let said = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"text":"ok"}}}}"#);
+        (asked, vec![progress.to_owned(), said])
+    };
+    let turns = (0..8).map(|number| if number % 2 == 0 { list(number) } else { call(number) });
+    let interactions = turns.map(|(asked, said)| {
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let mut interaction = interaction("", 0, &said);
+        interaction.request.body = asked.into();
+        interaction
+    });
+    let cassette = Cassette { interactions: interactions.collect(), ..Cassette::default() };
+    let name = Name::new("rpc").unwrap();
+
+    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    insta::assert_snapshot!(contract, @r#"
+    POST /chat -> 200 text/event-stream
+      orders
+        when method="tools/call"
+          notifications/progress result
+        when method="tools/list"
+          result
+      invariants
+        result.id equals request.id
+      events by kind
+        notifications/progress
+          object
+            jsonrpc: string
+            method: string
+            params: object
+              done: integer
+        result of tools/call
+          object
+            jsonrpc: string
+            id: integer
+            result: object
+              text: string
+        result of tools/list
+          object
+            jsonrpc: string
+            id: integer
+            result: object
+              tools: []
+    "#);
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), *contract);
+    let mut other = cassette.interactions[0].clone();
+    other.request.body = r#"{"jsonrpc":"2.0","id":0,"method":"tools/call"}"#.into();
+    let breaches = contract.broken_by(&other, None);
+    assert!(
+        breaches.iter().any(|breach| breach.what.starts_with("`result of tools/call`")),
+        "{breaches:?}"
+    );
+}
+
+#[test]
+fn what_a_client_has_made_up_is_no_constant() {
+    let said: Vec<String> = (0..6)
+        .map(|number| {
+            format!(r#"{{"type":"call","name":"get_code","state":"in_progress","n":{number}}}"#)
+        })
+        .collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let mut with_tool = interaction("", 0, &said);
+    with_tool.request.body = r#"{"tools":["get_code"],"state":"open"}"#.into();
+    let cassette = Cassette { interactions: vec![with_tool], ..Cassette::default() };
+    let name = Name::new("tools").unwrap();
+
+    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    let text = contract.to_string();
+    assert!(text.contains("name: string") && text.contains(r#"state: "in_progress""#), "{text}");
 }

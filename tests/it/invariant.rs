@@ -14,7 +14,7 @@ type Owned = (Option<String>, Vec<(String, String)>);
 
 fn with<T>((request, events): &Owned, work: impl FnOnce(&Trace<'_>) -> T) -> T {
     let events: Vec<Event<'_>> = events.iter().map(|(tag, json)| Event { tag, json }).collect();
-    work(&Trace { request: request.as_deref(), events: &events })
+    work(&Trace { request: request.as_deref(), events: &events, earlier: None })
 }
 
 fn learned<'t>(traces: impl IntoIterator<Item = &'t Owned>) -> Vec<String> {
@@ -191,7 +191,8 @@ fn a_trace_that_breaks_something_is_told_with_both_places() {
 fn text_is_read_as_it_is_written() {
     let text = r#"run_id constant; _.a.b[].c unique # a comment
 "tools/call 2;"."odd # name".x not decreasing;a.b equals request.c[].d
-  response.done."x.y" refers to _.a.b, each by the end"#;
+  response.done."x.y" refers to _.a.b, each by the end
+  request.a.call_id refers to earlier call.id"#;
 
     let read = Invariant::parse(text).unwrap();
 
@@ -204,6 +205,7 @@ fn text_is_read_as_it_is_written() {
             r#""tools/call 2;"."odd # name".x not decreasing"#,
             "a.b equals request.c[].d",
             r#"response.done."x.y" refers to _.a.b, each by the end"#,
+            "request.a.call_id refers to earlier call.id",
         ]
     );
     assert_eq!(Invariant::parse(&shown.join("\n")), Ok(read));

@@ -2,7 +2,8 @@
 
 use retape::cassette::{Body, Chunk};
 use retape::message::sse::{Content, Decoder, Item};
-use retape::message::{self, Framing, Messages, Tag, Trace, json, ndjson};
+use retape::message::{self, Framing, Messages, Protocols, Tag, Trace, json, ndjson};
+use retape::rules::Config;
 
 mod event_stream {
     use super::*;
@@ -170,6 +171,48 @@ mod event_stream {
     }
 
     #[test]
+    fn lines_of_one_event_may_end_in_crlf() {
+        check(
+            "event: x\r\nid: 1\r\ndata: a\r\ndata: b\r\n\r\n: c\r\n\r\nretry: 5\r\n\r\n",
+            &[r#"0..35 event x[1] "a\nb""#, r#"37..40 comment "c""#, "44..52 retry 5"],
+        );
+        check(
+            "data: a\rdata: b\r\rdata: c\r\r",
+            &[r#"0..16 event [] "a\nb""#, r#"17..25 event [] "c""#],
+        );
+    }
+
+    #[test]
+    fn a_byte_order_mark_may_stand_before_any_line() {
+        check("\u{feff}\r\ndata: a\r\n\r\n", &[r#"5..14 event [] "a""#]);
+        check("\u{feff}: c\n\n", &[r#"3..6 comment "c""#]);
+        check("\u{feff}", &["0..3 rest"]);
+    }
+
+    /// The examples of the standard.
+    #[test]
+    fn the_examples_of_the_standard_are_read_as_it_says() {
+        check("data: YHOO\ndata: +2\ndata: 10\n\n", &[r#"0..29 event [] "YHOO\n+2\n10""#]);
+        check(
+            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+            &[
+                r#"0..13 comment "test stream""#,
+                r#"15..39 event [1] "first event""#,
+                r#"40..61 event [] "second event""#,
+                r#"62..81 event [] " third event""#,
+            ],
+        );
+        check(
+            "data\n\ndata\ndata\n\ndata:",
+            &[r#"0..5 event [] """#, r#"6..16 event [] "\n""#, "17..22 rest"],
+        );
+        check(
+            "data:test\n\ndata: test\n\n",
+            &[r#"0..10 event [] "test""#, r#"11..22 event [] "test""#],
+        );
+    }
+
+    #[test]
     fn an_event_that_is_cut_short_is_left_over() {
         check("data: a\n\ndata: b\n", &[r#"0..8 event [] "a""#, "9..17 rest"]);
         check("data: a\n\nda", &[r#"0..8 event [] "a""#, "9..11 rest"]);
@@ -183,17 +226,22 @@ mod lines {
 
     #[track_caller]
     fn check(input: &str, expected: &[(&str, std::ops::Range<usize>)]) {
-        for cut in 0..=input.len() {
-            let (left, right) = input.as_bytes().split_at(cut);
-            let mut decoder = ndjson::Decoder::new();
-            let mut items = decoder.push(left);
-            items.extend(decoder.push(right));
-            items.extend(decoder.finish());
-
-            let items: Vec<_> =
-                items.iter().map(|it| (it.text.as_str(), it.range.clone())).collect();
-            assert_eq!(items, expected, "cut at {cut}");
+        let expected: Vec<_> =
+            expected.iter().map(|(text, range)| ((*text).to_owned(), range.clone())).collect();
+        let cuts = (0..=input.len()).map(|cut| input.as_bytes().split_at(cut));
+        for (left, right) in cuts {
+            assert_eq!(items([left, right]), expected, "cut at {}", left.len());
         }
+        assert_eq!(items(input.as_bytes().chunks(1)), expected, "byte by byte");
+    }
+
+    fn items<'a>(
+        pieces: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Vec<(String, std::ops::Range<usize>)> {
+        let mut decoder = ndjson::Decoder::new();
+        let mut items: Vec<_> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+        items.extend(decoder.finish());
+        items.into_iter().map(|item| (item.text, item.range)).collect()
     }
 
     #[test]
@@ -207,6 +255,17 @@ mod lines {
     }
 
     #[test]
+    fn lines_may_end_in_crlf_and_hold_more_than_ascii() {
+        check("{}\r\n{\"a\":\"ü€😀\"}\r\n", &[("{}", 0..2), ("{\"a\":\"ü€😀\"}", 4..21)]);
+    }
+
+    #[test]
+    fn a_record_separator_is_no_part_of_the_item() {
+        check("\u{1e}{}\n\u{1e}[1]\n", &[("{}", 1..3), ("[1]", 5..8)]);
+        check("\u{1e}\n\u{1e} 1", &[("1", 4..5)]);
+    }
+
+    #[test]
     fn white_space_is_no_item() {
         check("\r\n {} \r\n\n  \n1", &[("{}", 3..5), ("1", 12..13)]);
     }
@@ -217,7 +276,7 @@ mod json_answer {
 
     #[track_caller]
     fn check(body: &str, expected: &[&str]) {
-        let places = json::cut(body.as_bytes()).expect("JSON");
+        let places = json::cut(body.as_bytes(), &Protocols::default()).expect("JSON");
         let parts: Vec<_> = places.into_iter().map(|place| &body[place]).collect();
         assert_eq!(parts, expected);
     }
@@ -256,8 +315,8 @@ mod json_answer {
 
     #[test]
     fn what_is_no_json_has_no_messages() {
-        assert_eq!(json::cut(b"<html>"), None);
-        assert_eq!(json::cut(b""), None);
+        assert_eq!(json::cut(b"<html>", &Protocols::default()), None);
+        assert_eq!(json::cut(b"", &Protocols::default()), None);
     }
 }
 
@@ -287,16 +346,69 @@ mod tags {
 
     #[test]
     fn chunks_of_a_completion_are_told_by_what_they_bring() {
-        let chunk = |choices: &str| {
-            format!(r#"{{"object":"chat.completion.chunk","choices":[{choices}]}}"#)
-        };
-        check(&chunk(r#"{"delta":{"role":"assistant","content":""}}"#), None, "chunk.role");
-        check(&chunk(r#"{"delta":{"role":"assistant","content":"a"}}"#), None, "chunk.content");
-        check(&chunk(r#"{"delta":{"tool_calls":[{"index":0}]}}"#), None, "chunk.tool_calls");
-        check(&chunk(r#"{"delta":{},"finish_reason":"stop"}"#), None, "chunk.finish");
-        check(&chunk(r#"{"delta":{}}"#), None, "chunk.empty");
-        check(&chunk(""), None, "chunk.usage");
+        let chunk = |rest: &str| format!(r#"{{"object":"chat.completion.chunk",{rest}}}"#);
+        let choice = |choice: &str| chunk(&format!(r#""choices":[{choice}]"#));
+        check(&choice(r#"{"delta":{"role":"assistant","content":""}}"#), None, "delta.role");
+        check(&choice(r#"{"delta":{"role":"assistant","content":"a"}}"#), None, "delta.content");
+        check(&choice(r#"{"delta":{"tool_calls":[{"index":0}]}}"#), None, "delta.tool_calls");
+        check(
+            &choice(r#"{"delta":{"content":"a"},"finish_reason":"stop"}"#),
+            None,
+            "finish_reason",
+        );
+        check(&choice(r#"{"delta":{}}"#), None, "chat.completion.chunk");
+        check(&chunk(r#""choices":[],"usage":{"total_tokens":1}"#), None, "usage");
+        check(r#"{"error":{"message":"a","type":"server_error"}}"#, None, "error");
         check("[DONE]", None, "[DONE]");
+    }
+
+    #[test]
+    fn an_event_name_that_is_the_default_one_says_nothing() {
+        check("{}", Some("message"), "object");
+        check("{}", Some("delta"), "delta");
+    }
+
+    #[test]
+    fn a_ping_keeps_alive_in_every_protocol_and_what_a_person_names_in_theirs() {
+        for data in [
+            r#"{"type":"ping"}"#,
+            r#"{"message_type":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        ] {
+            assert!(Tag::of(data, None).is_keep_alive(), "{data}");
+        }
+        let config = Config::parse("[[protocol]]\ntag = '/what'\nkeep-alive = 'tick'").unwrap();
+        let protocols = Protocols::of(&config);
+        for (data, keeps_alive) in [
+            (r#"{"what":"tick"}"#, true),
+            (r#"{"what":"heartbeat"}"#, true),
+            (r#"{"what":"said"}"#, false),
+            (r#"{"type":"tick"}"#, false),
+        ] {
+            assert_eq!(protocols.tag(data, None).is_keep_alive(), keeps_alive, "{data}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_says_of_types_comes_first() {
+        let config = Config::parse(
+            r#"
+            [[protocol]]
+            when = { "/v" = ["1", "2.*"] }
+            tag = [{ at = "/failure", is = "failure" }, "/a~1b/what"]
+            "#,
+        );
+        let protocols = Protocols::of(&config.unwrap());
+        for (data, expected) in [
+            (r#"{"v":"1","a/b":{"what":"x"},"message_type":"y"}"#, "x"),
+            (r#"{"v":"2.7","a/b":{"what":"x"}}"#, "x"),
+            (r#"{"v":"2.7","failure":{},"a/b":{"what":"x"}}"#, "failure"),
+            (r#"{"v":"2.7","failure":null,"a/b":{"what":"x"}}"#, "x"),
+            (r#"{"v":"3","a/b":{"what":"x"},"message_type":"y"}"#, "y"),
+            (r#"{"a/b":{"what":"x"},"type":"z"}"#, "z"),
+        ] {
+            assert_eq!(protocols.tag(data, None).as_str(), expected, "{data}");
+        }
     }
 
     #[test]
@@ -414,7 +526,246 @@ mod trace {
         assert_eq!(Framing::of(Some("Text/Event-Stream; charset=utf-8")), Framing::EventStream);
         assert_eq!(Framing::of(Some("application/problem+json")), Framing::Json);
         assert_eq!(Framing::of(Some("application/x-ndjson")), Framing::Lines);
+        assert_eq!(Framing::of(Some("application/json-seq")), Framing::Lines);
         assert_eq!(Framing::of(Some("image/png")), Framing::Opaque);
         assert_eq!(Framing::of(None), Framing::Opaque);
+    }
+}
+
+mod learning {
+    use super::*;
+
+    /// Each body is a list of lines; what is expected is the place that tells the type.
+    #[track_caller]
+    fn check(bodies: &[&[&str]], expected: Option<&str>) {
+        let cut = |lines: &&[&str]| {
+            let text = lines.join("\n");
+            Messages::cut(&Body::Whole(text.into()), Framing::Lines, 0).list
+        };
+        let bodies: Vec<_> = bodies.iter().map(cut).collect();
+
+        let told = Protocols::default().learn(bodies.iter().map(Vec::as_slice));
+
+        assert_eq!(told.map(|told| told.to_string()).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_field_that_tells_the_shape_is_the_type() {
+        let once: &[&str] = &[
+            r#"{"wat":"begin","run":"r1"}"#,
+            r#"{"wat":"piece","text":"a"}"#,
+            r#"{"wat":"piece","text":"b"}"#,
+            r#"{"wat":"piece","text":"c"}"#,
+            r#"{"wat":"end","total":3}"#,
+        ];
+        check(&[once], Some("/wat"));
+        check(&[once, once, once], Some("/wat"));
+    }
+
+    #[test]
+    fn what_all_messages_have_does_not_hide_it() {
+        let line = |seq: usize, rest: &str| {
+            format!(r#"{{"seq":{seq},"at":17{seq},"run":"run-7","lang":"en","ok":true,{rest}}}"#)
+        };
+        let lines = [
+            line(1, r#""kind_of_thing":"begin","model":"m""#),
+            line(2, r#""kind_of_thing":"said","text":"a""#),
+            line(3, r#""kind_of_thing":"said","text":"b""#),
+            line(4, r#""kind_of_thing":"used","tool":"t","arguments":{}"#),
+            line(5, r#""kind_of_thing":"end","total":3"#),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        check(&[&lines], Some("/kind_of_thing"));
+    }
+
+    #[test]
+    fn the_type_may_stand_one_level_down() {
+        let body: &[&str] = &[
+            r#"{"v":1,"head":{"what":"start"},"body":{"model":"m"}}"#,
+            r#"{"v":1,"head":{"what":"text"},"body":{"text":"a"}}"#,
+            r#"{"v":1,"head":{"what":"text"},"body":{"text":"b"}}"#,
+            r#"{"v":1,"head":{"what":"stop"},"body":{"why":"done"}}"#,
+        ];
+        check(&[body, body], Some("/head/what"));
+    }
+
+    #[test]
+    fn messages_of_one_shape_need_a_telling_name_and_an_order() {
+        let body = |name: &str| {
+            let lines = [("start", "en"), ("work", "de"), ("work", "en"), ("end", "de")];
+            let line = |(n, (phase, lang)): (usize, &(&str, &str))| {
+                format!(r#"{{"{name}":"{phase}","lang":"{lang}","n":{n}}}"#)
+            };
+            lines.iter().enumerate().map(line).collect::<Vec<_>>()
+        };
+        let (telling, other) = (body("kind_of_thing"), body("text"));
+        let telling: Vec<&str> = telling.iter().map(String::as_str).collect();
+        let other: Vec<&str> = other.iter().map(String::as_str).collect();
+        check(&[&telling, &telling, &telling], Some("/kind_of_thing"));
+        check(&[&other, &other, &other], None);
+    }
+
+    #[test]
+    fn words_of_an_answer_are_no_types_however_often_it_is_recorded() {
+        let body: &[&str] = &[
+            r#"{"model":"m","message":{"role":"assistant","content":"Good"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"morning"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"to"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"you"},"done":false}"#,
+            r#"{"model":"m","message":{"content":"all"},"done":false}"#,
+            r#"{"model":"m","message":{"content":""},"done":true,"total":7,"took":9,"loaded":1}"#,
+        ];
+        check(&[body, body, body], None);
+    }
+
+    #[test]
+    fn a_known_protocol_and_a_usual_name_need_no_learning() {
+        let letta: &[&str] = &[
+            r#"{"message_type":"a","lang":"en","x":1}"#,
+            r#"{"message_type":"b","lang":"de","y":1}"#,
+        ];
+        check(&[letta, letta, letta], None);
+        let usual: &[&str] = &[
+            r#"{"type":"a","role":"user","text":""}"#,
+            r#"{"type":"b","role":"user","text":""}"#,
+            r#"{"type":"c","role":"server","x":1}"#,
+        ];
+        check(&[usual, usual, usual], None);
+    }
+
+    #[test]
+    fn a_usual_name_that_tells_nothing_is_passed_over() {
+        let body: &[&str] = &[
+            r#"{"type":"event","name":"begin","model":"m"}"#,
+            r#"{"type":"event","name":"said","text":"a"}"#,
+            r#"{"type":"event","name":"said","text":"b"}"#,
+            r#"{"type":"event","name":"end","total":1}"#,
+        ];
+        check(&[body, body], Some("/name"));
+    }
+
+    #[test]
+    fn identifiers_and_what_only_varies_are_no_types() {
+        let body = |run: &str| {
+            let lines = [
+                format!(r#"{{"run":"{run}","step":"{run}-a","text":"a {run}"}}"#),
+                format!(r#"{{"run":"{run}","step":"{run}-a","text":"b {run}","note":1}}"#),
+                format!(r#"{{"run":"{run}","step":"{run}-b","text":"c {run}"}}"#),
+                format!(r#"{{"run":"{run}","step":"{run}-b","text":"d {run}","note":1}}"#),
+            ];
+            lines.join("\n")
+        };
+        let bodies: Vec<String> = ["x", "y", "z"].map(body).into();
+        let bodies: Vec<Vec<&str>> = bodies.iter().map(|body| body.lines().collect()).collect();
+        let bodies: Vec<&[&str]> = bodies.iter().map(Vec::as_slice).collect();
+        check(&bodies, None);
+        check(&[&[r#"{"lang":"en","text":"a"}"#, r#"{"lang":"de","text":"b"}"#]], None);
+        check(&[&[]], None);
+    }
+
+    #[test]
+    fn the_name_of_the_event_is_taken_where_it_tells_more_than_a_usual_field() {
+        let body = "event: begin\ndata: {\"type\":\"x\",\"model\":\"m\"}\n\n\
+            event: said\ndata: {\"type\":\"x\",\"text\":\"a\"}\n\n\
+            event: said\ndata: {\"type\":\"x\",\"text\":\"b\"}\n\n\
+            event: end\ndata: {\"type\":\"x\",\"total\":1}\n\n";
+        let list = Messages::cut(&Body::Whole(body.into()), Framing::EventStream, 0).list;
+
+        let told = Protocols::default().learn([&list[..], &list[..]]).unwrap();
+
+        assert_eq!(told.to_string(), "event");
+        let protocols = Protocols::default().with(&told);
+        assert_eq!(protocols.tag(&list[0].data, Some("begin")).as_str(), "begin");
+    }
+}
+
+mod bodies {
+    use super::*;
+
+    /// Where a body is cut changes when a message comes, and nothing else.
+    #[track_caller]
+    fn check(framing: Framing, body: &str, expected: &[&str]) {
+        for cut in 0..=body.len() {
+            let (left, right) = body.as_bytes().split_at(cut);
+            let chunks = [(10, left), (20, right)];
+            let chunks = chunks.map(|(ms, bytes)| Chunk { ms, bytes: bytes.to_vec().into() });
+            let messages = Messages::cut(&Body::Stream(chunks.into()), framing, 0);
+
+            let tags: Vec<&str> =
+                messages.list.iter().map(|message| message.tag.as_str()).collect();
+            assert_eq!(tags, expected, "cut at {cut}");
+            for message in &messages.list {
+                // The line ends behind a message may belong to it.
+                assert!(message.range.end <= cut || message.chunk == 1, "cut at {cut}");
+                assert!(message.range.end + 4 > cut || message.chunk == 0, "cut at {cut}");
+                assert_eq!(message.ms, [10, 20][message.chunk]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_may_be_cut_anywhere() {
+        check(
+            Framing::EventStream,
+            "\u{feff}event: ping\r\ndata: {}\r\n\r\n: c\r\rdata: {\"type\":\"ä\"}\n\ndata: [DONE]\n\n",
+            &["ping", ":", "ä", "[DONE]"],
+        );
+    }
+
+    #[test]
+    fn lines_may_be_cut_anywhere() {
+        check(Framing::Lines, "{\"type\":\"a\"}\r\n\n{\"type\":\"ö\"}", &["a", "ö"]);
+    }
+
+    #[test]
+    fn a_json_answer_may_be_cut_anywhere() {
+        check(Framing::Json, r#" [{"type":"a"}, {"type":"ü"}] "#, &["a", "ü"]);
+    }
+}
+
+mod websocket {
+    use retape::message::websocket::{Frame, Payload, Sender, messages};
+    use retape::order::Order;
+
+    use super::*;
+
+    fn frames(said: &[(Sender, &str)]) -> Vec<Frame> {
+        let frame = |(number, (from, text)): (usize, &(Sender, &str))| {
+            let text = format!(r#"{{"type":"{text}"}}"#);
+            Frame { from: *from, payload: Payload::Text(text), ms: number as u64 }
+        };
+        said.iter().enumerate().map(frame).collect()
+    }
+
+    #[test]
+    fn both_sides_of_a_session_are_one_order() {
+        use Sender::{Client, Server};
+        let mut frames = frames(&[
+            (Server, "session.created"),
+            (Client, "response.create"),
+            (Server, "response.created"),
+            (Server, "response.output_text.delta"),
+            (Server, "response.output_text.delta"),
+            (Server, "response.done"),
+        ]);
+        let end = |from, payload, ms| Frame { from, payload, ms };
+        frames.insert(4, end(Server, Payload::Ping, 4));
+        frames.insert(5, end(Client, Payload::Pong, 4));
+        frames.push(end(Client, Payload::Binary(3), 9));
+        frames.push(end(Client, Payload::Close(Some(1000)), 9));
+
+        let messages = messages(&frames, &Protocols::default());
+
+        let trace = Trace::of(&messages);
+        assert_eq!(
+            trace.to_string(),
+            "session.created client/response.create response.created \
+             response.output_text.delta+ response.done client/binary client/close/1000"
+        );
+        assert_eq!(trace.keep_alives, 2);
+        assert_eq!(messages[1].range, 26..52);
+        // It can be written as an order.
+        let order = trace.to_string().parse::<Order>().unwrap();
+        assert_eq!(order.to_string(), trace.to_string());
     }
 }

@@ -58,6 +58,24 @@ fn ways(at: &str, body: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_protocol_that_cannot_be_is_refused_with_the_line() {
+    for (text, line, why) in [
+        ("[[protocol]]\nkeys = '/id'", 1, "does not say what its `tag` is"),
+        ("[[protocol]]\ntag = 'kind'", 2, "a field is named with a slash before it: `/kind`"),
+        ("[[protocol]]\ntag = '$.a.b'", 2, "a field is named with a slash before it: `/a/b`"),
+        ("[[protocol]]\ntag = { is = 'x' }", 2, "a `tag` does not say where it is"),
+        ("[[protocol]]\ntag = 1", 2, "expected a string, found a number"),
+        ("[[protocol]]\ntag = '/a'\nwhen = { '/b' = 1 }", 3, "expected a string, found a number"),
+        ("[[protocol]]\ntag = '/a'\nkey = '/b'", 3, "did you mean `keys`?"),
+        ("[protocol]\ntag = '/a'", 1, "write `[[protocol]]` with two brackets"),
+    ] {
+        let refused = refused(text);
+        assert!(refused.contains(why), "{text}: {refused}");
+        assert!(refused.contains(&format!("line {line}")), "{text}: {refused}");
+    }
+}
+
+#[test]
 fn rules_for_all_cassettes_and_for_some_add_up() {
     let config = Config::parse(EXAMPLE).unwrap();
 

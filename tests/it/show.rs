@@ -315,9 +315,9 @@ fn other_servers_are_told_as_well() {
 
     1 POST /v1/chat/completions  200  5 events   50 ms
       → user "hi"
-      ←    10 ms  chunk.role           assistant
-        20–30 ms  chunk.tool_calls ×2  add {"a":1}
-           40 ms  chunk.finish         tool_calls
+      ←    10 ms  delta.role           assistant
+        20–30 ms  delta.tool_calls ×2  add {"a":1}
+           40 ms  finish_reason        tool_calls
            50 ms  [DONE]
 
     2 POST /v1/messages          200  5 events   60 ms

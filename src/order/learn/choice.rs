@@ -82,6 +82,11 @@ pub(super) enum Code {
 }
 
 impl Code {
+    /// The bits for choices that were all taken so often.
+    pub(super) fn of(self, counts: &[u64]) -> f64 {
+        self.bits(counts.len() as u64, counts)
+    }
+
     /// The bits for so many choices, if these were taken so often.
     fn bits(self, choices: u64, counts: &[u64]) -> f64 {
         let all: u64 = counts.iter().sum();

@@ -46,8 +46,8 @@ const MOST_APART: usize = 2;
 impl Slicing {
     /// The slices in words, if these are shorter to say with some.
     ///
-    /// Looks at the keys that the tokens have. A key that is alone in its slice each time, or the same
-    /// in a whole word, does not shorten anything.
+    /// Looks at the keys that the tokens have and that tell slices of a word apart. A key that is alone
+    /// in its slice each time does not shorten anything.
     pub fn find(words: &[Word]) -> Option<Self> {
         let step = words.len().div_ceil(LOOKED_AT).max(1);
         let words: Vec<&Word> = words.iter().step_by(step).collect();
@@ -55,9 +55,10 @@ impl Slicing {
         let tags: BTreeSet<&str> = tokens().map(|token| token.tag.as_str()).collect();
         let keys: BTreeSet<&str> =
             tokens().flat_map(|token| &token.keys).map(|(key, _)| key.as_str()).collect();
+        let keys = keys.into_iter().filter(|key| words.iter().any(|word| has_several(key, word)));
         let mut flat = Edges::default();
         words.iter().for_each(|word| flat.add(word.letters(), word.witness));
-        let found = keys.into_iter().map(|key| {
+        let found = keys.map(|key| {
             let slicing = Self::best(key, &words, &tags);
             (slicing.bits(Code::Alike, &words, tags.len()), slicing)
         });
@@ -154,6 +155,13 @@ impl Cut<'_> {
             CutLetter::Slice(number) => Letter::from(self.slices[*number].0.as_str()),
         })
     }
+}
+
+/// Whether there is more than one slice in a word.
+fn has_several(key: &str, word: &Word) -> bool {
+    let mut values = word.tokens.iter().filter_map(|token| token.key(key));
+    let first = values.next();
+    values.any(|value| Some(value) != first)
 }
 
 /// Whether anything comes between two events of one slice.

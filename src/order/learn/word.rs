@@ -23,11 +23,14 @@ pub struct Token {
     pub run: bool,
     /// Fields by which events may belong together: name and JSON text. `null` is no value.
     pub keys: Vec<(String, String)>,
+    /// What it says, for guards: paths and JSON texts.
+    pub fields: Vec<(String, String)>,
 }
 
 impl Fields for Token {
     fn field(&self, path: &str) -> Option<Cow<'_, str>> {
-        self.key(path).map(Cow::from)
+        let said = self.fields.iter().find(|(field, _)| field == path);
+        said.map(|(_, json)| json.as_str()).or_else(|| self.key(path)).map(Cow::from)
     }
 }
 
@@ -59,7 +62,7 @@ impl Word {
         Self { tokens: tags.into_iter().map(Token::plain).collect(), witness }
     }
 
-    /// Its events, with the keys as their fields.
+    /// Its events, with what they say.
     pub fn events(&self) -> Vec<Event<'_>> {
         self.tokens.iter().map(Token::event).collect()
     }

@@ -117,7 +117,7 @@ impl Problem {
                 "a tag with other signs than letters, digits and `. - _ /` is quoted"
             }
             Self::GuardMalformed => {
-                "write `[path=\"text\"]` or `[path!=1, other=true]`, with a space before `[DONE]`"
+                "write `[path=\"text\"|\"other\"]` or `[path!=1, other=true]`, with a space before `[DONE]`"
             }
             Self::QuoteMalformed => "quotes and escapes are those of JSON",
             Self::TimesMalformed => "write `{2}`, `{2,}` or `{2,5}`",

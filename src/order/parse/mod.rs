@@ -212,6 +212,19 @@ impl Parser<'_> {
             return None;
         }
         let comparison = if different { Comparison::Different } else { Comparison::Equal };
+        let mut values = Vec::new();
+        loop {
+            values.push(self.value()?);
+            if !self.cursor.take('|') {
+                break;
+            }
+        }
+        let ends = self.cursor.peek().is_none_or(|next| next == ',' || next == ']');
+        ends.then_some(Guard { path, comparison, values })
+    }
+
+    /// A value of a guard, with the space around it.
+    fn value(&mut self) -> Option<Literal> {
         self.cursor.skip_space();
         let value = if self.cursor.peek() == Some('"') {
             Literal::Text(self.cursor.quoted())
@@ -222,8 +235,7 @@ impl Parser<'_> {
             value?
         };
         self.cursor.skip_space();
-        let ends = self.cursor.peek().is_none_or(|next| next == ',' || next == ']');
-        ends.then_some(Guard { path, comparison, value })
+        Some(value)
     }
 
     /// A repetition, if one stands here.

@@ -15,9 +15,9 @@ pub(super) enum Begin {
     Later,
 }
 
-/// Whether something is assigned to a telling name in a text.
-pub(in crate::redact) fn assigns(text: &[u8]) -> bool {
-    memchr::memchr2_iter(b'=', b':', text).any(|mark| name_before(text, mark).is_some())
+/// Whether something is assigned to a telling name by the `=` or `:` at this place.
+pub(in crate::redact) fn is_assigned(text: &[u8], mark: usize) -> bool {
+    name_before(text, mark).is_some()
 }
 
 /// The name before a `=` or `:` if it tells, and what it tells.

@@ -11,7 +11,7 @@ mod nest;
 mod quote;
 
 use self::assigned::Begin;
-pub(super) use self::assigned::assigns;
+pub(super) use self::assigned::is_assigned;
 use self::held::{Begun, Held, Role};
 use self::nest::Nest;
 use self::quote::{Quote, slashes_before};

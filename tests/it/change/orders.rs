@@ -115,18 +115,28 @@ fn other_slices_are_unproven() {
 fn cases_are_compared_with_those_of_the_same_requests() {
     let contract = |one: &str, other: &str| {
         format!(
-            "POST /x -> 200 text/event-stream\n  order by request.stream\n    false\n      {one}\n    \
-             true\n      {other}\n"
+            "POST /x -> 200 text/event-stream\n  orders\n    when stream=false\n      {one}\n    \
+             when stream=true\n      {other}\n"
         )
     };
 
     let report = compared(&contract("a b", "a+ b"), &contract("a b", "a+ b?"));
 
     assert_eq!(told(&report), ["breaking order-end-new: the stream ends after `a` with no `b`"]);
-    assert_eq!(report.changes[0].place.case.as_deref(), Some("stream is true"));
+    assert_eq!(report.changes[0].place.case.as_deref(), Some("stream=true"));
     // A request that decided nothing may be any of those that do now.
     assert!(compared(&contract("a b", "a+ b"), &stream("a+ b")).fails());
     assert!(!compared(&stream("a+ b"), &contract("a b", "a+ b")).fails());
+}
+
+#[test]
+fn fields_that_an_order_asks_for_are_compared() {
+    check("a stop[why=\"end\"|\"error\"] b", "a stop[why=\"end\"] b", &[]);
+    let report =
+        compared(&stream("a stop[why=\"end\"] b"), &stream("a stop[why=\"end\"|\"error\"] b"));
+    assert!(report.fails());
+    let report = compared(&stream("a stop[why=\"end\"] b"), &stream("a stop b"));
+    assert!(report.fails());
 }
 
 /// Words over the tags of an order.

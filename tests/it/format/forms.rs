@@ -589,8 +589,8 @@ fn a_streaming_media_type_is_one_to_the_body_to_the_file_and_to_its_messages() {
         ("application/stream+json", Framing::Lines),
         ("application/vnd.example.events+ndjson", Framing::Lines),
         ("text/x-ndjson", Framing::Lines),
-        ("application/json-seq", Framing::Opaque),
-        ("application/geo+json-seq", Framing::Opaque),
+        ("application/json-seq", Framing::Lines),
+        ("application/geo+json-seq", Framing::Lines),
         ("application/vnd.amazon.eventstream", Framing::Opaque),
     ] {
         let headers: Headers = [("content-type", media_type)].into_iter().collect();

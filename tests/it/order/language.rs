@@ -77,7 +77,7 @@ fn all_that_is_wrong_is_said_at_once() {
     this is no guard
       3 |   d[x] per step_id e "open
         |     ^
-      hint: write `[path="text"]` or `[path!=1, other=true]`, with a space before `[DONE]`
+      hint: write `[path="text"|"other"]` or `[path!=1, other=true]`, with a space before `[DONE]`
     a slice needs a group behind its key
       3 |   d[x] per step_id e "open
         |        ^^^^^^^^^^^^
@@ -162,6 +162,21 @@ fn a_guard_looks_at_a_field() {
     assert!(!run(&init, &init));
     assert!(!run(&other, &other));
     assert!(order.accepts(&[Event::new("call", &init), Event::plain("call")]));
+}
+
+#[test]
+fn a_guard_may_name_several_values() {
+    let order = order("stop[why=\"end\"|\"limit\"] stop[why!=\"end\"|\"limit\"]");
+    let why = |why: &'static str| move |_: &str| Some(why.to_owned());
+    let (end, limit, error) = (why("\"end\""), why("\"limit\""), why("\"error\""));
+
+    let run = |one: &dyn Fields, two: &dyn Fields| {
+        order.accepts(&[Event::new("stop", one), Event::new("stop", two)])
+    };
+
+    assert!(run(&end, &error) && run(&limit, &error));
+    assert!(!run(&end, &limit) && !run(&error, &error));
+    assert_eq!(order.to_string(), "stop[why=\"end\"|\"limit\"] stop[why!=\"end\"|\"limit\"]");
 }
 
 #[test]

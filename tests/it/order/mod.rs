@@ -7,6 +7,7 @@ mod language;
 mod learning;
 mod proof;
 mod random;
+mod refining;
 mod slices;
 
 pub use dice::Random;

@@ -1,0 +1,95 @@
+//! `retape coverage`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::arguments::absolute;
+use super::{Exit, tell};
+use crate::coverage::{Coverage as Against, Exercised};
+use crate::error::{Error, Kind, Result};
+use crate::openapi::Document;
+use crate::report::{self, Colour};
+use crate::snapshot;
+
+/// Tell which endpoints, statuses and messages the cassettes exercise
+///
+/// With an OpenAPI document also which of its operations, statuses and media types they do not, and what
+/// they show that the document does not say.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape coverage
+  curl -s http://127.0.0.1:8283/openapi.json > openapi.json
+  retape coverage --openapi openapi.json
+  retape coverage --openapi openapi.json --format markdown --min 50
+Exit status: 0, 1 less is exercised than --min says, 2 it could not run.")]
+pub(super) struct Coverage {
+    /// An OpenAPI document, 3.0 to 3.2, as JSON or YAML
+    #[arg(long, value_name = "FILE")]
+    openapi: Option<PathBuf>,
+
+    /// Fail if a smaller share of the document's operations is exercised
+    #[arg(long, value_name = "PERCENT", requires = "openapi", value_parser = percent)]
+    min: Option<f64>,
+
+    /// How it is told
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// The folder of cassettes
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    cassettes: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Markdown,
+}
+
+impl Coverage {
+    pub(super) fn run(self) -> Result<Exit> {
+        let folder = absolute(&self.cassettes);
+        let document = self.openapi.as_deref().map(document).transpose()?;
+        let loaded = snapshot::load(&folder)?;
+        if loaded.is_empty() {
+            return Err(Error::new(Kind::NothingToCheck).at(&folder).with_hint(
+                "name the folder of the cassettes; a first one is recorded by `retape record`",
+            ));
+        }
+        let exercised = Exercised::of(loaded.iter().map(|(name, cassette)| (name, cassette)));
+        let against = document.as_ref().map(|document| Against::of(document, &exercised));
+        tell::data(&match self.format {
+            Format::Text => report::coverage(&exercised, against.as_ref(), Colour::Ansi),
+            Format::Markdown => report::coverage_to_markdown(&exercised, against.as_ref()),
+            Format::Json => {
+                let told = report::coverage_to_json(&exercised, against.as_ref());
+                format!("{told:#}\n")
+            }
+        });
+        let percent = against.map(|against| against.operations().percent());
+        match self.min.zip(percent) {
+            Some((min, percent)) if percent < min => {
+                tell::line(&format!("{percent:.1} % of the operations, less than {min} %"));
+                Ok(Exit::Findings)
+            }
+            _ => Ok(Exit::Agrees),
+        }
+    }
+}
+
+fn document(file: &Path) -> Result<Document> {
+    let text = fs::read_to_string(file).map_err(|source| Error::io("read file", file, source))?;
+    Document::parse(&text).map_err(|error| error.at_file(file))
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end();
+    match number.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a share is a number from 0 to 100".to_owned()),
+    }
+}

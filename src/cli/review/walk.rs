@@ -1,0 +1,208 @@
+//! Where somebody stands who decides about one thing after the other.
+
+use crate::report::Extent;
+
+/// What somebody asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Accept,
+    Reject,
+    Skip,
+    Next,
+    Previous,
+    More,
+    AcceptAll,
+    RejectAll,
+    SkipAll,
+    Help,
+    Quit,
+    /// One that says nothing here.
+    Unknown,
+}
+
+/// What was decided about one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decision {
+    Accepted,
+    Rejected,
+    Skipped,
+}
+
+/// What is to be done after a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Show the thing where it stands.
+    Show,
+    /// Say what the keys mean, and ask again.
+    Help,
+    /// Ask again.
+    Ask,
+    /// All is decided, or the rest is left.
+    End,
+}
+
+/// A walk along things, which ends when all are decided.
+#[derive(Debug)]
+pub(super) struct Walk {
+    decisions: Vec<Option<Decision>>,
+    at: usize,
+    extent: Extent,
+}
+
+impl Key {
+    pub(super) fn of(letter: char) -> Self {
+        match letter {
+            'a' => Self::Accept,
+            'r' => Self::Reject,
+            's' => Self::Skip,
+            'n' => Self::Next,
+            'p' => Self::Previous,
+            'm' => Self::More,
+            'A' => Self::AcceptAll,
+            'R' => Self::RejectAll,
+            'S' => Self::SkipAll,
+            'q' => Self::Quit,
+            '?' | 'h' => Self::Help,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl Walk {
+    /// At the first of so many things.
+    pub(super) fn new(things: usize) -> Self {
+        Self { decisions: vec![None; things], at: 0, extent: Extent::Changed }
+    }
+
+    /// Which thing is looked at, counted from 0.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// How much of it.
+    pub(super) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// What was decided about each; nothing is a thing that was left.
+    pub(super) fn decisions(&self) -> &[Option<Decision>] {
+        &self.decisions
+    }
+
+    /// What was decided about the thing that is looked at, if somebody came back to it.
+    pub(super) fn decided(&self) -> Option<Decision> {
+        self.decisions.get(self.at).copied().flatten()
+    }
+
+    pub(super) fn press(&mut self, key: Key) -> Step {
+        match key {
+            Key::Accept => self.decide(Decision::Accepted),
+            Key::Reject => self.decide(Decision::Rejected),
+            Key::Skip => self.decide(Decision::Skipped),
+            Key::Next => self.decide(self.decided().unwrap_or(Decision::Skipped)),
+            Key::AcceptAll => self.decide_all(Decision::Accepted),
+            Key::RejectAll => self.decide_all(Decision::Rejected),
+            Key::SkipAll => self.decide_all(Decision::Skipped),
+            Key::Previous => {
+                self.go(self.at.saturating_sub(1));
+                Step::Show
+            }
+            Key::More => {
+                self.extent = match self.extent {
+                    Extent::Changed => Extent::Whole,
+                    Extent::Whole => Extent::Changed,
+                };
+                Step::Show
+            }
+            Key::Help => Step::Help,
+            Key::Unknown => Step::Ask,
+            Key::Quit => Step::End,
+        }
+    }
+
+    fn decide(&mut self, decision: Decision) -> Step {
+        self.decisions[self.at] = Some(decision);
+        // Behind a thing that somebody came back to stand others that are decided.
+        let open = |place: &usize| self.decisions[*place].is_none();
+        let next = (self.at + 1..self.decisions.len()).find(open);
+        match next.or_else(|| (0..self.at).find(open)) {
+            Some(next) => {
+                self.go(next);
+                Step::Show
+            }
+            None => Step::End,
+        }
+    }
+
+    /// Decides about the thing that is looked at and all that are open.
+    fn decide_all(&mut self, decision: Decision) -> Step {
+        self.decisions[self.at] = Some(decision);
+        for open in self.decisions.iter_mut().filter(|it| it.is_none()) {
+            *open = Some(decision);
+        }
+        Step::End
+    }
+
+    fn go(&mut self, to: usize) {
+        self.at = to;
+        self.extent = Extent::Changed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Presses keys: what was decided, a letter each, and where it stands in the end.
+    fn check(things: usize, keys: &str, decided: &str, at: usize) {
+        let mut walk = Walk::new(things);
+        for letter in keys.chars() {
+            walk.press(Key::of(letter));
+        }
+        let letter = |decision: &Option<Decision>| match decision {
+            None => '-',
+            Some(Decision::Accepted) => 'a',
+            Some(Decision::Rejected) => 'r',
+            Some(Decision::Skipped) => 's',
+        };
+        let letters: String = walk.decisions().iter().map(letter).collect();
+        assert_eq!((letters.as_str(), walk.at()), (decided, at), "{keys}");
+    }
+
+    #[test]
+    fn each_key_decides_about_the_thing_that_is_shown() {
+        check(3, "ar", "ar-", 2);
+        check(3, "nsx?a", "ssa", 2);
+        check(3, "aA", "aaa", 1);
+        check(3, "rS", "rss", 1);
+        check(2, "q", "--", 0);
+    }
+
+    #[test]
+    fn who_goes_back_decides_anew_and_goes_on_where_something_is_open() {
+        check(3, "app", "a--", 0);
+        check(3, "aapr", "ar-", 2);
+        check(3, "aappr", "ra-", 2);
+        check(3, "apn", "a--", 1);
+        check(3, "rpA", "aaa", 0);
+    }
+
+    #[test]
+    fn more_is_shown_of_one_thing_only() {
+        let mut walk = Walk::new(2);
+
+        assert_eq!(walk.press(Key::More), Step::Show);
+        assert_eq!(walk.extent(), Extent::Whole);
+        walk.press(Key::Accept);
+        assert_eq!(walk.extent(), Extent::Changed);
+    }
+
+    #[test]
+    fn it_ends_when_nothing_is_open() {
+        let mut walk = Walk::new(2);
+
+        assert_eq!(walk.press(Key::Skip), Step::Show);
+        assert_eq!(walk.press(Key::Unknown), Step::Ask);
+        assert_eq!(walk.press(Key::Accept), Step::End);
+    }
+}

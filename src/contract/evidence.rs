@@ -1,0 +1,277 @@
+//! Who has seen what a contract says: for those who ask, never in the compared text.
+
+use std::collections::BTreeMap;
+
+use super::made_up::MadeUp;
+use super::message::Said;
+use super::text::{OTHERWISE, WHEN};
+use super::traffic::{Answer, Traffic};
+use super::{Case, Contract, Endpoint, Kinds};
+use crate::order::{self, Edges, Learned, Slicing, Witness, Word};
+use crate::shape::{self, Shape};
+
+/// Who has seen what is learned about one endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// Which one.
+    pub endpoint: Endpoint,
+    /// How many whole answers there are.
+    pub answers: usize,
+    /// The first of them.
+    pub first: Place,
+    /// The orders, case by case.
+    pub orders: Vec<OrderEvidence>,
+    /// What is not so in every value.
+    pub claims: Vec<Claimed>,
+}
+
+/// Who has seen the order of one case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderEvidence {
+    /// What decides, as the contract says it; empty if nothing does.
+    pub case: String,
+    /// How likely the next recording says nothing new: how many answers are in the order that the
+    /// others teach.
+    pub coverage: order::Coverage,
+    /// What follows what.
+    pub edges: Vec<Edge>,
+}
+
+/// That a message was followed by another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    /// The kind of slice in which it is so; empty outside of slices.
+    pub slice: String,
+    /// The first, `⊢` before the first message.
+    pub from: String,
+    /// The second, `⊣` behind the last message.
+    pub to: String,
+    /// In how many answers.
+    pub answers: usize,
+    /// The first of them, and the second message there.
+    pub witness: Place,
+}
+
+/// Something that is not so in every value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// The part of the contract: `events` or `body`.
+    pub part: &'static str,
+    /// The kind of the message, where no field of it tells that.
+    pub kind: Option<String>,
+    /// What was seen, where, and how often.
+    pub evidence: shape::Evidence,
+    /// The first that has seen it.
+    pub witness: Place,
+    /// The first without it, if it is a field.
+    pub missed: Option<Place>,
+    /// Whether all that have seen it are one answer.
+    pub is_single: bool,
+}
+
+/// A place in the recordings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The cassette and the number of the interaction in it, counted from 1: `letta/hello #4`.
+    pub answer: String,
+    /// Where in the answer, if that is in messages.
+    pub at: Option<At>,
+}
+
+/// Where in an answer, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// A line of the trace: a message, or the deltas of one.
+    Step(usize),
+    /// A message of a stream that is JSON.
+    Event(usize),
+}
+
+impl Traffic {
+    /// Who has seen what is learned about each endpoint.
+    pub fn evidence(&self) -> Vec<Evidence> {
+        let learned = super::check(self, &[]);
+        let learned = learned.iter().filter_map(super::Finding::proposed);
+        learned.filter_map(|contract| self.evidence_of(contract)).collect()
+    }
+
+    fn evidence_of(&self, contract: &Contract) -> Option<Evidence> {
+        let answers = self.answers(&contract.endpoint);
+        let first = Place { answer: answers.first()?.place.clone(), at: None };
+        let claims = |part, kinds: &Option<Kinds>, said: fn(&Answer) -> &[Said]| {
+            kinds.as_ref().map(|kinds| self.claims(part, kinds, answers, said)).unwrap_or_default()
+        };
+        let mut all = claims(EVENTS, &contract.events, |answer| &answer.events);
+        all.extend(claims(BODY, &contract.body, |answer| answer.body.as_slice()));
+        Some(Evidence {
+            endpoint: contract.endpoint.clone(),
+            answers: answers.len(),
+            first,
+            orders: orders(contract, answers),
+            claims: all,
+        })
+    }
+}
+
+impl Traffic {
+    /// Who has seen what is not so in every value, kind by kind where a contract says them so.
+    fn claims(
+        &self,
+        part: &'static str,
+        kinds: &Kinds,
+        answers: &[Answer],
+        said: fn(&Answer) -> &[Said],
+    ) -> Vec<Claimed> {
+        let mut heard: BTreeMap<Option<&str>, Heard> = BTreeMap::new();
+        for (number, answer) in answers.iter().enumerate() {
+            for (event, said) in said(answer).iter().enumerate() {
+                let kind = matches!(kinds, Kinds::Each(_)).then_some(said.kind.as_str());
+                heard.entry(kind).or_default().hear(&said.json, (number, event + 1));
+            }
+        }
+        let heard = heard.into_iter();
+        heard.flat_map(|(kind, heard)| heard.claims(part, kind, answers, &self.made_up)).collect()
+    }
+}
+
+/// Messages of one kind, and where each was heard: in which answer, and as which event.
+#[derive(Default)]
+struct Heard {
+    shape: Shape,
+    places: Vec<(usize, usize)>,
+}
+
+impl Heard {
+    fn hear(&mut self, json: &str, place: (usize, usize)) {
+        let witness = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        // All of them were parsed before.
+        let _ = self.shape.learn(json, witness);
+        self.places.push(place);
+    }
+
+    fn claims(
+        self,
+        part: &'static str,
+        kind: Option<&str>,
+        answers: &[Answer],
+        made_up: &MadeUp,
+    ) -> Vec<Claimed> {
+        let number =
+            |witness: Option<&u32>| self.places.get(usize::try_from(*witness?).ok()?).copied();
+        let place = |(answer, event): (usize, usize)| {
+            let at = (part == EVENTS).then_some(At::Event(event));
+            Place { answer: answers[answer].place.clone(), at }
+        };
+        let all = self.shape.evidence();
+        // Where a client has made one of the strings up, the contract knows none of them.
+        let is_free = |at: &[String]| {
+            all.iter().any(|other| match &other.of {
+                shape::Claim::Value(value) => other.place == at && made_up.has(value),
+                _ => false,
+            })
+        };
+        let is_told = |evidence: &&shape::Evidence| match evidence.of {
+            shape::Claim::Value(_) => {
+                evidence.seen.count < evidence.all && !is_free(&evidence.place)
+            }
+            _ => true,
+        };
+        let told = all.iter().filter(is_told);
+        let claims = told.filter_map(|evidence| {
+            let seen = evidence.seen.witnesses.as_slice();
+            let (first, last) = (number(seen.first())?, number(seen.last())?);
+            Some(Claimed {
+                part,
+                kind: kind.map(str::to_owned),
+                witness: place(first),
+                missed: number(evidence.missed.as_slice().first()).map(place),
+                is_single: first.0 == last.0,
+                evidence: evidence.clone(),
+            })
+        });
+        claims.collect()
+    }
+}
+
+/// How what is before the first message and behind the last one is written.
+const START: &str = "⊢";
+const END: &str = "⊣";
+
+const EVENTS: &str = "events";
+const BODY: &str = "body";
+
+/// The evidence of the cases, in the order of the contract.
+fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
+    let Some(orders) = &contract.order else { return Vec::new() };
+    let of_case = |case: &Case| {
+        let is_it = |fitting: &&Case| std::ptr::eq(*fitting, case);
+        let answers = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
+        let words = answers
+            .filter(|(answer, _)| orders.fitting(&answer.situation).last().is_some_and(is_it));
+        order_evidence(case_name(case, orders.cases.len()), &words.collect::<Vec<_>>())
+    };
+    orders.cases.iter().map(of_case).collect()
+}
+
+/// What stands above a case in a contract; nothing if there are no others.
+fn case_name(case: &Case, cases: usize) -> String {
+    let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
+    match conditions.as_slice() {
+        [] if cases == 1 => String::new(),
+        [] => OTHERWISE.to_owned(),
+        conditions => format!("{WHEN}{}", conditions.join(", ")),
+    }
+}
+
+fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {
+    let all: Vec<Word> = words.iter().map(|(_, word)| (*word).clone()).collect();
+    let slicing = Slicing::find(&all);
+    let mut edges: BTreeMap<(String, String, String), Edge> = BTreeMap::new();
+    for (answer, word) in words {
+        for (slice, from, to) in neighbours(slicing.as_ref(), word) {
+            let key = (slice.clone(), from.clone(), to.clone());
+            let edge = edges.entry(key).or_insert_with(|| {
+                let at = step(word, &from, &to).map(At::Step);
+                let witness = Place { answer: answer.place.clone(), at };
+                Edge { slice, from, to, answers: 0, witness }
+            });
+            edge.answers += 1;
+        }
+    }
+    let mut edges: Vec<Edge> = edges.into_values().collect();
+    let is_end = |edge: &Edge| edge.to == END;
+    edges.sort_by_key(|it| (it.slice.clone(), it.witness.at.map(At::number), is_end(it)));
+    OrderEvidence { case, coverage: order::Coverage::by_edges(&all), edges }
+}
+
+/// The neighbours in one word, each once: those around slices first.
+fn neighbours(slicing: Option<&Slicing>, word: &Word) -> Vec<(String, String, String)> {
+    let mut learned = Learned::with(slicing.cloned());
+    learned.add(&Word { tokens: word.tokens.clone(), witness: Witness(0) });
+    let of = |kind: &str, edges: &Edges| -> Vec<(String, String, String)> {
+        let edges = edges.iter();
+        edges.map(|(from, to, _)| (kind.to_owned(), from.to_string(), to.to_string())).collect()
+    };
+    // A word that the slices do not fit is told as a whole.
+    let outer = if learned.unfit() > 0 { learned.all() } else { learned.outer() };
+    let kinds = learned.kinds().flat_map(|(kind, edges)| of(kind, edges));
+    of("", outer).into_iter().chain(kinds).collect()
+}
+
+/// The step of a word that came behind another one, if they are neighbours.
+fn step(word: &Word, from: &str, to: &str) -> Option<usize> {
+    let tags = || word.tokens.iter().map(|token| token.tag.as_str());
+    let before = std::iter::once(START).chain(tags());
+    let behind = tags().chain([END]);
+    let place = before.zip(behind).position(|pair| pair == (from, to))?;
+    Some((place + 1).min(word.tokens.len().max(1)))
+}
+
+impl At {
+    /// The number.
+    pub fn number(self) -> usize {
+        match self {
+            Self::Step(number) | Self::Event(number) => number,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What clients have made up.
+
+use std::collections::HashSet;
+
+use crate::cassette::{Request, Response};
+use crate::correlate::{Issuer, Ledger, identifiers};
+use crate::json::{Leaf, Text};
+
+/// The names that clients have said: of a tool, of a model. A server that repeats them promises nothing
+/// by it.
+///
+/// # Rationale
+///
+/// A scenario speaks of one tool, and every answer names it: by numbers alone that cannot be told from
+/// a word of the protocol. But the client has said it first. Only compound words count
+/// (`get_secret_code_tool`, `openai/gpt-4o`): a plain one, such as `approval` or `text`, is as likely a
+/// word of the protocol that both sides use. Nor does one that the server has said before
+/// (`tool_use`, which a client repeats in the history that it sends along).
+///
+/// What a client has minted (`approval-8f3a9c2b` as the name of an agent) is promised by nobody
+/// either, nor that it begins with `approval`.
+#[derive(Debug, Default)]
+pub(super) struct MadeUp {
+    words: HashSet<String>,
+    /// Compound words of the server without digits, which identifiers have.
+    said_before: HashSet<String>,
+    /// What stands before what was minted, by clients and by servers.
+    prefixes: HashSet<String>,
+    given: HashSet<String>,
+}
+
+const SHORTEST: usize = 4;
+const LONGEST: usize = 80;
+
+impl MadeUp {
+    /// Listens to a request.
+    pub(super) fn hear(&mut self, request: &Request) {
+        let body = request.readable();
+        for leaf in Text::parse(&body).map(Text::leaves).unwrap_or_default() {
+            if leaf.spelled.starts_with('"') {
+                self.hear_text(&leaf);
+            }
+        }
+    }
+
+    /// Learns who has minted what.
+    pub(super) fn see(&mut self, ledger: &Ledger) {
+        for entry in &ledger.entries {
+            let Some(range) = identifiers(&entry.value).next() else { continue };
+            let prefix = entry.value[..range.start].trim_end_matches(is_joint).to_owned();
+            match entry.origin.issuer {
+                Issuer::Client => self.prefixes.insert(prefix),
+                Issuer::Server => self.given.insert(prefix),
+            };
+        }
+    }
+
+    /// Listens to the answer.
+    pub(super) fn hear_answer(&mut self, response: &Response) {
+        let body = response.readable().bytes();
+        let text = String::from_utf8_lossy(&body);
+        for word in words(&text) {
+            let is_new = !self.has(word) && !self.said_before.contains(word);
+            if is_new && is_compound(word) && !word.contains(|char: char| char.is_ascii_digit()) {
+                self.said_before.insert(word.to_owned());
+            }
+        }
+    }
+
+    /// Whether a client has said it, and before the server.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.words.contains(word)
+    }
+
+    /// Whether only clients mint what has this prefix.
+    pub(super) fn has_prefix(&self, prefix: &str) -> bool {
+        self.prefixes.contains(prefix) && !self.given.contains(prefix)
+    }
+
+    fn hear_text(&mut self, leaf: &Leaf<'_>) {
+        for word in words(&leaf.value) {
+            if is_compound(word) && !self.has(word) && !self.said_before.contains(word) {
+                self.words.insert(word.to_owned());
+            }
+        }
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|char: char| !(is_inner(char) || is_joint(char)));
+    let words = words.map(|word| word.trim_matches(is_joint));
+    words.flat_map(|word| std::iter::once(word).chain(word.split('/')))
+}
+
+fn is_inner(char: char) -> bool {
+    char.is_ascii_alphanumeric()
+}
+
+fn is_joint(char: char) -> bool {
+    "_-./:".contains(char)
+}
+
+fn is_compound(word: &str) -> bool {
+    (SHORTEST..=LONGEST).contains(&word.len()) && word.contains(is_joint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compound_words_are_made_up_and_plain_ones_are_not() {
+        let mut made_up = MadeUp::default();
+        let body =
+            br#"{"text": "call `get_code`: (now)", "model": "openai/gpt-4o", "type": "text"}"#;
+        let leaves = Text::parse(body).map(Text::leaves).unwrap_or_default();
+
+        leaves.iter().for_each(|leaf| made_up.hear_text(leaf));
+
+        for word in ["get_code", "openai/gpt-4o", "gpt-4o"] {
+            assert!(made_up.has(word), "{word}");
+        }
+        for word in ["call", "now", "text", "openai", "model"] {
+            assert!(!made_up.has(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a message says, as far as words go.
+
+use crate::correlate::{Meaning, identifiers};
+use crate::json::{Container, Text};
+
+/// A longer value is no word.
+const LONGEST: usize = 40;
+
+/// A longer value is not kept.
+const LONGEST_KEPT: usize = 128;
+
+/// Fields below so many objects are not looked at.
+const DEEPEST: usize = 4;
+
+/// The short scalars of a message outside of arrays: paths with dots between the names, and JSON texts.
+pub(super) fn fields(data: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    if let Some(json) = Text::parse_container(data.as_bytes()) {
+        collect(json, "", DEEPEST, &mut found);
+    }
+    found
+}
+
+/// What all pieces of a message say alike.
+pub(super) fn alike<'d>(mut pieces: impl Iterator<Item = &'d str>) -> Vec<(String, String)> {
+    let mut said = pieces.next().map(fields).unwrap_or_default();
+    for piece in pieces {
+        let other = fields(piece);
+        said.retain(|field| other.contains(field));
+    }
+    said
+}
+
+fn collect(json: Text<'_>, path: &str, room: usize, found: &mut Vec<(String, String)>) {
+    for (name, value) in json.members().filter(|(name, _)| is_plain(name)) {
+        let path = if path.is_empty() { name.into_owned() } else { format!("{path}.{name}") };
+        match value.container() {
+            Some(Container::Object) if room > 1 => collect(value, &path, room - 1, found),
+            None if value.as_str().len() <= LONGEST_KEPT => {
+                found.push((path, value.as_str().to_owned()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether it can stand in a path: letters, digits and `_`.
+pub(super) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Whether a JSON text is a string that says one word, and not one that was minted or a time.
+pub(super) fn is_word(json: &str) -> bool {
+    json.starts_with('"')
+        && json.len() <= LONGEST
+        && !json.contains(char::is_whitespace)
+        && !json.contains('\\')
+        && identifiers(json).next().is_none()
+}
+
+/// Whether what stands in a field may decide about something: it is a word, yes or no, and the field
+/// is not named like an identifier or a time.
+pub(super) fn may_decide(name: &str, json: &str) -> bool {
+    Meaning::of(name) == Meaning::Plain
+        && (is_word(json) || matches!(json, "true" | "false" | "null"))
+}

@@ -1,0 +1,238 @@
+//! What is known before an answer comes: what was asked, and what was said before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::history::Before;
+use super::said::{is_plain, may_decide};
+use crate::cassette::Interaction;
+use crate::correlate::identifiers;
+use crate::json::Text;
+use crate::order::{Comparison, Guard, Literal, Pattern};
+
+/// Something that may decide about an answer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Feature {
+    /// What the request says in a field: `messages[].role`.
+    Request(String),
+    /// Whether the server has given what the request says in a field, in an earlier answer.
+    Known(String),
+    /// What the last answer about the same said: the type of a message, and the field.
+    After(String, String),
+}
+
+/// Something that must be so for a case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Condition {
+    /// What decides.
+    pub feature: Feature,
+    /// What it says: JSON texts with ` and ` between them if there are several; none if it says
+    /// nothing.
+    pub says: Option<String>,
+}
+
+/// What is known before an answer comes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Situation {
+    says: BTreeMap<Feature, String>,
+    /// What says other things than words, and decides nothing.
+    free: BTreeSet<Feature>,
+    sees: Sees,
+}
+
+/// How far a situation is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Sees {
+    /// What was asked, not what was said before.
+    #[default]
+    Request,
+    All,
+}
+
+/// Whether a condition holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holds {
+    No,
+    /// It hangs on what is not known.
+    Perhaps,
+    Yes,
+}
+
+/// What stands between several values of one field.
+pub(super) const AND: &str = " and ";
+
+/// What [`Feature::Known`] says.
+const KNOWN: &str = "true";
+const UNKNOWN: &str = "false";
+
+impl Situation {
+    /// What was asked, and what was said before, as far as that is known.
+    pub(super) fn of(
+        interaction: &Interaction,
+        asked: Option<&str>,
+        before: Option<Before<'_>>,
+    ) -> Self {
+        let mut situation = Self::default();
+        situation.ask(asked.unwrap_or_default(), before);
+        if let Some(before) = before {
+            situation.sees = Sees::All;
+            for (tag, path, json) in before.last(interaction) {
+                let feature = Feature::After(tag.to_owned(), path.to_owned());
+                if !may_decide(path.rsplit('.').next().unwrap_or(path), json) {
+                    situation.free.insert(feature.clone());
+                }
+                situation.says.insert(feature, json.to_owned());
+            }
+        }
+        situation
+    }
+
+    fn ask(&mut self, asked: &str, before: Option<Before<'_>>) {
+        let mut said: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        let mut known: BTreeMap<String, bool> = BTreeMap::new();
+        for leaf in Text::parse(asked.as_bytes()).map(Text::leaves).unwrap_or_default() {
+            let Some(path) = path(&leaf.pointer) else { continue };
+            if !may_decide(&leaf.name, leaf.spelled) {
+                self.free.insert(Feature::Request(path.clone()));
+            }
+            if let Some(before) = before
+                && identifiers(&leaf.value).next().is_some()
+            {
+                let given = before.has_given(&leaf.value);
+                *known.entry(path.clone()).or_insert(true) &= given;
+            }
+            said.entry(path).or_default().insert(leaf.spelled);
+        }
+        let said = said.into_iter().map(|(path, values)| {
+            let values: Vec<&str> = values.into_iter().collect();
+            (Feature::Request(path), values.join(AND))
+        });
+        let known = known.into_iter().map(|(path, known)| {
+            (Feature::Known(path), if known { KNOWN } else { UNKNOWN }.to_owned())
+        });
+        self.says.extend(said.chain(known));
+    }
+
+    /// What may decide.
+    pub(super) fn features(&self) -> impl Iterator<Item = &Feature> {
+        self.says.keys()
+    }
+
+    /// What says something here that is no word.
+    pub(super) fn free(&self) -> impl Iterator<Item = &Feature> {
+        self.free.iter()
+    }
+
+    /// What one of them says.
+    pub(super) fn says(&self, feature: &Feature) -> Option<&str> {
+        self.says.get(feature).map(String::as_str)
+    }
+
+    pub(super) fn holds(&self, condition: &Condition) -> Holds {
+        let is_seen = self.sees == Sees::All || matches!(condition.feature, Feature::Request(_));
+        match self.says(&condition.feature) == condition.says.as_deref() {
+            _ if !is_seen => Holds::Perhaps,
+            true => Holds::Yes,
+            false => Holds::No,
+        }
+    }
+}
+
+impl Condition {
+    /// Reads what [`Display`](fmt::Display) writes.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Some(pattern) = text.strip_prefix(AFTER_NO) {
+            let (tag, path) = pattern.strip_suffix(']')?.split_once('[')?;
+            let feature = Feature::After(tag.to_owned(), path.to_owned());
+            return Some(Self { feature, says: None });
+        }
+        if let Some(pattern) = text.strip_prefix(AFTER) {
+            return Self::after(pattern);
+        }
+        let known = [(" known", KNOWN), (" unknown", UNKNOWN)];
+        if let Some((path, says)) =
+            known.iter().find_map(|(end, says)| Some((text.strip_suffix(end)?, says)))
+        {
+            let feature = Feature::Known(is_path(path)?.to_owned());
+            return Some(Self { feature, says: Some((*says).to_owned()) });
+        }
+        if let Some(path) = text.strip_suffix(MISSING) {
+            return Some(Self { feature: Feature::Request(is_path(path)?.to_owned()), says: None });
+        }
+        let (path, says) = text.split_once('=')?;
+        let feature = Feature::Request(is_path(path.trim())?.to_owned());
+        let says = says.trim();
+        says.split(AND).all(|json| Literal::parse(json).is_some()).then_some(())?;
+        Some(Self { feature, says: Some(says.to_owned()) })
+    }
+
+    fn after(pattern: &str) -> Option<Self> {
+        let crate::order::Expression::Event(pattern) = pattern.parse().ok()? else { return None };
+        let [Guard { path, comparison: Comparison::Equal, values }] = &*pattern.guards else {
+            return None;
+        };
+        let [value] = &**values else { return None };
+        let feature = Feature::After(pattern.tag?, path.clone());
+        Some(Self { feature, says: Some(value.to_string()) })
+    }
+}
+
+const AFTER: &str = "after ";
+const AFTER_NO: &str = "after no ";
+const MISSING: &str = " missing";
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.feature, &self.says) {
+            (Feature::Request(path), Some(says)) => write!(f, "{path}={says}"),
+            (Feature::Request(path), None) => write!(f, "{path}{MISSING}"),
+            (Feature::Known(path), Some(says)) => {
+                write!(f, "{path} {}", if says == KNOWN { "known" } else { "unknown" })
+            }
+            (Feature::Known(path), None) => write!(f, "{path}{MISSING}"),
+            (Feature::After(tag, path), Some(says)) => {
+                let values = Literal::parse(says).into_iter().collect();
+                let guard = Guard { path: path.clone(), comparison: Comparison::Equal, values };
+                let pattern = Pattern { tag: Some(tag.clone()), guards: vec![guard] };
+                write!(f, "{AFTER}{pattern}")
+            }
+            (Feature::After(tag, path), None) => write!(f, "{AFTER_NO}{tag}[{path}]"),
+        }
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(path) | Self::Known(path) => f.write_str(path),
+            Self::After(tag, path) => write!(f, "{AFTER}{tag}.{path}"),
+        }
+    }
+}
+
+/// `/messages/0/type` as `messages[].type`.
+fn path(pointer: &str) -> Option<String> {
+    let mut path = String::new();
+    for step in pointer.split('/').skip(1) {
+        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
+            path.push_str("[]");
+            continue;
+        }
+        if !is_plain(step) {
+            return None;
+        }
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(step);
+    }
+    (!path.is_empty()).then_some(path)
+}
+
+fn is_path(text: &str) -> Option<&str> {
+    let names = text.split('.').map(|name| name.trim_end_matches("[]"));
+    // A body that is an array begins with one.
+    names.enumerate().all(|(place, name)| is_plain(name) || place == 0).then_some(text)
+}

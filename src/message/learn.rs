@@ -1,0 +1,296 @@
+//! Finding out what tells the types of messages of which no protocol is known.
+//!
+//! # Rationale
+//!
+//! What tells the type tells as well which fields a message has and which message may follow: with it
+//! both take fewer bits to say (after "tagged unions first" in the learning of JSON types). So each
+//! candidate is charged for what it costs to name its types, and credited with what it saves; the one
+//! that saves most is taken, if that is more than what is usual saves. Without a name that tells, the
+//! shape alone has to pay for the types: the words of an answer that was recorded three times follow each
+//! other as well. A field whose values only tell streams apart, or are others in each stream, is no candidate: these are
+//! identifiers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Message, Protocols, Told};
+use crate::json::{Leaf, Text};
+use crate::rules::{At, Object};
+
+/// More messages do not tell more.
+const LOOKED_AT: usize = 2_000;
+
+/// What has more values is no type.
+const MOST_TYPES: usize = 32;
+
+/// The longest value that may be a type.
+const LONGEST: usize = 48;
+
+/// How deep fields are looked at, and how deep the one may be that tells the type.
+const DEPTH: usize = 4;
+const TYPE_DEPTH: usize = 2;
+
+/// So many of ten messages have to tell their type.
+const TENTHS: usize = 8;
+
+/// The bits that it takes to name a type.
+const NAME: f64 = 3.0;
+
+/// The bits that a telling name is worth, as much as the shape of a few messages.
+const TELLING: f64 = 8.0;
+
+/// What a name that tells a type has in it.
+const TELLING_NAMES: [&str; 7] = ["type", "kind", "event", "tag", "action", "method", "object"];
+
+/// A message of which no protocol is known.
+struct Sample<'m> {
+    body: usize,
+    /// The type by what is usual.
+    usual: String,
+    event: Option<&'m str>,
+    /// What may be a type, by place.
+    words: BTreeMap<String, String>,
+    /// The fields with the kind of what stands in them; elements of arrays are not told apart.
+    fields: BTreeSet<String>,
+}
+
+impl Protocols {
+    /// What tells the types of the messages of some bodies, if it is neither a known protocol nor what
+    /// is usual: a field called `type`, the name of the event.
+    pub fn learn<'m>(&self, bodies: impl IntoIterator<Item = &'m [Message]>) -> Option<Told> {
+        let bodies = bodies.into_iter().enumerate();
+        let samples = bodies.flat_map(|(body, messages)| {
+            let messages = messages.iter().filter(|message| !message.is_keep_alive());
+            messages.filter_map(move |message| self.sample(body, message))
+        });
+        let samples: Vec<Sample<'m>> = samples.take(LOOKED_AT).collect();
+        let scale = Scale::of(&samples);
+        let usual = types(&samples, |sample| Some(&sample.usual));
+        let mut most = scale.saved(&usual, None).max(0.0);
+        let mut best = None;
+        for told in candidates(&samples) {
+            let types = types(&samples, |sample| sample.says(&told));
+            let saved = scale.saved(&types, Some(&told));
+            if saved > most && types != usual {
+                (most, best) = (saved, Some(told));
+            }
+        }
+        best
+    }
+
+    fn sample<'m>(&self, body: usize, message: &'m Message) -> Option<Sample<'m>> {
+        let json = Text::parse_container(message.data.as_bytes())?;
+        if self.knows(&Object::of(json)) {
+            return None;
+        }
+        let leaves = json.leaves();
+        Some(Sample {
+            body,
+            usual: self.tag(&message.data, message.event.as_deref()).as_str().to_owned(),
+            event: message.event.as_deref(),
+            words: leaves.iter().filter_map(word).collect(),
+            fields: leaves.iter().filter_map(field).collect(),
+        })
+    }
+}
+
+impl Sample<'_> {
+    fn says(&self, told: &Told) -> Option<&str> {
+        match told {
+            Told::Field(at) => self.words.get(at.as_str()).map(String::as_str),
+            Told::Event => self.event,
+        }
+    }
+}
+
+/// A place whose value may be a type, and the value.
+fn word(leaf: &Leaf<'_>) -> Option<(String, String)> {
+    let is_word = leaf.spelled.starts_with('"')
+        && leaf.value.len() <= LONGEST
+        && leaf.value.starts_with(|first: char| first.is_ascii_alphabetic())
+        && leaf.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
+    let steps = || leaf.pointer.split('/').skip(1);
+    let is_field = steps().count() <= TYPE_DEPTH && !steps().any(is_number);
+    (is_word && is_field).then(|| (leaf.pointer.clone(), leaf.value.clone().into_owned()))
+}
+
+fn field(leaf: &Leaf<'_>) -> Option<String> {
+    let kind = match leaf.spelled.as_bytes().first()? {
+        b'"' => "string",
+        b't' | b'f' => "boolean",
+        b'n' => "null",
+        _ => "number",
+    };
+    let steps: Vec<&str> = leaf.pointer.split('/').collect();
+    let steps: Vec<&str> =
+        steps.iter().map(|step| if is_number(step) { "*" } else { step }).collect();
+    (steps.len() <= DEPTH + 1).then(|| format!("{} {kind}", steps.join("/")))
+}
+
+fn is_number(step: &str) -> bool {
+    !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What may tell the type: most messages have it, it says a few words, not only one in each body, and
+/// the same ones in several bodies.
+fn candidates(samples: &[Sample<'_>]) -> Vec<Told> {
+    let places: BTreeSet<&String> = samples.iter().flat_map(|sample| sample.words.keys()).collect();
+    let fields = places.into_iter().filter_map(|place| At::field(place).ok()).map(Told::Field);
+    fields.chain([Told::Event]).filter(|told| may_tell(told, samples)).collect()
+}
+
+fn may_tell(told: &Told, samples: &[Sample<'_>]) -> bool {
+    let mut bodies: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    let mut words: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    let mut telling = 0;
+    for sample in samples {
+        if let Some(word) = sample.says(told) {
+            telling += 1;
+            bodies.entry(word).or_default().insert(sample.body);
+            words.entry(sample.body).or_default().insert(word);
+        }
+    }
+    let come_again = match words.len() {
+        0 | 1 => !bodies.keys().any(|word| word.contains(|c: char| c.is_ascii_digit())),
+        _ => bodies.values().any(|bodies| bodies.len() > 1),
+    };
+    telling * 10 >= samples.len() * TENTHS
+        && bodies.len() <= MOST_TYPES
+        && bodies.len() < telling
+        && words.values().any(|words| words.len() > 1)
+        && come_again
+}
+
+/// The types of messages as numbers, in the order in which they first come.
+fn types<'s, 'm>(
+    samples: &'s [Sample<'m>],
+    says: impl Fn(&'s Sample<'m>) -> Option<&'s str>,
+) -> Vec<Option<usize>> {
+    let mut known: Vec<&str> = Vec::new();
+    let number = |sample| {
+        let word = says(sample)?;
+        let number = known.iter().position(|known| *known == word);
+        Some(number.unwrap_or_else(|| {
+            known.push(word);
+            known.len() - 1
+        }))
+    };
+    samples.iter().map(number).collect()
+}
+
+/// What it takes to say the messages without types.
+struct Scale<'s, 'm> {
+    samples: &'s [Sample<'m>],
+    /// For each field the messages that have it.
+    fields: BTreeMap<&'s str, Vec<usize>>,
+    /// The logarithms of factorials.
+    factorials: Vec<f64>,
+}
+
+impl<'s, 'm> Scale<'s, 'm> {
+    fn of(samples: &'s [Sample<'m>]) -> Self {
+        let mut fields: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (number, sample) in samples.iter().enumerate() {
+            for field in &sample.fields {
+                fields.entry(field).or_default().push(number);
+            }
+        }
+        let mut factorials = vec![0.0; samples.len() + 1];
+        for n in 1..factorials.len() {
+            factorials[n] = factorials[n - 1] + (n as f64).log2();
+        }
+        Self { samples, fields, factorials }
+    }
+
+    /// The bits that types save, less those that it takes to name them. A field is said for all
+    /// messages, or for each type, whichever is shorter.
+    fn saved(&self, types: &[Option<usize>], told: Option<&Told>) -> f64 {
+        let sizes = counted(types.iter().copied());
+        if sizes.len() < 2 {
+            return 0.0;
+        }
+        let own = told.map(|told| format!("{told} string"));
+        let fields = self.fields.iter().filter(|(field, _)| Some(**field) != own.as_deref());
+        let shape: f64 = fields.map(|(_, having)| self.saved_by_field(having, types, &sizes)).sum();
+        let is_telling = match told {
+            Some(Told::Field(at)) => is_telling(at.as_str()),
+            Some(Told::Event) | None => true,
+        };
+        let order = self.saved_by_order(types, sizes.len());
+        let names = NAME * sizes.len() as f64;
+        match is_telling {
+            true => shape + order + TELLING - names,
+            false if shape > names => shape + order.min(shape) - names,
+            false => 0.0,
+        }
+    }
+
+    fn saved_by_field(&self, having: &[usize], types: &[Option<usize>], sizes: &[usize]) -> f64 {
+        let counts = counted(having.iter().map(|number| types[*number]));
+        let having: usize = counts.iter().sum();
+        if having == 0 {
+            return 0.0;
+        }
+        let name = (self.fields.len() as f64).log2();
+        let apart = sizes.iter().zip(&counts).filter(|(_, count)| **count > 0);
+        let apart: f64 = apart.map(|(size, count)| name + self.which(*size, *count)).sum();
+        let together = name + self.which(sizes.iter().sum(), having);
+        (together - apart).max(0.0)
+    }
+
+    /// The bits that say how many of some messages have a field, and which.
+    fn which(&self, all: usize, some: usize) -> f64 {
+        let factorials = &self.factorials;
+        (all as f64 + 1.0).log2() + factorials[all] - factorials[some] - factorials[all - some]
+    }
+
+    /// The bits that are saved if what comes next is said by what came before.
+    fn saved_by_order(&self, types: &[Option<usize>], count: usize) -> f64 {
+        let (mut alone, mut followed) = (Adaptive::new(count + 1), BTreeMap::new());
+        let (mut bits, mut before) = (0.0, None);
+        for (number, sample) in self.samples.iter().enumerate() {
+            let ends = self.samples.get(number + 1).is_none_or(|next| next.body != sample.body);
+            for next in [types[number], ends.then_some(count)].into_iter().flatten() {
+                let after = followed.entry(before).or_insert_with(|| Adaptive::new(count + 1));
+                bits += alone.bits(next) - after.bits(next);
+                before = (next < count).then_some(next);
+            }
+        }
+        bits
+    }
+}
+
+/// How many there are of each type.
+fn counted(types: impl Iterator<Item = Option<usize>>) -> Vec<usize> {
+    let mut counts = Vec::new();
+    for number in types.flatten() {
+        counts.resize(counts.len().max(number + 1), 0);
+        counts[number] += 1;
+    }
+    counts
+}
+
+fn is_telling(pointer: &str) -> bool {
+    let name = pointer.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| TELLING_NAMES.iter().any(|telling| word.ends_with(telling)))
+}
+
+/// A code that learns how frequent each letter is (Krichevsky and Trofimov).
+struct Adaptive {
+    counts: Vec<f64>,
+    all: f64,
+}
+
+impl Adaptive {
+    fn new(letters: usize) -> Self {
+        Self { counts: vec![0.5; letters], all: letters as f64 / 2.0 }
+    }
+
+    /// What the next letter takes.
+    fn bits(&mut self, letter: usize) -> f64 {
+        let bits = (self.all / self.counts[letter]).log2();
+        self.counts[letter] += 1.0;
+        self.all += 1.0;
+        bits
+    }
+}

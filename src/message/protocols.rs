@@ -1,0 +1,153 @@
+//! Which protocol a message is of, and so of which type.
+
+use std::sync::{Arc, LazyLock};
+
+use super::{Tag, Told};
+
+use crate::json::{Container, Text};
+use crate::rules::{Config, Object, Protocol};
+
+/// How messages are told apart: by what a person says, by the protocols that retape knows, by what was
+/// learned, and else by what is common.
+///
+/// # Rationale
+///
+/// A known protocol is not learned again: few recordings show all of it. Each is a file in `presets`,
+/// written as in `retape.toml`, so that another one needs no code.
+///
+/// # Example: a protocol that says its types in another field
+///
+/// ```
+/// use retape::message::Protocols;
+/// use retape::rules::Config;
+///
+/// let config = Config::parse("[[protocol]]\ntag = '/kind_of_thing'")?;
+/// let protocols = Protocols::of(&config);
+///
+/// assert_eq!(protocols.tag(r#"{"kind_of_thing":"begin"}"#, None).as_str(), "begin");
+/// assert_eq!(protocols.tag(r#"{"type":"ping"}"#, None).as_str(), "ping");
+/// # Ok::<(), retape::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Protocols {
+    /// What a person says.
+    own: Arc<[Protocol]>,
+    learned: Option<Learned>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Learned {
+    Field(Box<Protocol>),
+    Event,
+}
+
+/// Those that retape knows, in files that are written like a `retape.toml`.
+static KNOWN: LazyLock<Vec<Protocol>> = LazyLock::new(|| {
+    let files = [
+        include_str!("presets/letta.toml"),
+        include_str!("presets/mcp.toml"),
+        include_str!("presets/openai-chat.toml"),
+        include_str!("presets/openai-responses.toml"),
+        include_str!("presets/anthropic.toml"),
+        include_str!("presets/ag-ui.toml"),
+    ];
+    files.into_iter().flat_map(preset).collect()
+});
+
+/// What is tried last.
+static COMMON: LazyLock<Vec<Protocol>> =
+    LazyLock::new(|| preset(include_str!("presets/common.toml")));
+
+fn preset(text: &str) -> Vec<Protocol> {
+    let config = Config::parse(text).expect("a test reads every preset");
+    config.protocols().to_vec()
+}
+
+/// What ends an OpenAI-style stream, and what stands for it as a tag.
+const DONE: &str = "[DONE]";
+
+/// What a server says by the name of an event if it says nothing: it is the standard's own default.
+const UNNAMED: &str = "message";
+
+impl Protocols {
+    /// Those of a configuration, before those that are known.
+    pub fn of(config: &Config) -> Self {
+        Self { own: config.protocols().into(), learned: None }
+    }
+
+    /// With what was learned about messages of which no protocol is known.
+    pub fn with(&self, told: &Told) -> Self {
+        let learned = match told {
+            Told::Field(at) => Learned::Field(Box::new(Protocol::told_at(at.clone()))),
+            Told::Event => Learned::Event,
+        };
+        Self { own: self.own.clone(), learned: Some(learned) }
+    }
+
+    /// The type of a message, from its data and the name of its SSE event.
+    pub fn tag(&self, data: &str, event: Option<&str>) -> Tag {
+        if data.trim() == DONE {
+            return Tag::Named(DONE.to_owned());
+        }
+        let json = Text::parse(data.as_bytes());
+        let event = event.filter(|event| *event != UNNAMED);
+        if let Some((protocol, tag)) =
+            json.and_then(|json| self.told(&Object::of(json), event.is_some()))
+        {
+            return named(protocol, tag);
+        }
+        match (event, json) {
+            (Some(event), _) => named(None, event.to_owned()),
+            (None, Some(json)) => Tag::Untyped(kind(json)),
+            (None, None) => Tag::Untyped("text"),
+        }
+    }
+
+    /// The type that a JSON value tells in itself.
+    pub(super) fn word(&self, json: Text<'_>) -> Option<String> {
+        Some(self.told(&Object::of(json), false)?.1)
+    }
+
+    /// The protocol of a message: where none is known, what is common.
+    pub(super) fn of_message(&self, message: &Object<'_>) -> Option<&Protocol> {
+        self.told(message, false).and_then(|(protocol, _)| protocol).or_else(|| COMMON.first())
+    }
+
+    /// Whether a protocol that is known, or that a person names, tells the type.
+    pub(super) fn knows(&self, message: &Object<'_>) -> bool {
+        self.known(message).is_some()
+    }
+
+    fn known(&self, message: &Object<'_>) -> Option<(&Protocol, String)> {
+        let mut known = self.own.iter().chain(KNOWN.iter());
+        known.find_map(|protocol| Some((protocol, protocol.tag(message)?)))
+    }
+
+    /// The protocol, if it is one of its own, and the type.
+    fn told(&self, message: &Object<'_>, has_event: bool) -> Option<(Option<&Protocol>, String)> {
+        if let Some((protocol, tag)) = self.known(message) {
+            return Some((Some(protocol), tag));
+        }
+        let learned = match &self.learned {
+            Some(Learned::Event) if has_event => return None,
+            Some(Learned::Field(protocol)) => protocol.tag(message),
+            _ => None,
+        };
+        let tag = learned.or_else(|| COMMON.iter().find_map(|common| common.tag(message)))?;
+        Some((None, tag))
+    }
+}
+
+fn named(protocol: Option<&Protocol>, tag: String) -> Tag {
+    let keeps_alive = COMMON.iter().chain(protocol).any(|it| it.keeps_alive(&tag));
+    if keeps_alive { Tag::KeepAlive(tag) } else { Tag::Named(tag) }
+}
+
+fn kind(json: Text<'_>) -> &'static str {
+    match json.container() {
+        Some(Container::Object) => "object",
+        Some(Container::Array) => "array",
+        None if json.string().is_some() => "string",
+        None => "scalar",
+    }
+}

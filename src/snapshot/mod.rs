@@ -1,0 +1,27 @@
+//! What a test asserts: orders, shapes and contracts, kept as snapshots.
+//!
+//! Where a text is given, it is held against what came, by meaning. Where it is a snapshot, insta keeps
+//! it, shows what has changed, and takes what is accepted.
+
+#[cfg(any(feature = "cli", feature = "insta"))]
+mod checked;
+#[cfg(feature = "insta")]
+mod contract;
+#[cfg(feature = "insta")]
+mod macros;
+#[cfg(feature = "insta")]
+mod order;
+#[cfg(feature = "insta")]
+mod shape;
+
+#[cfg(feature = "cli")]
+pub(crate) use checked::{checked, load, traffic};
+
+/// What the macros call.
+#[cfg(feature = "insta")]
+#[doc(hidden)]
+pub mod macro_support {
+    pub use super::contract::check_contract;
+    pub use super::order::{check_order, order_text};
+    pub use super::shape::{check_shape, json, shape_text};
+}

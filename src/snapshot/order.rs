@@ -1,0 +1,59 @@
+//! Orders of messages in a test.
+
+use std::borrow::Cow;
+
+use crate::json::Text;
+use crate::message::{Message, Trace};
+use crate::order::{Event, Expression, Fields, Order, Times};
+use crate::report;
+
+/// So wide a snapshot is written.
+const WIDTH: usize = 92;
+
+/// Holds a trace against an order.
+///
+/// # Panics
+///
+/// If it is not in order, or the order cannot be read.
+#[track_caller]
+pub fn check_order<M: Into<Message>>(trace: impl IntoIterator<Item = M>, order: &str) {
+    let order: Order = match order.parse() {
+        Ok(order) => order,
+        Err(errors) => panic!("the order cannot be read\n{errors}"),
+    };
+    let messages: Vec<Message> = messages(trace);
+    let data: Vec<Data<'_>> = messages.iter().map(|message| Data(&message.data)).collect();
+    let events = messages.iter().zip(&data);
+    let events: Vec<Event<'_>> =
+        events.map(|(message, data)| Event::new(message.tag.as_str(), data)).collect();
+    let explanation = order.explain(&events, None);
+    if !explanation.is_match() {
+        let told = report::out_of_order(&explanation, &events);
+        panic!("the trace is not in order\n{told}");
+    }
+}
+
+/// A trace as the order that it is itself.
+pub fn order_text<M: Into<Message>>(trace: impl IntoIterator<Item = M>) -> String {
+    let steps = Trace::of(&messages(trace)).steps;
+    let parts = steps.iter().map(|step| {
+        let tag = Expression::tag(step.tag.as_str());
+        if step.count() > 1 { tag.repeated(Times::SOME) } else { tag }
+    });
+    Expression::sequence(parts).lines(WIDTH)
+}
+
+fn messages<M: Into<Message>>(trace: impl IntoIterator<Item = M>) -> Vec<Message> {
+    trace.into_iter().map(Into::into).filter(|message| !message.is_keep_alive()).collect()
+}
+
+/// The fields of a message that is JSON: `tool_call.name`, `items.0`.
+struct Data<'a>(&'a str);
+
+impl Fields for Data<'_> {
+    fn field(&self, path: &str) -> Option<Cow<'_, str>> {
+        let steps: Vec<&str> = path.split('.').collect();
+        let found = Text::parse(self.0.as_bytes())?.at(&steps)?;
+        Some(Cow::Borrowed(found.as_str()))
+    }
+}

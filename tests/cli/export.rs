@@ -1,0 +1,48 @@
+//! `retape export`.
+
+use serde_json::Value;
+
+use crate::retape::{Stage, said, told};
+
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cassettes/letta");
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let arguments = [&["export", "--cassettes"], arguments].concat();
+    let output = Stage::new().retape(&arguments).output().unwrap();
+    (output.status.code(), told(&output), said(&output))
+}
+
+#[test]
+fn contracts_are_printed_as_one_document() {
+    let (status, document, said) = run(&[RECORDED]);
+
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["openapi"], "3.2.0");
+    assert_eq!(document["paths"].as_object().unwrap().len(), 6);
+}
+
+#[test]
+fn some_contracts_are_printed_as_schemas() {
+    let (_, several, _) = run(&[RECORDED, "--format", "json-schema"]);
+    let (_, one, _) = run(&[RECORDED, "--format", "json-schema", "messages/stream"]);
+
+    let several: Value = serde_json::from_str(&several).unwrap();
+    assert_eq!(several["$defs"].as_object().unwrap().len(), 10);
+    let one: Value = serde_json::from_str(&one).unwrap();
+    assert_eq!(one["title"], "POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream");
+}
+
+#[test]
+fn where_there_is_nothing_to_print_it_is_said() {
+    let (status, printed, said) = run(&[RECORDED, "/v2/"]);
+    assert_eq!((status, printed.as_str()), (Some(1), ""));
+    assert!(said.contains("no contract has `/v2/` in its first line"), "{said}");
+
+    let (status, _, said) = run(&["nowhere"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        said.contains("no contract was accepted") && said.contains("`retape accept`"),
+        "{said}"
+    );
+}

@@ -1,0 +1,233 @@
+//! What is an accident of a recording, and what is not.
+
+use bytes::Bytes;
+use retape::Cassette;
+use retape::cassette::{
+    Body, Chunk, End, Headers, Interaction, Outcome, Progress, Request, Response,
+};
+use retape::renew::renew;
+
+use super::told;
+
+const ONE: &str = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
+const TWO: &str = "0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11";
+const OTHER_ONE: &str = "b3d4c5a6-1111-4222-8333-c4d5e6f70819";
+const OTHER_TWO: &str = "d1e2f3a4-5555-4666-8777-a8b9cadbecfd";
+
+/// A conversation of requests, `GET /path` or `POST /path BODY`, and JSON answers.
+fn talk(exchanges: &[(&str, &str)]) -> Cassette {
+    let interactions = exchanges.iter().map(|(asked, answer)| exchange(asked, whole(answer)));
+    Cassette { interactions: interactions.collect(), ..Cassette::default() }
+}
+
+/// A conversation of one answer that came in chunks.
+fn stream(chunks: &[(u64, &str)]) -> Cassette {
+    let chunk = |(ms, text): &(u64, &str)| Chunk { ms: *ms, bytes: (*text).to_owned().into() };
+    let body = Body::Stream(chunks.iter().map(chunk).collect());
+    let headers = [("content-type", "text/event-stream")].into_iter().collect();
+    let interactions = vec![exchange("GET /stream", (headers, body))];
+    Cassette { interactions, ..Cassette::default() }
+}
+
+fn exchange(asked: &str, (headers, body): (Headers, Body)) -> Interaction {
+    let mut words = asked.splitn(3, ' ');
+    let mut word = || words.next().unwrap_or_default().to_owned();
+    let (method, path, sent) = (word(), word(), word());
+    let request = Request {
+        method,
+        path,
+        headers: [("content-type", "application/json")].into_iter().collect(),
+        body: sent.into(),
+    };
+    let response = Response {
+        ms: 1,
+        status: 200,
+        reason: None,
+        headers,
+        body,
+        trailers: Headers::new(),
+        end: End::Complete,
+    };
+    Interaction { after: vec![], request, outcome: Outcome::Response(response) }
+}
+
+fn whole(json: &str) -> (Headers, Body) {
+    let mut headers: Headers = [("content-type", "application/json")].into_iter().collect();
+    headers.append("content-length", json.len().to_string());
+    (headers, Body::Whole(Bytes::from(json.to_owned())))
+}
+
+/// The new recording is told in these words.
+#[track_caller]
+fn check(old: &Cassette, new: Cassette, expected: &Cassette) {
+    assert_eq!(told(&renew(old, new).cassette), told(expected));
+}
+
+#[test]
+fn a_poll_more_or_less_is_no_difference_and_an_answer_that_never_came_is_one() {
+    let polls = |states: &[&str]| {
+        let states: Vec<String> =
+            states.iter().map(|state| format!(r#"{{"status":"{state}"}}"#)).collect();
+        talk(&states.iter().map(|state| ("GET /run", state.as_str())).collect::<Vec<_>>())
+    };
+    let old = polls(&["running", "running", "running", "completed"]);
+
+    check(&old, polls(&["running", "completed"]), &old);
+    check(&old, polls(&["running", "running", "running", "running", "completed"]), &old);
+    check(&old, polls(&["completed"]), &polls(&["completed"]));
+    let failed = polls(&["running", "running", "running", "failed"]);
+    check(&old, failed.clone(), &failed);
+    // Who asks twice and waits for nothing asks twice.
+    let twice = polls(&["completed", "completed"]);
+    check(&twice, polls(&["completed"]), &polls(&["completed"]));
+}
+
+#[test]
+fn keep_alives_come_as_often_as_before() {
+    let (one, two) = ("data: {\"n\":1}\n\n", "data: {\"n\":2}\n\n");
+    let old = stream(&[(1, ": ping\n\n"), (2, one), (3000, ": ping\n\n"), (3001, two)]);
+
+    check(&old, stream(&[(1, ": ping\n\n"), (2, one), (9, two)]), &old);
+    check(
+        &old,
+        stream(&[
+            (1, ": ping\n\n"),
+            (2, one),
+            (2000, ": ping\n\n"),
+            (4000, ": ping\n\n"),
+            (4001, two),
+        ]),
+        &old,
+    );
+    // One that breaks no silence and is new altogether belongs to what is said.
+    let silent = stream(&[(2, one), (9, two)]);
+    let greeted = stream(&[(1, ": ping\n\n"), (2, one), (9, two)]);
+    check(&silent, greeted.clone(), &greeted);
+}
+
+#[test]
+fn a_stream_with_one_more_event_has_one_more_chunk() {
+    let [one, two, three] = [1, 2, 3].map(|n| format!("data: {{\"n\":{n},\"id\":\"{ONE}\"}}\n\n"));
+    let renamed = |text: &str| text.replace(ONE, OTHER_ONE);
+    let old = stream(&[(10, &one), (20, &three)]);
+
+    let new = stream(&[(500, &renamed(&one)), (600, &renamed(&(two.clone() + &three)))]);
+
+    check(&old, new, &stream(&[(10, &one), (20, &two), (20, &three)]));
+}
+
+#[test]
+fn sets_stand_in_their_old_order_and_lists_do_not() {
+    let answer = |field: &str, names: [&str; 2]| {
+        talk(&[(
+            "GET /",
+            &format!(r#"{{"{field}":[{{"name":"{}"}},{{"name":"{}"}}]}}"#, names[0], names[1]),
+        )])
+    };
+    let tools = answer("tools", ["a", "b"]);
+    check(&tools, answer("tools", ["b", "a"]), &tools);
+
+    let steps = answer("steps", ["b", "a"]);
+    check(&answer("steps", ["a", "b"]), steps.clone(), &steps);
+}
+
+#[test]
+fn identifiers_keep_their_names_also_where_something_else_has_changed() {
+    let talk = |one: &str, two: &str, state: &str| {
+        talk(&[
+            ("POST /agents", &format!(r#"{{"id":"agent-{one}","state":"new"}}"#)),
+            (
+                &format!("GET /agents/agent-{one}"),
+                &format!(r#"{{"note":"agent-{one} is {state}","runs":{{"run-{two}":"{state}"}}}}"#),
+            ),
+            (&format!("GET /runs/run-{two}"), "{}"),
+        ])
+    };
+    let old = talk(ONE, TWO, "idle");
+
+    check(&old, talk(OTHER_ONE, OTHER_TWO, "idle"), &old);
+    check(&old, talk(OTHER_ONE, OTHER_TWO, "busy"), &talk(ONE, TWO, "busy"));
+    // An interaction that is new altogether uses the old names as well.
+    let mut more = talk(OTHER_ONE, OTHER_TWO, "idle");
+    let last = self::talk(&[(&format!("DELETE /runs/run-{OTHER_TWO}"), "[1]")]);
+    more.interactions.extend(last.interactions);
+    let mut expected = old.clone();
+    expected
+        .interactions
+        .extend(self::talk(&[(&format!("DELETE /runs/run-{TWO}"), "[1]")]).interactions);
+    check(&old, more, &expected);
+}
+
+#[test]
+fn two_identifiers_that_become_one_are_a_difference() {
+    let pair = |one: &str, two: &str| {
+        talk(&[("GET /", &format!(r#"[{{"id":"{one}"}},{{"id":"{two}"}}]"#))])
+    };
+
+    let told = renew(&pair(ONE, TWO), pair(OTHER_ONE, OTHER_ONE)).cassette;
+
+    assert_ne!(told, pair(ONE, TWO));
+    let body = told.interactions[0].response().unwrap().body.bytes();
+    let ids: Vec<&str> =
+        std::str::from_utf8(&body).unwrap().split('"').skip(3).step_by(4).collect();
+    assert_eq!(ids[0], ids[1]);
+}
+
+#[test]
+fn what_is_computed_is_a_difference() {
+    for (before, now) in [
+        ("7512374254209955967", "8812374254209955123"),
+        ("5eb63bbbe01eeed093cb22bb8f5acdc3", "9f86d081884c7d659a2feaa0c55ad015"),
+        ("fp_44709d6fcb", "fp_99709d6f0a"),
+    ] {
+        let result = |value: &str| talk(&[("GET /", &format!(r#"{{"tool_return":"{value}"}}"#))]);
+        check(&result(before), result(now), &result(now));
+    }
+}
+
+#[test]
+fn a_time_that_the_client_came_back_with_is_the_same_in_both_places() {
+    let page = |first: &str, then: &str, more: &str| {
+        talk(&[
+            ("GET /page", &format!(r#"[{{"created_at":"{first}"}}{more}]"#)),
+            (&format!("GET /page?after={then}"), "[]"),
+        ])
+    };
+    let (old, new) = ("2026-11-21T09:00:00Z", "2026-12-01T10:00:00Z");
+    let before = page(old, old, "");
+    check(&before, page(new, new, ""), &before);
+
+    // It is the time of another item now.
+    let last = "2026-12-02T11:00:00Z";
+    let more = format!(r#",{{"created_at":"{last}"}}"#);
+    let told = renew(&before, page(new, last, &more)).cassette;
+    let answer = told.interactions[0].response().unwrap().body.bytes();
+    let asked = told.interactions[1].request.path.split('=').nth(1).unwrap().to_owned();
+    assert!(std::str::from_utf8(&answer).unwrap().contains(&asked), "{asked} {answer:?}");
+}
+
+#[test]
+fn interactions_that_met_stand_in_their_old_order() {
+    let three = |order: [usize; 3], after: &[usize]| {
+        let names = ["a", "b", "c"];
+        let asked: Vec<String> = order.iter().map(|at| format!("GET /{}", names[*at])).collect();
+        let mut talk = talk(&asked.iter().map(|asked| (asked.as_str(), "{}")).collect::<Vec<_>>());
+        for at in after {
+            let met = |interaction| Progress { interaction, chunks: 0 };
+            talk.interactions[*at].after = (0..*at).map(met).collect();
+        }
+        talk
+    };
+    let old = three([0, 1, 2], &[1, 2]);
+    check(&old, three([2, 0, 1], &[1, 2]), &old);
+    // They came one after the other in both.
+    let turned = three([1, 0, 2], &[]);
+    check(&three([0, 1, 2], &[]), turned.clone(), &turned);
+}
+
+#[test]
+fn the_way_json_is_laid_out_is_a_difference() {
+    let (compact, spaced) = (talk(&[("GET /", r#"{"a":1}"#)]), talk(&[("GET /", r#"{"a": 1}"#)]));
+
+    check(&compact, spaced.clone(), &spaced);
+}
