@@ -6,7 +6,7 @@ function drawContract(body, data) {
   for (const order of data.orders) body.append(drawnCase(order, body));
   if (data.edges) {
     const edges = drawnEdges(data.edges);
-    const said = edges.length > 0 ? "for all requests together, new and lost:" : "for all requests together, the same edges";
+    const said = edges.length > 0 ? "in all cases together, new and lost:" : "in all cases together, the same edges";
     body.append(el("div.case", {}, el("p", {}, said), listed(edges)));
   }
   body.append(textOf(data.lines));
@@ -38,11 +38,11 @@ function listed(edges) {
   return el("ul.edges", { "aria-label": "edges that are new or lost" }, edges);
 }
 
-/** For which requests it is, and on which side if it is on one only. */
+/** In which case it is, and on which side if it is on one only. */
 function caption({ case: asked, side }) {
   if (asked === "" && !side) return null;
-  const requests = asked === "" ? "for all requests" : "for requests of which ";
-  return el("p", {}, side ? el("b", {}, `${side} `) : null, requests, el("code", {}, asked));
+  const cases = asked === "" ? "in all cases" : "in the case ";
+  return el("p", {}, side ? el("b", {}, `${side} `) : null, cases, el("code", {}, asked));
 }
 
 /** All lines, those that are alike folded but for a few. */
