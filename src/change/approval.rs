@@ -2,7 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::report::Report;
+use super::report::{Change, Report};
 use crate::error::{Error, Kind, Result};
 use crate::nearest;
 
@@ -81,6 +81,15 @@ impl Approval {
                 Ok(Self { fingerprint, reason, what: what.unwrap_or_default() })
             }
             _ => Err(wrong("an approval needs both `fingerprint` and `reason`")),
+        }
+    }
+
+    /// That a change is all right, and why.
+    pub fn of(change: &Change, reason: &str) -> Self {
+        Self {
+            fingerprint: change.fingerprint.clone(),
+            reason: reason.to_owned(),
+            what: format!("{}: {}", change.place.endpoint, change.what),
         }
     }
 

@@ -25,6 +25,9 @@ pub(super) enum Basis {
     Learned,
 }
 
+/// A longer example shows nobody anything.
+const LONGEST: usize = 10_000;
+
 /// What changed from one shape to another, with the recorded values that show it.
 pub(super) fn changes(
     part: Part,
@@ -78,7 +81,7 @@ fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
             .find(|(violations, json)| violations.iter().any(|it| shows(gain, it, json)));
         match just_this.or(broken.first()) {
             Some((_, json)) => {
-                draft.example = Some(json.clone());
+                draft.example = (json.len() <= LONGEST).then(|| json.clone());
                 draft.why = "no recording shows it; the example keeps the new contract and breaks \
                              the old one"
                     .to_owned();

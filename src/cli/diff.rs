@@ -122,18 +122,12 @@ impl Diff {
             return Ok((side(old, &name)?, side(new, &name)?));
         }
         let base = self.base.as_deref().unwrap_or_default();
-        let old = self.revision(base)?;
+        let old = revision(base, &self.cassettes)?;
         let new = match &self.head {
-            Some(head) => self.revision(head)?,
+            Some(head) => revision(head, &self.cassettes)?,
             None => side(&self.cassettes, &name_of(&self.cassettes))?,
         };
         Ok((old, new))
-    }
-
-    fn revision(&self, revision: &str) -> Result<Named> {
-        let path = self.cassettes.display().to_string();
-        let side = store::load_revision(&absolute(&self.cassettes), revision)?;
-        Ok(Named { name: format!("{revision}:{path}"), path, side })
     }
 
     /// Writes what is approved now.
@@ -148,15 +142,24 @@ impl Diff {
                     .with_hint("the report shows the fingerprint of each change beside its rule")
             })?;
             if known.iter().all(|approval| approval.fingerprint != *fingerprint) {
-                approvals.push(Approval {
-                    fingerprint: fingerprint.clone(),
-                    reason: reason.clone(),
-                    what: format!("{}: {}", change.place.endpoint, change.what),
-                });
+                approvals.push(Approval::of(change, reason));
             }
         }
         store::add_approvals(file, &approvals)
     }
+}
+
+/// What changed in a folder of cassettes since a revision.
+pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
+    let old = revision(base, cassettes)?;
+    let new = side(cassettes, &name_of(cassettes))?;
+    Ok(change::compare(old.known(), new.known()))
+}
+
+fn revision(revision: &str, cassettes: &Path) -> Result<Named> {
+    let path = cassettes.display().to_string();
+    let side = store::load_revision(&absolute(cassettes), revision)?;
+    Ok(Named { name: format!("{revision}:{path}"), path, side })
 }
 
 fn side(path: &Path, name: &Name) -> Result<Named> {

@@ -98,7 +98,12 @@ impl Tree {
             // A server that repeats what the client has made up is in no state by that.
             let is_state = !matches!(feature, Feature::After(..))
                 || !said.iter().any(|said| is_made_up(said.trim_matches('"')));
-            tells && is_state && said.len() <= MOST_VALUES && !free.contains(feature)
+            // Of a field that says words it is told which.
+            let is_new = match feature {
+                Feature::Present(path) => free.contains(&Feature::Request(path.clone())),
+                _ => true,
+            };
+            tells && is_state && is_new && said.len() <= MOST_VALUES && !free.contains(feature)
         });
         let mut features: Vec<&Feature> = values.keys().copied().collect();
         features.sort_by_key(|feature| {
@@ -224,8 +229,9 @@ enum Missing {
 fn rank(feature: &Feature) -> usize {
     match feature {
         Feature::Request(_) => 0,
-        Feature::Known(_) => 1,
-        Feature::After(..) => 2,
+        Feature::Present(_) => 1,
+        Feature::Known(_) => 2,
+        Feature::After(..) => 3,
     }
 }
 
@@ -254,7 +260,7 @@ fn divisions<'a>(feature: &Feature, examples: &[Example<'a>]) -> Vec<Parts<'a>> 
         parts.entry(example.situation.says(feature)).or_default().push(*example);
     }
     let is_seen = |part: &Vec<Example<'_>>| part.len() >= FEWEST;
-    let is_state = !matches!(feature, Feature::Request(_));
+    let is_state = matches!(feature, Feature::Known(_) | Feature::After(..));
     if !is_state && parts.len() <= MOST_WAYS && parts.values().all(is_seen) {
         return if parts.len() > 1 { vec![parts.into_values().collect()] } else { Vec::new() };
     }

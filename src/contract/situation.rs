@@ -16,6 +16,8 @@ use crate::order::{Comparison, Guard, Literal, Pattern};
 pub enum Feature {
     /// What the request says in a field: `messages[].role`.
     Request(String),
+    /// Whether the request says anything in a field.
+    Present(String),
     /// Whether the server has given what the request says in a field, in an earlier answer.
     Known(String),
     /// What the last answer about the same said: the type of a message, and the field.
@@ -62,9 +64,9 @@ pub(super) enum Holds {
 /// What stands between several values of one field.
 pub(super) const AND: &str = " and ";
 
-/// What [`Feature::Known`] says.
-const KNOWN: &str = "true";
-const UNKNOWN: &str = "false";
+/// What [`Feature::Known`] and [`Feature::Present`] say.
+const YES: &str = "true";
+const NO: &str = "false";
 
 impl Situation {
     /// What was asked, and what was said before, as far as that is known.
@@ -96,6 +98,7 @@ impl Situation {
             if !may_decide(&leaf.name, leaf.spelled) {
                 self.free.insert(Feature::Request(path.clone()));
             }
+            self.says.insert(Feature::Present(path.clone()), YES.to_owned());
             if let Some(before) = before
                 && identifiers(&leaf.value).next().is_some()
             {
@@ -108,9 +111,9 @@ impl Situation {
             let values: Vec<&str> = values.into_iter().collect();
             (Feature::Request(path), values.join(AND))
         });
-        let known = known.into_iter().map(|(path, known)| {
-            (Feature::Known(path), if known { KNOWN } else { UNKNOWN }.to_owned())
-        });
+        let known = known
+            .into_iter()
+            .map(|(path, known)| (Feature::Known(path), if known { YES } else { NO }.to_owned()));
         self.says.extend(said.chain(known));
     }
 
@@ -130,7 +133,8 @@ impl Situation {
     }
 
     pub(super) fn holds(&self, condition: &Condition) -> Holds {
-        let is_seen = self.sees == Sees::All || matches!(condition.feature, Feature::Request(_));
+        let is_seen = self.sees == Sees::All
+            || matches!(condition.feature, Feature::Request(_) | Feature::Present(_));
         match self.says(&condition.feature) == condition.says.as_deref() {
             _ if !is_seen => Holds::Perhaps,
             true => Holds::Yes,
@@ -151,15 +155,17 @@ impl Condition {
         if let Some(pattern) = text.strip_prefix(AFTER) {
             return Self::after(pattern);
         }
-        let known = [(" known", KNOWN), (" unknown", UNKNOWN)];
-        if let Some((path, says)) =
-            known.iter().find_map(|(end, says)| Some((text.strip_suffix(end)?, says)))
+        if let Some((path, word)) = text.rsplit_once(' ')
+            && let Some(path) = is_path(path).map(str::to_owned)
         {
-            let feature = Feature::Known(is_path(path)?.to_owned());
-            return Some(Self { feature, says: Some((*says).to_owned()) });
-        }
-        if let Some(path) = text.strip_suffix(MISSING) {
-            return Some(Self { feature: Feature::Request(is_path(path)?.to_owned()), says: None });
+            let (feature, says) = match word {
+                "known" => (Feature::Known(path), Some(YES)),
+                "unknown" => (Feature::Known(path), Some(NO)),
+                "present" => (Feature::Present(path), Some(YES)),
+                "missing" => (Feature::Request(path), None),
+                _ => return None,
+            };
+            return Some(Self { feature, says: says.map(str::to_owned) });
         }
         let (path, says) = text.split_once('=')?;
         let feature = Feature::Request(is_path(path.trim())?.to_owned());
@@ -181,17 +187,18 @@ impl Condition {
 
 const AFTER: &str = "after ";
 const AFTER_NO: &str = "after no ";
-const MISSING: &str = " missing";
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.feature, &self.says) {
             (Feature::Request(path), Some(says)) => write!(f, "{path}={says}"),
-            (Feature::Request(path), None) => write!(f, "{path}{MISSING}"),
+            (Feature::Present(path), Some(_)) => write!(f, "{path} present"),
             (Feature::Known(path), Some(says)) => {
-                write!(f, "{path} {}", if says == KNOWN { "known" } else { "unknown" })
+                write!(f, "{path} {}", if says == YES { "known" } else { "unknown" })
             }
-            (Feature::Known(path), None) => write!(f, "{path}{MISSING}"),
+            (Feature::Request(path) | Feature::Present(path) | Feature::Known(path), None) => {
+                write!(f, "{path} missing")
+            }
             (Feature::After(tag, path), Some(says)) => {
                 let values = Literal::parse(says).into_iter().collect();
                 let guard = Guard { path: path.clone(), comparison: Comparison::Equal, values };
@@ -206,7 +213,7 @@ impl fmt::Display for Condition {
 impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Request(path) | Self::Known(path) => f.write_str(path),
+            Self::Request(path) | Self::Present(path) | Self::Known(path) => f.write_str(path),
             Self::After(tag, path) => write!(f, "{AFTER}{tag}.{path}"),
         }
     }

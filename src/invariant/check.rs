@@ -85,6 +85,9 @@ impl Invariant {
     ) -> Vec<Violation> {
         let broken = match self {
             Self::Constant(field) => pairs(field, events, Value::key, |before, now| before != now),
+            Self::Counting(field) => {
+                pairs(field, events, Value::number, |before, now| *now != before + 1.0)
+            }
             Self::Increasing(field) => {
                 pairs(field, events, Value::number, |before, now| now <= before)
             }

@@ -10,6 +10,8 @@ use super::field::{Field, Path};
 pub enum Invariant {
     /// The field says the same in all events of a trace; another thing in other traces.
     Constant(Field),
+    /// The number is one more in each event: none was left out.
+    Counting(Field),
     /// The number grows from event to event.
     Increasing(Field),
     /// The number never falls.
@@ -38,6 +40,7 @@ impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Constant(field) => write!(f, "{field} constant"),
+            Self::Counting(field) => write!(f, "{field} increasing by 1"),
             Self::Increasing(field) => write!(f, "{field} increasing"),
             Self::NotDecreasing(field) => write!(f, "{field} not decreasing"),
             Self::Unique(field) => write!(f, "{field} unique"),

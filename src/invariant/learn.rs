@@ -41,6 +41,7 @@ struct Facts {
     distinct: u64,
     constant: Chances,
     unique: Chances,
+    counting: Chances,
     increasing: Chances,
     not_decreasing: Chances,
     /// What it says in all traces, if that is the same.
@@ -177,6 +178,7 @@ impl Learner {
     fn number(&mut self, field: Field, number: f64, current: &mut Current) {
         if let Some(before) = current.numbers.insert(field.clone(), number) {
             let facts = self.fields.entry(field).or_default();
+            facts.counting.count(number == before + 1.0);
             facts.increasing.count(number > before);
             facts.not_decreasing.count(number >= before);
         }
@@ -315,6 +317,7 @@ impl Learner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     Constant,
+    Counting,
     Increasing,
     Unique,
     NotDecreasing,
@@ -324,6 +327,7 @@ impl Claim {
     fn of(self, field: Field) -> Invariant {
         match self {
             Self::Constant => Invariant::Constant(field),
+            Self::Counting => Invariant::Counting(field),
             Self::Increasing => Invariant::Increasing(field),
             Self::Unique => Invariant::Unique(field),
             Self::NotDecreasing => Invariant::NotDecreasing(field),
@@ -337,6 +341,7 @@ impl Facts {
         self.distinct += other.distinct;
         self.constant.merge(other.constant);
         self.unique.merge(other.unique);
+        self.counting.merge(other.counting);
         self.increasing.merge(other.increasing);
         self.not_decreasing.merge(other.not_decreasing);
         self.single.merge(&other.single);
@@ -348,6 +353,7 @@ impl Facts {
         let several = self.single == Single::Several;
         let claims = [
             (self.constant.hold() && several, Claim::Constant),
+            (self.counting.hold(), Claim::Counting),
             (self.increasing.hold(), Claim::Increasing),
             (self.unique.hold() && several, Claim::Unique),
             (self.not_decreasing.hold() && self.increasing.held >= CHANCES, Claim::NotDecreasing),

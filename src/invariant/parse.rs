@@ -8,8 +8,9 @@ use super::field::{Field, Path, is_plain};
 use crate::nearest;
 
 /// What can hold, as it is written.
-const VERBS: [&str; 7] = [
+const VERBS: [&str; 8] = [
     "constant",
+    "increasing by 1",
     "increasing",
     "not decreasing",
     "unique",
@@ -130,6 +131,7 @@ impl<'t> Reader<'t> {
         let verb = VERBS.iter().find(|verb| self.eat(verb));
         let invariant = match verb.copied().ok_or_else(|| self.error(Problem::NoClaim))? {
             "constant" => Invariant::Constant(field),
+            "increasing by 1" => Invariant::Counting(field),
             "increasing" => Invariant::Increasing(field),
             "not decreasing" => Invariant::NotDecreasing(field),
             "unique" => Invariant::Unique(field),

@@ -13,7 +13,7 @@ impl Message {
 /// One of which only the type is known.
 impl From<&str> for Message {
     fn from(tag: &str) -> Self {
-        Self::of(Tag::Named(tag.to_owned()), String::new())
+        Self::of(Tag::named(tag), String::new())
     }
 }
 

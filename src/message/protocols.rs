@@ -138,7 +138,7 @@ impl Protocols {
     }
 }
 
-fn named(protocol: Option<&Protocol>, tag: String) -> Tag {
+pub(super) fn named(protocol: Option<&Protocol>, tag: String) -> Tag {
     let keeps_alive = COMMON.iter().chain(protocol).any(|it| it.keeps_alive(&tag));
     if keeps_alive { Tag::KeepAlive(tag) } else { Tag::Named(tag) }
 }

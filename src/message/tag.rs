@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Protocols;
+use super::{Protocols, protocols};
 
 /// The type of a message, by which orders and shapes are learned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +22,11 @@ impl Tag {
     /// event.
     pub fn of(data: &str, event: Option<&str>) -> Self {
         Protocols::default().tag(data, event)
+    }
+
+    /// A type by its name; of some it is known that they only say that the server is still there.
+    pub fn named(name: &str) -> Self {
+        protocols::named(None, name.to_owned())
     }
 
     /// The tag as it is shown and written in orders.

@@ -1,5 +1,6 @@
 //! What one order allows and another one does not.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::automaton::{Atom, Automaton, Neighbours, State};
@@ -229,8 +230,8 @@ impl Automaton {
                 let Atom::Event(pattern) = &self.atoms[*atom] else { continue };
                 for phase in phase.after(&pattern.tag_or_any(), pair) {
                     let next = (*next, phase);
-                    if !came.contains_key(&next) {
-                        came.insert(next, Some((*atom, at)));
+                    if let Entry::Vacant(first) = came.entry(next) {
+                        first.insert(Some((*atom, at)));
                         open.push_back(next);
                     }
                 }

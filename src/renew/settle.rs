@@ -105,15 +105,20 @@ fn shape(time: &str) -> String {
         time.find(['.', ',']).filter(|at| time[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     let digits =
         fraction.map_or(0, |at| time[at + 1..].bytes().take_while(u8::is_ascii_digit).count());
+    let is_letter = |at: Option<usize>| {
+        at.and_then(|at| time.as_bytes().get(at)).is_some_and(u8::is_ascii_alphabetic)
+    };
     let mut shape = String::new();
     for (at, c) in time.char_indices() {
+        // Other than in the name of a day.
+        let alone = !is_letter(at.checked_sub(1)) && !is_letter(Some(at + 1));
         // Parts of a second beyond the millionth are cut where zeros begin.
         if fraction.is_some_and(|start| at > start + 7 && at <= start + digits) {
             continue;
         }
         shape.push(match c {
             '0'..='9' => '0',
-            'T' | 'Z' | 't' | 'z' => c,
+            'T' | 'Z' | 't' | 'z' if alone => c,
             _ if c.is_ascii_alphabetic() => 'a',
             _ => c,
         });

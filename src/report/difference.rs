@@ -156,6 +156,7 @@ fn rows(mut parts: Vec<(bool, String)>, columns: usize) -> Vec<Vec<(bool, String
             _ => fits,
         };
         let behind = split_off(&mut parts, end);
+        parts.retain(|(_, part)| !part.is_empty());
         if let Some((_, last)) = parts.last_mut() {
             last.truncate(last.trim_end().len());
         }

@@ -55,7 +55,7 @@ pub(crate) use miss_json::asking_to_json;
 pub(crate) use order::out_of_order;
 pub use pretty::pretty;
 pub use rerun::Rerun;
-pub use review::{Extent, Review, ReviewOptions, review};
+pub use review::{Extent, Review, ReviewChange, ReviewOptions, review, review_change};
 pub use show::{Detail, ShowOptions, show};
 pub use style::Colour;
 pub use summary::{Answer, Line, Role, Row, Summary};

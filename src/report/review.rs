@@ -1,11 +1,13 @@
-//! What a check of contracts has found, for whoever decides about it.
+//! What a check of contracts has found, or what has changed, for whoever decides about it.
 
 use super::Colour;
 use super::difference::changed_lines;
+use super::face::change_text;
 use super::line::{visible, width, wrap};
 use super::style::Style;
 use super::unit::count;
-use crate::contract::{Breach, Contract, Finding};
+use crate::change::{Change, ContractPair, Verdict};
+use crate::contract::{Breach, Contract, Endpoint, Finding};
 
 /// A finding that somebody decides about.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +20,21 @@ pub struct Review<'a> {
     pub finding: &'a Finding,
     /// What is accepted, if anything is.
     pub accepted: Option<&'a Contract>,
+    /// What it means, change by change.
+    pub changes: &'a [&'a Change],
+}
+
+/// A change that somebody decides about.
+#[derive(Debug, Clone, Copy)]
+pub struct ReviewChange<'a> {
+    /// Which of them it is, counted from 1.
+    pub number: usize,
+    /// How many there are.
+    pub total: usize,
+    /// What changed.
+    pub change: &'a Change,
+    /// The contract in which it did, before and after, if its text is not the same.
+    pub contract: Option<&'a ContractPair>,
 }
 
 /// How much of a finding is shown.
@@ -51,11 +68,16 @@ const CONTEXT: usize = 3;
 /// No line is shorter, however narrow the terminal is.
 const NARROWEST: usize = 40;
 
-/// Shows a finding: what it is, which recording shows it, and how the contract would change.
+/// Shows a finding: what it means, which recording shows it, and how the contract would change.
 pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
-    let width = options.width.max(NARROWEST);
-    let mut page = Page { options: ReviewOptions { width, ..options }, text: String::new() };
-    page.head(review);
+    let (style, word) = match review.finding {
+        Finding::New(_) => (Style::Green, "new"),
+        Finding::Broken { .. } => (Style::Red, "broken"),
+        Finding::Orphaned(_) => (Style::Yellow, "orphan"),
+    };
+    let mut page = Page::new(options);
+    page.head(review.number, review.total, (style, word), review.finding.endpoint());
+    review.changes.iter().for_each(|change| page.change(change));
     match review.finding {
         Finding::New(_) => page.line("  nothing is accepted here yet"),
         Finding::Orphaned(_) => {
@@ -63,7 +85,25 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
         }
         Finding::Broken { breaches, .. } => page.breaches(breaches),
     }
-    page.difference(review);
+    page.line("");
+    let text = |contract: Option<&Contract>| contract.map(Contract::to_string);
+    let (old, new) = (text(review.accepted), text(review.finding.proposed()));
+    page.difference(&old.unwrap_or_default(), &new.unwrap_or_default());
+    page.text
+}
+
+/// Shows a change: what it means, which recording shows it, and how the contract has changed.
+pub fn review_change(review: &ReviewChange<'_>, options: ReviewOptions) -> String {
+    let change = review.change;
+    let style = if change.verdict == Verdict::Breaking { Style::Red } else { Style::Yellow };
+    let word = change.verdict.as_str();
+    let mut page = Page::new(options);
+    page.head(review.number, review.total, (style, word), &change.place.endpoint);
+    page.change(change);
+    if let Some(pair) = review.contract {
+        let text = |side: &Option<String>| side.clone().unwrap_or_default();
+        page.difference(&text(&pair.old), &text(&pair.new));
+    }
     page.text
 }
 
@@ -73,23 +113,25 @@ struct Page {
 }
 
 impl Page {
-    fn head(&mut self, review: &Review<'_>) {
-        let (style, word) = match review.finding {
-            Finding::New(_) => (Style::Green, "new"),
-            Finding::Broken { .. } => (Style::Red, "broken"),
-            Finding::Orphaned(_) => (Style::Yellow, "orphan"),
-        };
-        let place = format!("{} of {}", review.number, review.total);
+    fn new(options: ReviewOptions) -> Self {
+        let width = options.width.max(NARROWEST);
+        Self { options: ReviewOptions { width, ..options }, text: String::new() }
+    }
+
+    fn head(&mut self, number: usize, total: usize, what: (Style, &str), endpoint: &Endpoint) {
+        let (style, word) = what;
+        let place = format!("{number} of {total}");
         let room = self.options.width.saturating_sub(width(&place) + width(word) + 3);
         let place = self.paint(Style::Bold, &place);
         let word = self.paint(style, word);
         let rule = self.paint(Style::Dim, &"─".repeat(room));
         self.line(&format!("{place}  {word} {rule}"));
-        let endpoint = review.finding.endpoint().to_string();
-        for line in wrap(&visible(&endpoint), self.options.width, usize::MAX) {
-            let line = self.paint(Style::Bold, &line);
-            self.line(&line);
-        }
+        self.told(0, Style::Bold, &endpoint.to_string());
+        self.line("");
+    }
+
+    fn change(&mut self, change: &Change) {
+        self.text.push_str(&change_text(change, self.options.colour));
         self.line("");
     }
 
@@ -111,22 +153,13 @@ impl Page {
         }
     }
 
-    fn difference(&mut self, review: &Review<'_>) {
-        let text = |contract: Option<&Contract>| contract.map(Contract::to_string);
-        let (old, new) = (text(review.accepted), text(review.finding.proposed()));
-        let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+    fn difference(&mut self, old: &str, new: &str) {
         let (context, most) = match self.options.extent {
             Extent::Changed => (CONTEXT, LINES),
             Extent::Whole => (old.len().max(new.len()), usize::MAX),
         };
-        let lines = changed_lines(
-            &old,
-            &new,
-            context,
-            self.options.width.saturating_sub(2),
-            self.options.colour,
-        );
-        self.line("");
+        let room = self.options.width.saturating_sub(2);
+        let lines = changed_lines(old, new, context, room, self.options.colour);
         lines.iter().take(most).for_each(|line| self.line(line));
         if lines.len() > most {
             let more = format!("  … and {}", count(lines.len() - most, "more line"));

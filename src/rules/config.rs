@@ -52,12 +52,12 @@ impl Config {
             match &**name.get_ref() {
                 "match" => config.all = source.rules(source.table(value)?)?,
                 "cassette" => {
-                    let sections = source.sections(value, "[[cassette]]")?.iter();
+                    let sections = source.sections(value, "one or more `[[cassette]]`")?.iter();
                     config.some =
                         sections.map(|value| source.section(value)).collect::<Result<_>>()?;
                 }
                 "protocol" => {
-                    let sections = source.sections(value, "[[protocol]]")?.iter();
+                    let sections = source.sections(value, "one or more `[[protocol]]`")?.iter();
                     config.protocols =
                         sections.map(|value| source.protocol(value)).collect::<Result<_>>()?;
                 }
@@ -92,13 +92,16 @@ impl Source<'_> {
     fn sections<'v, 'i>(
         &self,
         value: &'v Value<'i>,
-        head: &str,
+        expected: &'static str,
     ) -> Result<&'v toml::de::DeArray<'i>> {
         match value.get_ref() {
             DeValue::Array(tables) => Ok(tables),
-            _ => Err(self
-                .wrong_type(value, "one or more tables")
-                .with_hint(format!("write `{head}` with two brackets: there may be several"))),
+            _ => {
+                let head = expected.trim_start_matches("one or more ");
+                Err(self
+                    .wrong_type(value, expected)
+                    .with_hint(format!("write {head} with two brackets: there may be several")))
+            }
         }
     }
 

@@ -8,8 +8,9 @@ use super::schema::{Fields, Number, Object, Presence, Schema, Text, Union};
 /// Something that looks minted.
 const MINTED: &str = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
 
-/// So many values are made up at most.
+/// So many values are made up at most, and so many members of objects: each value has all that must be.
 const MOST: usize = 4_000;
+const MOST_MEMBERS: usize = 50_000;
 
 impl Schema {
     /// JSON texts that keep the promise: the smallest first, then each thing that is promised in one of
@@ -80,12 +81,16 @@ impl Fields {
     fn variations(&self) -> Vec<Members> {
         let Some(least) = self.least() else { return Vec::new() };
         let mut all = vec![least.clone()];
+        let most = MOST.min(MOST_MEMBERS / (least.len() + 1) + 1);
         let with = |name: &str, value: Value| {
             let mut members = least.clone();
             members.insert(name.to_owned(), value);
             members
         };
         for (name, field) in &self.fields {
+            if all.len() >= most {
+                break;
+            }
             let skipped = usize::from(field.presence == Presence::Required);
             let values = field.schema.variations().into_iter().skip(skipped);
             all.extend(values.map(|value| with(name, value)));
@@ -96,7 +101,7 @@ impl Fields {
             }
         }
         all.extend(self.open.then(|| with("made_up", json!({"made": "up"}))));
-        all.truncate(MOST);
+        all.truncate(most);
         all
     }
 

@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ci;
 mod client;
 mod command;
 mod contract;
@@ -20,6 +21,7 @@ mod killed;
 mod messages;
 mod retape;
 mod review;
+mod samples;
 mod secure;
 mod serve;
 mod tls;

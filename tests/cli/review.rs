@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 
@@ -71,6 +71,20 @@ fn a_broken_contract_is_shown_with_its_recording_and_its_difference() {
     assert_snapshot!(shown, @r#"
     1 of 1  broken ─────────────────────────────────────────────────────────────────
     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
+
+      breaking   order-end-new 0aab4acb31d9
+        the stream ends after `stop_reason` with no `usage_statistics`
+        for requests of which messages[].role="user"
+        trace: reasoning_message+ assistant_message+ stop_reason (no
+        usage_statistics) [DONE]
+        shown by approve_tokens #4, message 26, and 1 more answer
+
+      breaking   order-end-new aaef61b4c67d
+        the stream ends after `stop_reason` with no `usage_statistics`
+        for requests of which messages[].type="approval"
+        trace: reasoning_message assistant_message stop_reason (no
+        usage_statistics) [DONE]
+        shown by approve_tokens #7, message 52
 
       order: expected `usage_statistics` after `stop_reason`, got `[DONE]`
         3 answers, first approve_tokens #4
@@ -186,6 +200,36 @@ fn an_orphan_is_removed_or_kept() {
     assert!(shown.contains("- DELETE /v1/agents/{agent_id} -> 200"), "{shown}");
     assert!(said.starts_with("retape: 5 accepted, 1 rejected, 1 skipped\n"), "{said}");
     assert_eq!(files(&stage), (2, 0));
+}
+
+#[test]
+fn a_change_since_a_revision_is_approved_with_a_reason_or_not_at_all() {
+    let stage = stage();
+    assert!(stage.retape(&["accept"]).output().unwrap().status.success());
+    for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "one"]] {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=test", "-c", "user.email=test@localhost"]).args(arguments);
+        assert!(git.current_dir(stage.folder()).status().unwrap().success());
+    }
+    without(&stage, "approve_tokens", r#""message_type": "usage_statistics""#);
+    let base = ["--base", "HEAD"];
+
+    let (status, shown, said) = review(&stage, &base, "a\n\nr\nq\n");
+    assert_eq!((status, said.as_str()), (Some(1), "retape: 1 rejected, 1 left\n"));
+    assert!(shown.contains("without a reason nothing is approved"), "{shown}");
+    assert!(shown.contains("1 of 2  breaking") && shown.contains("2 of 2  breaking"), "{shown}");
+    assert!(!stage.folder().join("retape-approvals.toml").exists());
+
+    let (status, _, said) = review(&stage, &base, "a\nno client waits for it\nA\nnor here\n");
+    assert_eq!((status, said.as_str()), (Some(0), "retape: 2 approved\n"));
+    let approvals = stage.read("retape-approvals.toml");
+    assert!(approvals.contains(r#"reason = "no client waits for it""#), "{approvals}");
+    assert!(approvals.contains(r#"reason = "nor here""#), "{approvals}");
+
+    let (status, _, said) = review(&stage, &base, "");
+    assert_eq!(status, Some(0));
+    assert!(said.contains("there is nothing to review"), "{said}");
+    assert!(stage.retape(&["diff", "--base", "HEAD"]).output().unwrap().status.success());
 }
 
 #[test]

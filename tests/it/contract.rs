@@ -231,7 +231,7 @@ fn conditions_are_read_as_they_are_written() {
     let text = "\
 POST /chat -> 200 text/event-stream
   orders
-    when messages[].role=\"tool\" and \"user\", stream missing, call_id known, parent_id unknown
+    when messages[].role=\"tool\" and \"user\", stream missing, text present, call_id known, parent_id unknown
       a
     when after end[why=\"waiting\"]
       b
@@ -365,4 +365,33 @@ fn what_a_client_has_made_up_is_no_constant() {
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     let text = contract.to_string();
     assert!(text.contains("name: string") && text.contains(r#"state: "in_progress""#), "{text}");
+}
+
+#[test]
+fn a_field_that_is_there_or_not_decides() {
+    let turn = |number: usize| {
+        let (asked, said): (_, &[&str]) = match number % 2 {
+            0 => (
+                format!(r#"{{"call":{{"token":{number}}}}}"#),
+                &[r#"{"type":"part"}"#, r#"{"type":"end"}"#],
+            ),
+            _ => (r#"{"call":{}}"#.to_owned(), &[r#"{"type":"end"}"#]),
+        };
+        let mut interaction = interaction("", number, said);
+        interaction.request.body = asked.into();
+        interaction
+    };
+    let cassette = Cassette { interactions: (0..8).map(turn).collect(), ..Cassette::default() };
+    let name = Name::new("calls").unwrap();
+
+    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    insta::assert_snapshot!(order_of(contract), @r"
+    orders
+      when call.token present
+        part end
+      otherwise
+        end
+    ");
 }

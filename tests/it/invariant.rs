@@ -95,8 +95,31 @@ const OF_RUNS: [&str; 6] = [
 fn what_holds_in_all_traces_is_found_without_what_follows_from_it() {
     let mut expected = OF_RUNS.to_vec();
     expected.insert(4, "call.call.id unique");
+    expected.insert(2, "answer.n increasing by 1");
 
     assert_eq!(learned(&runs()), expected);
+}
+
+#[test]
+fn numbers_that_are_counted_leave_none_out() {
+    let of = |number: usize| {
+        let event = |n: usize| ("part".to_owned(), format!(r#"{{"n": {}}}"#, number + n));
+        (None, (0..3).map(event).collect())
+    };
+    let traces: Vec<Owned> = (1..6).map(of).collect();
+    let found = learned(&traces);
+    assert_eq!(found, ["part.n increasing by 1"]);
+
+    let mut gap = traces[0].clone();
+    gap.1.remove(1);
+    let invariants = Invariant::parse(&found.join("\n")).unwrap();
+    let broken = with(&gap, |trace| Invariant::check(&invariants, trace));
+
+    assert_eq!(broken.len(), 1);
+    assert_eq!(
+        broken[0].to_string(),
+        "part.n increasing by 1: 3 at /n of event 2, but 1 at /n of event 1"
+    );
 }
 
 #[test]

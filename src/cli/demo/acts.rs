@@ -64,7 +64,7 @@ async fn start(plan: &Plan) -> Result<Server> {
 
 async fn record(plan: &Plan, server: &Server, findings: &mut Vec<String>) -> Result<Option<Taken>> {
     let upstream = format!("http://{}", server.address());
-    let session = plan.folder.session().mode(Mode::Record).upstream(&*upstream);
+    let session = plan.folder.session().mode(Mode::Record).fresh().upstream(&*upstream);
     let session = session.on_event(other_than_misses).start().await?;
     stage::act(2, "Record: a client talks to it, through retape");
     stage::text(&format!("client → retape at {} → {upstream}", session.url()));

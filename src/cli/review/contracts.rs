@@ -4,12 +4,28 @@ use std::path::Path;
 
 use super::keys::Keys;
 use super::walk::Decision;
-use super::{decide, sum_up};
+use super::{Talk, decide, sum_up};
+use crate::change::{self, Change, Known, Part};
 use crate::cli::{Exit, contracts, tell};
 use crate::contract::{Contract, Finding};
 use crate::error::Result;
 use crate::mode::Update;
-use crate::{report, store};
+use crate::{report, snapshot, store};
+
+const TALK: Talk = Talk {
+    keys: "a accept  r reject  s skip  m more  p previous  A R S all  q quit  ? help",
+    help: "\
+a  accept: what was recorded becomes the contract
+r  reject: it waits no longer, and the accepted contract stays as it is
+s  skip: decide later             n  next: the same, but keeps what was decided
+m  more: the whole contract, and back
+p  previous: back to the one before, to decide anew
+A  accept, R  reject, S  skip this one and all that are left
+q  quit: what was decided is done, the rest is left
+Ctrl-C leaves everything as it was.
+",
+    accepted: "accepted",
+};
 
 /// Lets somebody decide about what the cassettes of a folder show that is not as accepted.
 pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
@@ -19,15 +35,20 @@ pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
         return Ok(Exit::Agrees);
     }
     let accepted = store::contracts(folder)?;
-    let decisions = decide(findings.len(), keys, |at, options| {
+    let changes = changes(folder, &accepted)?;
+    let show = |at: usize, options| {
+        let finding = &findings[at];
+        let changes: Vec<&Change> = about(&changes, finding).collect();
         let page = report::Review {
             number: at + 1,
             total: findings.len(),
-            finding: &findings[at],
-            accepted: accepted_at(&accepted, &findings[at]),
+            finding,
+            accepted: accepted.iter().find(|contract| contract.endpoint == *finding.endpoint()),
+            changes: &changes,
         };
         report::review(&page, options)
-    });
+    };
+    let decisions = decide(findings.len(), keys, &TALK, show, |_, _, _| true);
     for (finding, decision) in findings.iter().zip(&decisions) {
         match decision {
             Some(Decision::Accepted) => contracts::accept(folder, finding)?,
@@ -35,7 +56,7 @@ pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
             Some(Decision::Skipped) | None => {}
         }
     }
-    let exit = sum_up(&decisions);
+    let exit = sum_up(&TALK, &decisions);
     if decisions.contains(&Some(Decision::Rejected)) {
         tell::hint(
             "what was rejected fails `retape check` until the server is mended and recorded again",
@@ -44,6 +65,17 @@ pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
     Ok(exit)
 }
 
-fn accepted_at<'a>(accepted: &'a [Contract], finding: &Finding) -> Option<&'a Contract> {
-    accepted.iter().find(|contract| contract.endpoint == *finding.endpoint())
+/// What the recordings mean to whoever relies on what was accepted.
+fn changes(folder: &Path, accepted: &[Contract]) -> Result<Vec<Change>> {
+    let cassettes = snapshot::load(folder)?;
+    let old = Known { name: "accepted", path: "", cassettes: &[], accepted };
+    let new = Known { name: "recorded", path: "", cassettes: &cassettes, accepted };
+    Ok(change::compare(old, new).changes)
+}
+
+/// Those about one contract; it says nothing of requests.
+fn about<'c>(changes: &'c [Change], finding: &'c Finding) -> impl Iterator<Item = &'c Change> {
+    changes.iter().filter(|change| {
+        change.place.endpoint == *finding.endpoint() && change.place.part != Part::Request
+    })
 }

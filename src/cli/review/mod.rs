@@ -1,77 +1,101 @@
 //! `retape review`.
 
+mod changes;
 mod contracts;
 mod keys;
 mod walk;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use terminal_size::{Width, terminal_size};
 
 use self::keys::Keys;
-use self::walk::{Decision, Step, Walk};
+use self::walk::{Decision, Key, Step, Walk};
 use super::arguments::absolute;
 use super::{Exit, tell};
 use crate::error::Result;
 use crate::report::{Colour, ReviewOptions};
+use crate::store;
 
 /// Look at what `retape check` finds, one contract after the other, and accept or reject it
 ///
-/// What was decided is done at the end, also after `q`; an interruption (Ctrl-C) changes nothing. Where
-/// the standard input is no terminal, a key is the first letter of a line.
+/// With --base it goes through what `retape diff` finds breaking or unproven since a revision, and asks for
+/// a reason for each approval. What was decided is done at the end, also after `q`; an interruption
+/// (Ctrl-C) changes nothing. Where the standard input is no terminal, a key is the first letter of a line.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Keys:
   a accept    r reject: the accepted contract stays    s skip    n next    p previous
   m more: the whole contract    A R S: this one and all that are left    q quit    ? help
+Examples:
+  retape review
+  retape review --base origin/main
 Exit status: 0 nothing is left, 1 something was rejected or skipped, 2 it could not run.")]
 pub(super) struct Review {
     /// The folder of cassettes
     #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
     cassettes: PathBuf,
+
+    /// Go through what changed since this git revision instead
+    #[arg(long, value_name = "REVISION")]
+    base: Option<String>,
+
+    /// The file of approvals; the nearest retape-approvals.toml if it is left out
+    #[arg(long, value_name = "FILE", requires = "base")]
+    approvals: Option<PathBuf>,
 }
 
-const KEYS: &str = "a accept  r reject  s skip  m more  p previous  A R S all  q quit  ? help";
-
-const HELP: &str = "\
-a  accept: what was recorded becomes the contract
-r  reject: it waits no longer, and the accepted contract stays as it is
-s  skip: decide later             n  next: the same, but keeps what was decided
-m  more: the whole contract, and back
-p  previous: back to the one before, to decide anew
-A  accept, R  reject, S  skip this one and all that are left
-q  quit: what was decided is done, the rest is left
-Ctrl-C leaves everything as it was.
-";
+/// What is said about keys and decisions.
+struct Talk {
+    /// The keys, on a line.
+    keys: &'static str,
+    /// What they do.
+    help: &'static str,
+    /// What is accepted is called this.
+    accepted: &'static str,
+}
 
 impl Review {
     pub(super) fn run(self) -> Result<Exit> {
-        contracts::review(&absolute(&self.cassettes), &mut Keys::of_this_process())
+        let mut keys = Keys::of_this_process();
+        let Some(base) = &self.base else {
+            return contracts::review(&absolute(&self.cassettes), &mut keys);
+        };
+        let file = self.approvals.as_deref().map(absolute);
+        let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
+        changes::review(base, &self.cassettes, &file, &mut keys)
     }
 }
 
-/// Lets somebody decide about things, each of which `show` shows.
+/// Lets somebody decide about things, each of which `show` shows; `may_accept` is asked before one is
+/// accepted.
 fn decide(
     things: usize,
     keys: &mut Keys,
+    talk: &Talk,
     show: impl Fn(usize, ReviewOptions) -> String,
+    mut may_accept: impl FnMut(Key, usize, &mut Keys) -> bool,
 ) -> Vec<Option<Decision>> {
     let mut walk = Walk::new(things);
     let mut step = Step::Show;
     loop {
         match step {
             Step::Show => tell::data(&format!("\n{}\n", show(walk.at(), options(&walk)))),
-            Step::Help => tell::data(HELP),
+            Step::Help => tell::data(talk.help),
             Step::Ask => {}
             Step::End => return walk.decisions().to_vec(),
         }
-        let before = walk.decided().map_or(String::new(), |it| format!(" ({} before)", word(it)));
-        tell::data(&format!("{KEYS}{before} > "));
-        let key = keys.key();
+        let before = walk.decided().map(|it| format!(" ({} before)", talk.word(it)));
+        tell::data(&format!("{}{} > ", talk.keys, before.unwrap_or_default()));
+        let mut key = keys.key();
         let at = walk.at();
+        let accepts = matches!(key, Key::Accept | Key::AcceptAll);
+        keys.echo(key.decides().map_or("", |decision| talk.word(decision)));
+        if accepts && !may_accept(key, at, keys) {
+            key = Key::Unknown;
+        }
         step = walk.press(key);
-        keys.echo(walk.decisions()[at].map_or("", word));
     }
 }
 
@@ -80,26 +104,27 @@ fn options(walk: &Walk) -> ReviewOptions {
     ReviewOptions { extent: walk.extent(), width: columns, colour: Colour::Ansi }
 }
 
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Accepted => "accepted",
-        Decision::Rejected => "rejected",
-        Decision::Skipped => "skipped",
+impl Talk {
+    fn word(&self, decision: Decision) -> &'static str {
+        match decision {
+            Decision::Accepted => self.accepted,
+            Decision::Rejected => "rejected",
+            Decision::Skipped => "skipped",
+        }
     }
 }
 
 /// Says what it came to: `3 accepted, 1 rejected, 1 skipped`.
-fn sum_up(decisions: &[Option<Decision>]) -> Exit {
+fn sum_up(talk: &Talk, decisions: &[Option<Decision>]) -> Exit {
     let count = |decision| decisions.iter().filter(|it| **it == decision).count();
-    let accepted = count(Some(Decision::Accepted));
-    let counted = [
-        (accepted, "accepted"),
-        (count(Some(Decision::Rejected)), "rejected"),
-        (count(Some(Decision::Skipped)), "skipped"),
-        (count(None), "left"),
-    ];
-    let said = counted.iter().filter(|(number, _)| *number > 0);
+    let decided = [Decision::Accepted, Decision::Rejected, Decision::Skipped];
+    let decided = decided.map(|decision| (count(Some(decision)), talk.word(decision)));
+    let all = decided.into_iter().chain([(count(None), "left")]);
+    let said = all.filter(|(number, _)| *number > 0);
     let said: Vec<String> = said.map(|(number, word)| format!("{number} {word}")).collect();
     tell::line(&said.join(", "));
-    if accepted == decisions.len() { Exit::Agrees } else { Exit::Findings }
+    match count(Some(Decision::Accepted)) == decisions.len() {
+        true => Exit::Agrees,
+        false => Exit::Findings,
+    }
 }

@@ -66,6 +66,16 @@ impl Key {
             _ => Self::Unknown,
         }
     }
+
+    /// What it decides about the thing that is looked at, whatever was decided before.
+    pub(super) fn decides(self) -> Option<Decision> {
+        match self {
+            Self::Accept | Self::AcceptAll => Some(Decision::Accepted),
+            Self::Reject | Self::RejectAll => Some(Decision::Rejected),
+            Self::Skip | Self::SkipAll => Some(Decision::Skipped),
+            _ => None,
+        }
+    }
 }
 
 impl Walk {

@@ -56,6 +56,7 @@ impl Slicing {
         let keys: BTreeSet<&str> =
             tokens().flat_map(|token| &token.keys).map(|(key, _)| key.as_str()).collect();
         let keys = keys.into_iter().filter(|key| words.iter().any(|word| has_several(key, word)));
+        let keys = keys.filter(|key| words.iter().any(|word| ties(key, word)));
         let mut flat = Edges::default();
         words.iter().for_each(|word| flat.add(word.letters(), word.witness));
         let found = keys.map(|key| {
@@ -162,6 +163,12 @@ fn has_several(key: &str, word: &Word) -> bool {
     let mut values = word.tokens.iter().filter_map(|token| token.key(key));
     let first = values.next();
     values.any(|value| Some(value) != first)
+}
+
+/// Whether two events of a word are of one slice.
+fn ties(key: &str, word: &Word) -> bool {
+    let mut seen = BTreeSet::new();
+    word.tokens.iter().filter_map(|token| token.key(key)).any(|value| !seen.insert(value))
 }
 
 /// Whether anything comes between two events of one slice.

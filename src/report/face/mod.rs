@@ -11,6 +11,8 @@ mod sarif;
 mod text;
 mod told;
 
+pub(super) use text::change_text;
+
 use std::fmt;
 use std::str::FromStr;
 

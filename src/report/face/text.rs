@@ -29,6 +29,13 @@ pub(super) fn text(report: &Report, colour: Colour) -> String {
     page.text
 }
 
+/// One change alone.
+pub(in crate::report) fn change_text(change: &Change, colour: Colour) -> String {
+    let mut page = Page { colour, text: String::new() };
+    page.change(change);
+    page.text
+}
+
 struct Page {
     colour: Colour,
     text: String,

@@ -8,7 +8,7 @@ mod recordings;
 
 mod soundness;
 
-use retape::change::{Change, Known, Report, Verdict, compare};
+use retape::change::{Change, Known, Report, compare};
 use retape::contract::Contract;
 
 /// Two contracts by their texts.
@@ -40,9 +40,4 @@ fn told(report: &Report) -> Vec<String> {
     let told =
         |change: &Change| format!("{} {}: {}", change.verdict.as_str(), change.rule, change.what);
     report.changes.iter().map(told).collect()
-}
-
-/// Whether it fails, and then for what is shown.
-fn verdicts(report: &Report) -> Vec<Verdict> {
-    report.changes.iter().map(|change| change.verdict).collect()
 }

