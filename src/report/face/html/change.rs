@@ -49,7 +49,7 @@ fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
         row("approved", format!("{was}, approved because: {}", escaped(&visible(reason))));
     }
     if let Some(case) = &change.place.case {
-        row("asked", format!("for requests of which {}", code(case)));
+        row("in the case", code(case));
     }
     if !change.why.is_empty() {
         row("why", sentence(&change.why));

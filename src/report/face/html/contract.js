@@ -4,31 +4,45 @@ const AROUND = 3;
 
 function drawContract(body, data) {
   for (const order of data.orders) body.append(drawnCase(order, body));
+  if (data.edges) {
+    const edges = drawnEdges(data.edges);
+    const said = edges.length > 0 ? "in all cases together, new and lost:" : "in all cases together, the same edges";
+    body.append(el("div.case", {}, el("p", {}, said), listed(edges)));
+  }
   body.append(textOf(data.lines));
 }
 
 /** The order of one case, as a railroad and by the edges that came and went. */
 function drawnCase(order, where) {
-  const edge = (sign, state) => ([from, to]) => {
-    const said = `${from ?? "the beginning"} → ${to ?? "the end"}`;
-    return el(`li.${state}`, { "data-sign": sign }, el("code", {}, said));
-  };
-  const edges = [...order.new.map(edge("+", "new")), ...order.lost.map(edge("−", "lost"))];
+  const edges = drawnEdges(order);
   const said = edges.map((edge) => `${edge.dataset.sign} ${edge.textContent}`).join(", ");
   return el(
     "div.case",
     {},
     caption(order),
     railroad(order.track, roomIn(where), said || "no other edges"),
-    edges.length > 0 ? el("ul.edges", { "aria-label": "edges that are new or lost" }, edges) : null,
+    listed(edges),
   );
 }
 
-/** For which requests it is, and on which side if it is on one only. */
+function drawnEdges(edges) {
+  const edge = (sign, state) => ([from, to]) => {
+    const said = `${from ?? "the beginning"} → ${to ?? "the end"}`;
+    return el(`li.${state}`, { "data-sign": sign }, el("code", {}, said));
+  };
+  return [...edges.new.map(edge("+", "new")), ...edges.lost.map(edge("−", "lost"))];
+}
+
+function listed(edges) {
+  if (edges.length === 0) return null;
+  return el("ul.edges", { "aria-label": "edges that are new or lost" }, edges);
+}
+
+/** In which case it is, and on which side if it is on one only. */
 function caption({ case: asked, side }) {
   if (asked === "" && !side) return null;
-  const requests = asked === "" ? "for all requests" : "for requests of which ";
-  return el("p", {}, side ? el("b", {}, `${side} `) : null, requests, el("code", {}, asked));
+  const cases = asked === "" ? "in all cases" : "in the case ";
+  return el("p", {}, side ? el("b", {}, `${side} `) : null, cases, el("code", {}, asked));
 }
 
 /** All lines, those that are alike folded but for a few. */

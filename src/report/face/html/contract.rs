@@ -1,12 +1,14 @@
 //! The contracts that are not the same: their lines, and their orders to be drawn.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
 use super::data::Budget;
 use super::markup::{code, escaped};
 use super::railroad::{Track, merged};
-use crate::change::{CaseEdges, Change, ContractPair, Report, State};
+use crate::change::{CaseEdges, Change, ContractPair, Edge, Report, State};
 use crate::report::face::told::route;
 use crate::report::line::visible;
 
@@ -27,13 +29,13 @@ fn item(report: &Report, pair: &ContractPair, id: &str, budget: &mut Budget) -> 
         _ => "",
     };
     let (new, gone) = (count("+"), count("-"));
-    let value = json!({"lines": lines, "orders": orders(pair)});
+    let edges = edges_of_all(pair);
+    let value = json!({"lines": lines, "orders": orders(pair), "edges": edges});
     let data = budget.element(id, &value);
-    let rest = if data.is_some() { "" } else { " data-left-out" };
     let (endpoint, data) = (&pair.endpoint, data.unwrap_or_default());
     let gives = format!("{} {}", endpoint.status, endpoint.media);
     format!(
-        "<details class=\"item contract\" id=\"{id}\" data-verdict=\"{}\"{rest}><summary><span \
+        "<details class=\"item contract\" id=\"{id}\" data-verdict=\"{}\"><summary><span \
          class=\"what\">{} <span class=\"gives\">{}</span></span><span class=\"size\">{state} <span \
          class=\"new\">+{new}</span> <span class=\"lost\">−{gone}</span></span></summary><div \
          class=\"body\"></div></details>\n{data}",
@@ -47,7 +49,7 @@ fn item(report: &Report, pair: &ContractPair, id: &str, budget: &mut Budget) -> 
 fn verdicts(report: &Report, pair: &ContractPair) -> String {
     let its = |change: &&Change| change.place.endpoint == pair.endpoint;
     let words = report.changes.iter().filter(its).map(|it| super::Standing::of_change(it).word());
-    let words: std::collections::BTreeSet<&str> = words.collect();
+    let words: BTreeSet<&str> = words.collect();
     words.into_iter().collect::<Vec<_>>().join(" ")
 }
 
@@ -91,11 +93,10 @@ fn order(case: &CaseEdges) -> Option<Value> {
         (None, Some(new)) => (Some("now"), Track::of(new)),
         (None, None) => return None,
     };
-    let edges = |state: State| -> Vec<Value> {
-        // Of a case that is on one side only, all edges are.
+    // Of a case that is on one side only, all edges are.
+    let edges = |state: State| {
         let edges = case.edges.iter().filter(|edge| edge.state == state && side.is_none());
-        let name = |tag: &Option<String>| tag.as_ref().map(|tag| visible(tag).into_owned());
-        edges.map(|edge| json!([name(&edge.from), name(&edge.to)])).collect()
+        names(edges.map(ends).collect())
     };
     Some(json!({
         "case": visible(&case.case),
@@ -104,4 +105,31 @@ fn order(case: &CaseEdges) -> Option<Value> {
         "new": edges(State::New),
         "lost": edges(State::Lost),
     }))
+}
+
+type Ends<'e> = (&'e Option<String>, &'e Option<String>);
+
+fn ends(edge: &Edge) -> Ends<'_> {
+    (&edge.from, &edge.to)
+}
+
+fn names(edges: BTreeSet<Ends<'_>>) -> Vec<Value> {
+    let name = |tag: &Option<String>| tag.as_ref().map(|tag| visible(tag).into_owned());
+    edges.into_iter().map(|(from, to)| json!([name(from), name(to)])).collect()
+}
+
+/// The edges that came and went whatever was asked, where the cases of both sides are not the same.
+fn edges_of_all(pair: &ContractPair) -> Option<Value> {
+    let cases = &pair.orders;
+    let has = |is_there: fn(&CaseEdges) -> bool| cases.iter().any(is_there);
+    let differ = has(|case| case.old.is_some() != case.new.is_some());
+    if !(differ && has(|case| case.old.is_some()) && has(|case| case.new.is_some())) {
+        return None;
+    }
+    let but = |state: State| -> BTreeSet<Ends<'_>> {
+        let all = cases.iter().flat_map(|case| &case.edges);
+        all.filter(|edge| edge.state != state).map(ends).collect()
+    };
+    let (was, is) = (but(State::New), but(State::Lost));
+    Some(json!({"new": names(&is - &was), "lost": names(&was - &is)}))
 }

@@ -31,9 +31,8 @@ fn item(pair: &CassettePair, id: &str, budget: &mut Budget) -> String {
     let interactions: Vec<Value> = pair.interactions.iter().map(interaction).collect();
     let value = json!({"same": pair.same, "interactions": interactions});
     let data = budget.element(id, &value);
-    let rest = if data.is_some() { "" } else { " data-left-out" };
     format!(
-        "<details class=\"item conversation {state}\" id=\"{id}\"{rest}><summary><span \
+        "<details class=\"item conversation {state}\" id=\"{id}\"><summary><span \
          class=\"what\">{}</span><span class=\"size\">{said}</span></summary><div \
          class=\"body\"></div></details>\n{}",
         code(&pair.name),

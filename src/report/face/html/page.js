@@ -220,7 +220,10 @@ const keys = {
   n: nextPart,
   f: nextFilter,
   t: switchTheme,
-  "/": () => search.select() ?? search.focus(),
+  "/": () => {
+    search.focus();
+    search.select();
+  },
   "?": () => help.showModal(),
   Escape: showAll,
 };

@@ -66,8 +66,8 @@ function railroad(track, room, said, way = null) {
 
 /** A way from a box to another one, by a new one where it is given. Says where its top and bottom are. */
 function across(paper, { from, via, to }, ends) {
-  const start = from === null ? [ends.first] : paper.boxes.filter((box) => box.name === from);
-  const goal = to === null ? [ends.last] : paper.boxes.filter((box) => box.name === to);
+  const start = from === null ? [ends.first] : paper.boxes.filter((box) => box.tag === from);
+  const goal = to === null ? [ends.last] : paper.boxes.filter((box) => box.tag === to);
   const pairs = start.flatMap((one) => goal.map((other) => ({ one, other })));
   const far = ({ one, other }) => {
     const right = other.x - one.x;
@@ -113,7 +113,7 @@ function rowsOf(track, room) {
 function laid(track, state) {
   const kinds = {
     nothing: () => inARow([], state),
-    event: () => laidEvent(track.name, state),
+    event: () => laidEvent(track.name, state, track.tag),
     sequence: () => inARow(track.parts.map((part) => laid(part, state)), state),
     choice: () => laidChoice(track.branches, state),
     mixture: () => laidMixture(track.branches, state),
@@ -132,14 +132,14 @@ function columns(text) {
   return Array.from(text).reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e7f ? 2 : 1), 0);
 }
 
-function laidEvent(name, state) {
+function laidEvent(name, state, tag = name) {
   const shown = name.length > 44 ? `${name.slice(0, 43)}…` : name;
   const width = columns(shown) * LETTER + 18;
   const half = BOX / 2;
   return {
     width, up: half, down: half,
     draw(paper, x, y) {
-      paper.boxes.push({ name, x, y, width });
+      paper.boxes.push({ tag, x, y, width });
       paper.put(
         svg(`rect.${state}`, { x, y: y - half, width, height: BOX, rx: 6 }),
         svg(`text.${state}`, { x: x + width / 2, y: y + 0.5 }, svg("title", {}, name), shown),

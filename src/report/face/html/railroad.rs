@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::change::State;
-use crate::order::{Between, Expression, Slice, Times};
+use crate::order::{Between, Expression, Pattern, Slice, Times};
 use crate::report::line::visible;
 
 /// A part of a railroad.
@@ -12,7 +12,7 @@ use crate::report::line::visible;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Track {
     Nothing,
-    Event(String),
+    Event(Pattern),
     Sequence(Vec<Track>),
     Choice(Vec<Branch>),
     /// In any mixture.
@@ -67,7 +67,7 @@ impl Track {
         };
         match order {
             Expression::Nothing => Self::Nothing,
-            Expression::Event(pattern) => Self::Event(pattern.to_string()),
+            Expression::Event(pattern) => Self::Event(pattern.clone()),
             Expression::Sequence(parts) => Self::Sequence(parts.iter().map(Self::of).collect()),
             Expression::Choice(parts) => Self::Choice(kept(parts)),
             Expression::Interleaved(parts) => Self::Interleaved(kept(parts)),
@@ -89,9 +89,11 @@ impl Track {
         };
         match self {
             Self::Nothing => json!({"kind": "nothing"}),
-            Self::Event(name) => {
-                json!({"kind": "event", "name": visible(name)})
-            }
+            Self::Event(pattern) => json!({
+                "kind": "event",
+                "name": visible(&pattern.to_string()),
+                "tag": pattern.tag.as_deref().map(visible),
+            }),
             Self::Sequence(parts) => {
                 let parts: Vec<Value> = parts.iter().map(Self::to_json).collect();
                 json!({"kind": "sequence", "parts": parts})

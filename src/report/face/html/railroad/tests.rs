@@ -8,7 +8,7 @@ fn run_by(side: State, track: &Track) -> Expression {
     };
     match track {
         Track::Nothing => Expression::Nothing,
-        Track::Event(name) => name.parse().expect("an event reads as it is written"),
+        Track::Event(pattern) => Expression::Event(pattern.clone()),
         Track::Sequence(parts) => Expression::sequence(parts.iter().map(|it| run_by(side, it))),
         Track::Choice(parts) => Expression::choice(branches(parts)),
         Track::Interleaved(parts) => Expression::interleaved(branches(parts)),
@@ -66,7 +66,7 @@ fn signs(track: &Track) -> String {
     };
     match track {
         Track::Nothing => "()".to_owned(),
-        Track::Event(name) => name.clone(),
+        Track::Event(pattern) => pattern.to_string(),
         Track::Sequence(parts) => parts.iter().map(signs).collect::<Vec<_>>().join(" "),
         Track::Choice(parts) => branches(parts, "|"),
         Track::Interleaved(parts) => branches(parts, "&"),
