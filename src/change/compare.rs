@@ -133,7 +133,7 @@ impl Promises {
     fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
         let answers = self.traffic.answers(endpoint);
         let first = answers.first()?;
-        Some(Shown { place: first.place.clone(), at: Position::Whole, answers: answers.len() })
+        Some(Shown::new(&first.place, Position::Whole, answers.len()))
     }
 
     /// Whether it knows an endpoint that is like another one in this.

@@ -30,6 +30,14 @@ pub(super) struct Shown {
     pub place: String,
     pub at: Position,
     pub answers: usize,
+    /// The last one that was counted.
+    last: String,
+}
+
+impl Shown {
+    pub(super) fn new(place: &str, at: Position, answers: usize) -> Self {
+        Self { place: place.to_owned(), at, answers, last: place.to_owned() }
+    }
 }
 
 /// Where in an answer.
@@ -87,12 +95,16 @@ impl Draft {
         of(self) == of(other) && self.case == other.case
     }
 
-    /// Notes one more answer that shows it.
+    /// Notes one more answer that shows it; what one answer shows comes together.
     pub(super) fn seen(&mut self, place: &str, at: Position) {
         match &mut self.shown {
             // An answer that shows it twice is one answer.
-            Some(shown) => shown.answers += usize::from(shown.place != place),
-            None => self.shown = Some(Shown { place: place.to_owned(), at, answers: 1 }),
+            Some(shown) if shown.last == place => {}
+            Some(shown) => {
+                shown.answers += 1;
+                place.clone_into(&mut shown.last);
+            }
+            None => self.shown = Some(Shown::new(place, at, 1)),
         }
     }
 

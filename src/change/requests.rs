@@ -72,7 +72,7 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
     draft.possible =
         Some(Possible { text: gain.text(), json_schema: gain.to_json_schema().to_string() });
     let first = answers.iter().find(|answer| answer.asked.is_some())?;
-    draft.shown = Some(Shown { place: first.place.clone(), at: Position::Whole, answers: 1 });
+    draft.shown = Some(Shown::new(&first.place, Position::Whole, 1));
     Some(draft)
 }
 

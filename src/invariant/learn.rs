@@ -102,7 +102,7 @@ impl Learner {
         self.referring.learn(trace, &events);
         for (tag, seen) in &events {
             let hasher = &mut DefaultHasher::new();
-            identity(seen).hash(hasher);
+            (tag, identity(seen)).hash(hasher);
             current.identity = hasher.finish();
             for seen in seen {
                 for tag in [None, Some((*tag).to_owned())] {

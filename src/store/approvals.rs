@@ -38,6 +38,9 @@ pub fn load_approvals(file: &Path) -> Result<Vec<Approval>> {
 ///
 /// If the file cannot be read or written.
 pub fn add_approvals(file: &Path, approvals: &[Approval]) -> Result<()> {
+    if approvals.is_empty() {
+        return Ok(());
+    }
     let mut text = text(file)?;
     for approval in approvals {
         if !text.is_empty() {

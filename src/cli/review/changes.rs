@@ -44,12 +44,15 @@ pub(super) fn review(base: &str, cassettes: &Path, file: &Path, keys: &mut Keys)
     };
     let decisions =
         decide(failing.len(), keys, &TALK, show, |key, at, keys| reasons.ask(key, at, keys));
-    let reasons =
+    let approved =
         failing.iter().zip(&decisions).enumerate().filter_map(|(at, (change, decision))| {
             let reason = reasons.of(at).filter(|_| *decision == Some(Decision::Accepted))?;
             Some(Approval::of(change, reason))
         });
-    store::add_approvals(file, &reasons.collect::<Vec<_>>())?;
+    let approved: Vec<Approval> = approved.collect();
+    if !approved.is_empty() {
+        store::add_approvals(file, &approved)?;
+    }
     Ok(sum_up(&TALK, &decisions))
 }
 
