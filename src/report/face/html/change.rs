@@ -139,7 +139,8 @@ fn order(report: &Report, change: &Change) -> Option<Value> {
         Rule::TagNew => (tag(trace.at), tag(trace.at + 1)),
         _ => (None, tag(trace.at)),
     };
-    let way = json!({"from": name(from), "via": name(via), "to": name(to)});
+    let before = trace.at.checked_sub(2).and_then(tag);
+    let way = json!({"before": name(before), "from": name(from), "via": name(via), "to": name(to)});
     Some(json!({"track": Track::of(promised).to_json(), "way": way}))
 }
 

@@ -65,7 +65,7 @@ function railroad(track, room, said, way = null) {
 }
 
 /** A way from a box to another one, by a new one where it is given. Says where its top and bottom are. */
-function across(paper, { from, via, to }, ends) {
+function across(paper, { before, from, via, to }, ends) {
   const start = from === null ? [ends.first] : paper.boxes.filter((box) => box.tag === from);
   const goal = to === null ? [ends.last] : paper.boxes.filter((box) => box.tag === to);
   const pairs = start.flatMap((one) => goal.map((other) => ({ one, other })));
@@ -73,7 +73,11 @@ function across(paper, { from, via, to }, ends) {
     const right = other.x - one.x;
     return Math.abs(other.y - one.y) * 4 + (right > 0 ? right : 4000 - right);
   };
-  pairs.sort((a, b) => far(a) - far(b));
+  // Where a type of message has several boxes, the way comes from the one behind what was said before.
+  const leads = paper.boxes.filter((box) => box.tag === before);
+  const apart = (lead, one) => Math.abs(one.x - lead.x) + 4 * Math.abs(one.y - lead.y);
+  const led = ({ one }) => (leads.length > 0 ? Math.min(...leads.map((lead) => apart(lead, one))) : 0);
+  pairs.sort((a, b) => led(a) - led(b) || far(a) - far(b));
   if (pairs.length === 0) return { top: 0, bottom: 0 };
   const { one, other } = pairs[0];
   // Forward it goes above the line, back and to the next row below it.
