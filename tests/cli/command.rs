@@ -208,7 +208,7 @@ fn signals_reach_the_command_and_the_recording_is_saved() {
 fn without_a_command_it_serves_until_it_is_told_to_stop() {
     let stage = Stage::new();
     let upstream = server();
-    let arguments = ["record", "--upstream", &upstream.url(), "tape"];
+    let arguments = ["record", "--fresh", "--upstream", &upstream.url(), "tape"];
 
     for signal in [Signal::TERM, Signal::INT] {
         let mut running = Running::start(stage.retape(&arguments));
