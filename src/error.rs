@@ -64,7 +64,6 @@ pub(crate) enum Kind {
     /// `retape.toml` is not as it must be: how.
     Config(&'static str),
     /// There is neither a cassette nor a contract to check.
-    #[cfg(any(feature = "cli", feature = "insta"))]
     NothingToCheck,
     /// There is no accepted contract.
     #[cfg(feature = "cli")]
@@ -74,6 +73,7 @@ pub(crate) enum Kind {
     /// An approval is not as it must be: how.
     Approval { why: &'static str },
     /// No change of a report has this fingerprint.
+    #[cfg(feature = "cli")]
     NoChange { fingerprint: String },
     /// A revision cannot be read through git.
     Revision,
@@ -249,12 +249,12 @@ impl fmt::Display for Kind {
             Self::Rule { text, why } => write!(f, "`{text}` {why}"),
             Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
-            #[cfg(any(feature = "cli", feature = "insta"))]
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),
             #[cfg(feature = "cli")]
             Self::NoContract => f.write_str("no contract was accepted"),
             Self::Contract { why } => write!(f, "not a valid contract: {why}"),
             Self::Approval { why } => write!(f, "not a valid approval: {why}"),
+            #[cfg(feature = "cli")]
             Self::NoChange { fingerprint } => write!(f, "no change has `{fingerprint}`"),
             Self::Revision => f.write_str("cannot read the revision"),
             Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
