@@ -110,6 +110,7 @@ pub mod renew;
 mod replayer;
 pub mod report;
 pub mod rules;
+mod sequence;
 mod server;
 pub mod session;
 pub mod shape;

@@ -23,7 +23,7 @@ const ROWS: [&[&str]; 13] = [
     &["message", "order", "shape", "invariant"],
     &["cassette"],
     &["multipart", "rules"],
-    &["error", "json", "nearest", "percent"],
+    &["error", "json", "nearest", "percent", "sequence"],
 ];
 
 /// The first row below the line.

@@ -30,7 +30,7 @@ mod words;
 pub(crate) use lens::is_span;
 pub(crate) use records::Record;
 pub use renaming::Renaming;
-pub(crate) use sequence::{Step, records};
+pub(crate) use sequence::records;
 pub(crate) use tree::{Field, Kind, Member, Node};
 pub(crate) use view::{Script, View};
 pub(crate) use walk::{elements, members, walk};

@@ -1,9 +1,10 @@
 //! Two recordings side by side, value by value.
 
-use super::sequence::{self, Step};
+use super::sequence;
 use super::view::Script;
 use super::{Field, Kind, Member, Node, Record, Said, View};
 use crate::cassette::Headers;
+use crate::sequence::Step;
 
 /// Walks through two interactions and tells each pair of texts in the same place, the old one first.
 pub(crate) fn walk<'v>(

@@ -82,7 +82,11 @@ impl Coverage {
 }
 
 fn document(file: &Path) -> Result<Document> {
-    let text = fs::read_to_string(file).map_err(|source| Error::io("read file", file, source))?;
+    let text = fs::read_to_string(file).map_err(|source| {
+        Error::io("read file", file, source).with_hint(
+            "name the file of an OpenAPI document; many servers give theirs at `/openapi.json`",
+        )
+    })?;
     Document::parse(&text).map_err(|error| error.at_file(file))
 }
 

@@ -1,9 +1,10 @@
 //! Two JSON values, compared place by place.
 
-use super::align::{Step, align};
+use super::align::align;
 use super::tree::{Kind, Member, Tree};
 use super::{Differences, Mask, Place, Sort, Value};
 use crate::json::Text;
+use crate::sequence::Step;
 
 /// Compares two JSON texts.
 pub(super) fn json(recorded: Text<'_>, asked: Text<'_>, mask: Mask<'_>, found: &mut Differences) {

@@ -6,8 +6,9 @@ use super::announce::announce;
 use super::cuts::{Came, Piece, Source, cut};
 use super::render::Render;
 use super::settle::Settle;
-use crate::alignment::{Record, Script, Step, records};
+use crate::alignment::{Record, Script, records};
 use crate::cassette::{Body, Headers};
+use crate::sequence::Step;
 
 /// A silence of so many milliseconds is what keep-alives are for.
 const SILENCE: u64 = 1000;

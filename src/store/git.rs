@@ -94,6 +94,10 @@ impl Repository {
         if revision.starts_with('-') {
             return Err(Error::new(Kind::Revision).with_hint("a revision begins with no `-`"));
         }
+        self.run(
+            &["rev-parse", "--git-dir"],
+            "a revision is one of a git repository; without one, name two folders: `retape diff OLD NEW`",
+        )?;
         let found =
             self.run(&["rev-parse", "--verify", &format!("{revision}^{{commit}}")], &hint)?;
         Ok(String::from_utf8_lossy(&found).trim().to_owned())

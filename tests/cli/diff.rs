@@ -190,6 +190,19 @@ fn one_run_writes_all_that_a_build_server_wants() {
 }
 
 #[test]
+fn a_revision_where_there_is_no_repository_is_told_as_such() {
+    let stage = stage();
+
+    let (status, _, said) = diff(&stage, &["--base", "HEAD"]);
+
+    assert_eq!(status, Some(2));
+    assert!(
+        said.contains("not a git repository") && said.contains("retape diff OLD NEW"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_cannot_be_compared_is_an_error_that_says_what_to_do() {
     let stage = stage();
     git(&stage, &["init", "-q"]);

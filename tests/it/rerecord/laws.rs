@@ -103,6 +103,8 @@ fn edited(body: &Body, which: usize) -> Option<Body> {
         "true" => "false".to_owned(),
         "false" | "null" => "true".to_owned(),
         text if text.starts_with('"') => format!("\"{} indeed\"", text.trim_matches('"')),
+        // No number begins with a zero that others follow.
+        "0" => "7".to_owned(),
         number => format!("{number}7"),
     };
     let mut from = 0;
