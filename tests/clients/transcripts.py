@@ -4,6 +4,7 @@
     transcripts.py compare SAID EXPECTED [SCENARIO...]
                                            print differences, then the number of transcripts
                                            that are as expected and of those that are not
+    transcripts.py alike LIVE REPLAYED     print differences other than identifiers and times
 
 A run makes up a few values (agent names, otids). Where the server echoed one, the expected
 transcript holds a token such as `<client:otid 2>`; everything else must be equal to the value.
@@ -18,6 +19,11 @@ from pathlib import Path
 from typing import Any
 
 TOKEN = re.compile(r"<client:\w+ \d+>")
+# Times as Letta writes them, for programs and in its prompts.
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\w.:+-]*( [AP]M UTC\+\d{4})?")
+# What a server makes up: a UUID, or letters and digits of which at least one is a digit.
+MADE_UP = re.compile(r"\w*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[A-Za-z_]*\d)\w{8,}")
+NUMBER_OF_TIME = re.compile(r"(_at|_ms|_ns|created|timestamp)$")
 SHOWN_DIFFERENCES = 5
 SHOWN_CHARACTERS = 160
 
@@ -26,6 +32,8 @@ def main() -> int:
     options = _options()
     if options.command == "accept":
         return accept(options.said, options.expected)
+    if options.command == "alike":
+        return alike(options.said, options.expected)
     return compare(options.said, options.expected, options.scenario, options.echoes)
 
 
@@ -33,7 +41,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=["accept", "compare"])
+    parser.add_argument("command", choices=["accept", "compare", "alike"])
     parser.add_argument("said", type=Path, help="folder that the scenario programs wrote")
     parser.add_argument("expected", type=Path, help="folder of expected transcripts")
     parser.add_argument(
@@ -66,6 +74,42 @@ def compare(said: Path, expected: Path, scenarios: list[str], echoes: str) -> in
             _show(name, differences)
     print(len(names) - failed, failed)
     return 1 if failed else 0
+
+
+def alike(live: Path, replayed: Path) -> int:
+    failed = 0
+    for name in sorted(_names(live) | _names(replayed)):
+        if not (live / name).exists() or not (replayed / name).exists():
+            differences = ["said only once"]
+        else:
+            one, other = (json.loads((folder / name).read_text()) for folder in (live, replayed))
+            differences = list(_differences(_named(one["steps"]), _named(other["steps"]), Echoes({})))
+        if differences:
+            failed += 1
+            _show(name, differences)
+    return 1 if failed else 0
+
+
+def _named(steps: Any) -> Any:
+    """The same with `<1>`, `<2>` … for what the server made up, and `<time>` for times."""
+    names: dict[str, str] = {}
+
+    def named(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {
+                key: "<time>"
+                if NUMBER_OF_TIME.search(key) and isinstance(inner, int | float)
+                else named(inner)
+                for key, inner in node.items()
+            }
+        if isinstance(node, list):
+            return [named(inner) for inner in node]
+        if isinstance(node, str):
+            timeless = TIME.sub("<time>", node)
+            return MADE_UP.sub(lambda it: names.setdefault(it[0], f"<{len(names) + 1}>"), timeless)
+        return node
+
+    return named(steps)
 
 
 def _names(folder: Path) -> set[str]:

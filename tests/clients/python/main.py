@@ -1,66 +1,32 @@
 """Runs scenarios through the Python SDK and writes what it said, one JSON file per scenario."""
 
-import argparse
-import json
-import os
-import random
 import sys
-import traceback
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scenarios import SCENARIOS, run
+
+sys.path.append(str(Path(__file__).parents[1]))
+from driver import drive, parser  # noqa: E402
 
 # messages.stream is deprecated in the SDK, and is what most clients still call.
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 
 
 def main() -> int:
-    options = _options()
-    names = options.scenario or list(SCENARIOS)
-    workers = 1
-    if options.parallel:
-        random.shuffle(names)
-        workers = len(names)
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        passed = list(pool.map(lambda name: _passes(name, options), names))
-    return 0 if all(passed) else 1
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder for the transcripts")
-    parser.add_argument("--parallel", action="store_true", help="all at once, in random order")
-    parser.add_argument(
+    options = parser(__doc__, SCENARIOS)
+    options.add_argument(
         "--swapped", action="store_true", help="calls that may come in either order come in the other"
     )
-    parser.add_argument("--direct", action="store_true", help="RETAPE_URL is the server itself")
-    parser.add_argument(
+    options.add_argument(
         "--settle", type=float, default=0, help="seconds a live server needs to close a stream"
     )
-    parser.add_argument("scenario", nargs="*", help="default: all")
-    options = parser.parse_args()
-    if unknown := set(options.scenario) - set(SCENARIOS):
-        parser.error(f"no scenario {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")
-    return options
+    asked = options.parse_args()
 
+    def converse(name: str, url: str) -> dict[str, object]:
+        return run(name, url, asked.settle, asked.swapped)
 
-def _passes(name: str, options: argparse.Namespace) -> bool:
-    try:
-        said = run(name, _base_url(name, options.direct), options.settle, options.swapped)
-    except Exception:
-        print(f"python {name}:\n{traceback.format_exc()}", file=sys.stderr)
-        return False
-    path = options.out / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(said))
-    return True
-
-
-def _base_url(name: str, direct: bool) -> str:
-    url = os.environ["RETAPE_URL"]
-    return url if direct else f"{url}/letta/{name}/-"
+    return drive(asked, SCENARIOS, converse, "letta/")
 
 
 if __name__ == "__main__":
