@@ -40,9 +40,10 @@ pub(super) fn conduct(plan: Plan<'_>) -> Result<Exit> {
     on_runtime(perform(plan))
 }
 
-/// Runs what a subcommand does where bytes move.
+/// Runs what a subcommand does where bytes move. On one thread: to wake another one takes as long as
+/// to answer a request.
 pub(super) fn on_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
-    let runtime = Builder::new_multi_thread().enable_all().worker_threads(2).build();
+    let runtime = Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|source| Error::new(Kind::Io("start threads")).because(source))?;
     let exit = runtime.block_on(work);

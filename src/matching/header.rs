@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::hash::{HEADER, combine, hash_of, member};
-use super::value::{Value, Values};
+use super::value::{Value, Values, hash_of_text};
 use crate::cassette::{Headers, Request};
 use crate::correlate::{Form, Hole, Meaning, Scope, Shapes, identifiers_like, may_mark};
 use crate::rules::Treatment;
@@ -39,12 +39,26 @@ impl Values<'_> {
                 Counted::MediaType => Some(media_type(&text)),
             };
             if let Some(text) = counted {
-                let name = hash_of(&name.to_ascii_lowercase());
+                let name = hash_of(&*lowercase(name));
                 let value = Value::at(member(HEADER, name)).treated(treatment);
-                sum = sum.wrapping_add(combine(&[name, self.text(value, &text)]));
+                let counts = match treatment {
+                    None if text == JSON => hash_of_text(JSON),
+                    _ => self.text(value, &text),
+                };
+                sum = sum.wrapping_add(combine(&[name, counts]));
             }
         }
         sum
+    }
+}
+
+const JSON: &str = "application/json";
+
+/// The name as it is hashed. What comes through hyper is lowercase already.
+fn lowercase(name: &str) -> Cow<'_, str> {
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
     }
 }
 
@@ -86,7 +100,6 @@ fn accepted(text: &str) -> Option<String> {
 
 /// The media type without its parameters. JSON is JSON, whatever it is about.
 fn media_type(text: &str) -> Cow<'static, str> {
-    const JSON: &str = "application/json";
     let essence = essence(text);
     if essence == JSON {
         return JSON.into();
@@ -112,7 +125,7 @@ pub(super) fn marks(headers: &Headers, shapes: &Shapes) -> Vec<Hole> {
     let mut marks = Vec::new();
     for (name, value) in headers.iter().filter(|(name, _)| Meaning::of(name) == Meaning::Mark) {
         let Ok(text) = std::str::from_utf8(value) else { continue };
-        let place = member(HEADER, hash_of(&name.to_ascii_lowercase()));
+        let place = member(HEADER, hash_of(&*lowercase(name)));
         let words = identifiers_like(text, shapes).map(|range| (Scope::Anywhere, &text[range]));
         let mut words: Vec<_> = words.collect();
         if words.is_empty() && may_mark(text) {

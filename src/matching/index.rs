@@ -1,5 +1,6 @@
 //! From a request to the interactions that look like it.
 
+use super::bodies::Bodies;
 use super::groups::{Candidates, Groups};
 use super::hash::{combine, hash_of};
 use super::{Skeleton, writes};
@@ -16,6 +17,7 @@ pub struct Index {
     /// The interactions of a skeleton in which the client used some value in some hole; for skeletons
     /// that several interactions have.
     by_value: Groups,
+    bodies: Bodies,
     entries: Vec<Entry>,
 }
 
@@ -33,7 +35,7 @@ impl Index {
     /// Reads all requests of a cassette once.
     pub fn of(cassette: &Cassette, rules: Rules) -> Self {
         let mut origins = Origins::of(cassette);
-        let skeletons = skeletons(cassette, &mut origins, &rules);
+        let (skeletons, bodies) = skeletons(cassette, &mut origins, &rules);
         let by_skeleton = Groups::of(hashes(&skeletons));
         let several = |skeleton: &Skeleton| {
             by_skeleton.get(skeleton.hash).is_some_and(|found| found.len() > 1)
@@ -56,7 +58,7 @@ impl Index {
             write: writes.get(number).copied().flatten(),
         });
         let entries = entries.collect();
-        Self { origins, rules, by_skeleton, by_value, entries }
+        Self { origins, rules, by_skeleton, by_value, bodies, entries }
     }
 
     /// Who issued which identifier in the cassette.
@@ -76,7 +78,14 @@ impl Index {
 
     /// Reduces a live request to what is compared.
     pub fn skeleton(&self, request: &Request) -> Skeleton {
-        Skeleton::of(request, &self.origins, &self.rules)
+        let body = self.bodies.get(request);
+        Skeleton::with_body(request, &self.origins, &self.rules, body).0
+    }
+
+    /// Whether the body of a request stands in the cassette byte for byte, and is none in which the
+    /// client made something up.
+    pub fn has_body_of(&self, request: &Request) -> bool {
+        self.bodies.get(request).is_some()
     }
 
     /// The client-minted identifiers in the request of an interaction.
@@ -130,18 +139,21 @@ pub(super) fn is_telling(hole: &Hole) -> bool {
     hole.scope.is_lasting() || hole.scope == Scope::Moment
 }
 
-/// The skeletons of all requests. Where some have holes that are told by their place only, it is found
-/// out who issued such values, which takes a closer look at all answers.
-fn skeletons(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> Vec<Skeleton> {
+/// The skeletons of all requests, and the bodies without a hole. Where some have holes that are told by
+/// their place only, it is found out who issued such values, which takes a closer look at all answers.
+fn skeletons(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> (Vec<Skeleton>, Bodies) {
     let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
-    let mut skeletons: Vec<Skeleton> =
-        requests().map(|request| Skeleton::of(request, origins, rules)).collect();
+    let read = requests().map(|request| Skeleton::with_body(request, origins, rules, None));
+    let (mut skeletons, counted): (Vec<Skeleton>, Vec<u64>) = read.unzip();
+    let is_whole = |(at, _): &(usize, _)| skeletons[*at].holes.is_empty();
+    let whole = requests().zip(counted).enumerate().filter(is_whole);
+    let bodies = Bodies::of(whole.map(|(_, counted)| counted));
     let placed = |skeleton: &Skeleton| {
         let mut holes = skeleton.holes.iter().chain(&skeleton.marks);
         holes.any(|hole| hole.scope != Scope::Anywhere)
     };
     if !skeletons.iter().any(placed) {
-        return skeletons;
+        return (skeletons, bodies);
     }
     let holes = skeletons.iter().flat_map(|skeleton| &skeleton.holes);
     let words = holes.filter(|hole| !rules.is_empty() && hole.scope == Scope::Word);
@@ -152,7 +164,7 @@ fn skeletons(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> Vec<S
             *skeleton = Skeleton::of(request, origins, rules);
         }
     }
-    skeletons
+    (skeletons, bodies)
 }
 
 /// The values in a request that its client made up as far as their places tell.

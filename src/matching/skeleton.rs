@@ -29,19 +29,30 @@ impl Skeleton {
     /// Reduces a request, given what the server issued in the cassette that it may match, and what
     /// rules say.
     pub fn of(request: &Request, origins: &Origins, rules: &Rules) -> Self {
+        Self::with_body(request, origins, rules, None).0
+    }
+
+    /// The same where what counts of the body may be known already. Gives that as well.
+    pub(super) fn with_body(
+        request: &Request,
+        origins: &Origins,
+        rules: &Rules,
+        body: Option<u64>,
+    ) -> (Self, u64) {
         let mut values = Values { origins, rules, holes: Vec::new() };
+        let body = body.unwrap_or_else(|| values.body(request));
         let hash = combine(&[
             hash_of(&request.method),
             values.path(request.path_only()),
             values.query(request.query().unwrap_or("")),
             values.headers(request),
-            values.body(request),
+            body,
         ]);
         let mut holes = values.holes;
         holes.sort_by_key(|hole| hole.place);
         let attempt = header::attempt(&request.headers);
         let marks = header::marks(&request.headers, origins.shapes());
-        Self { hash, holes, marks, attempt }
+        (Self { hash, holes, marks, attempt }, body)
     }
 }
 

@@ -22,7 +22,7 @@ use super::tee::{Answered, Rewritten};
 use super::upstream::{Outgoing, Patience, Upstream};
 use crate::cassette;
 use crate::server::{
-    ADDRESSES, Answer, Flushed, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
+    ADDRESSES, Answer, AnswerBody, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
     may_hold_origins, may_name_us,
 };
 
@@ -181,7 +181,7 @@ fn announced_again(mut head: http::response::Parts, body: Came<Rewritten<Answere
         Came::Cut(bytes) => Response::from_parts(head, cut_after(bytes)),
         Came::Slowly(body) => {
             head.headers.remove(CONTENT_LENGTH);
-            Response::from_parts(head, Flushed::new(body).boxed_unsync())
+            Response::from_parts(head, AnswerBody::streamed(body))
         }
     }
 }

@@ -8,14 +8,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Version;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
 use super::take::Take;
 use super::upstream::Patience;
 use crate::cassette::End;
-use crate::server::{AnswerBody, Cut, Flushed, Rewriter};
+use crate::server::{AnswerBody, Cut, Rewriter};
 
 /// Writes what was noted so far.
 fn write(take: Option<&Arc<Take>>) {
@@ -65,7 +64,7 @@ impl Answered {
     /// A body that is passed on as it comes, behind its head.
     pub(super) fn streamed(self) -> AnswerBody {
         write(self.source.as_ref().and_then(|source| source.take.as_ref()));
-        Flushed::new(self).boxed_unsync()
+        AnswerBody::streamed(self)
     }
 }
 
@@ -199,7 +198,7 @@ impl Rewritten<Answered> {
     /// A body that is passed on as it comes, behind its head.
     pub(super) fn streamed(self) -> AnswerBody {
         write(self.inner.source.as_ref().and_then(|source| source.take.as_ref()));
-        Flushed::new(self).boxed_unsync()
+        AnswerBody::streamed(self)
     }
 }
 

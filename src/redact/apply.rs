@@ -17,12 +17,19 @@ pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut 
 
 /// Applies the rules to a request and gives what they found.
 pub(super) fn rules(redactor: &Redactor, request: &mut Request) -> Secrets {
+    let mut own = rules_of_head(redactor, request);
+    let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
+    let content_type = content_type(&request.headers);
+    edit_request_body(request, |text| body::find(text, content_type.as_deref(), &mut notes));
+    own
+}
+
+/// Applies the rules to all of a request but its body, and gives what they found.
+pub(super) fn rules_of_head(redactor: &Redactor, request: &mut Request) -> Secrets {
     let mut own = Secrets::default();
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     edit_text(&mut request.path, |text| target(text, &mut notes));
     header::redact(&mut request.headers, &mut notes);
-    let content_type = content_type(&request.headers);
-    edit_request_body(request, |text| body::find(text, content_type.as_deref(), &mut notes));
     own
 }
 

@@ -22,6 +22,16 @@ impl Memory {
     /// Takes the secrets out of a request and remembers them.
     pub fn redact(&self, redactor: &Redactor, request: &mut Request) {
         let own = apply::rules(redactor, request);
+        self.remember(redactor, request, own);
+    }
+
+    /// The same for a request whose body stands in a cassette, where no rule finds anything any more.
+    pub fn redact_around_body(&self, redactor: &Redactor, request: &mut Request) {
+        let own = apply::rules_of_head(redactor, request);
+        self.remember(redactor, request, own);
+    }
+
+    fn remember(&self, redactor: &Redactor, request: &mut Request, own: Secrets) {
         let searcher = {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if !known.secrets.covers(&own) {

@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use http_body_util::BodyExt as _;
 use hyper::ext::ReasonPhrase;
 
 use super::body::{Ending, Played};
@@ -12,7 +11,7 @@ use super::pace::Clock;
 use crate::cassette::{self, Body, Chunk, End, Headers, Interaction, Outcome};
 use crate::correlate::{Echo, Origins, Renamed, Scope};
 use crate::server::{
-    ADDRESSES, Answer, Flushed, Place, Rewriter, announced, full, may_hold, may_hold_origins,
+    ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins,
     no_answer,
 };
 
@@ -148,12 +147,7 @@ impl Prepared {
     }
 
     /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.
-    fn framed(
-        &self,
-        headers: &HeaderMap,
-        body: &Body,
-        wanted: &Wanted<'_>,
-    ) -> crate::server::AnswerBody {
+    fn framed(&self, headers: &HeaderMap, body: &Body, wanted: &Wanted<'_>) -> AnswerBody {
         let timed = match body {
             Body::Whole(bytes) if self.in_one => return full(bytes.clone()),
             Body::Whole(bytes) => vec![(None, bytes.clone())],
@@ -170,7 +164,7 @@ impl Prepared {
             Some(length) => played.with_length(length),
             None => played,
         };
-        Flushed::new(played).boxed_unsync()
+        AnswerBody::streamed(played)
     }
 }
 

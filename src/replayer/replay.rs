@@ -230,11 +230,16 @@ impl Replayer {
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
-        let ours = may_name_us(&head.headers).then(|| inward(&body)).flatten();
-        let body = ours.unwrap_or(body);
         let method = head.method.as_str().to_owned();
         let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
-        self.memory.redact(&self.recorded.redactor, &mut asked);
+        let Recorded { index, redactor, .. } = &*self.recorded;
+        if index.has_body_of(&asked) {
+            self.memory.redact_around_body(redactor, &mut asked);
+            return asked;
+        }
+        let ours = may_name_us(&head.headers).then(|| inward(&asked.body)).flatten();
+        asked.body = ours.unwrap_or(asked.body);
+        self.memory.redact(redactor, &mut asked);
         asked
     }
 

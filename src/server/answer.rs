@@ -16,7 +16,51 @@ use crate::cassette::End;
 pub type Answer = Response<AnswerBody>;
 
 /// A body that may stream, and may be cut short on purpose.
-pub type AnswerBody = UnsyncBoxBody<Bytes, Cut>;
+#[derive(Debug)]
+pub struct AnswerBody(Form);
+
+#[derive(Debug)]
+enum Form {
+    /// In one piece: most are, and need no place of their own in memory.
+    Full(Full<Bytes>),
+    Streamed(UnsyncBoxBody<Bytes, Cut>),
+}
+
+impl AnswerBody {
+    /// A body that comes in pieces.
+    pub fn streamed(body: impl Body<Data = Bytes, Error = Cut> + Send + Unpin + 'static) -> Self {
+        Self(Form::Streamed(Flushed { inner: body, cut: false }.boxed_unsync()))
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match &mut self.0 {
+            Form::Full(body) => Pin::new(body).poll_frame(context).map_err(|never| match never {}),
+            Form::Streamed(body) => Pin::new(body).poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Form::Full(body) => body.is_end_stream(),
+            Form::Streamed(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Form::Full(body) => body.size_hint(),
+            Form::Streamed(body) => body.size_hint(),
+        }
+    }
+}
 
 /// The body ends here although it was not complete: the connection is closed without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +76,12 @@ impl std::error::Error for Cut {}
 
 /// A body in one piece, with its length announced.
 pub fn full(bytes: impl Into<Bytes>) -> AnswerBody {
-    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+    AnswerBody(Form::Full(Full::new(bytes.into())))
 }
 
 /// These bytes, and then the connection is cut.
 pub fn cut_after(bytes: Bytes) -> AnswerBody {
-    Flushed::new(CutAfter(Some(bytes))).boxed_unsync()
+    AnswerBody::streamed(CutAfter(Some(bytes)))
 }
 
 struct CutAfter(Option<Bytes>);
@@ -56,17 +100,9 @@ impl Body for CutAfter {
 
 /// A body that lets hyper send what it has before it is cut: an error that follows a piece at once
 /// would close the connection with the piece unsent.
-#[derive(Debug)]
-pub struct Flushed<B> {
+struct Flushed<B> {
     inner: B,
     cut: bool,
-}
-
-impl<B> Flushed<B> {
-    /// Wraps a body that may be cut.
-    pub fn new(inner: B) -> Self {
-        Self { inner, cut: false }
-    }
 }
 
 impl<B: Body<Data = Bytes, Error = Cut> + Unpin> Body for Flushed<B> {

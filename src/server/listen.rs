@@ -148,6 +148,7 @@ async fn serve<H: Handler>(
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
+        biased;
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.
         _ = connection.as_mut() => return,

@@ -7,7 +7,7 @@ mod origin;
 mod place;
 
 pub use address::Address;
-pub use answer::{Answer, AnswerBody, Cut, Flushed, OURS, cut_after, full, no_answer, problem};
+pub use answer::{Answer, AnswerBody, Cut, OURS, cut_after, full, no_answer, problem};
 pub use listen::{FieldNames, Handler, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_name_us,

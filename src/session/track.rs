@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 
 use super::settings::{Settings, no_upstream};
 use crate::cassette::{Cassette, End, Name};
@@ -106,6 +106,19 @@ fn abandoned() -> Answer {
     no_answer(End::ClientClosed, "the client left before its request was complete")
 }
 
-async fn read(body: Incoming) -> Option<Bytes> {
-    Some(body.collect().await.ok()?.to_bytes())
+/// The whole body, if the client sends all of it. Most are over with their first piece.
+async fn read(mut body: Incoming) -> Option<Bytes> {
+    if body.is_end_stream() {
+        return Some(Bytes::new());
+    }
+    let first = match body.frame().await {
+        Some(frame) => frame.ok()?.into_data().unwrap_or_default(),
+        None => Bytes::new(),
+    };
+    if body.is_end_stream() {
+        return Some(first);
+    }
+    let mut all = BytesMut::from(first);
+    all.extend_from_slice(&body.collect().await.ok()?.to_bytes());
+    Some(all.freeze())
 }

@@ -8,15 +8,14 @@ use bytes::Bytes;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http_body::{Body, Frame};
-use http_body_util::BodyExt as _;
 use tokio::time::{Interval, interval};
 
-use crate::server::{Answer, Cut};
+use crate::server::{Answer, AnswerBody, Cut};
 
 /// Streams events as `text/event-stream`, one after the other.
 pub(super) fn answer(events: Vec<String>, pause: Duration) -> Answer {
     let body = Events { waiting: events.into_iter(), clock: interval(pause) };
-    let mut answer = Response::new(body.boxed_unsync());
+    let mut answer = Response::new(AnswerBody::streamed(body));
     let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
     answer.headers_mut().insert(CONTENT_TYPE, kind);
     answer
