@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, Shown};
-use super::report::{CaseEdges, Change, ContractPair, Edge, Part, Report, Side, State, Verdict};
+use super::report::{CaseEdges, ContractPair, Edge, Part, Report, Side, State, Verdict};
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::{cassettes, kinds, orders, parallel, promised_orders, requests, ties};
@@ -55,17 +55,16 @@ pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
         );
         contracts.extend(pair(endpoint, was.all.get(endpoint), is.all.get(endpoint)));
     }
-    changes.sort_by(|one: &Change, other| {
-        (one.verdict, &one.place, one.rule).cmp(&(other.verdict, &other.place, other.rule))
-    });
-    Report {
+    let mut report = Report {
         old: was.side(old),
         new: is.side(new),
         changes,
         contracts,
         cassettes,
         stale: Vec::new(),
-    }
+    };
+    report.sort();
+    report
 }
 
 /// What is promised on one side.

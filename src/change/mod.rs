@@ -15,6 +15,7 @@ mod compare;
 mod draft;
 mod exchange;
 mod kinds;
+mod new_fields;
 mod orders;
 mod parallel;
 mod promised_orders;

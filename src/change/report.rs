@@ -326,6 +326,13 @@ impl Report {
         self.changes.iter().filter(|change| change.approved.is_some()).count()
     }
 
+    /// Puts the worst changes first.
+    pub(super) fn sort(&mut self) {
+        self.changes.sort_by(|one, other| {
+            (one.verdict, &one.place, one.rule).cmp(&(other.verdict, &other.place, other.rule))
+        });
+    }
+
     /// The changes of a verdict that are not approved.
     pub fn of(&self, verdict: Verdict) -> impl Iterator<Item = &Change> {
         let is = move |change: &&Change| change.verdict == verdict && change.approved.is_none();

@@ -1,6 +1,7 @@
 //! What changed in what values look like.
 
 use super::draft::{Draft, Position};
+use super::new_fields::TOLERANT;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::words::{at, cut};
@@ -79,21 +80,31 @@ fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
         let just_this = broken
             .iter()
             .find(|(violations, json)| violations.iter().any(|it| shows(gain, it, json)));
-        match just_this.or(broken.first()) {
-            Some((_, json)) => {
-                draft.example = (json.len() <= LONGEST).then(|| json.clone());
-                draft.why = "no recording shows it; the example keeps the new contract and breaks \
-                             the old one"
-                    .to_owned();
-            }
-            None => {
-                draft.verdict = Verdict::Unproven;
-                draft.why = "no recording shows it, and no value was found that only the new \
-                             contract allows"
-                    .to_owned();
-            }
+        let just_this = just_this.map(|(_, json)| json);
+        match draft.verdict {
+            Verdict::Compatible => draft.example = just_this.and_then(|it| short(it)),
+            _ => prove(draft, just_this.or(broken.first().map(|(_, json)| json))),
         }
     }
+}
+
+/// What a value that is made up proves.
+fn prove(draft: &mut Draft, example: Option<&String>) {
+    draft.why = match example {
+        Some(_) => {
+            "no recording shows it; the example keeps the new contract and breaks the old one"
+        }
+        None => {
+            draft.verdict = Verdict::Unproven;
+            "no recording shows it, and no value was found that only the new contract allows"
+        }
+    }
+    .to_owned();
+    draft.example = example.and_then(|it| short(it));
+}
+
+fn short(example: &str) -> Option<String> {
+    (example.len() <= LONGEST).then(|| example.to_owned())
 }
 
 fn of_gain(part: Part, gain: &Gain) -> Draft {
@@ -103,6 +114,13 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
     let (rule, key, what) = match &gain.what {
         Gained::Missing => (Rule::FieldMissing, String::new(), format!("{name} can be missing")),
         Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: `{shown}`")),
+        Gained::Fields => {
+            (Rule::FieldNew, "…".to_owned(), format!("{name} can have fields of other names"))
+        }
+        Gained::Member => {
+            let what = format!("{name} is a member of a name that none had: `{shown}`");
+            (Rule::ShapeWider, String::new(), what)
+        }
         Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`")),
         Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Format(format) => {
@@ -120,7 +138,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             (Rule::ShapeWider, String::new(), format!("{name} can be more than it could"))
         }
     };
-    Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(key).possible(gain)
+    judged(rule, part, what).at(path).keyed(key).possible(gain)
 }
 
 /// What a recording shows that the comparison of the shapes has not told by the same place.
@@ -131,12 +149,22 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
     let (rule, what) = match violation.fault {
         Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
         Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
+        Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
         Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not `{expected}`")),
         Fault::Value | Fault::NotJson => {
             (Rule::TypeNew, format!("{name} is not `{expected}` any more"))
         }
     };
-    Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(expected)
+    judged(rule, part, what).at(path).keyed(expected)
+}
+
+/// Clients read the fields that they know, unless [`Report::new_fields`](super::Report::new_fields) says
+/// otherwise.
+fn judged(rule: Rule, part: Part, what: String) -> Draft {
+    match rule {
+        Rule::FieldNew => Draft::new(rule, Verdict::Compatible, part, what).because(TOLERANT),
+        _ => Draft::new(rule, Verdict::Breaking, part, what),
+    }
 }
 
 /// Whether a recorded value that breaks the old shape shows just this.
@@ -145,7 +173,9 @@ fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
         return false;
     }
     match (&gain.what, violation.fault) {
-        (Gained::Missing, Fault::Missing) | (Gained::Field, Fault::Unknown) => true,
+        (Gained::Missing, Fault::Missing)
+        | (Gained::Field, Fault::Unknown)
+        | (Gained::Member, Fault::Name) => true,
         (Gained::Wider, _) => true,
         (Gained::Kind(_, value), Fault::Branch) => {
             found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)

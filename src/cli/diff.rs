@@ -10,6 +10,7 @@ use crate::cassette::Name;
 use crate::change::{self, Approval, Known, Report};
 use crate::error::{Error, Kind, Result};
 use crate::report::{self, Colour, Face};
+use crate::rules::NewFields;
 use crate::store::{self, Side};
 
 /// Tell what changed in what the server promises, and whether that breaks a client
@@ -54,6 +55,11 @@ pub(super) struct Diff {
     /// repeated
     #[arg(long, value_name = "FILE", value_parser = output)]
     output: Vec<Output>,
+
+    /// What a field that is new in an answer means: compatible or breaking; else what `[diff]` in the
+    /// nearest retape.toml above the cassettes says, or compatible
+    #[arg(long, value_name = "VERDICT")]
+    new_fields: Option<NewFields>,
 
     /// Approve the change with this fingerprint; may be repeated
     #[arg(long, value_name = "FINGERPRINT", requires = "reason")]
@@ -103,7 +109,7 @@ impl Named {
 impl Diff {
     pub(super) fn run(self) -> Result<Exit> {
         let (old, new) = self.sides()?;
-        let mut report = change::compare(old.known(), new.known());
+        let mut report = compared(&old, &new, self.new_fields)?;
         let file = self.approvals.as_deref().map(absolute);
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
         self.note_approvals(&report, &file)?;
@@ -153,7 +159,18 @@ impl Diff {
 pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
     let old = revision(base, cassettes)?;
     let new = side(cassettes, &name_of(cassettes))?;
-    Ok(change::compare(old.known(), new.known()))
+    compared(&old, &new, None)
+}
+
+/// What changed, judged as the configuration of the new side says.
+fn compared(old: &Named, new: &Named, new_fields: Option<NewFields>) -> Result<Report> {
+    let configured = match new_fields {
+        Some(said) => said,
+        None => store::find_config(&absolute(Path::new(&new.path)))?.new_fields(),
+    };
+    let mut report = change::compare(old.known(), new.known());
+    report.new_fields(configured);
+    Ok(report)
 }
 
 fn revision(revision: &str, cassettes: &Path) -> Result<Named> {

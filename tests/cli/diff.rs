@@ -190,6 +190,32 @@ fn one_run_writes_all_that_a_build_server_wants() {
 }
 
 #[test]
+fn a_new_field_breaks_only_clients_that_refuse_what_they_do_not_know() {
+    let stage = stage();
+    let known = r#""message_type": "assistant_message""#;
+    for name in NAMES {
+        let whole = stage.read(&format!("old/{name}.json"));
+        let more = whole.replace(known, &format!("{known}, \"language\": \"en\""));
+        stage.write(&format!("new/{name}.json"), &more);
+    }
+
+    let (status, tolerant, _) = diff(&stage, &["old", "new"]);
+    assert_eq!(status, Some(0), "{tolerant}");
+    assert!(tolerant.starts_with("nothing that breaks a client: "), "{tolerant}");
+    assert!(tolerant.contains("compatible field-new"), "{tolerant}");
+
+    let (status, strict, _) = diff(&stage, &["old", "new", "--new-fields", "breaking"]);
+    assert_eq!(status, Some(1), "{strict}");
+    stage.write("retape.toml", "[diff]\nnew-fields = \"breaking\"\n");
+    assert_eq!(diff(&stage, &["old", "new"]), (Some(1), strict, String::new()));
+    let back = ["old", "new", "--new-fields", "compatible"];
+    assert_eq!(diff(&stage, &back), (Some(0), tolerant, String::new()));
+    let (status, _, said) = diff(&stage, &["old", "new", "--new-fields", "breakin"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("did you mean `breaking`?"), "{said}");
+}
+
+#[test]
 fn a_revision_where_there_is_no_repository_is_told_as_such() {
     let stage = stage();
 

@@ -70,7 +70,9 @@ fn changes(folder: &Path, accepted: &[Contract]) -> Result<Vec<Change>> {
     let cassettes = snapshot::load(folder)?;
     let old = Known { name: "accepted", path: "", cassettes: &[], accepted };
     let new = Known { name: "recorded", path: "", cassettes: &cassettes, accepted };
-    Ok(change::compare(old, new).changes)
+    let mut report = change::compare(old, new);
+    report.new_fields(store::find_config(folder)?.new_fields());
+    Ok(report.changes)
 }
 
 /// Those about one contract; it says nothing of requests.
