@@ -1,8 +1,11 @@
 //! A change while it is found.
 
+use std::collections::BTreeSet;
+
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
 use crate::contract::Endpoint;
+use crate::order::Neighbours;
 use crate::shape::Gain;
 
 /// A change at an endpoint, before it has a fingerprint and before its witness was looked up.
@@ -18,6 +21,8 @@ pub(super) struct Draft {
     pub what: String,
     pub why: String,
     pub trace: Option<NewTrace>,
+    /// Neighbours that are not seen any more because of it.
+    pub lost: BTreeSet<Neighbours>,
     pub possible: Option<Possible>,
     pub example: Option<String>,
     pub shown: Option<Shown>,
@@ -62,6 +67,7 @@ impl Draft {
             what,
             why: String::new(),
             trace: None,
+            lost: BTreeSet::new(),
             possible: None,
             example: None,
             shown: None,

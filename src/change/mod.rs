@@ -23,6 +23,7 @@ mod report;
 mod requests;
 mod rule;
 mod shapes;
+mod swap;
 mod ties;
 mod words;
 

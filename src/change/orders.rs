@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::draft::{Draft, Position};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
+use super::swap::swapped;
 use super::words::either;
 use crate::contract::{Answer, Case, Orders};
 use crate::order::{Deviation, Event, Explanation, Fault, Next};
@@ -73,6 +74,15 @@ pub(super) fn deviations(
         return;
     }
     let explanation = case.order.explain(&trace.events, None);
+    let swapped = swapped(case, &explanation, trace);
+    let is_told = !swapped.is_empty();
+    for (mut draft, at) in swapped {
+        draft.case = case_name(case);
+        add(drafts, draft, seen, at);
+    }
+    if is_told {
+        return;
+    }
     for deviation in together(&explanation) {
         let mut draft = of_deviation(orders, &explanation, &deviation, &trace.events);
         if draft.rule != Rule::TagNew {
@@ -110,6 +120,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usi
         drafts.len() - 1
     });
     let known = &mut drafts[number];
+    known.lost.extend(draft.lost.iter().cloned());
     let length = |draft: &Draft| draft.trace.as_ref().map_or(usize::MAX, |it| it.tags.len());
     if length(&draft) < length(known) {
         known.trace = draft.trace;

@@ -32,7 +32,8 @@ pub(super) fn changes(
                     promised.into_iter().filter(|draft| !is_known(draft)).map(unseen).collect();
                 drafts.extend(unseen);
             }
-            drafts.extend(gone(old, new));
+            let gone = gone(old, new, &drafts);
+            drafts.extend(gone);
         }
         (None, Some(_)) => drafts.extend(first(answers)),
         (_, None) => {}
@@ -141,9 +142,14 @@ fn unknown(before: &Case) -> Draft {
 }
 
 /// What is not seen any more: types of messages, neighbours, and kinds of requests.
-fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
+fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
     let (were, are) = (tags(old), tags(new));
     let mut drafts: Vec<Draft> = were.difference(&are).map(tag_gone).collect();
+    // What changed places is not where it was: that is told.
+    let is_told = |case: &Case, pair: &Neighbours| {
+        let name = case_name(case);
+        told.iter().any(|draft| draft.case == name && draft.lost.contains(pair))
+    };
     for case in &old.cases {
         match new.cases.iter().find(|other| other.when == case.when) {
             None if !new.cases.iter().any(|other| may_be_one(other, case)) => {
@@ -157,6 +163,7 @@ fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
                 let lost: BTreeSet<&Neighbours> = lost
                     .difference(&kept)
                     .filter(|(from, to)| is_kept(from) && is_kept(to))
+                    .filter(|pair| !is_told(case, pair))
                     .collect();
                 drafts.extend(next_gone(case, &lost));
             }

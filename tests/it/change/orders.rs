@@ -63,12 +63,64 @@ fn a_new_type_of_message_is_one_change() {
 
 #[test]
 fn another_beginning_and_another_follower_are_told() {
+    check("a b", "a b | b a", &["breaking order-swapped: `b` comes before `a`, which came first"]);
+}
+
+#[test]
+fn messages_that_changed_places_are_one_change() {
+    let old = "thought* answer question* stop usage done";
     check(
-        "a b",
-        "a b | b a",
+        old,
+        "thought* answer question* usage stop done",
+        &["breaking order-swapped: `usage` comes before `stop`, which came first"],
+    );
+    let report = compared(&stream(old), &stream("thought* answer question* usage stop done"));
+    let change = report.changes[0].trace.as_ref().unwrap();
+    assert_eq!(change.tags, ["answer", "usage", "stop", "done"]);
+    assert_eq!((change.at, change.expected.as_slice()), (1, &["stop".to_owned()][..]));
+
+    check(
+        "a b c d e",
+        "a d b c e",
+        &["breaking order-swapped: `d` comes before `b`; it came after `c`"],
+    );
+    check(
+        "a b c d e",
+        "a c d b e",
+        &["breaking order-swapped: `b` comes after `d`; it came before `c`"],
+    );
+    check("a b c", "a c b", &["breaking order-swapped: `c` comes before `b`, which came first"]);
+    check(
+        "(a b)+ c",
+        "(b a)+ c",
+        &["breaking order-swapped: `b` comes before `a`, which came first"],
+    );
+}
+
+#[test]
+fn what_changed_places_hides_nothing_else() {
+    let swapped = "breaking order-swapped: `c` comes before `b`, which came first";
+    check(
+        "a b c d",
+        "a c b x d",
         &[
-            "breaking order-end-new: the stream ends after `a` with no `b`",
-            "breaking order-start-new: the stream begins with `b`, where `a` was promised",
+            "breaking order-next-new: `c` comes after `a`, where `b` was promised",
+            "breaking tag-new: `x` is a new type of message, first after `b`",
+            "trim order-next-gone: not seen any more: `b` after `a`, `c` after `b`, `d` after `c`",
+        ],
+    );
+    check("a b c? d", "a c b d", &[swapped]);
+    check(
+        "a b c d",
+        "a c b d | a d",
+        &["breaking order-missing: `d` comes after `a` with no `b` between", swapped],
+    );
+    check(
+        "a b c d",
+        "a (c b)? b c d",
+        &[
+            "breaking order-next-new: `c` comes after `a`, where `b` was promised",
+            "breaking order-next-new: `b` comes after `b`, where `c` was promised",
         ],
     );
 }
@@ -169,5 +221,24 @@ proptest! {
         prop_assert_ne!(&gains, &Gains::Unknown, "{}\n{}", old, new);
         prop_assert_eq!(report.fails(), gains != Gains::Nothing, "{}\n{}", old, new);
         prop_assert!(!report.fails() || report.count(Verdict::Breaking) > 0);
+    }
+
+    #[test]
+    fn what_follows_newly_is_named(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let (old, new) = (any_order(&mut random), any_order(&mut random));
+        let report = compared(&stream(&old.to_string()), &stream(&new.to_string()));
+        let failing: Vec<&str> =
+            report.of(Verdict::Breaking).map(|change| change.what.as_str()).collect();
+        for (from, to) in new.neighbours().difference(&old.neighbours()) {
+            let names: Vec<String> =
+                from.iter().chain(to).map(|tag| format!("`{tag}`")).collect();
+            if names.is_empty() {
+                // An empty stream has no names.
+                continue;
+            }
+            let is_named = failing.iter().any(|what| names.iter().any(|name| what.contains(name)));
+            prop_assert!(is_named, "{:?}\n{}\n{}\n{:?}", (from, to), old, new, failing);
+        }
     }
 }
