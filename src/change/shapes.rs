@@ -4,7 +4,7 @@ use super::draft::{Draft, Position};
 use super::new_fields::TOLERANT;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use super::words::{at, cut};
+use super::words::{at, cut, one_of};
 use crate::json::Text;
 use crate::shape::{Difference, Fault, Gain, Gained, Schema, Violation};
 
@@ -26,6 +26,30 @@ pub(super) enum Basis {
     Learned,
 }
 
+/// Values that were seen, each once, in the order in which they came.
+#[derive(Debug, Clone, Default)]
+struct Said(Vec<String>);
+
+/// So many of them are named.
+const NAMED: usize = 3;
+
+impl Said {
+    fn extend(&mut self, value: Option<String>) {
+        self.0.extend(value.filter(|value| !self.0.contains(value)));
+    }
+
+    /// `, such as "max_tokens"`.
+    fn words(&self) -> String {
+        let named: Vec<String> =
+            self.0.iter().take(NAMED).map(|value| format!("`{}`", cut(value))).collect();
+        match (named.is_empty(), self.0.len() > NAMED) {
+            (true, _) => String::new(),
+            (false, false) => format!(", such as {}", named.join(" and ")),
+            (false, true) => format!(", such as {} and others", named.join(", ")),
+        }
+    }
+}
+
 /// A longer example shows nobody anything.
 const LONGEST: usize = 10_000;
 
@@ -40,14 +64,21 @@ pub(super) fn changes(
     let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
     let mut drafts: Vec<Draft> = gains.iter().map(|gain| of_gain(part, gain)).collect();
     let mut others: Vec<Draft> = Vec::new();
+    let mut said = vec![Said::default(); gains.len()];
     for value in values {
         for violation in old.accepts(value.json) {
             let is_shown = |gain: &Gain| shows(gain, &violation, value.json);
             match gains.iter().position(is_shown) {
-                Some(number) => drafts[number].seen(value.place, value.at),
+                Some(number) => {
+                    drafts[number].seen(value.place, value.at);
+                    said[number].extend(found(value.json, &violation.pointer));
+                }
                 None => note(&mut others, of_violation(part, &violation), value),
             }
         }
+    }
+    for (draft, said) in drafts.iter_mut().zip(&said).filter(|(it, _)| it.rule == Rule::FormatNew) {
+        draft.what.push_str(&said.words());
     }
     match basis {
         Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
@@ -216,6 +247,13 @@ fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
             Difference::Narrowed(gone) if basis == Basis::Accepted || !gone.is_text() => {
                 let shown = cut(&gone.to_text());
                 (Rule::TypeGone, gone.kind(), format!("{name} is never `{shown}` any more"))
+            }
+            Difference::Confined(now) if basis == Basis::Accepted => {
+                let what = format!("{name} is always {} now", one_of(&now.to_text()));
+                (Rule::ValueGone, "others".to_owned(), what)
+            }
+            Difference::FormatGained(now) if basis == Basis::Accepted => {
+                (Rule::ValueGone, "others".to_owned(), format!("{name} is always `{now}` now"))
             }
             Difference::ValueRemoved(value) => {
                 (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))

@@ -91,6 +91,28 @@ fn a_value_that_only_the_new_recordings_have_is_found_there() {
 }
 
 #[test]
+fn a_choice_that_became_free_text_names_what_was_seen() {
+    let answers = |others: &[&str]| {
+        let all = (0..40).map(|number| {
+            let known = ["on", "off"][number % 2];
+            let word = others.get(number).copied().unwrap_or(known);
+            exchange("/state", ASKED, 200, &[&format!(r#"{{"status":"{word}"}}"#)])
+        });
+        all.collect::<Vec<_>>()
+    };
+
+    let seen = ["on", "not on", "not off", "not off"];
+    let report = compared(&side(answers(&[])), &side(answers(&seen)));
+
+    assert_eq!(
+        told(&report),
+        [r#"breaking format-new: `status` can be any text, such as `"not on"` and `"not off"`"#]
+    );
+    let witnesses = report.changes[0].witnesses.as_ref().unwrap();
+    assert_eq!((witnesses.interaction, witnesses.answers), (2, 3));
+}
+
+#[test]
 fn a_field_that_is_gone_breaks_and_one_that_was_optional_does_not() {
     let with = |body: &str| exchange("/state", ASKED, 200, &[body]);
 
