@@ -167,7 +167,7 @@ fn at_endpoint(old: &Promise, new: &Promise, [before, answers]: [&[Answer]; 2]) 
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(kinds::changes(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(requests::changes(before, answers));
-    one_tag_each(drafts)
+    one_for_all_cases(one_tag_each(drafts))
 }
 
 fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
@@ -197,6 +197,17 @@ fn one_tag_each(drafts: Vec<Draft>) -> Vec<Draft> {
         match kept.iter_mut().find(same) {
             Some(other) => other.possible = other.possible.take().or(draft.possible),
             None => kept.push(draft),
+        }
+    }
+    kept
+}
+
+/// What is told of several kinds of requests in the same words is told once.
+fn one_for_all_cases(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::new();
+    for draft in drafts {
+        if !kept.iter_mut().any(|other| other.join(&draft)) {
+            kept.push(draft);
         }
     }
     kept

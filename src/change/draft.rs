@@ -14,7 +14,8 @@ pub(super) struct Draft {
     pub rule: Rule,
     pub verdict: Verdict,
     pub part: Part,
-    pub case: Option<String>,
+    /// For which requests, sorted; none if for all.
+    pub cases: Vec<String>,
     pub path: String,
     /// What tells it from other changes of the same rule at the same place.
     pub key: String,
@@ -61,7 +62,7 @@ impl Draft {
             rule,
             verdict,
             part,
-            case: None,
+            cases: Vec::new(),
             path: String::new(),
             key: String::new(),
             what,
@@ -84,6 +85,12 @@ impl Draft {
         self
     }
 
+    /// For which requests: nothing if for all.
+    pub(super) fn within(mut self, case: Option<String>) -> Self {
+        self.cases = case.into_iter().collect();
+        self
+    }
+
     pub(super) fn because(mut self, why: impl Into<String>) -> Self {
         self.why = why.into();
         self
@@ -98,7 +105,7 @@ impl Draft {
     /// Whether another one is the same change.
     pub(super) fn is(&self, other: &Self) -> bool {
         let of = |draft: &Self| (draft.rule, draft.part, draft.path.clone(), draft.key.clone());
-        of(self) == of(other) && self.case == other.case
+        of(self) == of(other) && self.cases == other.cases
     }
 
     /// Notes one more answer that shows it; what one answer shows comes together.
@@ -111,6 +118,33 @@ impl Draft {
                 place.clone_into(&mut shown.last);
             }
             None => self.shown = Some(Shown::new(place, at, 1)),
+        }
+    }
+
+    /// Takes the same change for other requests as a part of this one, if it is that.
+    pub(super) fn join(&mut self, other: &Self) -> bool {
+        let of = |draft: &Self| (draft.rule, draft.verdict, draft.part);
+        let same = of(self) == of(other)
+            && (&self.path, &self.key, &self.what) == (&other.path, &other.key, &other.what);
+        if !same || self.cases.is_empty() || other.cases.is_empty() {
+            return false;
+        }
+        self.cases.extend_from_slice(&other.cases);
+        self.cases.sort();
+        self.cases.dedup();
+        self.keep_shorter(other.trace.as_ref());
+        match (&mut self.shown, &other.shown) {
+            (Some(shown), Some(more)) => shown.answers += more.answers,
+            (shown, more) => *shown = shown.take().or_else(|| more.clone()),
+        }
+        true
+    }
+
+    /// Of two traces the shorter one is told.
+    pub(super) fn keep_shorter(&mut self, other: Option<&NewTrace>) {
+        let length = |trace: Option<&NewTrace>| trace.map_or(usize::MAX, |it| it.tags.len());
+        if length(other) < length(self.trace.as_ref()) {
+            self.trace = other.cloned();
         }
     }
 
@@ -141,7 +175,7 @@ impl Draft {
             place: Place {
                 endpoint: endpoint.clone(),
                 part: self.part,
-                case: self.case,
+                cases: self.cases,
                 path: self.path,
             },
             what: self.what,
@@ -159,8 +193,8 @@ impl Draft {
     fn fingerprint(&self, endpoint: &Endpoint) -> String {
         let mut hasher = blake3::Hasher::new();
         let endpoint = endpoint.to_string();
-        let case = self.case.as_deref().unwrap_or_default();
-        for part in [self.rule.id(), &endpoint, self.part.as_str(), case, &self.path, &self.key] {
+        let cases = self.cases.join("\n");
+        for part in [self.rule.id(), &endpoint, self.part.as_str(), &cases, &self.path, &self.key] {
             hasher.update(part.as_bytes()).update(&[0]);
         }
         hasher.finalize().to_hex()[..12].to_owned()

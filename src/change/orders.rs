@@ -76,9 +76,8 @@ pub(super) fn deviations(
     let explanation = case.order.explain(&trace.events, None);
     let swapped = swapped(case, &explanation, trace);
     let is_told = !swapped.is_empty();
-    for (mut draft, at) in swapped {
-        draft.case = case_name(case);
-        add(drafts, draft, seen, at);
+    for (draft, at) in swapped {
+        add(drafts, draft.within(case_name(case)), seen, at);
     }
     if is_told {
         return;
@@ -86,7 +85,7 @@ pub(super) fn deviations(
     for deviation in together(&explanation) {
         let mut draft = of_deviation(orders, &explanation, &deviation, &trace.events);
         if draft.rule != Rule::TagNew {
-            draft.case = case_name(case);
+            draft = draft.within(case_name(case));
         }
         draft.trace = Some(NewTrace {
             tags: trace.tags.clone(),
@@ -121,10 +120,7 @@ pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usi
     });
     let known = &mut drafts[number];
     known.lost.extend(draft.lost.iter().cloned());
-    let length = |draft: &Draft| draft.trace.as_ref().map_or(usize::MAX, |it| it.tags.len());
-    if length(&draft) < length(known) {
-        known.trace = draft.trace;
-    }
+    known.keep_shorter(draft.trace.as_ref());
     // The worst answer decides.
     if draft.verdict < known.verdict {
         (known.verdict, known.why) = (draft.verdict, draft.why);
@@ -150,9 +146,7 @@ pub(super) fn unknown_case(so: String, covered: Covered) -> Draft {
         ),
     };
     let what = "no order was known for such a request".to_owned();
-    let mut draft = Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why);
-    draft.case = Some(so);
-    draft
+    Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why).within(Some(so))
 }
 
 fn of_deviation(

@@ -135,10 +135,9 @@ fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &
 
 fn unknown(before: &Case) -> Draft {
     let what = "the order is another one".to_owned();
-    let mut draft = Draft::new(Rule::OrderWider, Verdict::Unproven, Part::Order, what)
-        .because("it could not be proved that the old order allows all that the new one does");
-    draft.case = case_name(before);
-    draft
+    Draft::new(Rule::OrderWider, Verdict::Unproven, Part::Order, what)
+        .because("it could not be proved that the old order allows all that the new one does")
+        .within(case_name(before))
 }
 
 /// What is not seen any more: types of messages, neighbours, and kinds of requests.
@@ -148,7 +147,8 @@ fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
     // What changed places is not where it was: that is told.
     let is_told = |case: &Case, pair: &Neighbours| {
         let name = case_name(case);
-        told.iter().any(|draft| draft.case == name && draft.lost.contains(pair))
+        let is_of = |draft: &&Draft| draft.cases.first() == name.as_ref();
+        told.iter().filter(is_of).any(|draft| draft.lost.contains(pair))
     };
     for case in &old.cases {
         match new.cases.iter().find(|other| other.when == case.when) {
@@ -179,9 +179,7 @@ fn tag_gone(tag: &String) -> Draft {
 
 fn case_gone(case: &Case) -> Draft {
     let what = "such requests are not recorded any more".to_owned();
-    let mut draft = Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what);
-    draft.case = case_name(case);
-    draft
+    Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what).within(case_name(case))
 }
 
 fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
@@ -191,8 +189,7 @@ fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
     let named = pairs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let what = format!("not seen any more: {named}{more}");
     let draft = Draft::new(Rule::OrderNextGone, Verdict::Trim, Part::Order, what);
-    let mut draft = draft.keyed(pairs.join(";"));
-    draft.case = case_name(case);
+    let draft = draft.keyed(pairs.join(";")).within(case_name(case));
     (!pairs.is_empty()).then_some(draft)
 }
 

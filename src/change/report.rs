@@ -121,8 +121,8 @@ pub struct Place {
     pub endpoint: Endpoint,
     /// In which part of its contract.
     pub part: Part,
-    /// For which requests, if the order depends on them: what the deciding fields say.
-    pub case: Option<String>,
+    /// For which requests, if the order depends on them: what the deciding fields say, case by case.
+    pub cases: Vec<String>,
     /// Where in a value: names of fields and kinds, `[]` for elements, `{}` for members whose names are
     /// data. Empty where it is no change in a shape.
     pub path: String,

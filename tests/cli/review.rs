@@ -220,7 +220,9 @@ fn a_change_since_a_revision_is_approved_with_a_reason_or_not_at_all() {
     assert!(shown.contains("1 of 2  breaking") && shown.contains("2 of 2  breaking"), "{shown}");
     assert!(!stage.folder().join("retape-approvals.toml").exists());
 
-    let (status, _, said) = review(&stage, &base, "a\nno client waits for it\nA\nnor here\n");
+    let (status, shown, said) = review(&stage, &base, "a\nno client waits for it\nA\nnor here\n");
+    let asked = shown.find("why is it all right? ").unwrap();
+    assert!(!shown[..asked].contains("approved\n") && shown[asked..].contains("approved\n"));
     assert_eq!((status, said.as_str()), (Some(0), "retape: 2 approved\n"));
     let approvals = stage.read("retape-approvals.toml");
     assert!(approvals.contains(r#"reason = "no client waits for it""#), "{approvals}");

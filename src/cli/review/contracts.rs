@@ -48,7 +48,10 @@ pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
         };
         report::review(&page, options)
     };
-    let decisions = decide(findings.len(), keys, &TALK, show, |_, _, _| true);
+    let decisions = decide(findings.len(), keys, &TALK, show, |_, _, keys| {
+        keys.echo(TALK.accepted);
+        true
+    });
     for (finding, decision) in findings.iter().zip(&decisions) {
         match decision {
             Some(Decision::Accepted) => contracts::accept(folder, finding)?,

@@ -2,11 +2,11 @@
 
 use super::headline::{counts, headline};
 use super::markup::{code, code_block, plain, sentence, within};
-use super::told::{route, shown, trace};
+use super::told::{cases, route, shown, trace};
 use crate::change::{
     CassettePair, Change, ContractPair, Difference, InteractionPair, Report, State, Verdict,
 };
-use crate::report::difference::hunk;
+use crate::report::difference::whole_lines;
 use crate::report::line::{shorten_ids, visible};
 use crate::report::unit::count;
 
@@ -194,8 +194,8 @@ fn block(change: &Change) -> String {
         code(&place.endpoint.to_string())
     )];
     let mut told = |line: String| lines.push(format!("  {line}"));
-    if let Some(case) = &place.case {
-        told(format!("<br>for requests of which {}", code(&within(case, 300))));
+    if let Some(cases) = cases(change, &|case| code(&within(case, 300))) {
+        told(format!("<br>{cases}"));
     }
     if let Some(trace) = trace(change) {
         told(format!("<br>new trace: {}", code(&within(&trace, 800))));
@@ -224,11 +224,11 @@ fn block(change: &Change) -> String {
 /// A contract as the lines that are not the same.
 fn contract(pair: &ContractPair) -> String {
     let text = |side: &Option<String>| side.clone().unwrap_or_default();
-    let lines = hunk(&text(&pair.old), &text(&pair.new));
+    let lines = whole_lines(&text(&pair.old), &text(&pair.new));
     format!(
         "\n{}\n\n{}",
         code(&pair.endpoint.to_string()),
-        code_block("diff", &within(&lines.join("\n"), 4_000))
+        code_block("diff", &within(&lines.join("\n"), 6_000))
     )
 }
 

@@ -1,7 +1,7 @@
 //! For a terminal.
 
 use super::headline::{counts, headline};
-use super::told::{short, shown, trace};
+use super::told::{cases, short, shown, trace};
 use crate::change::{CassettePair, Change, InteractionPair, Report, State, Verdict};
 use crate::contract::Endpoint;
 use crate::report::Colour;
@@ -92,8 +92,8 @@ impl Page {
             self.colour.paint(Style::Dim, &format!("{} {}", change.rule, change.fingerprint));
         self.line(&format!("  {} {rule}", self.colour.paint(style, &format!("{word:<10}"))));
         self.told(&change.what);
-        if let Some(case) = &change.place.case {
-            self.told(&format!("for requests of which {case}"));
+        if let Some(cases) = cases(change, &|case| case.to_owned()) {
+            self.told(&cases);
         }
         if let Some(trace) = trace(change) {
             self.told(&format!("trace: {trace}"));

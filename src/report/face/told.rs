@@ -24,6 +24,19 @@ pub(super) fn short(endpoint: &Endpoint, room: usize) -> String {
     ends.into_iter().find(|end| width(end) <= room).unwrap_or(shortest)
 }
 
+/// So many cases of an order are named.
+const CASES: usize = 6;
+
+/// For which requests, if not for all: `for requests of which stream=true, or stream=false`.
+pub(super) fn cases(change: &Change, name: &dyn Fn(&str) -> String) -> Option<String> {
+    let all = &change.place.cases;
+    let mut named: Vec<String> = all.iter().take(CASES).map(|case| name(case)).collect();
+    if all.len() > CASES {
+        named.push(count(all.len() - CASES, "other case"));
+    }
+    (!named.is_empty()).then(|| format!("for requests of which {}", named.join(", or ")))
+}
+
 /// The new trace, with what is not as promised in parentheses.
 pub(super) fn trace(change: &Change) -> Option<String> {
     let trace = change.trace.as_ref()?;
@@ -65,7 +78,7 @@ pub(super) fn file(report: &Report, change: &Change) -> String {
 /// All that is told of a change, a line each.
 pub(super) fn lines(change: &Change) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", change.place.endpoint, change.what)];
-    lines.extend(change.place.case.as_ref().map(|case| format!("for requests of which {case}")));
+    lines.extend(cases(change, &|case| case.to_owned()));
     lines.extend(trace(change).map(|trace| format!("trace: {trace}")));
     lines.extend(change.possible.as_ref().map(|it| format!("possible now: {}", it.text)));
     lines.extend(change.example.as_ref().map(|example| format!("for example: {example}")));

@@ -175,7 +175,13 @@ fn cases_are_compared_with_those_of_the_same_requests() {
     let report = compared(&contract("a b", "a+ b"), &contract("a b", "a+ b?"));
 
     assert_eq!(told(&report), ["breaking order-end-new: the stream ends after `a` with no `b`"]);
-    assert_eq!(report.changes[0].place.case.as_deref(), Some("stream=true"));
+    assert_eq!(report.changes[0].place.cases, ["stream=true"]);
+    let report = compared(&contract("a b", "a+ b"), &contract("a b?", "a+ b?"));
+    assert_eq!(told(&report), ["breaking order-end-new: the stream ends after `a` with no `b`"]);
+    assert_eq!(report.changes[0].place.cases, ["stream=false", "stream=true"]);
+    // An approval of one case is none of another.
+    let one = compared(&contract("a b", "a+ b"), &contract("a b?", "a+ b"));
+    assert_ne!(one.changes[0].fingerprint, report.changes[0].fingerprint);
     // A request that decided nothing may be any of those that do now.
     assert!(compared(&contract("a b", "a+ b"), &stream("a+ b")).fails());
     assert!(!compared(&stream("a+ b"), &contract("a b", "a+ b")).fails());

@@ -48,8 +48,9 @@ fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
         let was = change.verdict.as_str();
         row("approved", format!("{was}, approved because: {}", escaped(&visible(reason))));
     }
-    if let Some(case) = &change.place.case {
-        row("in the case", code(case));
+    if !change.place.cases.is_empty() {
+        let cases: Vec<String> = change.place.cases.iter().map(|case| code(case)).collect();
+        row("in the case", cases.join(" or "));
     }
     if !change.why.is_empty() {
         row("why", sentence(&change.why));
@@ -130,7 +131,7 @@ fn order(report: &Report, change: &Change) -> Option<Value> {
         let edges = case.edges.iter().filter(|edge| edge.state != State::New);
         edges.into_iter().any(|edge| edge.from.as_deref() == from)
     };
-    let case = match &place.case {
+    let case = match place.cases.first() {
         Some(name) => pair.orders.iter().find(|case| case.case == *name),
         None => pair.orders.iter().find(leads_on),
     };
