@@ -91,6 +91,11 @@ impl Draft {
         self
     }
 
+    pub(super) fn witnessed(mut self, shown: Option<Shown>) -> Self {
+        self.shown = shown;
+        self
+    }
+
     pub(super) fn because(mut self, why: impl Into<String>) -> Self {
         self.why = why.into();
         self

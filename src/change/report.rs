@@ -26,12 +26,14 @@ pub struct Report {
 pub struct Side {
     /// What it is: a path, or a revision and a path.
     pub name: String,
-    /// The folder of its cassettes, from the folder in which the report is made.
+    /// The folder of its cassettes, or the only file there is, from the root of the repository.
     pub path: String,
     /// How many cassettes it has.
     pub cassettes: usize,
     /// How many endpoints it makes a promise about.
     pub endpoints: usize,
+    /// Those of which a contract was accepted.
+    pub accepted: Vec<Endpoint>,
 }
 
 /// What a change means to whoever relies on what was promised.

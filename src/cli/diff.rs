@@ -94,14 +94,16 @@ fn output(file: &str) -> Result<Output, String> {
 /// A side with what it is called.
 struct Named {
     name: String,
-    /// The folder of its cassettes.
+    /// The folder of its cassettes, or the only file there is.
+    file: PathBuf,
+    /// The same from the root of the repository.
     path: String,
     side: Side,
 }
 
 impl Named {
     fn known(&self) -> Known<'_> {
-        let Self { name, path, side } = self;
+        let Self { name, path, side, .. } = self;
         Known { name, path, cassettes: &side.cassettes, accepted: &side.accepted }
     }
 }
@@ -166,7 +168,7 @@ pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
 fn compared(old: &Named, new: &Named, new_fields: Option<NewFields>) -> Result<Report> {
     let configured = match new_fields {
         Some(said) => said,
-        None => store::find_config(&absolute(Path::new(&new.path)))?.new_fields(),
+        None => store::find_config(&new.file)?.new_fields(),
     };
     let mut report = change::compare(old.known(), new.known());
     report.new_fields(configured);
@@ -174,15 +176,18 @@ fn compared(old: &Named, new: &Named, new_fields: Option<NewFields>) -> Result<R
 }
 
 fn revision(revision: &str, cassettes: &Path) -> Result<Named> {
-    let path = cassettes.display().to_string();
     let side = store::load_revision(&absolute(cassettes), revision)?;
-    Ok(Named { name: format!("{revision}:{path}"), path, side })
+    Ok(named(format!("{revision}:{}", cassettes.display()), cassettes, side))
 }
 
 fn side(path: &Path, name: &Name) -> Result<Named> {
     let side = store::load_side(&absolute(path), name)?;
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    Ok(Named { name: path.display().to_string(), path: folder.display().to_string(), side })
+    Ok(named(path.display().to_string(), path, side))
+}
+
+fn named(name: String, file: &Path, side: Side) -> Named {
+    let path = store::in_repository(file).display().to_string();
+    Named { name, file: absolute(file), path, side }
 }
 
 /// What a cassette is called that is given by its file: as the file, if that is a name.

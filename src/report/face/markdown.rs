@@ -1,6 +1,6 @@
 //! One comment on a pull request.
 
-use super::headline::{counts, headline};
+use super::headline::{extent, headline};
 use super::markup::{code, code_block, plain, sentence, within};
 use super::told::{cases, route, shown, trace};
 use crate::change::{
@@ -48,17 +48,8 @@ impl Page {
         let sign = if report.fails() { "❌" } else { "✅" };
         self.line(&format!("{sign} **{}** {MARKER}", sentence(&within(&line, 600))));
         self.line("");
-        let changed = match report.cassettes.len() {
-            0 => "no cassette changed".to_owned(),
-            changed => {
-                format!(
-                    "{changed} of {} changed",
-                    count(report.new.cassettes.max(changed), "cassette")
-                )
-            }
-        };
         let sides = format!("{} → {}", code(&report.old.name), code(&report.new.name));
-        self.line(&format!("{} · {changed} · {sides}", counts(report)));
+        self.line(&format!("{} · {sides}", extent(report, " · ")));
     }
 
     fn failing(&mut self, report: &Report) {

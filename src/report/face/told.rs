@@ -1,6 +1,6 @@
 //! What several faces tell in the same words.
 
-use crate::change::{Change, Report, Rule};
+use crate::change::{Change, Report, Rule, Witnesses};
 use crate::contract::Endpoint;
 use crate::report::line::width;
 use crate::report::unit::count;
@@ -52,26 +52,31 @@ pub(super) fn trace(change: &Change) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// Which recordings show it: `shown by letta/hello #4, message 12, and 2 more answers`.
+/// Which recordings show it: `shown by letta/hello.json, interaction 4, event 12, and 2 more answers`.
 pub(super) fn shown(change: &Change) -> Option<String> {
-    let witnesses = change.witnesses.as_ref()?;
-    let event = witnesses.event.map(|number| format!(", message {number}")).unwrap_or_default();
-    let more = match witnesses.answers {
+    let Witnesses { cassette, interaction, event, answers } = change.witnesses.as_ref()?;
+    let event = event.map(|number| format!(", event {number}")).unwrap_or_default();
+    let more = match answers {
         0 | 1 => String::new(),
         more => format!(", and {}", count(more - 1, "more answer")),
     };
-    Some(format!("shown by {} #{}{event}{more}", witnesses.cassette, witnesses.interaction))
+    Some(format!("shown by {cassette}.json, interaction {interaction}{event}{more}"))
 }
 
-/// The file that shows a change, from the folder in which the report is made.
-pub(super) fn file(report: &Report, change: &Change) -> String {
-    let folder = match report.new.path.as_str() {
-        "" | "." => String::new(),
-        path => format!("{}/", path.trim_end_matches('/')),
-    };
+/// The file that shows a change, from the root of the repository; nothing if it is in none that is there.
+pub(super) fn file(report: &Report, change: &Change) -> Option<String> {
+    let path = report.new.path.trim_end_matches('/');
+    if path.ends_with(".json") || path.ends_with(".snap") {
+        return Some(path.to_owned());
+    }
+    let folder = if matches!(path, "" | ".") { String::new() } else { format!("{path}/") };
+    let endpoint = &change.place.endpoint;
     match &change.witnesses {
-        Some(witnesses) => format!("{folder}{}.json", witnesses.cassette),
-        None => format!("{folder}contracts/{}.snap", change.place.endpoint.slug()),
+        Some(witnesses) => Some(format!("{folder}{}.json", witnesses.cassette)),
+        None if report.new.accepted.contains(endpoint) => {
+            Some(format!("{folder}contracts/{}.snap", endpoint.slug()))
+        }
+        None => None,
     }
 }
 

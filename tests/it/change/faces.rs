@@ -57,6 +57,11 @@ fn the_first_line_says_what_breaks_and_where() {
              <!-- retape-report -->"
         )
     );
+    let otherwise = compared(&stream("a a*"), &stream("a+"));
+    assert_eq!(
+        shown(&otherwise, Face::Text),
+        "nothing changed in what is promised\n1 contract in other words; no cassette changed\n"
+    );
     let nothing = compared(&stream("a"), &stream("a"));
     assert_eq!(shown(&nothing, Face::Text), "nothing changed\n");
     assert!(

@@ -52,6 +52,7 @@ fn check(old: Vec<Interaction>, new: Vec<Interaction>, expected: &[&str]) {
 }
 
 const ASKED: &str = r#"{"text":"hello"}"#;
+const OTHER: &str = r#"{"text":"bye"}"#;
 
 fn stream(said: &[&str]) -> Vec<Interaction> {
     (0..6).map(|_| exchange("/chat", ASKED, 200, said)).collect()
@@ -144,6 +145,40 @@ fn endpoints_and_statuses_that_come_and_go_are_told() {
         vec![ok()],
         vec![ok(), exchange("/state", "{}", 409, &["{}"])],
         &["unproven status-new: it answers 409"],
+    );
+}
+
+#[test]
+fn another_status_is_one_change_and_hides_none_beside_it() {
+    let answer = |status: u16, said: &str| exchange("/state", ASKED, status, &[said]);
+
+    check(
+        vec![answer(200, r#"{"id":1}"#)],
+        vec![answer(201, r#"{"id":1}"#)],
+        &["breaking status-new: it answers 201, and not 200 any more"],
+    );
+    check(
+        vec![answer(200, r#"{"id":1}"#)],
+        vec![answer(201, "{}")],
+        &[
+            "breaking status-new: it answers 201, and not 200 any more",
+            "breaking field-missing: `id` can be missing",
+        ],
+    );
+    check(
+        vec![answer(200, "{}"), exchange("/state", OTHER, 200, &["{}"])],
+        vec![answer(201, "{}"), exchange("/state", OTHER, 422, &["{}"])],
+        &[
+            "breaking status-new: it answers 201, and not 200 any more",
+            "breaking request-refused: a request that was answered with 200 is refused with 422",
+            "unproven status-new: it answers 422",
+        ],
+    );
+    // Where 200 stays, 201 is one more.
+    check(
+        vec![answer(200, "{}")],
+        vec![answer(200, "{}"), answer(201, "{}")],
+        &["breaking status-new: it answers 201"],
     );
 }
 
