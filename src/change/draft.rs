@@ -14,7 +14,7 @@ pub(super) struct Draft {
     pub rule: Rule,
     pub verdict: Verdict,
     pub part: Part,
-    /// For which requests, sorted; none if for all.
+    /// For which requests, sorted; none if for all, an empty one for all others.
     pub cases: Vec<String>,
     pub path: String,
     /// What tells it from other changes of the same rule at the same place.
@@ -131,10 +131,16 @@ impl Draft {
         let of = |draft: &Self| (draft.rule, draft.verdict, draft.part);
         let same = of(self) == of(other)
             && (&self.path, &self.key, &self.what) == (&other.path, &other.key, &other.what);
-        if !same || self.cases.is_empty() || other.cases.is_empty() {
+        if !same || self.part != Part::Order {
             return false;
         }
-        self.cases.extend_from_slice(&other.cases);
+        // What is told of no case in particular is told of all that are not named.
+        for draft in [&other.cases, &self.cases.clone()] {
+            match draft.is_empty() {
+                true => self.cases.push(String::new()),
+                false => self.cases.extend_from_slice(draft),
+            }
+        }
         self.cases.sort();
         self.cases.dedup();
         self.keep_shorter(other.trace.as_ref());

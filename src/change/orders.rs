@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::draft::{Draft, Position};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
-use super::swap::swapped;
+use super::swap::{neighbours, swapped};
 use super::words::either;
 use crate::contract::{Answer, Case, Orders};
-use crate::order::{Deviation, Event, Explanation, Fault, Next};
+use crate::order::{Deviation, Event, Explanation, Fault, Neighbours, Next};
 
 /// What ends many streams: behind it nothing is said any more.
 const DONE: &str = "[DONE]";
@@ -92,8 +92,19 @@ pub(super) fn deviations(
             at: deviation.at,
             expected: expected(&deviation),
         });
+        draft.lost = parted(&deviation, &trace.events);
         add(drafts, draft, seen, deviation.at);
     }
+}
+
+/// The neighbours between which something came.
+fn parted(deviation: &Deviation, events: &[Event<'_>]) -> BTreeSet<Neighbours> {
+    if deviation.fault != Fault::Unexpected {
+        return BTreeSet::new();
+    }
+    let mut without = events.to_vec();
+    without.remove(deviation.at);
+    &neighbours(&without) - &neighbours(events)
 }
 
 /// What is not in order. Several that are missing in one place are told as one: the first of them says
@@ -186,9 +197,10 @@ fn of_deviation(
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };
     // Its words about slices hold values of identifiers, which are others each time.
-    let why = match deviation.slice {
-        None => explanation.sentence(deviation),
-        Some(_) => String::new(),
+    let why = match (&deviation.slice, deviation.fault) {
+        // What is missing was told.
+        (Some(_), _) | (_, Fault::Missing) => String::new(),
+        _ => explanation.sentence(deviation),
     };
     Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key).because(why)
 }

@@ -147,7 +147,7 @@ fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
     // What changed places is not where it was: that is told.
     let is_told = |case: &Case, pair: &Neighbours| {
         let name = case_name(case);
-        let is_of = |draft: &&Draft| draft.cases.first() == name.as_ref();
+        let is_of = |draft: &&Draft| draft.cases.is_empty() || draft.cases.first() == name.as_ref();
         told.iter().filter(is_of).any(|draft| draft.lost.contains(pair))
     };
     for case in &old.cases {

@@ -124,6 +124,7 @@ pub struct Place {
     /// In which part of its contract.
     pub part: Part,
     /// For which requests, if the order depends on them: what the deciding fields say, case by case.
+    /// An empty one stands for all other requests.
     pub cases: Vec<String>,
     /// Where in a value: names of fields and kinds, `[]` for elements, `{}` for members whose names are
     /// data. Empty where it is no change in a shape.

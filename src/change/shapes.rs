@@ -6,7 +6,7 @@ use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::words::{at, cut, one_of};
 use crate::json::Text;
-use crate::shape::{Difference, Fault, Gain, Gained, Schema, Violation};
+use crate::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
 
 /// One recorded value.
 pub(super) struct Value<'a> {
@@ -62,7 +62,16 @@ pub(super) fn changes(
     values: &[&Value<'_>],
 ) -> Vec<Draft> {
     let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
-    let mut drafts: Vec<Draft> = gains.iter().map(|gain| of_gain(part, gain)).collect();
+    let differences = old.changes(new);
+    let is_gone = |gain: &Gain| {
+        let removed = |it: &Change| matches!(it.difference, Difference::RequiredFieldRemoved(_));
+        differences.iter().any(|it| removed(it) && it.place == gain.place)
+    };
+    let told = |gain: &Gain| match gain.what {
+        Gained::Missing if is_gone(gain) => gone_field(part, gain),
+        _ => of_gain(part, gain),
+    };
+    let mut drafts: Vec<Draft> = gains.iter().map(told).collect();
     let mut others: Vec<Draft> = Vec::new();
     let mut said = vec![Said::default(); gains.len()];
     for value in values {
@@ -85,7 +94,7 @@ pub(super) fn changes(
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     drafts.extend(others);
-    drafts.extend(gone(part, old, new, basis));
+    drafts.extend(gone(part, differences, basis));
     drafts
 }
 
@@ -136,6 +145,13 @@ fn prove(draft: &mut Draft, example: Option<&String>) {
 
 fn short(example: &str) -> Option<String> {
     (example.len() <= LONGEST).then(|| example.to_owned())
+}
+
+/// A field that was always there and never is.
+fn gone_field(part: Part, gain: &Gain) -> Draft {
+    let path = gain.at();
+    let what = format!("{} is gone, which was always there", at(part, &path));
+    Draft::new(Rule::FieldMissing, Verdict::Breaking, part, what).at(path)
 }
 
 fn of_gain(part: Part, gain: &Gain) -> Draft {
@@ -234,9 +250,8 @@ fn said(json: &str) -> String {
 }
 
 /// What is not seen any more.
-fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
-    let changes = old.changes(new).into_iter();
-    let drafts = changes.filter_map(|change| {
+fn gone(part: Part, differences: Vec<Change>, basis: Basis) -> Vec<Draft> {
+    let drafts = differences.into_iter().filter_map(|change| {
         let path = change.at();
         let name = at(part, &path);
         let (rule, key, what) = match change.difference {

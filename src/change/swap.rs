@@ -127,7 +127,7 @@ fn two(first: &str, second: &str) -> (String, String) {
     (what, format!("{first}<{second}"))
 }
 
-fn neighbours(events: &[Event<'_>]) -> BTreeSet<Neighbours> {
+pub(super) fn neighbours(events: &[Event<'_>]) -> BTreeSet<Neighbours> {
     let tags = || events.iter().map(|event| Some(event.tag.to_owned()));
     std::iter::once(None).chain(tags()).zip(tags().chain([None])).collect()
 }

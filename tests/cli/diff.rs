@@ -147,6 +147,10 @@ fn a_folder_that_was_not_there_is_new() {
 #[test]
 fn what_is_approved_does_not_fail_and_what_is_stale_is_told() {
     let stage = stage();
+    let one = stage.read("new/deny_tokens.json");
+    let (before, behind) = one.split_once(r#""path": "/v1/agents/","#).unwrap();
+    let behind = behind.replacen(r#""status": 200"#, r#""status": 201"#, 1);
+    stage.write("new/deny_tokens.json", &format!("{before}\"path\": \"/v1/agents/\",{behind}"));
     let (_, json, _) = diff(&stage, &["old", "new", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     let changes = report["changes"].as_array().unwrap().iter();

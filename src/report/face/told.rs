@@ -29,12 +29,13 @@ const CASES: usize = 6;
 
 /// For which requests, if not for all: `for requests of which stream=true, or stream=false`.
 pub(super) fn cases(change: &Change, name: &dyn Fn(&str) -> String) -> Option<String> {
-    let all = &change.place.cases;
+    let all: Vec<&String> = change.place.cases.iter().filter(|case| !case.is_empty()).collect();
     let mut named: Vec<String> = all.iter().take(CASES).map(|case| name(case)).collect();
     if all.len() > CASES {
         named.push(count(all.len() - CASES, "other case"));
     }
-    (!named.is_empty()).then(|| format!("for requests of which {}", named.join(", or ")))
+    let others = if all.len() < change.place.cases.len() { ", and for all others" } else { "" };
+    (!named.is_empty()).then(|| format!("for requests of which {}{others}", named.join(", or ")))
 }
 
 /// The new trace, with what is not as promised in parentheses.

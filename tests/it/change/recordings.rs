@@ -121,7 +121,7 @@ fn a_field_that_is_gone_breaks_and_one_that_was_optional_does_not() {
         vec![with(r#"{"id":1,"name":"a"}"#), with(r#"{"id":1}"#)],
         vec![with("{}")],
         &[
-            "breaking field-missing: `id` can be missing",
+            "breaking field-missing: `id` is gone, which was always there",
             "trim field-gone: `name` is not seen any more",
         ],
     );
@@ -162,7 +162,7 @@ fn another_status_is_one_change_and_hides_none_beside_it() {
         vec![answer(201, "{}")],
         &[
             "breaking status-new: it answers 201, and not 200 any more",
-            "breaking field-missing: `id` can be missing",
+            "breaking field-missing: `id` is gone, which was always there",
         ],
     );
     check(

@@ -7,7 +7,7 @@ use super::data::Budget;
 use super::markup::{block, code, escaped, sentence};
 use super::railroad::Track;
 use crate::change::{CaseEdges, Change, Report, Rule, State};
-use crate::report::face::told::{route, shown};
+use crate::report::face::told::{cases, route, shown};
 use crate::report::line::visible;
 
 /// So much of a value or a shape is shown, in characters.
@@ -48,9 +48,8 @@ fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
         let was = change.verdict.as_str();
         row("approved", format!("{was}, approved because: {}", escaped(&visible(reason))));
     }
-    if !change.place.cases.is_empty() {
-        let cases: Vec<String> = change.place.cases.iter().map(|case| code(case)).collect();
-        row("in the case", cases.join(" or "));
+    if let Some(cases) = cases(change, &code) {
+        row("which", cases);
     }
     if !change.why.is_empty() {
         row("why", sentence(&change.why));
