@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::consequence::consequence;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
 use crate::contract::Endpoint;
@@ -165,6 +166,7 @@ impl Draft {
         endpoint: &Endpoint,
         event: &dyn Fn(&Shown) -> Option<usize>,
     ) -> Change {
+        let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {
             let (cassette, number) = shown.place.rsplit_once(" #")?;
             Some(Witnesses {
@@ -174,12 +176,16 @@ impl Draft {
                 answers: shown.answers,
             })
         });
+        let why = match (self.why.is_empty(), self.verdict) {
+            (true, Verdict::Breaking) => consequence(self.rule).to_owned(),
+            _ => self.why,
+        };
         let direction = match self.part {
             Part::Request => Direction::Request,
             _ => Direction::Answer,
         };
         Change {
-            fingerprint: self.fingerprint(endpoint),
+            fingerprint,
             rule: self.rule,
             verdict: self.verdict,
             direction,
@@ -190,7 +196,7 @@ impl Draft {
                 path: self.path,
             },
             what: self.what,
-            why: self.why,
+            why,
             trace: self.trace,
             possible: self.possible,
             example: self.example,

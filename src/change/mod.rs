@@ -12,6 +12,7 @@
 mod approval;
 mod cassettes;
 mod compare;
+mod consequence;
 mod draft;
 mod exchange;
 mod kinds;

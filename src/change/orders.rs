@@ -83,7 +83,7 @@ pub(super) fn deviations(
         return;
     }
     for deviation in together(&explanation) {
-        let mut draft = of_deviation(orders, &explanation, &deviation, &trace.events);
+        let mut draft = of_deviation(orders, &deviation, &trace.events);
         if draft.rule != Rule::TagNew {
             draft = draft.within(case_name(case));
         }
@@ -160,12 +160,7 @@ pub(super) fn unknown_case(so: String, covered: Covered) -> Draft {
     Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why).within(Some(so))
 }
 
-fn of_deviation(
-    orders: &Orders,
-    explanation: &Explanation,
-    deviation: &Deviation,
-    events: &[Event<'_>],
-) -> Draft {
+fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) -> Draft {
     let tag = |at: usize| events.get(at).map(|event| event.tag);
     let after = deviation.after.and_then(tag);
     let behind = match after {
@@ -196,13 +191,7 @@ fn of_deviation(
     };
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };
-    // Its words about slices hold values of identifiers, which are others each time.
-    let why = match (&deviation.slice, deviation.fault) {
-        // What is missing was told.
-        (Some(_), _) | (_, Fault::Missing) => String::new(),
-        _ => explanation.sentence(deviation),
-    };
-    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key).because(why)
+    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key)
 }
 
 fn unexpected<'a>(

@@ -92,7 +92,8 @@ pub struct Change {
     pub place: Place,
     /// What changed, in a sentence without a full stop: literals stand in backticks.
     pub what: String,
-    /// Why the verdict is what it is, in a sentence without a full stop; empty if the rule says it.
+    /// Why the verdict is what it is, or which client breaks, in a sentence without a full stop; empty if
+    /// the rule says it.
     pub why: String,
     /// Tells it from all other changes, in every recording and at every revision: it is made of rule,
     /// place and what changed, never of counts, lines or identifiers.

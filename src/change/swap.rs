@@ -57,18 +57,20 @@ fn best(order: &Order, wrong: &[usize], events: &[Event<'_>]) -> Option<(Move, V
     let beside = wrong.iter().flat_map(|at| [(at + 1, *at), (*at, at.wrapping_sub(1))]);
     let between = wrong.iter().flat_map(|is| wrong.iter().map(|to| (*is, *to)));
     let moves = beside.chain(between).map(|(is, to)| Move { is, to });
-    let moves = moves.filter(|moved| moved.is_in(events.len()));
-    let tried = moves.map(|moved| {
+    let moves: Vec<Move> = moves.filter(|moved| moved.is_in(events.len())).collect();
+    let after = |moved: &Move| {
         let mut events = events.to_vec();
         moved.put_back(&mut events);
-        let left = match order.accepts(&events) {
-            true => Vec::new(),
-            false => places(&order.explain(&events, None)),
-        };
-        (moved, left)
-    });
-    let tried = tried.min_by_key(|(_, left)| left.len());
-    tried.filter(|(_, left)| left.len() < wrong.len())
+        events
+    };
+    // To ask is cheap; to find out how much is left to do is not.
+    if let Some(moved) = moves.iter().find(|moved| order.accepts(&after(moved))) {
+        return Some((*moved, Vec::new()));
+    }
+    let left = |moved: &Move| (*moved, places(&order.explain(&after(moved), None)));
+    let tried = moves.iter().filter(|_| wrong.len() > 1).map(left);
+    let best = tried.min_by_key(|(_, left)| left.len());
+    best.filter(|(_, left)| left.len() < wrong.len())
 }
 
 /// A message that stands in another place of a trace than in the order.

@@ -92,6 +92,14 @@ fn messages_that_changed_places_are_one_change() {
     );
     check("a b c", "a c b", &["breaking order-swapped: `c` comes before `b`, which came first"]);
     check(
+        "a b x c d",
+        "b a x d c",
+        &[
+            "breaking order-swapped: `b` comes before `a`, which came first",
+            "breaking order-swapped: `d` comes before `c`, which came first",
+        ],
+    );
+    check(
         "(a b)+ c",
         "(b a)+ c",
         &["breaking order-swapped: `b` comes before `a`, which came first"],
@@ -239,6 +247,7 @@ proptest! {
         prop_assert_ne!(&gains, &Gains::Unknown, "{}\n{}", old, new);
         prop_assert_eq!(report.fails(), gains != Gains::Nothing, "{}\n{}", old, new);
         prop_assert!(!report.fails() || report.count(Verdict::Breaking) > 0);
+        prop_assert!(report.of(Verdict::Breaking).all(|change| !change.why.is_empty()));
     }
 
     #[test]

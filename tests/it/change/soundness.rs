@@ -294,6 +294,7 @@ proptest! {
         }
         for change in report.of(Verdict::Breaking) {
             // What is called breaking is shown: the example keeps the new shape and breaks the old one.
+            prop_assert!(!change.why.is_empty());
             let example = change.example.as_deref().unwrap();
             prop_assert_eq!(is.accepts(example), []);
             prop_assert!(!was.accepts(example).is_empty());
