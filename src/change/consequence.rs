@@ -12,7 +12,9 @@ pub(super) fn consequence(rule: Rule) -> &'static str {
         Rule::OrderNextNew | Rule::OrderStartNew => {
             "a client that goes by the order meets it where it expects another message"
         }
-        Rule::OrderSwapped => "a client that goes by the order meets the one before the other",
+        Rule::OrderSwapped => {
+            "it was the other way round until now; a client that goes by the order breaks"
+        }
         Rule::OrderApart => {
             "a client that puts the parts of a message together mixes it with others"
         }

@@ -125,7 +125,7 @@ impl Move {
 
 /// Two messages of which the other one came first.
 fn two(first: &str, second: &str) -> (String, String) {
-    let what = format!("`{first}` comes before `{second}`, which came first");
+    let what = format!("`{first}` comes before `{second}`");
     (what, format!("{first}<{second}"))
 }
 
