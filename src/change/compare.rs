@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, Shown};
-use super::report::{CaseEdges, Change, ContractPair, Edge, Part, Report, Side, State, Verdict};
+use super::report::{CaseEdges, ContractPair, Edge, Part, Report, Side, State, Verdict};
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::{cassettes, kinds, orders, parallel, promised_orders, requests, ties};
@@ -17,7 +17,7 @@ use crate::order::Order;
 pub struct Known<'a> {
     /// What it is: a path, or a revision and a path.
     pub name: &'a str,
-    /// The folder of its cassettes, from the folder in which the report is made.
+    /// The folder of its cassettes, or the only file there is, from the root of the repository.
     pub path: &'a str,
     /// What was recorded.
     pub cassettes: &'a [(Name, Cassette)],
@@ -31,14 +31,19 @@ pub struct Known<'a> {
 /// where they do not, and where none was accepted, it is what they teach.
 pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
     let (was, is) = parallel::both(|| Promises::of(old), || Promises::of(new));
+    let moved = moved(&was, &is);
     let endpoints: BTreeSet<&Endpoint> = was.all.keys().chain(is.all.keys()).collect();
-    let endpoints: Vec<&Endpoint> = endpoints.into_iter().collect();
+    let endpoints: Vec<&Endpoint> =
+        endpoints.into_iter().filter(|it| !moved.values().any(|from| from == it)).collect();
     let cassettes = cassettes::pairs(old.cassettes, new.cassettes);
     let drafts = parallel::each(&endpoints, |endpoint| {
-        match (was.all.get(endpoint), is.all.get(endpoint)) {
+        let before = *moved.get(endpoint).unwrap_or(endpoint);
+        match (was.all.get(before), is.all.get(endpoint)) {
             (Some(old), Some(new)) => {
-                let answers = [&was, &is].map(|side| side.traffic.answers(endpoint));
-                at_endpoint(old, new, answers)
+                let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
+                let mut drafts = at_endpoint(old, new, answers);
+                drafts.extend((before != *endpoint).then(|| other_status(before, endpoint, &is)));
+                drafts
             }
             (old, _) => vec![appeared(endpoint, old.is_some(), &was, &is)],
         }
@@ -47,25 +52,26 @@ pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
     let mut contracts = Vec::new();
     let mut refused = was.at_endpoints(requests::refused(&cassettes));
     for (endpoint, drafts) in endpoints.into_iter().zip(drafts) {
-        let drafts = drafts.into_iter().chain(refused.remove(endpoint).unwrap_or_default());
+        let before = *moved.get(endpoint).unwrap_or(&endpoint);
+        let refused = [endpoint, before].map(|it| refused.remove(it).unwrap_or_default());
+        let drafts = drafts.into_iter().chain(refused.into_iter().flatten());
         changes.extend(
             drafts.map(|draft| {
                 draft.finish(endpoint, &|shown| number_of_message(new.cassettes, shown))
             }),
         );
-        contracts.extend(pair(endpoint, was.all.get(endpoint), is.all.get(endpoint)));
+        contracts.extend(pair(endpoint, was.all.get(before), is.all.get(endpoint)));
     }
-    changes.sort_by(|one: &Change, other| {
-        (one.verdict, &one.place, one.rule).cmp(&(other.verdict, &other.place, other.rule))
-    });
-    Report {
+    let mut report = Report {
         old: was.side(old),
         new: is.side(new),
         changes,
         contracts,
         cassettes,
         stale: Vec::new(),
-    }
+    };
+    report.sort();
+    report
 }
 
 /// What is promised on one side.
@@ -104,6 +110,7 @@ impl Promises {
             path: known.path.to_owned(),
             cassettes: known.cassettes.len(),
             endpoints: self.all.len(),
+            accepted: known.accepted.iter().map(|it| it.endpoint.clone()).collect(),
         }
     }
 
@@ -168,7 +175,7 @@ fn at_endpoint(old: &Promise, new: &Promise, [before, answers]: [&[Answer]; 2]) 
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(kinds::changes(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(requests::changes(before, answers));
-    one_tag_each(drafts)
+    one_for_all_cases(one_tag_each(drafts))
 }
 
 fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
@@ -203,6 +210,41 @@ fn one_tag_each(drafts: Vec<Draft>) -> Vec<Draft> {
     kept
 }
 
+/// What is told of several kinds of requests in the same words is told once.
+fn one_for_all_cases(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::new();
+    for draft in drafts {
+        if !kept.iter_mut().any(|other| other.join(&draft)) {
+            kept.push(draft);
+        }
+    }
+    kept
+}
+
+/// Which endpoint was another one before: the same but for its status, of which there is one where there
+/// was one. A refusal in the place of a success is another answer.
+fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a Endpoint> {
+    let like = |one: &Endpoint, other: &Endpoint| {
+        let of = |it: &Endpoint| (it.method.clone(), it.path.clone(), it.media.clone());
+        of(one) == of(other) && (one.status < 400) == (other.status < 400)
+    };
+    let only = |all: &'a Promises, not: &Promises, one: &Endpoint| {
+        let own = |it: &&Endpoint| like(it, one) && !not.all.contains_key(*it);
+        let mut found = all.all.keys().filter(own);
+        found.next().filter(|_| found.next().is_none())
+    };
+    let new = is.all.keys().filter(|endpoint| only(is, was, endpoint) == Some(*endpoint));
+    new.filter_map(|endpoint| Some((endpoint, only(was, is, endpoint)?))).collect()
+}
+
+/// An endpoint that answers with another status than before, and never with that.
+fn other_status(before: &Endpoint, endpoint: &Endpoint, is: &Promises) -> Draft {
+    let (old, new) = (before.status, endpoint.status);
+    let what = format!("it answers {new}, and not {old} any more");
+    let draft = at_status(Rule::StatusNew, status_new(new), what);
+    draft.keyed(old.to_string()).witnessed(is.first(endpoint))
+}
+
 /// An endpoint that is on one side only.
 fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -> Draft {
     let other = if is_gone { is } else { was };
@@ -230,12 +272,16 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
             (Rule::MediaGone, Verdict::Trim, format!("`{media}` is not recorded any more"))
         }
     };
-    let mut draft = Draft::new(rule, verdict, Part::Endpoint, what);
-    if verdict == Verdict::Unproven {
-        draft = draft.because("whether it was asked for before is not known");
+    let draft = at_status(rule, verdict, what);
+    draft.witnessed(is.first(endpoint))
+}
+
+fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
+    let draft = Draft::new(rule, verdict, Part::Endpoint, what);
+    match verdict {
+        Verdict::Unproven => draft.because("whether it was asked for before is not known"),
+        _ => draft,
     }
-    draft.shown = is.first(endpoint);
-    draft
 }
 
 /// A refusal that is recorded for the first time may be that of a question which was never asked: one that

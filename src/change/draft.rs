@@ -1,8 +1,12 @@
 //! A change while it is found.
 
+use std::collections::BTreeSet;
+
+use super::consequence::consequence;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
 use crate::contract::Endpoint;
+use crate::order::Neighbours;
 use crate::shape::Gain;
 
 /// A change at an endpoint, before it has a fingerprint and before its witness was looked up.
@@ -11,13 +15,16 @@ pub(super) struct Draft {
     pub rule: Rule,
     pub verdict: Verdict,
     pub part: Part,
-    pub case: Option<String>,
+    /// For which requests, sorted; none if for all, an empty one for all others.
+    pub cases: Vec<String>,
     pub path: String,
     /// What tells it from other changes of the same rule at the same place.
     pub key: String,
     pub what: String,
     pub why: String,
     pub trace: Option<NewTrace>,
+    /// Neighbours that are not seen any more because of it.
+    pub lost: BTreeSet<Neighbours>,
     pub possible: Option<Possible>,
     pub example: Option<String>,
     pub shown: Option<Shown>,
@@ -56,12 +63,13 @@ impl Draft {
             rule,
             verdict,
             part,
-            case: None,
+            cases: Vec::new(),
             path: String::new(),
             key: String::new(),
             what,
             why: String::new(),
             trace: None,
+            lost: BTreeSet::new(),
             possible: None,
             example: None,
             shown: None,
@@ -75,6 +83,17 @@ impl Draft {
 
     pub(super) fn keyed(mut self, key: impl Into<String>) -> Self {
         self.key = key.into();
+        self
+    }
+
+    /// For which requests: nothing if for all.
+    pub(super) fn within(mut self, case: Option<String>) -> Self {
+        self.cases = case.into_iter().collect();
+        self
+    }
+
+    pub(super) fn witnessed(mut self, shown: Option<Shown>) -> Self {
+        self.shown = shown;
         self
     }
 
@@ -92,7 +111,7 @@ impl Draft {
     /// Whether another one is the same change.
     pub(super) fn is(&self, other: &Self) -> bool {
         let of = |draft: &Self| (draft.rule, draft.part, draft.path.clone(), draft.key.clone());
-        of(self) == of(other) && self.case == other.case
+        of(self) == of(other) && self.cases == other.cases
     }
 
     /// Notes one more answer that shows it; what one answer shows comes together.
@@ -108,12 +127,46 @@ impl Draft {
         }
     }
 
+    /// Takes the same change for other requests as a part of this one, if it is that.
+    pub(super) fn join(&mut self, other: &Self) -> bool {
+        let of = |draft: &Self| (draft.rule, draft.verdict, draft.part);
+        let same = of(self) == of(other)
+            && (&self.path, &self.key, &self.what) == (&other.path, &other.key, &other.what);
+        if !same || self.part != Part::Order {
+            return false;
+        }
+        // What is told of no case in particular is told of all that are not named.
+        for draft in [&other.cases, &self.cases.clone()] {
+            match draft.is_empty() {
+                true => self.cases.push(String::new()),
+                false => self.cases.extend_from_slice(draft),
+            }
+        }
+        self.cases.sort();
+        self.cases.dedup();
+        self.keep_shorter(other.trace.as_ref());
+        match (&mut self.shown, &other.shown) {
+            (Some(shown), Some(more)) => shown.answers += more.answers,
+            (shown, more) => *shown = shown.take().or_else(|| more.clone()),
+        }
+        true
+    }
+
+    /// Of two traces the shorter one is told.
+    pub(super) fn keep_shorter(&mut self, other: Option<&NewTrace>) {
+        let length = |trace: Option<&NewTrace>| trace.map_or(usize::MAX, |it| it.tags.len());
+        if length(other) < length(self.trace.as_ref()) {
+            self.trace = other.cloned();
+        }
+    }
+
     /// The change at an endpoint; `event` finds the number of a message.
     pub(super) fn finish(
         self,
         endpoint: &Endpoint,
         event: &dyn Fn(&Shown) -> Option<usize>,
     ) -> Change {
+        let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {
             let (cassette, number) = shown.place.rsplit_once(" #")?;
             Some(Witnesses {
@@ -123,23 +176,27 @@ impl Draft {
                 answers: shown.answers,
             })
         });
+        let why = match (self.why.is_empty(), self.verdict) {
+            (true, Verdict::Breaking) => consequence(self.rule).to_owned(),
+            _ => self.why,
+        };
         let direction = match self.part {
             Part::Request => Direction::Request,
             _ => Direction::Answer,
         };
         Change {
-            fingerprint: self.fingerprint(endpoint),
+            fingerprint,
             rule: self.rule,
             verdict: self.verdict,
             direction,
             place: Place {
                 endpoint: endpoint.clone(),
                 part: self.part,
-                case: self.case,
+                cases: self.cases,
                 path: self.path,
             },
             what: self.what,
-            why: self.why,
+            why,
             trace: self.trace,
             possible: self.possible,
             example: self.example,
@@ -153,8 +210,8 @@ impl Draft {
     fn fingerprint(&self, endpoint: &Endpoint) -> String {
         let mut hasher = blake3::Hasher::new();
         let endpoint = endpoint.to_string();
-        let case = self.case.as_deref().unwrap_or_default();
-        for part in [self.rule.id(), &endpoint, self.part.as_str(), case, &self.path, &self.key] {
+        let cases = self.cases.join("\n");
+        for part in [self.rule.id(), &endpoint, self.part.as_str(), &cases, &self.path, &self.key] {
             hasher.update(part.as_bytes()).update(&[0]);
         }
         hasher.finalize().to_hex()[..12].to_owned()

@@ -12,9 +12,11 @@
 mod approval;
 mod cassettes;
 mod compare;
+mod consequence;
 mod draft;
 mod exchange;
 mod kinds;
+mod new_fields;
 mod orders;
 mod parallel;
 mod promised_orders;
@@ -22,6 +24,7 @@ mod report;
 mod requests;
 mod rule;
 mod shapes;
+mod swap;
 mod ties;
 mod words;
 

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::draft::{Draft, Position};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
+use super::swap::{neighbours, swapped};
 use super::words::either;
 use crate::contract::{Answer, Case, Orders};
-use crate::order::{Deviation, Event, Explanation, Fault, Next};
+use crate::order::{Deviation, Event, Explanation, Fault, Neighbours, Next};
 
 /// What ends many streams: behind it nothing is said any more.
 const DONE: &str = "[DONE]";
@@ -73,18 +74,37 @@ pub(super) fn deviations(
         return;
     }
     let explanation = case.order.explain(&trace.events, None);
+    let swapped = swapped(case, &explanation, trace);
+    let is_told = !swapped.is_empty();
+    for (draft, at) in swapped {
+        add(drafts, draft.within(case_name(case)), seen, at);
+    }
+    if is_told {
+        return;
+    }
     for deviation in together(&explanation) {
-        let mut draft = of_deviation(orders, &explanation, &deviation, &trace.events);
+        let mut draft = of_deviation(orders, &deviation, &trace.events);
         if draft.rule != Rule::TagNew {
-            draft.case = case_name(case);
+            draft = draft.within(case_name(case));
         }
         draft.trace = Some(NewTrace {
             tags: trace.tags.clone(),
             at: deviation.at,
             expected: expected(&deviation),
         });
+        draft.lost = parted(&deviation, &trace.events);
         add(drafts, draft, seen, deviation.at);
     }
+}
+
+/// The neighbours between which something came.
+fn parted(deviation: &Deviation, events: &[Event<'_>]) -> BTreeSet<Neighbours> {
+    if deviation.fault != Fault::Unexpected {
+        return BTreeSet::new();
+    }
+    let mut without = events.to_vec();
+    without.remove(deviation.at);
+    &neighbours(&without) - &neighbours(events)
 }
 
 /// What is not in order. Several that are missing in one place are told as one: the first of them says
@@ -110,10 +130,8 @@ pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usi
         drafts.len() - 1
     });
     let known = &mut drafts[number];
-    let length = |draft: &Draft| draft.trace.as_ref().map_or(usize::MAX, |it| it.tags.len());
-    if length(&draft) < length(known) {
-        known.trace = draft.trace;
-    }
+    known.lost.extend(draft.lost.iter().cloned());
+    known.keep_shorter(draft.trace.as_ref());
     // The worst answer decides.
     if draft.verdict < known.verdict {
         (known.verdict, known.why) = (draft.verdict, draft.why);
@@ -139,17 +157,10 @@ pub(super) fn unknown_case(so: String, covered: Covered) -> Draft {
         ),
     };
     let what = "no order was known for such a request".to_owned();
-    let mut draft = Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why);
-    draft.case = Some(so);
-    draft
+    Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why).within(Some(so))
 }
 
-fn of_deviation(
-    orders: &Orders,
-    explanation: &Explanation,
-    deviation: &Deviation,
-    events: &[Event<'_>],
-) -> Draft {
+fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) -> Draft {
     let tag = |at: usize| events.get(at).map(|event| event.tag);
     let after = deviation.after.and_then(tag);
     let behind = match after {
@@ -180,12 +191,7 @@ fn of_deviation(
     };
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };
-    // Its words about slices hold values of identifiers, which are others each time.
-    let why = match deviation.slice {
-        None => explanation.sentence(deviation),
-        Some(_) => String::new(),
-    };
-    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key).because(why)
+    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key)
 }
 
 fn unexpected<'a>(

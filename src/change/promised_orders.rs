@@ -32,7 +32,8 @@ pub(super) fn changes(
                     promised.into_iter().filter(|draft| !is_known(draft)).map(unseen).collect();
                 drafts.extend(unseen);
             }
-            drafts.extend(gone(old, new));
+            let gone = gone(old, new, &drafts);
+            drafts.extend(gone);
         }
         (None, Some(_)) => drafts.extend(first(answers)),
         (_, None) => {}
@@ -134,16 +135,21 @@ fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &
 
 fn unknown(before: &Case) -> Draft {
     let what = "the order is another one".to_owned();
-    let mut draft = Draft::new(Rule::OrderWider, Verdict::Unproven, Part::Order, what)
-        .because("it could not be proved that the old order allows all that the new one does");
-    draft.case = case_name(before);
-    draft
+    Draft::new(Rule::OrderWider, Verdict::Unproven, Part::Order, what)
+        .because("it could not be proved that the old order allows all that the new one does")
+        .within(case_name(before))
 }
 
 /// What is not seen any more: types of messages, neighbours, and kinds of requests.
-fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
+fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
     let (were, are) = (tags(old), tags(new));
     let mut drafts: Vec<Draft> = were.difference(&are).map(tag_gone).collect();
+    // What changed places is not where it was: that is told.
+    let is_told = |case: &Case, pair: &Neighbours| {
+        let name = case_name(case);
+        let is_of = |draft: &&Draft| draft.cases.is_empty() || draft.cases.first() == name.as_ref();
+        told.iter().filter(is_of).any(|draft| draft.lost.contains(pair))
+    };
     for case in &old.cases {
         match new.cases.iter().find(|other| other.when == case.when) {
             None if !new.cases.iter().any(|other| may_be_one(other, case)) => {
@@ -157,6 +163,7 @@ fn gone(old: &Orders, new: &Orders) -> Vec<Draft> {
                 let lost: BTreeSet<&Neighbours> = lost
                     .difference(&kept)
                     .filter(|(from, to)| is_kept(from) && is_kept(to))
+                    .filter(|pair| !is_told(case, pair))
                     .collect();
                 drafts.extend(next_gone(case, &lost));
             }
@@ -172,9 +179,7 @@ fn tag_gone(tag: &String) -> Draft {
 
 fn case_gone(case: &Case) -> Draft {
     let what = "such requests are not recorded any more".to_owned();
-    let mut draft = Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what);
-    draft.case = case_name(case);
-    draft
+    Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what).within(case_name(case))
 }
 
 fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
@@ -184,8 +189,7 @@ fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
     let named = pairs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let what = format!("not seen any more: {named}{more}");
     let draft = Draft::new(Rule::OrderNextGone, Verdict::Trim, Part::Order, what);
-    let mut draft = draft.keyed(pairs.join(";"));
-    draft.case = case_name(case);
+    let draft = draft.keyed(pairs.join(";")).within(case_name(case));
     (!pairs.is_empty()).then_some(draft)
 }
 

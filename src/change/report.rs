@@ -26,12 +26,14 @@ pub struct Report {
 pub struct Side {
     /// What it is: a path, or a revision and a path.
     pub name: String,
-    /// The folder of its cassettes, from the folder in which the report is made.
+    /// The folder of its cassettes, or the only file there is, from the root of the repository.
     pub path: String,
     /// How many cassettes it has.
     pub cassettes: usize,
     /// How many endpoints it makes a promise about.
     pub endpoints: usize,
+    /// Those of which a contract was accepted.
+    pub accepted: Vec<Endpoint>,
 }
 
 /// What a change means to whoever relies on what was promised.
@@ -90,7 +92,8 @@ pub struct Change {
     pub place: Place,
     /// What changed, in a sentence without a full stop: literals stand in backticks.
     pub what: String,
-    /// Why the verdict is what it is, in a sentence without a full stop; empty if the rule says it.
+    /// Why the verdict is what it is, or which client breaks, in a sentence without a full stop; empty if
+    /// the rule says it.
     pub why: String,
     /// Tells it from all other changes, in every recording and at every revision: it is made of rule,
     /// place and what changed, never of counts, lines or identifiers.
@@ -121,8 +124,9 @@ pub struct Place {
     pub endpoint: Endpoint,
     /// In which part of its contract.
     pub part: Part,
-    /// For which requests, if the order depends on them: what the deciding fields say.
-    pub case: Option<String>,
+    /// For which requests, if the order depends on them: what the deciding fields say, case by case.
+    /// An empty one stands for all other requests.
+    pub cases: Vec<String>,
     /// Where in a value: names of fields and kinds, `[]` for elements, `{}` for members whose names are
     /// data. Empty where it is no change in a shape.
     pub path: String,
@@ -324,6 +328,13 @@ impl Report {
     /// How many changes are approved.
     pub fn approved(&self) -> usize {
         self.changes.iter().filter(|change| change.approved.is_some()).count()
+    }
+
+    /// Puts the worst changes first.
+    pub(super) fn sort(&mut self) {
+        self.changes.sort_by(|one, other| {
+            (one.verdict, &one.place, one.rule).cmp(&(other.verdict, &other.place, other.rule))
+        });
     }
 
     /// The changes of a verdict that are not approved.

@@ -35,7 +35,7 @@ fn narrower(gain: &Gain) -> Option<Draft> {
             let what = format!("all requests say {name} now, which could be missing");
             (Rule::RequestRequired, what, String::new())
         }
-        Gained::Field => {
+        Gained::Field | Gained::Member => {
             (Rule::RequestNarrower, format!("requests say no {name} any more"), String::new())
         }
         Gained::Type | Gained::Kind(..) => {
@@ -61,7 +61,9 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
     let text = cut(&gain.schema.to_text());
     let (what, key) = match &gain.what {
         Gained::Missing => (format!("requests need not say {name}"), "missing".to_owned()),
-        Gained::Field => (format!("requests say {name}: `{text}`"), "field".to_owned()),
+        Gained::Field | Gained::Member => {
+            (format!("requests say {name}: `{text}`"), "field".to_owned())
+        }
         Gained::Type | Gained::Kind(..) => (format!("{name} can be `{text}`"), text),
         _ => return None,
     };

@@ -30,6 +30,8 @@ pub enum Rule {
     OrderNextNew,
     /// A stream begins with another message.
     OrderStartNew,
+    /// A message comes before another which came first.
+    OrderSwapped,
     /// What belongs together comes apart.
     OrderApart,
     /// An order allows more, in a way that no other rule names.
@@ -80,7 +82,7 @@ pub enum Rule {
 
 impl Rule {
     /// All of them, in the order of the documentation, with their ids and what each says in short.
-    pub const ALL: [(Self, &'static str, &'static str); 35] = [
+    pub const ALL: [(Self, &'static str, &'static str); 36] = [
         (Self::EndpointNew, "endpoint-new", "an endpoint is recorded for the first time"),
         (Self::EndpointGone, "endpoint-gone", "an endpoint is not recorded any more"),
         (Self::StatusNew, "status-new", "an endpoint answers with another status"),
@@ -93,6 +95,7 @@ impl Rule {
         (Self::OrderMissing, "order-missing", "a message that had to come can be missing"),
         (Self::OrderNextNew, "order-next-new", "a message comes where it did not come"),
         (Self::OrderStartNew, "order-start-new", "a stream begins with another message"),
+        (Self::OrderSwapped, "order-swapped", "messages have changed places"),
         (Self::OrderApart, "order-apart", "what belongs together comes apart"),
         (Self::OrderWider, "order-wider", "an order allows more"),
         (Self::OrderNextGone, "order-next-gone", "messages do not follow each other any more"),

@@ -1,11 +1,12 @@
 //! What changed in what values look like.
 
 use super::draft::{Draft, Position};
+use super::new_fields::TOLERANT;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use super::words::{at, cut};
+use super::words::{at, cut, one_of};
 use crate::json::Text;
-use crate::shape::{Difference, Fault, Gain, Gained, Schema, Violation};
+use crate::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
 
 /// One recorded value.
 pub(super) struct Value<'a> {
@@ -25,6 +26,30 @@ pub(super) enum Basis {
     Learned,
 }
 
+/// Values that were seen, each once, in the order in which they came.
+#[derive(Debug, Clone, Default)]
+struct Said(Vec<String>);
+
+/// So many of them are named.
+const NAMED: usize = 3;
+
+impl Said {
+    fn extend(&mut self, value: Option<String>) {
+        self.0.extend(value.filter(|value| !self.0.contains(value)));
+    }
+
+    /// `, such as "max_tokens"`.
+    fn words(&self) -> String {
+        let named: Vec<String> =
+            self.0.iter().take(NAMED).map(|value| format!("`{}`", cut(value))).collect();
+        match (named.is_empty(), self.0.len() > NAMED) {
+            (true, _) => String::new(),
+            (false, false) => format!(", such as {}", named.join(" and ")),
+            (false, true) => format!(", such as {} and others", named.join(", ")),
+        }
+    }
+}
+
 /// A longer example shows nobody anything.
 const LONGEST: usize = 10_000;
 
@@ -37,23 +62,39 @@ pub(super) fn changes(
     values: &[&Value<'_>],
 ) -> Vec<Draft> {
     let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
-    let mut drafts: Vec<Draft> = gains.iter().map(|gain| of_gain(part, gain)).collect();
+    let differences = old.changes(new);
+    let is_gone = |gain: &Gain| {
+        let removed = |it: &Change| matches!(it.difference, Difference::RequiredFieldRemoved(_));
+        differences.iter().any(|it| removed(it) && it.place == gain.place)
+    };
+    let told = |gain: &Gain| match gain.what {
+        Gained::Missing if is_gone(gain) => gone_field(part, gain),
+        _ => of_gain(part, gain),
+    };
+    let mut drafts: Vec<Draft> = gains.iter().map(told).collect();
     let mut others: Vec<Draft> = Vec::new();
+    let mut said = vec![Said::default(); gains.len()];
     for value in values {
         for violation in old.accepts(value.json) {
             let is_shown = |gain: &Gain| shows(gain, &violation, value.json);
             match gains.iter().position(is_shown) {
-                Some(number) => drafts[number].seen(value.place, value.at),
+                Some(number) => {
+                    drafts[number].seen(value.place, value.at);
+                    said[number].extend(found(value.json, &violation.pointer));
+                }
                 None => note(&mut others, of_violation(part, &violation), value),
             }
         }
+    }
+    for (draft, said) in drafts.iter_mut().zip(&said).filter(|(it, _)| it.rule == Rule::FormatNew) {
+        draft.what.push_str(&said.words());
     }
     match basis {
         Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
     drafts.extend(others);
-    drafts.extend(gone(part, old, new, basis));
+    drafts.extend(gone(part, differences, basis));
     drafts
 }
 
@@ -79,21 +120,38 @@ fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
         let just_this = broken
             .iter()
             .find(|(violations, json)| violations.iter().any(|it| shows(gain, it, json)));
-        match just_this.or(broken.first()) {
-            Some((_, json)) => {
-                draft.example = (json.len() <= LONGEST).then(|| json.clone());
-                draft.why = "no recording shows it; the example keeps the new contract and breaks \
-                             the old one"
-                    .to_owned();
-            }
-            None => {
-                draft.verdict = Verdict::Unproven;
-                draft.why = "no recording shows it, and no value was found that only the new \
-                             contract allows"
-                    .to_owned();
-            }
+        let just_this = just_this.map(|(_, json)| json);
+        match draft.verdict {
+            Verdict::Compatible => draft.example = just_this.and_then(|it| short(it)),
+            _ => prove(draft, just_this.or(broken.first().map(|(_, json)| json))),
         }
     }
+}
+
+/// What a value that is made up proves.
+fn prove(draft: &mut Draft, example: Option<&String>) {
+    draft.why = match example {
+        Some(_) => {
+            "no recording shows it; the example keeps the new contract and breaks the old one"
+        }
+        None => {
+            draft.verdict = Verdict::Unproven;
+            "no recording shows it, and no value was found that only the new contract allows"
+        }
+    }
+    .to_owned();
+    draft.example = example.and_then(|it| short(it));
+}
+
+fn short(example: &str) -> Option<String> {
+    (example.len() <= LONGEST).then(|| example.to_owned())
+}
+
+/// A field that was always there and never is.
+fn gone_field(part: Part, gain: &Gain) -> Draft {
+    let path = gain.at();
+    let what = format!("{} is gone, which was always there", at(part, &path));
+    Draft::new(Rule::FieldMissing, Verdict::Breaking, part, what).at(path)
 }
 
 fn of_gain(part: Part, gain: &Gain) -> Draft {
@@ -103,6 +161,13 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
     let (rule, key, what) = match &gain.what {
         Gained::Missing => (Rule::FieldMissing, String::new(), format!("{name} can be missing")),
         Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: `{shown}`")),
+        Gained::Fields => {
+            (Rule::FieldNew, "…".to_owned(), format!("{name} can have fields of other names"))
+        }
+        Gained::Member => {
+            let what = format!("{name} is a member of a name that none had: `{shown}`");
+            (Rule::ShapeWider, String::new(), what)
+        }
         Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`")),
         Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Format(format) => {
@@ -120,7 +185,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             (Rule::ShapeWider, String::new(), format!("{name} can be more than it could"))
         }
     };
-    Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(key).possible(gain)
+    judged(rule, part, what).at(path).keyed(key).possible(gain)
 }
 
 /// What a recording shows that the comparison of the shapes has not told by the same place.
@@ -131,12 +196,22 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
     let (rule, what) = match violation.fault {
         Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
         Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
+        Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
         Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not `{expected}`")),
         Fault::Value | Fault::NotJson => {
             (Rule::TypeNew, format!("{name} is not `{expected}` any more"))
         }
     };
-    Draft::new(rule, Verdict::Breaking, part, what).at(path).keyed(expected)
+    judged(rule, part, what).at(path).keyed(expected)
+}
+
+/// Clients read the fields that they know, unless [`Report::new_fields`](super::Report::new_fields) says
+/// otherwise.
+fn judged(rule: Rule, part: Part, what: String) -> Draft {
+    match rule {
+        Rule::FieldNew => Draft::new(rule, Verdict::Compatible, part, what).because(TOLERANT),
+        _ => Draft::new(rule, Verdict::Breaking, part, what),
+    }
 }
 
 /// Whether a recorded value that breaks the old shape shows just this.
@@ -145,7 +220,9 @@ fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
         return false;
     }
     match (&gain.what, violation.fault) {
-        (Gained::Missing, Fault::Missing) | (Gained::Field, Fault::Unknown) => true,
+        (Gained::Missing, Fault::Missing)
+        | (Gained::Field, Fault::Unknown)
+        | (Gained::Member, Fault::Name) => true,
         (Gained::Wider, _) => true,
         (Gained::Kind(_, value), Fault::Branch) => {
             found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)
@@ -173,9 +250,8 @@ fn said(json: &str) -> String {
 }
 
 /// What is not seen any more.
-fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
-    let changes = old.changes(new).into_iter();
-    let drafts = changes.filter_map(|change| {
+fn gone(part: Part, differences: Vec<Change>, basis: Basis) -> Vec<Draft> {
+    let drafts = differences.into_iter().filter_map(|change| {
         let path = change.at();
         let name = at(part, &path);
         let (rule, key, what) = match change.difference {
@@ -186,6 +262,13 @@ fn gone(part: Part, old: &Schema, new: &Schema, basis: Basis) -> Vec<Draft> {
             Difference::Narrowed(gone) if basis == Basis::Accepted || !gone.is_text() => {
                 let shown = cut(&gone.to_text());
                 (Rule::TypeGone, gone.kind(), format!("{name} is never `{shown}` any more"))
+            }
+            Difference::Confined(now) if basis == Basis::Accepted => {
+                let what = format!("{name} is always {} now", one_of(&now.to_text()));
+                (Rule::ValueGone, "others".to_owned(), what)
+            }
+            Difference::FormatGained(now) if basis == Basis::Accepted => {
+                (Rule::ValueGone, "others".to_owned(), format!("{name} is always `{now}` now"))
             }
             Difference::ValueRemoved(value) => {
                 (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))

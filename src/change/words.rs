@@ -23,6 +23,12 @@ pub(super) fn cut(text: &str) -> String {
     }
 }
 
+/// `"a"`, or `one of "a" | "b"`, in a sentence.
+pub(super) fn one_of(text: &str) -> String {
+    let among = if text.contains(" | ") { "one of " } else { "" };
+    format!("{among}`{}`", cut(text))
+}
+
 /// `a`, `b` or `c`.
 pub(super) fn either(names: &[String]) -> String {
     const NAMED: usize = 4;

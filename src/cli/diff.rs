@@ -10,6 +10,7 @@ use crate::cassette::Name;
 use crate::change::{self, Approval, Known, Report};
 use crate::error::{Error, Kind, Result};
 use crate::report::{self, Colour, Face};
+use crate::rules::NewFields;
 use crate::store::{self, Side};
 
 /// Tell what changed in what the server promises, and whether that breaks a client
@@ -55,6 +56,11 @@ pub(super) struct Diff {
     #[arg(long, value_name = "FILE", value_parser = output)]
     output: Vec<Output>,
 
+    /// What a field that is new in an answer means: compatible or breaking; else what `[diff]` in the
+    /// nearest retape.toml above the cassettes says, or compatible
+    #[arg(long, value_name = "VERDICT")]
+    new_fields: Option<NewFields>,
+
     /// Approve the change with this fingerprint; may be repeated
     #[arg(long, value_name = "FINGERPRINT", requires = "reason")]
     approve: Vec<String>,
@@ -88,14 +94,16 @@ fn output(file: &str) -> Result<Output, String> {
 /// A side with what it is called.
 struct Named {
     name: String,
-    /// The folder of its cassettes.
+    /// The folder of its cassettes, or the only file there is.
+    file: PathBuf,
+    /// The same from the root of the repository.
     path: String,
     side: Side,
 }
 
 impl Named {
     fn known(&self) -> Known<'_> {
-        let Self { name, path, side } = self;
+        let Self { name, path, side, .. } = self;
         Known { name, path, cassettes: &side.cassettes, accepted: &side.accepted }
     }
 }
@@ -103,7 +111,7 @@ impl Named {
 impl Diff {
     pub(super) fn run(self) -> Result<Exit> {
         let (old, new) = self.sides()?;
-        let mut report = change::compare(old.known(), new.known());
+        let mut report = compared(&old, &new, self.new_fields)?;
         let file = self.approvals.as_deref().map(absolute);
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
         self.note_approvals(&report, &file)?;
@@ -153,19 +161,33 @@ impl Diff {
 pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
     let old = revision(base, cassettes)?;
     let new = side(cassettes, &name_of(cassettes))?;
-    Ok(change::compare(old.known(), new.known()))
+    compared(&old, &new, None)
+}
+
+/// What changed, judged as the configuration of the new side says.
+fn compared(old: &Named, new: &Named, new_fields: Option<NewFields>) -> Result<Report> {
+    let configured = match new_fields {
+        Some(said) => said,
+        None => store::find_config(&new.file)?.new_fields(),
+    };
+    let mut report = change::compare(old.known(), new.known());
+    report.new_fields(configured);
+    Ok(report)
 }
 
 fn revision(revision: &str, cassettes: &Path) -> Result<Named> {
-    let path = cassettes.display().to_string();
     let side = store::load_revision(&absolute(cassettes), revision)?;
-    Ok(Named { name: format!("{revision}:{path}"), path, side })
+    Ok(named(format!("{revision}:{}", cassettes.display()), cassettes, side))
 }
 
 fn side(path: &Path, name: &Name) -> Result<Named> {
     let side = store::load_side(&absolute(path), name)?;
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    Ok(Named { name: path.display().to_string(), path: folder.display().to_string(), side })
+    Ok(named(path.display().to_string(), path, side))
+}
+
+fn named(name: String, file: &Path, side: Side) -> Named {
+    let path = store::in_repository(file).display().to_string();
+    Named { name, file: absolute(file), path, side }
 }
 
 /// What a cassette is called that is given by its file: as the file, if that is a name.

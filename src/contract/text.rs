@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::{Case, Contract, Kinds, Orders};
 
-/// So wide an order is written.
+/// So wide an order is written, and so wide in the alternate form: on one line.
 const WIDTH: usize = 92;
+const UNBROKEN: usize = 100_000;
 
 /// The parts by name.
 pub(super) const TAG: &str = "tag";
@@ -23,13 +24,15 @@ pub(super) const WHEN: &str = "when ";
 pub(super) const OTHERWISE: &str = "otherwise";
 
 impl fmt::Display for Contract {
+    /// In the alternate form (`{:#}`) each order is one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.endpoint)?;
         if let Some(told) = &self.tag {
             part(f, TAG, &told.to_string())?;
         }
         if let Some(orders) = &self.order {
-            let (name, text) = orders_text(orders);
+            let width = if f.alternate() { UNBROKEN } else { WIDTH };
+            let (name, text) = orders_text(orders, width);
             part(f, name, &text)?;
         }
         if !self.invariants.is_empty() {
@@ -75,20 +78,23 @@ impl fmt::Display for Kind<'_> {
 }
 
 /// The name of the part, and what stands in it.
-fn orders_text(orders: &Orders) -> (&'static str, String) {
+fn orders_text(orders: &Orders, width: usize) -> (&'static str, String) {
     match orders.cases.as_slice() {
-        [only] if only.when.is_empty() => (ORDER, only.order.expression().lines(WIDTH)),
-        cases => (ORDERS, cases.iter().map(case_text).collect::<Vec<_>>().join("\n")),
+        [only] if only.when.is_empty() => (ORDER, only.order.expression().lines(width)),
+        cases => {
+            let cases = cases.iter().map(|case| case_text(case, width - 2));
+            (ORDERS, cases.collect::<Vec<_>>().join("\n"))
+        }
     }
 }
 
-fn case_text(case: &Case) -> String {
+fn case_text(case: &Case, width: usize) -> String {
     let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
     let head = match conditions.as_slice() {
         [] => OTHERWISE.to_owned(),
         conditions => format!("{WHEN}{}", conditions.join(", ")),
     };
-    format!("{head}\n{}", indented(&case.order.expression().lines(WIDTH - 2), 2))
+    format!("{head}\n{}", indented(&case.order.expression().lines(width), 2))
 }
 
 fn indented(text: &str, columns: usize) -> String {

@@ -31,6 +31,9 @@ const LIMITS: Limits = Limits { context: 3, lines: 60, columns: 160, long: Long:
 /// What is shown of one text among other things, on a terminal of 80 columns.
 const SMALL: Limits = Limits { context: 1, lines: 20, columns: 72, long: Long::Cut };
 
+/// What is shown of a contract in a place that scrolls: the way of an order is one line, and its end counts.
+const SCROLLED: Limits = Limits { context: 1, lines: 40, columns: usize::MAX, long: Long::Cut };
+
 /// How much of an overlong line is shown before the first place that differs.
 const BEFORE: usize = 40;
 
@@ -61,6 +64,11 @@ pub fn difference(recorded: &str, asked: &str, colour: Colour) -> String {
 /// The lines in which two texts differ, for a place among others.
 pub(super) fn hunk(recorded: &str, asked: &str) -> Vec<String> {
     Lines { limits: SMALL, colour: Colour::Plain }.of(recorded, asked)
+}
+
+/// The lines in which two texts differ, each whole, for a place that scrolls.
+pub(super) fn whole_lines(old: &str, new: &str) -> Vec<String> {
+    Lines { limits: SCROLLED, colour: Colour::Plain }.of(old, new)
 }
 
 /// The lines in which two texts differ, nothing of them cut, with so many equal ones around them.

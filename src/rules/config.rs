@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::glob::Glob;
-use super::{Key, Protocol, Rules};
+use super::{Key, NewFields, Protocol, Rules};
 use crate::error::{Error, Kind, Result};
 use crate::nearest;
 
@@ -35,7 +35,14 @@ pub struct Config {
     all: Rules,
     some: Vec<(Glob, Rules)>,
     protocols: Vec<Protocol>,
+    new_fields: NewFields,
 }
+
+/// What the sections are called.
+const SECTIONS: [&str; 4] = ["match", "cassette", "protocol", "diff"];
+
+/// The key of `[diff]`.
+const NEW_FIELDS: &str = "new-fields";
 
 impl Config {
     /// Reads the text of the file.
@@ -61,7 +68,8 @@ impl Config {
                     config.protocols =
                         sections.map(|value| source.protocol(value)).collect::<Result<_>>()?;
                 }
-                _ => return Err(source.unknown(name, &["match", "cassette", "protocol"])),
+                "diff" => config.new_fields = source.diff(source.table(value)?)?,
+                _ => return Err(source.unknown(name, &SECTIONS)),
             }
         }
         Ok(config)
@@ -78,6 +86,11 @@ impl Config {
     /// How messages are told apart, in the order of the file.
     pub fn protocols(&self) -> &[Protocol] {
         &self.protocols
+    }
+
+    /// What a new field means to clients.
+    pub fn new_fields(&self) -> NewFields {
+        self.new_fields
     }
 }
 
@@ -124,6 +137,24 @@ impl Source<'_> {
                 .with_hint("`name = \"letta/*\"` says which cassettes are meant; rules for all stand in `[match]`")
         };
         Ok((glob.ok_or_else(missing)?, rules))
+    }
+
+    /// A `[diff]`: what changes mean.
+    fn diff(&self, table: &DeTable<'_>) -> Result<NewFields> {
+        let mut new_fields = NewFields::default();
+        for (name, value) in entries(table) {
+            if name.get_ref() != NEW_FIELDS {
+                return Err(self.unknown(name, &[NEW_FIELDS]));
+            }
+            let word = self.text(value)?;
+            let not_known = |hint| {
+                let expected = "compatible, breaking";
+                let setting = Kind::Setting { name: NEW_FIELDS, value: word.to_owned(), expected };
+                self.at(Error::new(setting), value.span()).with_hint(hint)
+            };
+            new_fields = word.parse().map_err(not_known)?;
+        }
+        Ok(new_fields)
     }
 
     fn rules(&self, table: &DeTable<'_>) -> Result<Rules> {

@@ -16,7 +16,8 @@
 //! | `not-ids` | places in which nothing is an identifier, whatever it looks like |
 //! | `patterns` | places of whose text only that counts which an expression does not match |
 //!
-//! A [`Protocol`] says how the messages of a stream are told apart.
+//! A [`Protocol`] says how the messages of a stream are told apart; [`NewFields`], what a field that is
+//! new means to clients.
 //!
 //! A place is an [`At`]: in JSON, the query, the header, a form, a multipart body, or the path.
 
@@ -24,6 +25,7 @@ mod at;
 mod config;
 mod glob;
 mod key;
+mod new_fields;
 mod pattern;
 mod protocol;
 mod treatment;
@@ -32,6 +34,7 @@ mod tree;
 pub use at::At;
 pub use config::Config;
 pub(crate) use key::Key;
+pub use new_fields::NewFields;
 pub use pattern::Pattern;
 pub(crate) use protocol::Object;
 pub use protocol::Protocol;

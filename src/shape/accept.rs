@@ -43,6 +43,8 @@ pub enum Fault {
     Missing,
     /// A field is not known.
     Unknown,
+    /// A member has a name that none has, where names are data.
+    Name,
     /// What tells objects apart says something that is not known.
     Branch,
 }
@@ -206,12 +208,15 @@ impl Check {
         let names: Vec<&str> = fields.fields.keys().map(String::as_str).collect();
         let near = similar::get_close_matches(&*member.name, &names, 1, 0.6);
         let hint = near.first().map(|name| format!("did you mean `{name}`?"));
-        let expected = match rest {
-            None => "no field of this name".to_owned(),
-            Some(rest) => format!("a name that is {}", alternatives(&rest.name).join(" | ")),
+        let (fault, expected) = match rest {
+            None => (Fault::Unknown, "no field of this name".to_owned()),
+            Some(rest) => {
+                let names = alternatives(&rest.name).join(" | ");
+                (Fault::Name, format!("a name that is {names}"))
+            }
         };
         self.within(&member.name, &member.name, |check| {
-            check.tell(Fault::Unknown, expected, described(&member.value));
+            check.tell(fault, expected, described(&member.value));
             check.hint(hint);
         });
     }

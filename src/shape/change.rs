@@ -37,6 +37,8 @@ pub enum Difference {
     Widened(Schema),
     /// Fewer types than before: the types that are gone.
     Narrowed(Schema),
+    /// Fewer strings than before: which they are now.
+    Confined(Schema),
     /// Some types are new, and some are gone: what was there, and what is.
     Replaced(Schema, Schema),
     /// A known string is new.
@@ -101,6 +103,7 @@ impl fmt::Display for Difference {
             Self::BecameRequired => f.write_str("became required"),
             Self::Widened(new) => write!(f, "may be {} now", new.inline()),
             Self::Narrowed(gone) => write!(f, "is never {} now", gone.inline()),
+            Self::Confined(now) => write!(f, "is always {} now", now.inline()),
             Self::Replaced(was, is) => write!(f, "was {}, is {}", was.inline(), is.inline()),
             Self::ValueAdded(value) => write!(f, "value added: {}", quote(value)),
             Self::ValueRemoved(value) => write!(f, "value removed: {}", quote(value)),
@@ -192,7 +195,7 @@ impl Compare {
                 let [before, after] = [before, after].map(|text| Schema::of_string(text.clone()));
                 self.tell(match (after.covers(&before), before.covers(&after)) {
                     (true, false) => Difference::Widened(after),
-                    (false, true) => Difference::Narrowed(before),
+                    (false, true) => Difference::Confined(after),
                     _ => Difference::Replaced(before, after),
                 });
             }

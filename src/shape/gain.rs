@@ -22,8 +22,12 @@ pub struct Gain {
 pub enum Gained {
     /// A field that was always there can be missing.
     Missing,
-    /// A field can be there that was not known.
+    /// A field can be there that was not known: who reads the known ones does not see it.
     Field,
+    /// Fields of any other name can be there, none of which was known.
+    Fields,
+    /// A member can be there with a name that no member had, where names are data.
+    Member,
     /// A value can be of another type.
     Type,
     /// A string can say this.
@@ -72,7 +76,7 @@ impl Gain {
         let name = self.place.last().map_or("", String::as_str);
         match &self.what {
             Gained::Missing => format!("{name}?: {}", self.schema.inline()),
-            Gained::Field => format!("{name}: {}", self.schema.inline()),
+            Gained::Field | Gained::Member => format!("{name}: {}", self.schema.inline()),
             _ => self.schema.inline(),
         }
     }
@@ -85,7 +89,7 @@ impl Gain {
         let dialect = schema.as_object_mut().and_then(|members| members.remove("$schema"));
         let mut schema = match &self.what {
             Gained::Missing => json!({"type": "object", "not": {"required": [name]}}),
-            Gained::Field => {
+            Gained::Field | Gained::Member => {
                 json!({"type": "object", "required": [name], "properties": {name: schema}})
             }
             _ => schema,
@@ -231,9 +235,10 @@ impl Compare {
                     self.within("{}", |compare| compare.schemas(&rest.schema, &field.schema));
                 }
                 None if old.covers_unknown(name, &field.schema) => {}
-                None => self.within(name, |compare| {
-                    compare.tell(Gained::Field, field.schema.clone());
-                }),
+                None => {
+                    let what = if old.rest.is_some() { Gained::Member } else { Gained::Field };
+                    self.within(name, |compare| compare.tell(what, field.schema.clone()));
+                }
             }
         }
         if !old.covers_rest(new) {
@@ -253,13 +258,21 @@ impl Compare {
 
     /// Members that are no fields may be so now as they might not.
     fn others(&mut self, old: &Fields, new: &Fields) {
-        let before = self.found.len();
-        if let (Some(old), Some(new)) = (&old.rest, &new.rest) {
-            self.within("{}", |compare| compare.schemas(&old.schema, &new.schema));
+        let object = || of_object(&Object::Plain(new.clone()));
+        // What has no known name is no field that anybody reads.
+        let is_read = |name: &String| !new.fields.contains_key(name);
+        if old.rest.is_none() && !old.fields.keys().any(is_read) {
+            return self.tell(Gained::Fields, object());
         }
-        if self.found.len() == before {
-            let object = of_object(&Object::Plain(new.clone()));
-            self.within("{}", |compare| compare.tell(Gained::Wider, object));
+        let before = self.found.len();
+        let mut told = old.clone();
+        if let (Some(old), Some(new)) = (&mut told.rest, &new.rest) {
+            self.within("{}", |compare| compare.schemas(&old.schema, &new.schema));
+            old.schema = new.schema.clone();
+        }
+        // What was told of values hides nothing about names.
+        if self.found.len() == before || !told.covers_rest(new) {
+            self.within("{}", |compare| compare.tell(Gained::Wider, object()));
         }
     }
 

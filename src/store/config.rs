@@ -56,7 +56,7 @@ fn nearest(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The absolute path, without `..`: the folder itself may not be there yet.
-fn plain(folder: &Path) -> PathBuf {
+pub(super) fn plain(folder: &Path) -> PathBuf {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut plain = PathBuf::new();
     for part in absolute.components() {

@@ -10,6 +10,8 @@ mod journal;
 mod list;
 mod mention;
 mod replace;
+#[cfg(feature = "cli")]
+mod repository;
 mod side;
 
 pub use approvals::{add_approvals, find_approvals, load_approvals};
@@ -24,4 +26,6 @@ pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
 pub(crate) use mention::mention_path;
+#[cfg(feature = "cli")]
+pub(crate) use repository::in_repository;
 pub use side::{Side, load_side};

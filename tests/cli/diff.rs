@@ -71,7 +71,7 @@ fn two_cassettes_and_two_contracts_are_compared() {
     let stage = stage();
     let (status, text, _) = diff(&stage, &["old/deny_tokens.json", "new/deny_tokens.json"]);
     assert_eq!(status, Some(1));
-    assert!(text.contains("shown by deny_tokens #"), "{text}");
+    assert!(text.contains("shown by deny_tokens.json, interaction "), "{text}");
 
     let contract =
         |order: &str| format!("POST /x -> 200 text/event-stream\n  order\n    {order}\n");
@@ -96,7 +96,7 @@ fn revisions_are_compared_without_a_checkout() {
 
     let (status, text, _) = diff(&stage, &[&["--base", "HEAD"], &folder[..]].concat());
     assert_eq!(status, Some(1), "{text}");
-    assert!(text.contains("shown by x #"), "{text}");
+    assert!(text.contains("shown by x.json, interaction "), "{text}");
     let same = diff(&stage, &[&["--base", "HEAD", "--head", "HEAD"], &folder[..]].concat());
     assert_eq!(same, (Some(0), "nothing changed\n".to_owned(), String::new()));
 
@@ -147,6 +147,10 @@ fn a_folder_that_was_not_there_is_new() {
 #[test]
 fn what_is_approved_does_not_fail_and_what_is_stale_is_told() {
     let stage = stage();
+    let one = stage.read("new/deny_tokens.json");
+    let (before, behind) = one.split_once(r#""path": "/v1/agents/","#).unwrap();
+    let behind = behind.replacen(r#""status": 200"#, r#""status": 201"#, 1);
+    stage.write("new/deny_tokens.json", &format!("{before}\"path\": \"/v1/agents/\",{behind}"));
     let (_, json, _) = diff(&stage, &["old", "new", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     let changes = report["changes"].as_array().unwrap().iter();
@@ -187,6 +191,85 @@ fn one_run_writes_all_that_a_build_server_wants() {
     assert!(stage.read("out/r.xml").starts_with("<?xml"));
     assert!(stage.read("out/r.sarif").contains("sarif-2.1.0"));
     assert!(stage.read("out/r.txt").starts_with("breaking: "));
+}
+
+#[test]
+fn a_new_field_breaks_only_clients_that_refuse_what_they_do_not_know() {
+    let stage = stage();
+    let known = r#""message_type": "assistant_message""#;
+    for name in NAMES {
+        let whole = stage.read(&format!("old/{name}.json"));
+        let more = whole.replace(known, &format!("{known}, \"language\": \"en\""));
+        stage.write(&format!("new/{name}.json"), &more);
+    }
+
+    let (status, tolerant, _) = diff(&stage, &["old", "new"]);
+    assert_eq!(status, Some(0), "{tolerant}");
+    assert!(tolerant.starts_with("nothing that breaks a client: "), "{tolerant}");
+    assert!(tolerant.contains("compatible field-new"), "{tolerant}");
+
+    let (status, strict, _) = diff(&stage, &["old", "new", "--new-fields", "breaking"]);
+    assert_eq!(status, Some(1), "{strict}");
+    stage.write("retape.toml", "[diff]\nnew-fields = \"breaking\"\n");
+    assert_eq!(diff(&stage, &["old", "new"]), (Some(1), strict, String::new()));
+    let back = ["old", "new", "--new-fields", "compatible"];
+    assert_eq!(diff(&stage, &back), (Some(0), tolerant, String::new()));
+    let (status, _, said) = diff(&stage, &["old", "new", "--new-fields", "breakin"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("did you mean `breaking`?"), "{said}");
+}
+
+#[test]
+fn an_annotation_names_a_file_of_the_repository() {
+    let stage = stage();
+    git(&stage, &["init", "-q"]);
+    stage.write("part/a.snap", "POST /x -> 200 text/event-stream\n  order\n    a b\n");
+    stage.write("part/b.snap", "POST /x -> 200 text/event-stream\n  order\n    a b?\n");
+    stage.write("part/old/hitl/deny.json", &stage.read("old/deny_tokens.json"));
+    stage.write("part/new/hitl/deny.json", &stage.read("new/deny_tokens.json"));
+    for (sides, file) in [
+        (["a.snap", "b.snap"], "part/b.snap"),
+        (["old", "new"], "part/new/hitl/deny.json"),
+        (["old/hitl/deny.json", "../part/new/hitl/deny.json"], "part/new/hitl/deny.json"),
+        (["../old", "../new"], "new/approve_steps.json"),
+    ] {
+        let arguments = [&["diff"], &sides[..], &["--format", "github", "--output", "r.sarif"]];
+        let mut command = stage.retape(&arguments.concat());
+        let output = command.current_dir(stage.folder().join("part")).output().unwrap();
+
+        let told = told(&output);
+        assert!(told.starts_with(&format!("::error file={file},line=1,")), "{told}");
+        assert!(stage.folder().join(file).is_file());
+        let sarif: serde_json::Value = serde_json::from_str(&stage.read("part/r.sarif")).unwrap();
+        for result in sarif["runs"][0]["results"].as_array().unwrap() {
+            let at = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+            assert!(stage.folder().join(at.as_str().unwrap()).exists(), "{at}");
+        }
+    }
+}
+
+#[test]
+fn recordings_that_changed_and_no_promise_are_told_with_how_many() {
+    let stage = stage();
+    for name in NAMES {
+        let whole = stage.read(&format!("old/{name}.json"));
+        stage.write(&format!("new/{name}.json"), &whole);
+    }
+    let whole = stage.read("old/deny_tokens.json");
+    let words = whole.replacen(r#""reasoning": "The"#, r#""reasoning": "This"#, 1);
+    assert_ne!(words, whole);
+    stage.write("new/deny_tokens.json", &words);
+
+    let (status, text, _) = diff(&stage, &["old", "new"]);
+
+    assert_eq!(status, Some(0), "{text}");
+    assert!(
+        text.starts_with(
+            "nothing changed in what is promised\n1 of 4 cassettes changed: 1 interaction differs \
+             in the answer\n"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

@@ -72,19 +72,12 @@ fn a_broken_contract_is_shown_with_its_recording_and_its_difference() {
     1 of 1  broken ─────────────────────────────────────────────────────────────────
     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
 
-      breaking   order-end-new 0aab4acb31d9
+      breaking   order-end-new 5c1d4e09f751
         the stream ends after `stop_reason` with no `usage_statistics`
-        for requests of which messages[].role="user"
+        for requests of which messages[].role="user", or messages[].type="approval"
         trace: reasoning_message+ assistant_message+ stop_reason (no
         usage_statistics) [DONE]
-        shown by approve_tokens #4, message 26, and 1 more answer
-
-      breaking   order-end-new aaef61b4c67d
-        the stream ends after `stop_reason` with no `usage_statistics`
-        for requests of which messages[].type="approval"
-        trace: reasoning_message assistant_message stop_reason (no
-        usage_statistics) [DONE]
-        shown by approve_tokens #7, message 52
+        shown by approve_tokens.json, interaction 4, event 26, and 2 more answers
 
       order: expected `usage_statistics` after `stop_reason`, got `[DONE]`
         3 answers, first approve_tokens #4
@@ -212,6 +205,11 @@ fn a_change_since_a_revision_is_approved_with_a_reason_or_not_at_all() {
         assert!(git.current_dir(stage.folder()).status().unwrap().success());
     }
     without(&stage, "approve_tokens", r#""message_type": "usage_statistics""#);
+    let other = stage.read("cassettes/deny_tokens.json");
+    let created = other.find(r#""path": "/v1/agents/","#).unwrap();
+    let (before, behind) = other.split_at(created);
+    let created = behind.replacen(r#""status": 200"#, r#""status": 201"#, 1);
+    stage.write("cassettes/deny_tokens.json", &format!("{before}{created}"));
     let base = ["--base", "HEAD"];
 
     let (status, shown, said) = review(&stage, &base, "a\n\nr\nq\n");
@@ -220,7 +218,9 @@ fn a_change_since_a_revision_is_approved_with_a_reason_or_not_at_all() {
     assert!(shown.contains("1 of 2  breaking") && shown.contains("2 of 2  breaking"), "{shown}");
     assert!(!stage.folder().join("retape-approvals.toml").exists());
 
-    let (status, _, said) = review(&stage, &base, "a\nno client waits for it\nA\nnor here\n");
+    let (status, shown, said) = review(&stage, &base, "a\nno client waits for it\nA\nnor here\n");
+    let asked = shown.find("why is it all right? ").unwrap();
+    assert!(!shown[..asked].contains("approved\n") && shown[asked..].contains("approved\n"));
     assert_eq!((status, said.as_str()), (Some(0), "retape: 2 approved\n"));
     let approvals = stage.read("retape-approvals.toml");
     assert!(approvals.contains(r#"reason = "no client waits for it""#), "{approvals}");

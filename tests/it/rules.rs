@@ -115,6 +115,10 @@ fn an_unknown_key_is_named_with_the_nearest_that_is_known() {
     unknown key `cassettes` (line 1)
     hint: did you mean `cassette`?
     ");
+    assert_snapshot!(refused("[diff]\nnew_fields = \"breaking\""), @"
+    unknown key `new_fields` (line 2)
+    hint: did you mean `new-fields`?
+    ");
     assert_snapshot!(refused("[[cassette]]\nnames = \"a\""), @"
     unknown key `names` (line 2)
     hint: did you mean `name`?
@@ -138,6 +142,10 @@ fn a_value_that_cannot_be_is_refused_with_its_line() {
     assert_snapshot!(refused("[match]\nrepeats = \"onec\""), @"
     `repeats` is `onec`, which is not one of allowed, once, strict (line 2)
     hint: did you mean `once`?
+    ");
+    assert_snapshot!(refused("[diff]\nnew-fields = \"braking\""), @"
+    `new-fields` is `braking`, which is not one of compatible, breaking (line 2)
+    hint: did you mean `breaking`?
     ");
     assert_snapshot!(refused("[match]\nrepeats = true"), @"expected a string, found a truth value (line 2)");
     assert_snapshot!(refused("[match]\nheaders = [\"x tenant\"]"), @"

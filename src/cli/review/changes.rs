@@ -66,12 +66,11 @@ struct Reasons {
 impl Reasons {
     /// Asks why; without a reason nothing is approved.
     fn ask(&mut self, key: Key, at: usize, keys: &mut Keys) -> bool {
+        keys.echo("");
         tell::data("why is it all right? ");
         let reason = keys.line();
         let is_given = reason.is_some();
-        if !is_given {
-            tell::data("without a reason nothing is approved\n");
-        }
+        tell::data(if is_given { "approved\n" } else { "without a reason nothing is approved\n" });
         if key == Key::AcceptAll {
             self.rest.clone_from(&reason);
         }

@@ -48,7 +48,10 @@ pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
         };
         report::review(&page, options)
     };
-    let decisions = decide(findings.len(), keys, &TALK, show, |_, _, _| true);
+    let decisions = decide(findings.len(), keys, &TALK, show, |_, _, keys| {
+        keys.echo(TALK.accepted);
+        true
+    });
     for (finding, decision) in findings.iter().zip(&decisions) {
         match decision {
             Some(Decision::Accepted) => contracts::accept(folder, finding)?,
@@ -70,7 +73,9 @@ fn changes(folder: &Path, accepted: &[Contract]) -> Result<Vec<Change>> {
     let cassettes = snapshot::load(folder)?;
     let old = Known { name: "accepted", path: "", cassettes: &[], accepted };
     let new = Known { name: "recorded", path: "", cassettes: &cassettes, accepted };
-    Ok(change::compare(old, new).changes)
+    let mut report = change::compare(old, new);
+    report.new_fields(store::find_config(folder)?.new_fields());
+    Ok(report.changes)
 }
 
 /// Those about one contract; it says nothing of requests.

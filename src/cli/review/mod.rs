@@ -69,7 +69,7 @@ impl Review {
 }
 
 /// Lets somebody decide about things, each of which `show` shows; `may_accept` is asked before one is
-/// accepted.
+/// accepted, and says so.
 fn decide(
     things: usize,
     keys: &mut Keys,
@@ -90,10 +90,11 @@ fn decide(
         tell::data(&format!("{}{} > ", talk.keys, before.unwrap_or_default()));
         let mut key = keys.key();
         let at = walk.at();
-        let accepts = matches!(key, Key::Accept | Key::AcceptAll);
-        keys.echo(key.decides().map_or("", |decision| talk.word(decision)));
-        if accepts && !may_accept(key, at, keys) {
-            key = Key::Unknown;
+        match key {
+            // Whether it is accepted is known when the reason is.
+            Key::Accept | Key::AcceptAll if !may_accept(key, at, keys) => key = Key::Unknown,
+            Key::Accept | Key::AcceptAll => {}
+            _ => keys.echo(key.decides().map_or("", |decision| talk.word(decision))),
         }
         step = walk.press(key);
     }

@@ -31,9 +31,10 @@ pub(super) fn github(report: &Report) -> String {
 
 fn annotation(report: &Report, change: &Change, level: &str) -> String {
     let title = format!("{}: {}", change.verdict.as_str(), change.rule);
+    let file = file(report, change).map(|file| format!("file={},line=1,", property(&file)));
     format!(
-        "::{level} file={},line=1,title={}::{}\n",
-        property(&file(report, change)),
+        "::{level} {}title={}::{}\n",
+        file.unwrap_or_default(),
         property(&title),
         data(&lines(change).join("\n"))
     )

@@ -68,7 +68,7 @@ fn change(change: &Change) -> Value {
         "direction": direction,
         "endpoint": place.endpoint.to_string(),
         "part": place.part.as_str(),
-        "case": place.case,
+        "cases": place.cases,
         "path": place.path,
         "what": change.what,
         "why": change.why,

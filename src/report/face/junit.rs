@@ -35,7 +35,8 @@ pub(super) fn junit(report: &Report) -> String {
 
 fn test(change: &Change) -> String {
     let class = text(&change.place.endpoint.to_string());
-    let case = change.place.case.as_ref().map(|case| format!(" ({case})")).unwrap_or_default();
+    let cases = change.place.cases.join("; ");
+    let case = if cases.is_empty() { cases } else { format!(" ({cases})") };
     let name = text(&format!("{}: {}{case} [{}]", change.rule, change.what, change.fingerprint));
     let head = format!("    <testcase classname=\"{class}\" name=\"{name}\">");
     let said = text(&lines(change).join("\n"));

@@ -1,12 +1,13 @@
 //! One comment on a pull request.
 
-use super::headline::{counts, headline};
+use super::headline::{extent, headline};
 use super::markup::{code, code_block, plain, sentence, within};
-use super::told::{route, shown, trace};
+use super::told::{cases, route, shown, trace};
 use crate::change::{
     CassettePair, Change, ContractPair, Difference, InteractionPair, Report, State, Verdict,
 };
-use crate::report::difference::hunk;
+use crate::contract::Contract;
+use crate::report::difference::whole_lines;
 use crate::report::line::{shorten_ids, visible};
 use crate::report::unit::count;
 
@@ -48,17 +49,8 @@ impl Page {
         let sign = if report.fails() { "❌" } else { "✅" };
         self.line(&format!("{sign} **{}** {MARKER}", sentence(&within(&line, 600))));
         self.line("");
-        let changed = match report.cassettes.len() {
-            0 => "no cassette changed".to_owned(),
-            changed => {
-                format!(
-                    "{changed} of {} changed",
-                    count(report.new.cassettes.max(changed), "cassette")
-                )
-            }
-        };
         let sides = format!("{} → {}", code(&report.old.name), code(&report.new.name));
-        self.line(&format!("{} · {changed} · {sides}", counts(report)));
+        self.line(&format!("{} · {sides}", extent(report, " · ")));
     }
 
     fn failing(&mut self, report: &Report) {
@@ -194,8 +186,8 @@ fn block(change: &Change) -> String {
         code(&place.endpoint.to_string())
     )];
     let mut told = |line: String| lines.push(format!("  {line}"));
-    if let Some(case) = &place.case {
-        told(format!("<br>for requests of which {}", code(&within(case, 300))));
+    if let Some(cases) = cases(change, &|case| code(&within(case, 300))) {
+        told(format!("<br>{cases}"));
     }
     if let Some(trace) = trace(change) {
         told(format!("<br>new trace: {}", code(&within(&trace, 800))));
@@ -213,7 +205,10 @@ fn block(change: &Change) -> String {
     if let Some(reason) = &change.approved {
         told(format!("<br>approved: {}", plain(&within(reason, 300))));
     }
-    if let Some(possible) = &change.possible {
+    // What the sentence says in full is not said again.
+    let said = |text: &str| change.what.contains(&format!("`{text}`"));
+    let is_new = |text: &str| !said(text) && !text.split_once(": ").is_some_and(|it| said(it.1));
+    if let Some(possible) = change.possible.as_ref().filter(|it| is_new(&it.text)) {
         told("\n  Possible now:\n".to_owned());
         let block = code_block("", &within(&possible.text, 1_000));
         block.lines().for_each(|line| told(line.to_owned()));
@@ -223,13 +218,19 @@ fn block(change: &Change) -> String {
 
 /// A contract as the lines that are not the same.
 fn contract(pair: &ContractPair) -> String {
-    let text = |side: &Option<String>| side.clone().unwrap_or_default();
-    let lines = hunk(&text(&pair.old), &text(&pair.new));
+    let text = |side: &Option<String>| side.as_deref().map(unbroken).unwrap_or_default();
+    let lines = whole_lines(&text(&pair.old), &text(&pair.new));
     format!(
         "\n{}\n\n{}",
         code(&pair.endpoint.to_string()),
-        code_block("diff", &within(&lines.join("\n"), 4_000))
+        code_block("diff", &within(&lines.join("\n"), 6_000))
     )
+}
+
+/// A contract in which each order is one line: where it is broken to fit a page is no change.
+fn unbroken(contract: &str) -> String {
+    let parsed = contract.parse::<Contract>();
+    parsed.map_or_else(|_| contract.to_owned(), |contract| format!("{contract:#}"))
 }
 
 fn cassette(pair: &CassettePair) -> String {

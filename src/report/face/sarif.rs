@@ -32,6 +32,9 @@ pub(super) fn sarif(report: &Report) -> String {
 }
 
 fn result(report: &Report, change: &Change) -> Value {
+    // Each result has to be somewhere.
+    let folder = if report.new.path.is_empty() { "." } else { report.new.path.as_str() };
+    let file = file(report, change).unwrap_or_else(|| folder.to_owned());
     let level = match change.verdict {
         Verdict::Breaking => "error",
         Verdict::Unproven => "warning",
@@ -44,7 +47,7 @@ fn result(report: &Report, change: &Change) -> Value {
         "message": {"text": lines(change).join("\n")},
         "locations": [{
             "physicalLocation": {
-                "artifactLocation": {"uri": uri(&file(report, change))},
+                "artifactLocation": {"uri": uri(&file)},
                 "region": {"startLine": 1},
             },
             "logicalLocations": [{"fullyQualifiedName": logical(change)}],

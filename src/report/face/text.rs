@@ -1,7 +1,7 @@
 //! For a terminal.
 
-use super::headline::{counts, headline};
-use super::told::{short, shown, trace};
+use super::headline::{extent, headline};
+use super::told::{cases, short, shown, trace};
 use crate::change::{CassettePair, Change, InteractionPair, Report, State, Verdict};
 use crate::contract::Endpoint;
 use crate::report::Colour;
@@ -52,15 +52,11 @@ impl Page {
         });
         let line = cut(&visible(&line), WIDTH).into_owned();
         self.line(&self.colour.paint(style, &line));
-        let cassettes = match report.cassettes.len() {
-            0 => String::new(),
-            changed => format!(
-                "; {changed} of {} changed",
-                count(report.new.cassettes.max(changed), "cassette")
-            ),
-        };
-        if !report.changes.is_empty() {
-            self.line(&format!("{}{cassettes}", counts(report)));
+        let is_told = [report.changes.len(), report.contracts.len(), report.cassettes.len()];
+        if is_told != [0; 3] {
+            for line in wrap(&extent(report, "; "), WIDTH, 3) {
+                self.line(&line);
+            }
         }
     }
 
@@ -92,8 +88,8 @@ impl Page {
             self.colour.paint(Style::Dim, &format!("{} {}", change.rule, change.fingerprint));
         self.line(&format!("  {} {rule}", self.colour.paint(style, &format!("{word:<10}"))));
         self.told(&change.what);
-        if let Some(case) = &change.place.case {
-            self.told(&format!("for requests of which {case}"));
+        if let Some(cases) = cases(change, &|case| case.to_owned()) {
+            self.told(&cases);
         }
         if let Some(trace) = trace(change) {
             self.told(&format!("trace: {trace}"));

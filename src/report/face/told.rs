@@ -1,6 +1,6 @@
 //! What several faces tell in the same words.
 
-use crate::change::{Change, Report, Rule};
+use crate::change::{Change, Report, Rule, Witnesses};
 use crate::contract::Endpoint;
 use crate::report::line::width;
 use crate::report::unit::count;
@@ -24,6 +24,20 @@ pub(super) fn short(endpoint: &Endpoint, room: usize) -> String {
     ends.into_iter().find(|end| width(end) <= room).unwrap_or(shortest)
 }
 
+/// So many cases of an order are named.
+const CASES: usize = 6;
+
+/// For which requests, if not for all: `for requests of which stream=true, or stream=false`.
+pub(super) fn cases(change: &Change, name: &dyn Fn(&str) -> String) -> Option<String> {
+    let all: Vec<&String> = change.place.cases.iter().filter(|case| !case.is_empty()).collect();
+    let mut named: Vec<String> = all.iter().take(CASES).map(|case| name(case)).collect();
+    if all.len() > CASES {
+        named.push(count(all.len() - CASES, "other case"));
+    }
+    let others = if all.len() < change.place.cases.len() { ", and for all others" } else { "" };
+    (!named.is_empty()).then(|| format!("for requests of which {}{others}", named.join(", or ")))
+}
+
 /// The new trace, with what is not as promised in parentheses.
 pub(super) fn trace(change: &Change) -> Option<String> {
     let trace = change.trace.as_ref()?;
@@ -39,33 +53,38 @@ pub(super) fn trace(change: &Change) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// Which recordings show it: `shown by letta/hello #4, message 12, and 2 more answers`.
+/// Which recordings show it: `shown by letta/hello.json, interaction 4, event 12, and 2 more answers`.
 pub(super) fn shown(change: &Change) -> Option<String> {
-    let witnesses = change.witnesses.as_ref()?;
-    let event = witnesses.event.map(|number| format!(", message {number}")).unwrap_or_default();
-    let more = match witnesses.answers {
+    let Witnesses { cassette, interaction, event, answers } = change.witnesses.as_ref()?;
+    let event = event.map(|number| format!(", event {number}")).unwrap_or_default();
+    let more = match answers {
         0 | 1 => String::new(),
         more => format!(", and {}", count(more - 1, "more answer")),
     };
-    Some(format!("shown by {} #{}{event}{more}", witnesses.cassette, witnesses.interaction))
+    Some(format!("shown by {cassette}.json, interaction {interaction}{event}{more}"))
 }
 
-/// The file that shows a change, from the folder in which the report is made.
-pub(super) fn file(report: &Report, change: &Change) -> String {
-    let folder = match report.new.path.as_str() {
-        "" | "." => String::new(),
-        path => format!("{}/", path.trim_end_matches('/')),
-    };
+/// The file that shows a change, from the root of the repository; nothing if it is in none that is there.
+pub(super) fn file(report: &Report, change: &Change) -> Option<String> {
+    let path = report.new.path.trim_end_matches('/');
+    if path.ends_with(".json") || path.ends_with(".snap") {
+        return Some(path.to_owned());
+    }
+    let folder = if matches!(path, "" | ".") { String::new() } else { format!("{path}/") };
+    let endpoint = &change.place.endpoint;
     match &change.witnesses {
-        Some(witnesses) => format!("{folder}{}.json", witnesses.cassette),
-        None => format!("{folder}contracts/{}.snap", change.place.endpoint.slug()),
+        Some(witnesses) => Some(format!("{folder}{}.json", witnesses.cassette)),
+        None if report.new.accepted.contains(endpoint) => {
+            Some(format!("{folder}contracts/{}.snap", endpoint.slug()))
+        }
+        None => None,
     }
 }
 
 /// All that is told of a change, a line each.
 pub(super) fn lines(change: &Change) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", change.place.endpoint, change.what)];
-    lines.extend(change.place.case.as_ref().map(|case| format!("for requests of which {case}")));
+    lines.extend(cases(change, &|case| case.to_owned()));
     lines.extend(trace(change).map(|trace| format!("trace: {trace}")));
     lines.extend(change.possible.as_ref().map(|it| format!("possible now: {}", it.text)));
     lines.extend(change.example.as_ref().map(|example| format!("for example: {example}")));

@@ -57,6 +57,19 @@ fn the_first_line_says_what_breaks_and_where() {
              <!-- retape-report -->"
         )
     );
+    let swapped = compared(
+        &stream("thought* answer stop_reason usage_statistics done"),
+        &stream("thought* answer usage_statistics stop_reason done"),
+    );
+    assert_eq!(
+        shown(&swapped, Face::Text).lines().next(),
+        Some("breaking: POST /x: `usage_statistics` comes before `stop_reason`")
+    );
+    let otherwise = compared(&stream("a a*"), &stream("a+"));
+    assert_eq!(
+        shown(&otherwise, Face::Text),
+        "nothing changed in what is promised\n1 contract in other words; no cassette changed\n"
+    );
     let nothing = compared(&stream("a"), &stream("a"));
     assert_eq!(shown(&nothing, Face::Text), "nothing changed\n");
     assert!(

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use retape::change::{Report, Rule, Verdict};
 use retape::order::{Event, Gains, Order};
+use retape::report::{Colour, Face, changes};
 
 use super::{compared, stream, told};
 use crate::order::{Random, any_order, sore_order};
@@ -63,12 +64,68 @@ fn a_new_type_of_message_is_one_change() {
 
 #[test]
 fn another_beginning_and_another_follower_are_told() {
+    check("a b", "a b | b a", &["breaking order-swapped: `b` comes before `a`"]);
+}
+
+#[test]
+fn messages_that_changed_places_are_one_change() {
+    let old = "thought* answer question* stop usage done";
     check(
-        "a b",
-        "a b | b a",
+        old,
+        "thought* answer question* usage stop done",
+        &["breaking order-swapped: `usage` comes before `stop`"],
+    );
+    let report = compared(&stream(old), &stream("thought* answer question* usage stop done"));
+    let change = report.changes[0].trace.as_ref().unwrap();
+    assert_eq!(change.tags, ["answer", "usage", "stop", "done"]);
+    assert_eq!((change.at, change.expected.as_slice()), (1, &["stop".to_owned()][..]));
+
+    check(
+        "a b c d e",
+        "a d b c e",
+        &["breaking order-swapped: `d` comes before `b`; it came after `c`"],
+    );
+    check(
+        "a b c d e",
+        "a c d b e",
+        &["breaking order-swapped: `b` comes after `d`; it came before `c`"],
+    );
+    check("a b c", "a c b", &["breaking order-swapped: `c` comes before `b`"]);
+    check(
+        "a b x c d",
+        "b a x d c",
         &[
-            "breaking order-end-new: the stream ends after `a` with no `b`",
-            "breaking order-start-new: the stream begins with `b`, where `a` was promised",
+            "breaking order-swapped: `b` comes before `a`",
+            "breaking order-swapped: `d` comes before `c`",
+        ],
+    );
+    check("(a b)+ c", "(b a)+ c", &["breaking order-swapped: `b` comes before `a`"]);
+}
+
+#[test]
+fn what_changed_places_hides_nothing_else() {
+    let swapped = "breaking order-swapped: `c` comes before `b`";
+    check(
+        "a b c d",
+        "a c b x d",
+        &[
+            "breaking order-next-new: `c` comes after `a`, where `b` was promised",
+            "breaking tag-new: `x` is a new type of message, first after `b`",
+            "trim order-next-gone: not seen any more: `c` after `b`, `d` after `c`",
+        ],
+    );
+    check("a b c? d", "a c b d", &[swapped]);
+    check(
+        "a b c d",
+        "a c b d | a d",
+        &["breaking order-missing: `d` comes after `a` with no `b` between", swapped],
+    );
+    check(
+        "a b c d",
+        "a (c b)? b c d",
+        &[
+            "breaking order-next-new: `c` comes after `a`, where `b` was promised",
+            "breaking order-next-new: `b` comes after `b`, where `c` was promised",
         ],
     );
 }
@@ -123,7 +180,24 @@ fn cases_are_compared_with_those_of_the_same_requests() {
     let report = compared(&contract("a b", "a+ b"), &contract("a b", "a+ b?"));
 
     assert_eq!(told(&report), ["breaking order-end-new: the stream ends after `a` with no `b`"]);
-    assert_eq!(report.changes[0].place.case.as_deref(), Some("stream=true"));
+    assert_eq!(report.changes[0].place.cases, ["stream=true"]);
+    let report = compared(&contract("a b", "a+ b"), &contract("a b?", "a+ b?"));
+    assert_eq!(told(&report), ["breaking order-end-new: the stream ends after `a` with no `b`"]);
+    assert_eq!(report.changes[0].place.cases, ["stream=false", "stream=true"]);
+    let otherwise = |one: &str, other: &str| {
+        format!(
+            "POST /x -> 200 text/event-stream\n  orders\n    when stream=false\n      {one}\n    \
+             otherwise\n      {other}\n"
+        )
+    };
+    let all = compared(&otherwise("a b", "a+ b"), &otherwise("a b?", "a+ b?"));
+    assert_eq!(told(&all), ["breaking order-end-new: the stream ends after `a` with no `b`"]);
+    assert_eq!(all.changes[0].place.cases, ["", "stream=false"]);
+    let text = changes(&all, Face::Text, Colour::Plain);
+    assert!(text.contains("for requests of which stream=false, and for all others"), "{text}");
+    // An approval of one case is none of another.
+    let one = compared(&contract("a b", "a+ b"), &contract("a b?", "a+ b"));
+    assert_ne!(one.changes[0].fingerprint, report.changes[0].fingerprint);
     // A request that decided nothing may be any of those that do now.
     assert!(compared(&contract("a b", "a+ b"), &stream("a+ b")).fails());
     assert!(!compared(&stream("a+ b"), &contract("a b", "a+ b")).fails());
@@ -169,5 +243,25 @@ proptest! {
         prop_assert_ne!(&gains, &Gains::Unknown, "{}\n{}", old, new);
         prop_assert_eq!(report.fails(), gains != Gains::Nothing, "{}\n{}", old, new);
         prop_assert!(!report.fails() || report.count(Verdict::Breaking) > 0);
+        prop_assert!(report.of(Verdict::Breaking).all(|change| !change.why.is_empty()));
+    }
+
+    #[test]
+    fn what_follows_newly_is_named(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let (old, new) = (any_order(&mut random), any_order(&mut random));
+        let report = compared(&stream(&old.to_string()), &stream(&new.to_string()));
+        let failing: Vec<&str> =
+            report.of(Verdict::Breaking).map(|change| change.what.as_str()).collect();
+        for (from, to) in new.neighbours().difference(&old.neighbours()) {
+            let names: Vec<String> =
+                from.iter().chain(to).map(|tag| format!("`{tag}`")).collect();
+            if names.is_empty() {
+                // An empty stream has no names.
+                continue;
+            }
+            let is_named = failing.iter().any(|what| names.iter().any(|name| what.contains(name)));
+            prop_assert!(is_named, "{:?}\n{}\n{}\n{:?}", (from, to), old, new, failing);
+        }
     }
 }

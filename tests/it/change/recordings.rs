@@ -52,6 +52,7 @@ fn check(old: Vec<Interaction>, new: Vec<Interaction>, expected: &[&str]) {
 }
 
 const ASKED: &str = r#"{"text":"hello"}"#;
+const OTHER: &str = r#"{"text":"bye"}"#;
 
 fn stream(said: &[&str]) -> Vec<Interaction> {
     (0..6).map(|_| exchange("/chat", ASKED, 200, said)).collect()
@@ -91,6 +92,28 @@ fn a_value_that_only_the_new_recordings_have_is_found_there() {
 }
 
 #[test]
+fn a_choice_that_became_free_text_names_what_was_seen() {
+    let answers = |others: &[&str]| {
+        let all = (0..40).map(|number| {
+            let known = ["on", "off"][number % 2];
+            let word = others.get(number).copied().unwrap_or(known);
+            exchange("/state", ASKED, 200, &[&format!(r#"{{"status":"{word}"}}"#)])
+        });
+        all.collect::<Vec<_>>()
+    };
+
+    let seen = ["on", "not on", "not off", "not off"];
+    let report = compared(&side(answers(&[])), &side(answers(&seen)));
+
+    assert_eq!(
+        told(&report),
+        [r#"breaking format-new: `status` can be any text, such as `"not on"` and `"not off"`"#]
+    );
+    let witnesses = report.changes[0].witnesses.as_ref().unwrap();
+    assert_eq!((witnesses.interaction, witnesses.answers), (2, 3));
+}
+
+#[test]
 fn a_field_that_is_gone_breaks_and_one_that_was_optional_does_not() {
     let with = |body: &str| exchange("/state", ASKED, 200, &[body]);
 
@@ -98,7 +121,7 @@ fn a_field_that_is_gone_breaks_and_one_that_was_optional_does_not() {
         vec![with(r#"{"id":1,"name":"a"}"#), with(r#"{"id":1}"#)],
         vec![with("{}")],
         &[
-            "breaking field-missing: `id` can be missing",
+            "breaking field-missing: `id` is gone, which was always there",
             "trim field-gone: `name` is not seen any more",
         ],
     );
@@ -122,6 +145,40 @@ fn endpoints_and_statuses_that_come_and_go_are_told() {
         vec![ok()],
         vec![ok(), exchange("/state", "{}", 409, &["{}"])],
         &["unproven status-new: it answers 409"],
+    );
+}
+
+#[test]
+fn another_status_is_one_change_and_hides_none_beside_it() {
+    let answer = |status: u16, said: &str| exchange("/state", ASKED, status, &[said]);
+
+    check(
+        vec![answer(200, r#"{"id":1}"#)],
+        vec![answer(201, r#"{"id":1}"#)],
+        &["breaking status-new: it answers 201, and not 200 any more"],
+    );
+    check(
+        vec![answer(200, r#"{"id":1}"#)],
+        vec![answer(201, "{}")],
+        &[
+            "breaking status-new: it answers 201, and not 200 any more",
+            "breaking field-missing: `id` is gone, which was always there",
+        ],
+    );
+    check(
+        vec![answer(200, "{}"), exchange("/state", OTHER, 200, &["{}"])],
+        vec![answer(201, "{}"), exchange("/state", OTHER, 422, &["{}"])],
+        &[
+            "breaking status-new: it answers 201, and not 200 any more",
+            "breaking request-refused: a request that was answered with 200 is refused with 422",
+            "unproven status-new: it answers 422",
+        ],
+    );
+    // Where 200 stays, 201 is one more.
+    check(
+        vec![answer(200, "{}")],
+        vec![answer(200, "{}"), answer(201, "{}")],
+        &["breaking status-new: it answers 201"],
     );
 }
 

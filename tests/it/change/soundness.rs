@@ -1,7 +1,8 @@
 //! Whatever a new shape accepts and the old one does not is never called compatible.
 
 use proptest::prelude::*;
-use retape::change::Verdict;
+use retape::change::{Report, Verdict};
+use retape::rules::NewFields;
 use retape::shape::Schema;
 use serde_json::{Map, Value, json};
 
@@ -30,6 +31,9 @@ enum Kind {
 }
 
 type Fields = Vec<(&'static str, bool, Shape)>;
+
+/// Stands among the fields of an object that may have others.
+const OPEN: &str = "…";
 
 const WORDS: [&str; 4] = ["u", "v", "w", "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"];
 const NAMES: [&str; 3] = ["x", "y", "z"];
@@ -79,7 +83,16 @@ fn shape(random: &mut Random, depth: usize) -> Shape {
 
 fn fields(random: &mut Random, depth: usize) -> Fields {
     let names = some(random, &NAMES);
-    names.into_iter().map(|name| (name, random.chance(40), shape(random, depth - 1))).collect()
+    let field = |name| (name, random.chance(40), shape(random, depth - 1));
+    let mut fields: Fields = names.into_iter().map(field).collect();
+    if random.chance(10) {
+        fields.push(open());
+    }
+    fields
+}
+
+fn open() -> (&'static str, bool, Shape) {
+    (OPEN, true, Shape::Kinds(vec![Kind::Integer, Kind::Text]))
 }
 
 fn union(random: &mut Random, depth: usize) -> Vec<(&'static str, Fields)> {
@@ -107,6 +120,12 @@ impl Shape {
     fn sample(&self, random: &mut Random) -> Value {
         let Self::Kinds(kinds) = self;
         kinds[random.below(kinds.len())].sample(random)
+    }
+
+    /// What a client takes that reads the fields it knows: all objects may have others.
+    fn tolerant(&self) -> Self {
+        let Self::Kinds(kinds) = self;
+        Self::Kinds(kinds.iter().map(Kind::tolerant).collect())
     }
 
     /// The same with one thing in it exchanged.
@@ -173,6 +192,24 @@ impl Kind {
         }
     }
 
+    fn tolerant(&self) -> Self {
+        let inside = |fields: &Fields| -> Fields {
+            let known = fields.iter().filter(|(name, ..)| *name != OPEN);
+            let known = known.map(|(name, optional, shape)| (*name, *optional, shape.tolerant()));
+            known.chain([open()]).collect()
+        };
+        match self {
+            Self::Array(inner) => Self::Array(Box::new(inner.tolerant())),
+            Self::Map(inner) => Self::Map(Box::new(inner.tolerant())),
+            Self::Object(fields) => Self::Object(inside(fields)),
+            Self::Union(branches) => {
+                let branches = branches.iter().map(|(value, fields)| (*value, inside(fields)));
+                Self::Union(branches.collect())
+            }
+            other => other.clone(),
+        }
+    }
+
     fn mutated(&self, random: &mut Random, depth: usize) -> Self {
         let field = |fields: &Fields, random: &mut Random| {
             let mut fields = fields.clone();
@@ -201,6 +238,9 @@ impl Kind {
 
 fn fields_text(fields: &Fields) -> String {
     let field = |(name, optional, shape): &(&str, bool, Shape)| {
+        if *name == OPEN {
+            return OPEN.to_owned();
+        }
         format!("{name}{}: {}", if *optional { "?" } else { "" }, shape.text())
     };
     fields.iter().map(field).collect::<Vec<_>>().join(", ")
@@ -209,7 +249,17 @@ fn fields_text(fields: &Fields) -> String {
 fn members(fields: &Fields, random: &mut Random) -> Map<String, Value> {
     let there = fields.iter().filter(|(_, optional, _)| !optional || !random.0.is_multiple_of(3));
     let there: Vec<_> = there.collect();
-    there.into_iter().map(|(name, _, shape)| ((*name).to_owned(), shape.sample(random))).collect()
+    let mut members = Map::new();
+    for (name, _, shape) in there {
+        let others = NAMES.iter().chain(&["other"]);
+        let is_free = |other: &&&str| fields.iter().all(|(known, ..)| *known != **other);
+        let names: Vec<&str> = match *name {
+            OPEN => others.filter(is_free).copied().collect(),
+            name => vec![name],
+        };
+        members.extend(names.into_iter().map(|name| (name.to_owned(), shape.sample(random))));
+    }
+    members
 }
 
 /// Two shapes, often nearly the same.
@@ -217,6 +267,13 @@ fn pair(random: &mut Random) -> (Shape, Shape) {
     let old = shape(random, 3);
     let new = if random.chance(70) { old.mutated(random, 3) } else { shape(random, 3) };
     (old, new)
+}
+
+/// The report for clients that refuse what they do not know.
+fn strictly(before: &str, after: &str) -> Report {
+    let mut report = compared(&body(before), &body(after));
+    report.new_fields(NewFields::Breaking);
+    report
 }
 
 proptest! {
@@ -227,7 +284,7 @@ proptest! {
         let mut random = Random(seed);
         let (old, new) = pair(&mut random);
         let (before, after) = (old.text(), new.text());
-        let report = compared(&body(&before), &body(&after));
+        let report = strictly(&before, &after);
         let (was, is) = (Schema::parse(&before).unwrap(), Schema::parse(&after).unwrap());
         for _ in 0..40 {
             let sample = new.sample(&mut random).to_string();
@@ -237,11 +294,33 @@ proptest! {
         }
         for change in report.of(Verdict::Breaking) {
             // What is called breaking is shown: the example keeps the new shape and breaks the old one.
+            prop_assert!(!change.why.is_empty());
             let example = change.example.as_deref().unwrap();
             prop_assert_eq!(is.accepts(example), []);
             prop_assert!(!was.accepts(example).is_empty());
         }
+        for change in report.of(Verdict::Compatible) {
+            prop_assert!(false, "{} in {}", change.what, after);
+        }
         prop_assert_eq!(was.gains(&is).is_empty(), was.covers(&is), "{}\n{}", before, after);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_client_reads_that_reads_known_fields_is_never_called_compatible(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let (old, new) = pair(&mut random);
+        let (before, after) = (old.text(), new.text());
+        let report = compared(&body(&before), &body(&after));
+        let client = Schema::parse(&old.tolerant().text()).unwrap();
+        for _ in 0..40 {
+            let sample = new.sample(&mut random).to_string();
+            let is_new = !client.accepts(&sample).is_empty();
+            prop_assert!(!is_new || report.fails(), "{}\n{}\n{}", sample, before, after);
+        }
     }
 }
 
@@ -252,7 +331,7 @@ fn few_of_a_thousand_changes_are_unproven() {
     for seed in 0..1_000 {
         let mut random = Random(seed);
         let (old, new) = pair(&mut random);
-        let report = compared(&body(&old.text()), &body(&new.text()));
+        let report = strictly(&old.text(), &new.text());
         failing += usize::from(report.fails());
         unproven += usize::from(report.fails() && report.count(Verdict::Breaking) == 0);
         let was = Schema::parse(&old.text()).unwrap();

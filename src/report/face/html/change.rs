@@ -7,7 +7,7 @@ use super::data::Budget;
 use super::markup::{block, code, escaped, sentence};
 use super::railroad::Track;
 use crate::change::{CaseEdges, Change, Report, Rule, State};
-use crate::report::face::told::{route, shown};
+use crate::report::face::told::{cases, route, shown};
 use crate::report::line::visible;
 
 /// So much of a value or a shape is shown, in characters.
@@ -48,8 +48,8 @@ fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
         let was = change.verdict.as_str();
         row("approved", format!("{was}, approved because: {}", escaped(&visible(reason))));
     }
-    if let Some(case) = &change.place.case {
-        row("in the case", code(case));
+    if let Some(cases) = cases(change, &code) {
+        row("which", cases);
     }
     if !change.why.is_empty() {
         row("why", sentence(&change.why));
@@ -130,7 +130,7 @@ fn order(report: &Report, change: &Change) -> Option<Value> {
         let edges = case.edges.iter().filter(|edge| edge.state != State::New);
         edges.into_iter().any(|edge| edge.from.as_deref() == from)
     };
-    let case = match &place.case {
+    let case = match place.cases.first() {
         Some(name) => pair.orders.iter().find(|case| case.case == *name),
         None => pair.orders.iter().find(leads_on),
     };

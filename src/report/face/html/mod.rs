@@ -18,7 +18,7 @@ mod markup;
 mod railroad;
 mod template;
 
-use super::headline::{counts, headline};
+use super::headline::{extent, headline};
 use super::told::route;
 use crate::change::{Change, Report, Verdict};
 use crate::report::line::visible;
@@ -56,7 +56,7 @@ pub(super) fn html(report: &Report) -> String {
         "state" => Standing::of(report).word().to_owned(),
         "icon" => Standing::of(report).icon().to_owned(),
         "headline" => sentence(&headline(report, &|endpoint| format!("`{}`", route(endpoint)))),
-        "counts" => escaped(&counts(report)),
+        "counts" => escaped(&extent(report, "; ")),
         "sides" => sides(report),
         "filters" => filters(report),
         "changes" => changes.clone(),

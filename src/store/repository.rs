@@ -1,0 +1,14 @@
+//! Paths as a repository knows them.
+
+use std::path::{Path, PathBuf};
+
+use super::config::plain;
+
+/// A path from the root of the repository that it is in (the folder with `.git`), which is how code hosts
+/// name files; outside of one it stays as it is.
+pub(crate) fn in_repository(path: &Path) -> PathBuf {
+    let whole = plain(path);
+    let root = whole.ancestors().find(|folder| folder.join(".git").exists());
+    let inside = root.and_then(|root| whole.strip_prefix(root).ok());
+    inside.map_or_else(|| path.to_owned(), Path::to_owned)
+}

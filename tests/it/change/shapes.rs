@@ -1,0 +1,69 @@
+//! What is told of changes in shapes.
+
+use super::{body, compared, told};
+
+#[track_caller]
+fn check(old: &str, new: &str, expected: &[&str]) {
+    assert_eq!(told(&compared(&body(old), &body(new))), expected);
+}
+
+#[test]
+fn a_string_that_became_a_choice_is_told_as_what_it_is() {
+    check(
+        "object\n  status: string",
+        "object\n  status: \"on\" | \"off\"",
+        &["trim value-gone: `status` is always one of `\"off\" | \"on\"` now"],
+    );
+    check(
+        "object\n  status: string",
+        "object\n  status: \"on\"",
+        &["trim value-gone: `status` is always `\"on\"` now"],
+    );
+    check(
+        "object\n  id: string",
+        "object\n  id: uuid",
+        &["trim value-gone: `id` is always `uuid` now"],
+    );
+    check(
+        "object\n  id: string | integer",
+        "object\n  id: integer",
+        &["trim type-gone: `id` is never `string` any more"],
+    );
+}
+
+#[test]
+fn a_new_field_breaks_nobody_and_a_new_kind_of_member_does() {
+    check(
+        "object\n  a: integer",
+        "object\n  a: integer\n  b?: string",
+        &["compatible field-new: `b` is new: `string`"],
+    );
+    check(
+        "object\n  a: integer",
+        "object\n  a: integer\n  …",
+        &["compatible field-new: the answer can have fields of other names"],
+    );
+    check(
+        "object\n  [uuid]: integer",
+        "object\n  [uuid]: integer\n  total: integer",
+        &["breaking shape-wider: `total` is a member of a name that none had: `integer`"],
+    );
+    // The one that was known may be anything among the others.
+    check(
+        "object\n  a: integer\n  b?: integer",
+        "object\n  a: integer\n  …",
+        &[
+            "breaking shape-wider: `{}` can be more than it could",
+            "trim field-gone: `b` is not seen any more",
+        ],
+    );
+    // What is compatible in the values does not hide the names.
+    check(
+        "object\n  [uuid]: {x: integer}",
+        "object\n  [string]: {x: integer, y: integer}",
+        &[
+            "breaking shape-wider: `{}` can be more than it could",
+            "compatible field-new: `{}.y` is new: `integer`",
+        ],
+    );
+}
