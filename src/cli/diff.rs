@@ -9,6 +9,7 @@ use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::change::{self, Approval, Known, Report};
 use crate::error::{Error, Kind, Result};
+use crate::message::Protocols;
 use crate::report::{self, Colour, Face};
 use crate::store::{self, Side};
 
@@ -91,11 +92,13 @@ struct Named {
     /// The folder of its cassettes.
     path: String,
     side: Side,
+    /// Those of the `retape.toml` beside its cassettes; of a revision, of the one that is there now.
+    protocols: Protocols,
 }
 
 impl Named {
     fn known(&self) -> Known<'_> {
-        let Self { name, path, side } = self;
+        let Self { name, path, side, .. } = self;
         Known { name, path, cassettes: &side.cassettes, accepted: &side.accepted }
     }
 }
@@ -103,7 +106,7 @@ impl Named {
 impl Diff {
     pub(super) fn run(self) -> Result<Exit> {
         let (old, new) = self.sides()?;
-        let mut report = change::compare(old.known(), new.known());
+        let mut report = change::compare_by(&new.protocols, old.known(), new.known());
         let file = self.approvals.as_deref().map(absolute);
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
         self.note_approvals(&report, &file)?;
@@ -153,19 +156,26 @@ impl Diff {
 pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
     let old = revision(base, cassettes)?;
     let new = side(cassettes, &name_of(cassettes))?;
-    Ok(change::compare(old.known(), new.known()))
+    Ok(change::compare_by(&new.protocols, old.known(), new.known()))
 }
 
 fn revision(revision: &str, cassettes: &Path) -> Result<Named> {
     let path = cassettes.display().to_string();
     let side = store::load_revision(&absolute(cassettes), revision)?;
-    Ok(Named { name: format!("{revision}:{path}"), path, side })
+    let protocols = Protocols::of(&store::find_config(&absolute(cassettes))?);
+    Ok(Named { name: format!("{revision}:{path}"), path, side, protocols })
 }
 
 fn side(path: &Path, name: &Name) -> Result<Named> {
     let side = store::load_side(&absolute(path), name)?;
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    Ok(Named { name: path.display().to_string(), path: folder.display().to_string(), side })
+    let protocols = Protocols::of(&store::find_config(&absolute(folder))?);
+    Ok(Named {
+        name: path.display().to_string(),
+        path: folder.display().to_string(),
+        side,
+        protocols,
+    })
 }
 
 /// What a cassette is called that is given by its file: as the file, if that is a name.

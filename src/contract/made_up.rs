@@ -59,9 +59,9 @@ impl MadeUp {
     pub(super) fn hear_answer(&mut self, response: &Response) {
         let body = response.readable().bytes();
         let text = String::from_utf8_lossy(&body);
-        for word in words(&text) {
-            let is_new = !self.has(word) && !self.said_before.contains(word);
-            if is_new && is_compound(word) && !word.contains(|char: char| char.is_ascii_digit()) {
+        let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
+        for word in words(&text).filter(|word| is_compound(word) && !has_digit(word)) {
+            if !self.has(word) && !self.said_before.contains(word) {
                 self.said_before.insert(word.to_owned());
             }
         }
@@ -89,7 +89,10 @@ impl MadeUp {
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|char: char| !(is_inner(char) || is_joint(char)));
     let words = words.map(|word| word.trim_matches(is_joint));
-    words.flat_map(|word| std::iter::once(word).chain(word.split('/')))
+    words.flat_map(|word| {
+        let parts = word.split('/').filter(|part| part.len() < word.len());
+        std::iter::once(word).chain(parts)
+    })
 }
 
 fn is_inner(char: char) -> bool {
@@ -97,7 +100,7 @@ fn is_inner(char: char) -> bool {
 }
 
 fn is_joint(char: char) -> bool {
-    "_-./:".contains(char)
+    matches!(char, '_' | '-' | '.' | '/' | ':')
 }
 
 fn is_compound(word: &str) -> bool {

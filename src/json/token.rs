@@ -101,6 +101,23 @@ impl<'a> Tokens<'a> {
         Some(rest[space])
     }
 
+    /// Passes the rest of the container that was opened last: no more than its brackets and strings is
+    /// looked at.
+    pub(super) fn close(&mut self) -> Option<()> {
+        let bytes = self.text.as_bytes();
+        let mut depth = 1_usize;
+        while depth > 0 {
+            match *bytes.get(self.at)? {
+                b'"' => self.at += string_length(&bytes[self.at + 1..]),
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        Some(())
+    }
+
     /// Passes a whole value, where one begins.
     pub(crate) fn value(&mut self) -> Option<Text<'a>> {
         self.peek()?;

@@ -99,20 +99,14 @@ impl<'a> Values<'a> {
     /// The next value on this level; a member's name counts as one.
     fn next(&mut self) -> Option<Text<'a>> {
         let first = self.tokens.find(|token| !matches!(token, Token::Comma | Token::Colon))?;
-        let (start, mut depth) = match first {
-            Token::String(spelled) | Token::Scalar(spelled) => {
-                return Some(Text(spelled));
+        match first {
+            Token::String(spelled) | Token::Scalar(spelled) => Some(Text(spelled)),
+            Token::Open(_) => {
+                let start = self.tokens.end() - 1;
+                self.tokens.close()?;
+                Some(Text(&self.text[start..self.tokens.end()]))
             }
-            Token::Open(_) => (self.tokens.end() - 1, 1),
-            _ => return None,
-        };
-        while depth > 0 {
-            match self.tokens.next()? {
-                Token::Open(_) => depth += 1,
-                Token::Close(_) => depth -= 1,
-                _ => {}
-            }
+            _ => None,
         }
-        Some(Text(&self.text[start..self.tokens.end()]))
     }
 }
