@@ -1,8 +1,8 @@
 //! What `retape diff` takes when a thousand cassettes have changed, phase by phase.
 //!
 //! Each is a copy of a recording of a real server, with identifiers of its own; beside it stands what
-//! another run of a changed server would have recorded: all identifiers are others, and something is as
-//! it was not.
+//! another run of a changed server would have recorded: something is as it was not. retape tells it in the
+//! words of the old one; in the harder case (`--fresh`) all identifiers are others as well.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -35,11 +35,24 @@ const CHANGES: [fn(&str) -> String; 6] = [
     |text| text.replace("\"step_id\": ", "\"revision\": 2, \"step_id\": "),
 ];
 
-/// The table of what each phase takes.
+/// How the new recordings are told.
+#[derive(Clone, Copy)]
+enum Words {
+    OfTheOldOnes,
+    Fresh,
+}
+
+/// The tables of what each phase takes.
 pub fn diff(effort: Effort) -> String {
+    let stable = table(effort, Words::OfTheOldOnes);
+    let fresh = table(effort, Words::Fresh);
+    format!("## {DIFF}\n\n{stable}\nThe same, recorded with `--fresh`:\n\n{fresh}")
+}
+
+fn table(effort: Effort, words: Words) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let [old, new] = ["old", "new"].map(|side| folder.path().join(side));
-    write(&old, &new, effort.at_most(1000));
+    write(&old, &new, words, effort.at_most(1000));
     let mut phases = Phases::default();
     phases.measure("serde_json, into values", || parse(&[&old, &new]));
     let (was, is) = phases.measure("reading both sides", || (read(&old), read(&new)));
@@ -51,7 +64,7 @@ pub fn diff(effort: Effort) -> String {
         let _ = write!(sizes, ", {} KB as {name}", told.len() / 1000);
     }
     let (found, cassettes) = (report.changes.len(), report.cassettes.len());
-    format!("## {DIFF}\n\n{phases}\n{found} changes in {cassettes} cassettes{sizes}\n")
+    format!("{phases}\n{found} changes in {cassettes} cassettes{sizes}\n")
 }
 
 #[derive(Default)]
@@ -114,7 +127,7 @@ fn parse(folders: &[&PathBuf; 2]) {
     }
 }
 
-fn write(old: &Path, new: &Path, cassettes: usize) {
+fn write(old: &Path, new: &Path, words: Words, cassettes: usize) {
     let recordings = recordings();
     for folder in [old, new] {
         fs::create_dir(folder).expect("a new folder");
@@ -124,9 +137,13 @@ fn write(old: &Path, new: &Path, cassettes: usize) {
         // Each recording comes with each change.
         let change = CHANGES[(number / recordings.len()) % CHANGES.len()];
         let file = format!("talk-{number:04}.json");
-        let minted = |run: usize, text: &str| minted_anew(text, 2 * number + run);
-        fs::write(old.join(&file), minted(0, recorded)).expect("room for a file");
-        fs::write(new.join(&file), minted(1, &change(recorded))).expect("room for a file");
+        let was = minted_anew(recorded, 2 * number);
+        let is = match words {
+            Words::OfTheOldOnes => change(&was),
+            Words::Fresh => minted_anew(&change(recorded), 2 * number + 1),
+        };
+        fs::write(old.join(&file), was).expect("room for a file");
+        fs::write(new.join(&file), is).expect("room for a file");
     }
 }
 

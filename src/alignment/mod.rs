@@ -40,7 +40,7 @@ use self::interactions::{Paired, pair};
 use self::known::Known;
 use self::lens::Lens;
 use self::votes::Votes;
-use crate::cassette::Cassette;
+use crate::cassette::{Cassette, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -150,7 +150,12 @@ pub(crate) struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     pub(crate) fn of(old: &'a Cassette, new: &'a Cassette) -> Self {
-        let views = |cassette: &'a Cassette| cassette.interactions.iter().map(View::of).collect();
+        Self::between(&old.interactions, &new.interactions)
+    }
+
+    /// The same of parts of them; numbers count from their beginnings.
+    pub(crate) fn between(old: &'a [Interaction], new: &'a [Interaction]) -> Self {
+        let views = |all: &'a [Interaction]| all.iter().map(View::of).collect();
         Self { old: views(old), new: views(new) }
     }
 

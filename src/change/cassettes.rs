@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exchange::{Turn, differences, is_same};
 use super::report::{CassettePair, InteractionPair, State};
-use crate::alignment::Sides;
-use crate::cassette::{Cassette, Name};
+use crate::alignment::{Renaming, Sides};
+use crate::cassette::{Cassette, Interaction, Name};
 use crate::message::Protocols;
 
 /// The cassettes that are not the same but for identifiers and times.
@@ -58,15 +58,23 @@ struct Both<'a> {
 impl Both<'_> {
     /// The interactions that are not the same, and how many are.
     fn compared(&self) -> (Vec<InteractionPair>, usize) {
-        let mut sides = Sides::of(self.old, self.new);
+        let (olds, news) = (&self.old.interactions[..], &self.new.interactions[..]);
+        let is_kept = |(old, new): &(&Interaction, &Interaction)| is_same(old, new);
+        // What was recorded again in the words of before is mostly the same to the byte.
+        let front = olds.iter().zip(news).take_while(is_kept).count();
+        let (olds, news) = (&olds[front..], &news[front..]);
+        let back = olds.iter().rev().zip(news.iter().rev()).take_while(is_kept).count();
+        let (olds, news) = (&olds[..olds.len() - back], &news[..news.len() - back]);
+        let mut sides = Sides::between(olds, news);
         let mut interactions = Vec::new();
-        let mut same = 0;
-        for (old, new) in sides.align().in_order() {
+        let mut same = front + back;
+        let alignment = sides.align();
+        for (old, new) in alignment.in_order() {
             let is_same = old.zip(new).is_some_and(|(old, new)| {
-                let (was, is) = (&self.old.interactions[old], &self.new.interactions[new]);
-                is_same(was, is) || sides.are_same(old, new)
+                is_same(&olds[old], &news[new]) || sides.are_same(old, new)
             });
-            match (!is_same).then(|| self.pair(old, new)).flatten() {
+            let [old, new] = [old, new].map(|number| number.map(|number| front + number));
+            match (!is_same).then(|| self.pair(&alignment.renaming, old, new)).flatten() {
                 Some(pair) => interactions.push(pair),
                 None => same += 1,
             }
@@ -75,11 +83,16 @@ impl Both<'_> {
     }
 
     /// Two interactions side by side, or one alone; nothing if only what is another each time differs.
-    fn pair(&self, old: Option<usize>, new: Option<usize>) -> Option<InteractionPair> {
+    fn pair(
+        &self,
+        renaming: &Renaming,
+        old: Option<usize>,
+        new: Option<usize>,
+    ) -> Option<InteractionPair> {
         let old = old.map(|number| Turn::of(self.protocols, self.old, number));
         let new = new.map(|number| Turn::of(self.protocols, self.new, number));
         let (differences, more) = match (&old, &new) {
-            (Some(old), Some(new)) => differences(old, new),
+            (Some(old), Some(new)) => differences(renaming, old, new),
             _ => (Vec::new(), 0),
         };
         if old.is_some() && new.is_some() && differences.is_empty() {

@@ -1,8 +1,10 @@
 //! One request and its answer, before and after.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::report::{Difference, Exchange, Mark};
+use crate::alignment::Renaming;
 use crate::cassette::{Body, Cassette, Interaction, Request, Response};
 use crate::correlate::{Meaning, identifiers, moments};
 use crate::diff::{self, Differences, Place, Sort, Value};
@@ -102,11 +104,17 @@ pub(super) fn is_same(old: &Interaction, new: &Interaction) -> bool {
     answered && asked(&old.request, &new.request)
 }
 
-/// Where two interactions differ but for identifiers and times, and how many more places there are.
-pub(super) fn differences(old: &Turn<'_>, new: &Turn<'_>) -> (Vec<Difference>, usize) {
-    let mut list = List::default();
+/// Where two interactions differ but for what identifiers are called and times, and how many more places
+/// there are. What is new is told with the old names.
+pub(super) fn differences(
+    renaming: &Renaming,
+    old: &Turn<'_>,
+    new: &Turn<'_>,
+) -> (Vec<Difference>, usize) {
+    let mut list = List { renaming, listed: Vec::new(), more: 0 };
     let (was, is) = (old.interaction, new.interaction);
-    let asked = diff::requests(&was.request, &is.request, &|_| false, &mask);
+    let request = renamed(&is.request, renaming);
+    let asked = diff::requests(&was.request, &request, &|_| false, &|text| mask(text, renaming));
     list.take("request ", asked, &|place| place.to_string());
     list.whether("status", &old.status(), &new.status());
     list.whether("end", was.end().as_str(), is.end().as_str());
@@ -116,7 +124,17 @@ pub(super) fn differences(old: &Turn<'_>, new: &Turn<'_>) -> (Vec<Difference>, u
     (list.listed, list.more)
 }
 
-fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List) {
+/// A request in the old names.
+fn renamed(request: &Request, renaming: &Renaming) -> Request {
+    Request {
+        method: request.method.clone(),
+        path: renaming.text(&request.path).into_owned(),
+        headers: request.headers.clone(),
+        body: renaming.bytes(&request.body).into_owned().into(),
+    }
+}
+
+fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
     let [was, is] = [old, new].map(|answer| answer.response.readable().bytes());
     if was == is {
         return;
@@ -125,19 +143,19 @@ fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List) {
         return streams(old, new, list);
     }
     let [was, is] = [&was, &is].map(|body| String::from_utf8_lossy(body));
-    let found = diff::documents(&was, &is, &mask);
+    let found = list.compared(&was, &is);
     list.take("answer ", found, &|place| place.to_string());
 }
 
 /// Streams are compared message by message: their data as one array.
-fn streams(old: &Answer<'_>, new: &Answer<'_>, list: &mut List) {
+fn streams(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
     let (was, is) = (data(&old.messages.list), data(&new.messages.list));
     // A line for each, so that the lines show what came or went.
     let traces = [old, new].map(|answer| answer.trace.to_string().replace(' ', "\n"));
     if traces[0] != traces[1] {
         list.changed("trace", &traces[0], &traces[1]);
     }
-    let mut found = diff::documents(&was, &is, &mask);
+    let mut found = list.compared(&was, &is);
     // As a whole it is reordered: the trace says it.
     found.listed.retain(|difference| difference.at != Place::Json(String::new()));
     list.take("message ", found, &|place| match place {
@@ -164,9 +182,10 @@ fn data(messages: &[Message]) -> String {
     format!("[{}]", said.collect::<Vec<_>>().join(","))
 }
 
-/// A text without identifiers and times.
-fn mask(text: &str) -> Cow<'_, str> {
-    let mut holes: Vec<_> = identifiers(text).chain(moments(text)).collect();
+/// A text without times, and without identifiers that are not known by name.
+fn mask<'t>(text: &'t str, renaming: &Renaming) -> Cow<'t, str> {
+    let unknown = |range: &Range<usize>| renaming.new_of(&text[range.clone()]).is_none();
+    let mut holes: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
     if holes.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -183,16 +202,25 @@ fn mask(text: &str) -> Cow<'_, str> {
 }
 
 /// What is listed, up to a limit.
-#[derive(Default)]
-struct List {
+struct List<'r> {
+    renaming: &'r Renaming,
     listed: Vec<Difference>,
     more: usize,
 }
 
-impl List {
+impl List<'_> {
+    /// Compares what was with what is, under its old names.
+    fn compared(&self, was: &str, is: &str) -> Differences {
+        let renaming = self.renaming;
+        diff::documents(was, &renaming.text(is), &|text| mask(text, renaming))
+    }
+
     fn take(&mut self, what: &str, found: Differences, name: &dyn Fn(&Place) -> String) {
         self.more += found.more;
-        let real = found.listed.into_iter().filter(|it| it.sort != Sort::Renamed && !is_told(it));
+        let is_real = |it: &diff::Difference| {
+            it.sort != Sort::Renamed && (!is_told(it) || self.refers_elsewhere(it))
+        };
+        let real: Vec<diff::Difference> = found.listed.into_iter().filter(is_real).collect();
         for difference in real {
             let at = format!("{what}{}", name(&difference.at));
             self.add(Difference {
@@ -201,6 +229,15 @@ impl List {
                 new: difference.asked.as_ref().map(shown),
             });
         }
+    }
+
+    /// Whether both hold identifiers that are known by name: not what was minted anew, but another thing.
+    fn refers_elsewhere(&self, difference: &diff::Difference) -> bool {
+        let is_known = |value: &Option<Value>| {
+            let Some(Value::Json(text)) = value else { return false };
+            identifiers(text).any(|range| self.renaming.new_of(&text[range]).is_some())
+        };
+        is_known(&difference.recorded) && is_known(&difference.asked)
     }
 
     fn whether(&mut self, at: &str, old: &str, new: &str) {

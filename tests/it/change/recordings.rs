@@ -295,6 +295,8 @@ fn run(id: &str, polls: usize) -> Vec<Interaction> {
 
 const FIRST: &str = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
 const SECOND: &str = "0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11";
+const THIRD: &str = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d";
+const FOURTH: &str = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
 
 #[test]
 fn a_request_that_was_put_in_is_told_alone() {
@@ -346,5 +348,25 @@ fn requests_at_once_may_come_in_another_order() {
         vec![one, other.clone()],
         vec![other, weather("Oslo", r#"{"is":"rain"}"#)],
         &["1 same", "-1 /weather +2 /weather answer /is"],
+    );
+}
+
+#[test]
+fn what_refers_to_another_thing_than_before_is_told() {
+    let talk = |ids: [&str; 2], chosen: &str| {
+        let said = ["call", "queued", "waiting"]
+            .map(|kind| ids.map(|id| format!(r#"{{"type":"{kind}","call_id":"call_{id}"}}"#)));
+        let said: Vec<&str> = said.iter().flatten().map(String::as_str).collect();
+        let asked = format!(r#"{{"call_id":"call_{chosen}"}}"#);
+        let done = format!(r#"{{"ran":"call_{chosen}"}}"#);
+        vec![exchange("/chat", ASKED, 200, &said), exchange("/approve", &asked, 200, &[&done])]
+    };
+    let (old, new) = ([FIRST, SECOND], [THIRD, FOURTH]);
+
+    check_beside(talk(old, FIRST), talk(new, THIRD), &[]);
+    check_beside(
+        talk(old, FIRST),
+        talk(new, FOURTH),
+        &["1 same", "-2 /approve +2 /approve request /call_id answer /ran"],
     );
 }
