@@ -265,12 +265,12 @@ fn a_protocol_that_a_person_names_tells_the_types_of_messages() {
     let show = || told(&stage.retape(&["show", "new/talk.json"]).output().unwrap());
 
     assert!(!first_line().contains("`end`"), "{}", first_line());
-    assert!(!show().contains("middle  "), "{}", show());
+    assert!(show().contains("1 ms  event  what middle\n"), "{}", show());
 
     stage.write("new/retape.toml", "[[protocol]]\ntag = \"/what\"\n");
 
     assert_eq!(first_line(), "breaking: POST /chat ends after `middle` with no `end`");
-    assert!(show().contains("middle"), "{}", show());
+    assert!(show().contains("1 ms  middle  what middle\n"), "{}", show());
     let (_, text, _) = diff(&stage, &["old/talk.json", "new/talk.json"]);
     assert!(text.contains("- end\n"), "{text}");
 }
