@@ -12,6 +12,7 @@
 #![expect(clippy::print_stdout, reason = "the tables are what it is for")]
 
 mod bare;
+mod changed;
 mod client;
 mod cpu;
 mod learning;
@@ -44,6 +45,9 @@ fn main() {
     }
     if wanted(ordering::ACCURACY) {
         println!("{}", ordering::accuracy(effort));
+    }
+    if wanted(changed::DIFF) {
+        println!("{}", changed::diff(effort));
     }
     if wanted(mutants::SCORE) {
         println!("{}", mutants::score(effort));

@@ -40,7 +40,7 @@ use self::interactions::{Paired, pair};
 use self::known::Known;
 use self::lens::Lens;
 use self::votes::Votes;
-use crate::cassette::Cassette;
+use crate::cassette::{Cassette, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -117,6 +117,29 @@ impl Alignment {
     pub fn of(old: &Cassette, new: &Cassette) -> Self {
         Sides::of(old, new).align()
     }
+
+    /// Pairs and what stands alone, waits too, in the order of the new recording. What only the old one
+    /// has stands behind what it followed there.
+    pub(crate) fn in_order(&self) -> Vec<(Option<usize>, Option<usize>)> {
+        let waits = |waits: &'_ [Wait]| -> Vec<usize> {
+            waits.iter().map(|wait| wait.interaction).collect()
+        };
+        let mut gone = [self.only_old.clone(), waits(&self.waits_old)].concat();
+        gone.sort_unstable();
+        let mut news: Vec<(usize, Option<usize>)> =
+            self.pairs.iter().map(|pair| (pair.new, Some(pair.old))).collect();
+        let alone = [self.only_new.clone(), waits(&self.waits_new)].concat();
+        news.extend(alone.into_iter().map(|new| (new, None)));
+        news.sort_unstable();
+        let mut steps: Vec<(Option<usize>, Option<usize>)> =
+            news.into_iter().map(|(new, old)| (old, Some(new))).collect();
+        for old in gone {
+            let before = old.checked_sub(1);
+            let place = steps.iter().position(|(other, _)| before.is_some() && *other == before);
+            steps.insert(place.map_or(0, |place| place + 1), (Some(old), None));
+        }
+        steps
+    }
 }
 
 /// Two recordings made ready to be walked through, and how they lie beside each other.
@@ -127,7 +150,12 @@ pub(crate) struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     pub(crate) fn of(old: &'a Cassette, new: &'a Cassette) -> Self {
-        let views = |cassette: &'a Cassette| cassette.interactions.iter().map(View::of).collect();
+        Self::between(&old.interactions, &new.interactions)
+    }
+
+    /// The same of parts of them; numbers count from their beginnings.
+    pub(crate) fn between(old: &'a [Interaction], new: &'a [Interaction]) -> Self {
+        let views = |all: &'a [Interaction]| all.iter().map(View::of).collect();
         Self { old: views(old), new: views(new) }
     }
 
@@ -149,6 +177,12 @@ impl<'a> Sides<'a> {
         self.look(&renaming);
         let Paired { pairs, only_old, only_new, waits_old, waits_new } = pair(&self.old, &self.new);
         Alignment { pairs, only_old, only_new, waits_old, waits_new, renaming }
+    }
+
+    /// Whether an old interaction and a new one say the same, under their common names.
+    pub(crate) fn are_same(&self, old: usize, new: usize) -> bool {
+        let (old, new) = (&self.old[old], &self.new[new]);
+        (old.request, old.response) == (new.request, new.response)
     }
 
     fn look(&mut self, renaming: &Renaming) {

@@ -30,12 +30,18 @@ pub struct Known<'a> {
 /// The contract of an endpoint is the accepted one as far as the recordings of the same side keep it;
 /// where they do not, and where none was accepted, it is what they teach.
 pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
-    let (was, is) = parallel::both(|| Promises::of(old), || Promises::of(new));
+    compare_by(&Protocols::default(), old, new)
+}
+
+/// The same with other protocols than those that retape knows, for both sides.
+pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Report {
+    let (was, is) =
+        parallel::both(|| Promises::of(protocols, old), || Promises::of(protocols, new));
     let moved = moved(&was, &is);
     let endpoints: BTreeSet<&Endpoint> = was.all.keys().chain(is.all.keys()).collect();
     let endpoints: Vec<&Endpoint> =
         endpoints.into_iter().filter(|it| !moved.values().any(|from| from == it)).collect();
-    let cassettes = cassettes::pairs(old.cassettes, new.cassettes);
+    let cassettes = cassettes::pairs(protocols, old.cassettes, new.cassettes);
     let drafts = parallel::each(&endpoints, |endpoint| {
         let before = *moved.get(endpoint).unwrap_or(endpoint);
         match (was.all.get(before), is.all.get(endpoint)) {
@@ -55,11 +61,9 @@ pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
         let before = *moved.get(endpoint).unwrap_or(&endpoint);
         let refused = [endpoint, before].map(|it| refused.remove(it).unwrap_or_default());
         let drafts = drafts.into_iter().chain(refused.into_iter().flatten());
-        changes.extend(
-            drafts.map(|draft| {
-                draft.finish(endpoint, &|shown| number_of_message(new.cassettes, shown))
-            }),
-        );
+        let protocols = is.traffic.protocols(endpoint);
+        let event = |shown: &Shown| number_of_message(&protocols, new.cassettes, shown);
+        changes.extend(drafts.map(|draft| draft.finish(endpoint, &event)));
         contracts.extend(pair(endpoint, was.all.get(before), is.all.get(endpoint)));
     }
     let mut report = Report {
@@ -87,9 +91,9 @@ struct Promise {
 }
 
 impl Promises {
-    fn of(known: Known<'_>) -> Self {
+    fn of(protocols: &Protocols, known: Known<'_>) -> Self {
         let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
-        let traffic = Traffic::by(&Protocols::default(), known.accepted, cassettes);
+        let traffic = Traffic::by(protocols, known.accepted, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
             (contract.endpoint.clone(), promise)
@@ -291,14 +295,20 @@ fn status_new(status: u16) -> Verdict {
 }
 
 /// The number of a message in its stream, counted from 1 without keep-alives.
-fn number_of_message(cassettes: &[(Name, Cassette)], shown: &Shown) -> Option<usize> {
+fn number_of_message(
+    protocols: &Protocols,
+    cassettes: &[(Name, Cassette)],
+    shown: &Shown,
+) -> Option<usize> {
     let (name, number) = shown.place.rsplit_once(" #")?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
     let interaction = cassette.interactions.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
-    let messages = Messages::of(interaction.response()?).list;
+    let messages = Messages::by(protocols, interaction.response()?).list;
     let place = match shown.at {
         Position::Whole => return None,
-        Position::Step(step) => *Trace::of(&messages).steps.get(step)?.messages.first()?,
+        Position::Step(step) => {
+            *Trace::by(protocols, &messages).steps.get(step)?.messages.first()?
+        }
         Position::Said(said) => {
             let is_json = |message: &crate::message::Message| {
                 !message.is_keep_alive()

@@ -1,13 +1,15 @@
 //! One request and its answer, before and after.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::report::{Difference, Exchange, Mark};
-use crate::cassette::{Body, Interaction, Request, Response};
+use crate::alignment::Renaming;
+use crate::cassette::{Body, Cassette, Interaction, Request, Response};
 use crate::correlate::{Meaning, identifiers, moments};
 use crate::diff::{self, Differences, Place, Sort, Value};
 use crate::json::Text;
-use crate::message::{Framing, Message, Messages, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Trace};
 
 /// So much of a value is kept.
 const LONGEST: usize = 2_000;
@@ -15,17 +17,65 @@ const LONGEST: usize = 2_000;
 /// So many differences of an interaction are listed.
 const MOST: usize = 40;
 
-/// What there is to tell about an interaction; numbers in a cassette are counted from 0 here.
-pub(super) fn exchange(number: usize, interaction: &Interaction) -> Exchange {
-    let response = interaction.response();
-    Exchange {
-        number: number + 1,
-        method: interaction.request.method.clone(),
-        path: interaction.request.path.clone(),
-        status: response.map(|response| response.status),
-        end: interaction.end().as_str(),
-        ms: response.map_or(0, last_ms),
-        trace: response.map(marks).unwrap_or_default(),
+/// An interaction of a cassette, with its answer cut into messages.
+pub(super) struct Turn<'a> {
+    /// Counted from 0.
+    number: usize,
+    interaction: &'a Interaction,
+    answer: Option<Answer<'a>>,
+}
+
+struct Answer<'a> {
+    response: &'a Response,
+    messages: Messages,
+    trace: Trace,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn of(protocols: &Protocols, cassette: &'a Cassette, number: usize) -> Self {
+        let interaction = &cassette.interactions[number];
+        let answer = interaction.response().map(|response| {
+            let messages = Messages::by(protocols, response);
+            let trace = Trace::by(protocols, &messages.list);
+            Answer { response, messages, trace }
+        });
+        Self { number, interaction, answer }
+    }
+
+    /// What there is to tell about it.
+    pub(super) fn exchange(&self) -> Exchange {
+        let Request { method, path, .. } = &self.interaction.request;
+        let answer = self.answer.as_ref();
+        Exchange {
+            number: self.number + 1,
+            method: method.clone(),
+            path: path.clone(),
+            status: answer.map(|answer| answer.response.status),
+            end: self.interaction.end().as_str(),
+            ms: answer.map_or(0, |answer| last_ms(answer.response)),
+            trace: answer.map(Answer::marks).unwrap_or_default(),
+        }
+    }
+
+    fn status(&self) -> String {
+        let answer = self.answer.as_ref();
+        answer.map_or_else(|| "none".to_owned(), |answer| answer.response.status.to_string())
+    }
+}
+
+impl Answer<'_> {
+    fn marks(&self) -> Vec<Mark> {
+        let marks = self.trace.steps.iter().map(|step| Mark {
+            tag: step.tag.as_str().to_owned(),
+            count: step.count(),
+            first_ms: step.first_ms,
+            last_ms: step.last_ms,
+        });
+        marks.collect()
+    }
+
+    fn is_stream(&self) -> bool {
+        matches!(self.messages.framing, Framing::EventStream | Framing::Lines)
     }
 }
 
@@ -34,24 +84,6 @@ fn last_ms(response: &Response) -> u64 {
         Body::Stream(chunks) => chunks.last().map_or(response.ms, |chunk| chunk.ms),
         Body::Whole(_) => response.ms,
     }
-}
-
-fn marks(response: &Response) -> Vec<Mark> {
-    let messages = Messages::of(response).list;
-    let steps = Trace::of(&messages).steps.into_iter();
-    let marks = steps.map(|step| Mark {
-        tag: step.tag.as_str().to_owned(),
-        count: step.count(),
-        first_ms: step.first_ms,
-        last_ms: step.last_ms,
-    });
-    marks.collect()
-}
-
-/// Method and path without what may be another each time: by that interactions are aligned.
-pub(super) fn route(interaction: &Interaction) -> String {
-    let request = &interaction.request;
-    format!("{} {}", request.method, mask(request.path_only()))
 }
 
 /// Whether nothing but times and headers differs.
@@ -72,47 +104,58 @@ pub(super) fn is_same(old: &Interaction, new: &Interaction) -> bool {
     answered && asked(&old.request, &new.request)
 }
 
-/// Where two interactions differ but for identifiers and times, and how many more places there are.
-pub(super) fn differences(old: &Interaction, new: &Interaction) -> (Vec<Difference>, usize) {
-    let mut list = List::default();
-    let asked = diff::requests(&old.request, &new.request, &|_| false, &mask);
+/// Where two interactions differ but for what identifiers are called and times, and how many more places
+/// there are. What is new is told with the old names.
+pub(super) fn differences(
+    renaming: &Renaming,
+    old: &Turn<'_>,
+    new: &Turn<'_>,
+) -> (Vec<Difference>, usize) {
+    let mut list = List { renaming, listed: Vec::new(), more: 0 };
+    let (was, is) = (old.interaction, new.interaction);
+    let request = renamed(&is.request, renaming);
+    let asked = diff::requests(&was.request, &request, &|_| false, &|text| mask(text, renaming));
     list.take("request ", asked, &|place| place.to_string());
-    list.whether("status", &status(old), &status(new));
-    list.whether("end", old.end().as_str(), new.end().as_str());
-    if let (Some(old), Some(new)) = (old.response(), new.response()) {
+    list.whether("status", &old.status(), &new.status());
+    list.whether("end", was.end().as_str(), is.end().as_str());
+    if let (Some(old), Some(new)) = (&old.answer, &new.answer) {
         answers(old, new, &mut list);
     }
     (list.listed, list.more)
 }
 
-fn status(interaction: &Interaction) -> String {
-    interaction.response().map_or_else(|| "none".to_owned(), |it| it.status.to_string())
+/// A request in the old names.
+fn renamed(request: &Request, renaming: &Renaming) -> Request {
+    Request {
+        method: request.method.clone(),
+        path: renaming.text(&request.path).into_owned(),
+        headers: request.headers.clone(),
+        body: renaming.bytes(&request.body).into_owned().into(),
+    }
 }
 
-fn answers(old: &Response, new: &Response, list: &mut List) {
-    if old.readable().bytes() == new.readable().bytes() {
+fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
+    let [was, is] = [old, new].map(|answer| answer.response.readable().bytes());
+    if was == is {
         return;
     }
-    let (was, is) = (Messages::of(old), Messages::of(new));
-    let is_stream = |it: &Messages| matches!(it.framing, Framing::EventStream | Framing::Lines);
-    if is_stream(&was) && is_stream(&is) {
-        return streams(&was.list, &is.list, list);
+    if old.is_stream() && new.is_stream() {
+        return streams(old, new, list);
     }
-    let [old, new] = [old, new]
-        .map(|response| String::from_utf8_lossy(&response.readable().bytes()).into_owned());
-    let found = diff::documents(&old, &new, &mask);
+    let [was, is] = [&was, &is].map(|body| String::from_utf8_lossy(body));
+    let found = list.compared(&was, &is);
     list.take("answer ", found, &|place| place.to_string());
 }
 
 /// Streams are compared message by message: their data as one array.
-fn streams(old: &[Message], new: &[Message], list: &mut List) {
-    let (was, is) = (data(old), data(new));
+fn streams(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
+    let (was, is) = (data(&old.messages.list), data(&new.messages.list));
     // A line for each, so that the lines show what came or went.
-    let traces = [old, new].map(|all| Trace::of(all).to_string().replace(' ', "\n"));
+    let traces = [old, new].map(|answer| answer.trace.to_string().replace(' ', "\n"));
     if traces[0] != traces[1] {
         list.changed("trace", &traces[0], &traces[1]);
     }
-    let mut found = diff::documents(&was, &is, &mask);
+    let mut found = list.compared(&was, &is);
     // As a whole it is reordered: the trace says it.
     found.listed.retain(|difference| difference.at != Place::Json(String::new()));
     list.take("message ", found, &|place| match place {
@@ -139,9 +182,10 @@ fn data(messages: &[Message]) -> String {
     format!("[{}]", said.collect::<Vec<_>>().join(","))
 }
 
-/// A text without identifiers and times.
-fn mask(text: &str) -> Cow<'_, str> {
-    let mut holes: Vec<_> = identifiers(text).chain(moments(text)).collect();
+/// A text without times, and without identifiers that are not known by name.
+fn mask<'t>(text: &'t str, renaming: &Renaming) -> Cow<'t, str> {
+    let unknown = |range: &Range<usize>| renaming.new_of(&text[range.clone()]).is_none();
+    let mut holes: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
     if holes.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -158,16 +202,25 @@ fn mask(text: &str) -> Cow<'_, str> {
 }
 
 /// What is listed, up to a limit.
-#[derive(Default)]
-struct List {
+struct List<'r> {
+    renaming: &'r Renaming,
     listed: Vec<Difference>,
     more: usize,
 }
 
-impl List {
+impl List<'_> {
+    /// Compares what was with what is, under its old names.
+    fn compared(&self, was: &str, is: &str) -> Differences {
+        let renaming = self.renaming;
+        diff::documents(was, &renaming.text(is), &|text| mask(text, renaming))
+    }
+
     fn take(&mut self, what: &str, found: Differences, name: &dyn Fn(&Place) -> String) {
         self.more += found.more;
-        let real = found.listed.into_iter().filter(|it| it.sort != Sort::Renamed && !is_told(it));
+        let is_real = |it: &diff::Difference| {
+            it.sort != Sort::Renamed && (!is_told(it) || self.refers_elsewhere(it))
+        };
+        let real: Vec<diff::Difference> = found.listed.into_iter().filter(is_real).collect();
         for difference in real {
             let at = format!("{what}{}", name(&difference.at));
             self.add(Difference {
@@ -176,6 +229,15 @@ impl List {
                 new: difference.asked.as_ref().map(shown),
             });
         }
+    }
+
+    /// Whether both hold identifiers that are known by name: not what was minted anew, but another thing.
+    fn refers_elsewhere(&self, difference: &diff::Difference) -> bool {
+        let is_known = |value: &Option<Value>| {
+            let Some(Value::Json(text)) = value else { return false };
+            identifiers(text).any(|range| self.renaming.new_of(&text[range]).is_some())
+        };
+        is_known(&difference.recorded) && is_known(&difference.asked)
     }
 
     fn whether(&mut self, at: &str, old: &str, new: &str) {

@@ -29,7 +29,7 @@ mod ties;
 mod words;
 
 pub use approval::Approval;
-pub use compare::{Known, compare};
+pub use compare::{Known, compare, compare_by};
 pub use report::{
     CaseEdges, CassettePair, Change, ContractPair, Difference, Direction, Edge, Exchange,
     InteractionPair, Mark, NewTrace, Part, Place, Possible, Report, Side, State, Verdict,

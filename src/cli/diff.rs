@@ -9,6 +9,7 @@ use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::change::{self, Approval, Known, Report};
 use crate::error::{Error, Kind, Result};
+use crate::message::Protocols;
 use crate::report::{self, Colour, Face};
 use crate::rules::NewFields;
 use crate::store::{self, Side};
@@ -94,11 +95,12 @@ fn output(file: &str) -> Result<Output, String> {
 /// A side with what it is called.
 struct Named {
     name: String,
-    /// The folder of its cassettes, or the only file there is.
-    file: PathBuf,
-    /// The same from the root of the repository.
+    /// The folder of its cassettes, or the only file there is, from the root of the repository.
     path: String,
     side: Side,
+    /// What the `retape.toml` beside its cassettes says; of a revision, the one that is there now.
+    protocols: Protocols,
+    new_fields: NewFields,
 }
 
 impl Named {
@@ -111,7 +113,7 @@ impl Named {
 impl Diff {
     pub(super) fn run(self) -> Result<Exit> {
         let (old, new) = self.sides()?;
-        let mut report = compared(&old, &new, self.new_fields)?;
+        let mut report = compared(&old, &new, self.new_fields);
         let file = self.approvals.as_deref().map(absolute);
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
         self.note_approvals(&report, &file)?;
@@ -161,33 +163,31 @@ impl Diff {
 pub(super) fn since(base: &str, cassettes: &Path) -> Result<Report> {
     let old = revision(base, cassettes)?;
     let new = side(cassettes, &name_of(cassettes))?;
-    compared(&old, &new, None)
+    Ok(compared(&old, &new, None))
 }
 
 /// What changed, judged as the configuration of the new side says.
-fn compared(old: &Named, new: &Named, new_fields: Option<NewFields>) -> Result<Report> {
-    let configured = match new_fields {
-        Some(said) => said,
-        None => store::find_config(&new.file)?.new_fields(),
-    };
-    let mut report = change::compare(old.known(), new.known());
-    report.new_fields(configured);
-    Ok(report)
+fn compared(old: &Named, new: &Named, new_fields: Option<NewFields>) -> Report {
+    let mut report = change::compare_by(&new.protocols, old.known(), new.known());
+    report.new_fields(new_fields.unwrap_or(new.new_fields));
+    report
 }
 
 fn revision(revision: &str, cassettes: &Path) -> Result<Named> {
     let side = store::load_revision(&absolute(cassettes), revision)?;
-    Ok(named(format!("{revision}:{}", cassettes.display()), cassettes, side))
+    named(format!("{revision}:{}", cassettes.display()), cassettes, side)
 }
 
 fn side(path: &Path, name: &Name) -> Result<Named> {
     let side = store::load_side(&absolute(path), name)?;
-    Ok(named(path.display().to_string(), path, side))
+    named(path.display().to_string(), path, side)
 }
 
-fn named(name: String, file: &Path, side: Side) -> Named {
+fn named(name: String, file: &Path, side: Side) -> Result<Named> {
     let path = store::in_repository(file).display().to_string();
-    Named { name, file: absolute(file), path, side }
+    let config = store::find_config(&absolute(file))?;
+    let (protocols, new_fields) = (Protocols::of(&config), config.new_fields());
+    Ok(Named { name, path, side, protocols, new_fields })
 }
 
 /// What a cassette is called that is given by its file: as the file, if that is a name.

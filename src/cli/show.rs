@@ -9,6 +9,7 @@ use super::arguments::{absolute, place};
 use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::Result;
+use crate::message::Protocols;
 use crate::report::{self, Colour, Detail, ShowOptions};
 use crate::store;
 
@@ -50,10 +51,12 @@ impl Show {
     pub(super) fn run(self) -> Result<Exit> {
         for cassette in &self.cassettes {
             let (folder, name) = place(cassette, &self.folder);
-            let loaded = store::load(&absolute(&folder), &Name::new(name.as_str())?)?;
+            let folder = absolute(&folder);
+            let loaded = store::load(&folder, &Name::new(name.as_str())?)?;
+            let protocols = Protocols::of(&store::find_config(&folder)?);
             tell::data(&match self.ids {
                 true => report::ids(&name, &loaded, Colour::Ansi),
-                false => report::show(&name, &loaded, self.options()),
+                false => report::show_by(&protocols, &name, &loaded, self.options()),
             });
         }
         Ok(Exit::Agrees)

@@ -6,7 +6,7 @@ use super::said::alike;
 use crate::cassette::{End, Interaction};
 use crate::correlate::identifiers;
 use crate::invariant::{Earlier, Field, identified};
-use crate::message::{Messages, Tag, Trace};
+use crate::message::{Message, Messages, Protocols, Tag, Trace};
 
 /// What a server has said in the earlier answers of a conversation.
 #[derive(Debug, Default)]
@@ -43,17 +43,33 @@ struct Turn {
 impl History {
     /// What the answers of these interactions said.
     pub fn of(interactions: &[Interaction]) -> Self {
+        Self::by(&Protocols::default(), interactions)
+    }
+
+    /// The same with other protocols than those that are known.
+    pub fn by(protocols: &Protocols, interactions: &[Interaction]) -> Self {
+        Self::heard(protocols, interactions, &messages(protocols, interactions))
+    }
+
+    /// The same of answers that were cut into messages before.
+    pub(super) fn heard(
+        protocols: &Protocols,
+        interactions: &[Interaction],
+        messages: &[Option<Messages>],
+    ) -> Self {
         let mut history = Self::default();
-        for (number, interaction) in interactions.iter().enumerate() {
-            history.add(number, interaction);
+        for (number, (interaction, messages)) in interactions.iter().zip(messages).enumerate() {
+            if let Some(messages) = messages {
+                history.give(number, &messages.list);
+                history.turn(protocols, number, interaction, &messages.list);
+            }
         }
         history
     }
 
-    fn add(&mut self, number: usize, interaction: &Interaction) {
-        let Some(response) = interaction.response() else { return };
-        let messages = Messages::of(response).list;
-        for message in &messages {
+    /// Notes what identifies something.
+    fn give(&mut self, number: usize, messages: &[Message]) {
+        for message in messages {
             let tag = matches!(message.tag, Tag::Named(_)).then(|| message.tag.as_str());
             for (path, value) in identified(&message.data) {
                 let first = Given { first: number, fields: BTreeMap::new() };
@@ -64,7 +80,24 @@ impl History {
                 }
             }
         }
-        let steps = Trace::of(&messages).steps.into_iter();
+    }
+
+    /// Notes what an answer to something that was said comes down to.
+    fn turn(
+        &mut self,
+        protocols: &Protocols,
+        number: usize,
+        interaction: &Interaction,
+        messages: &[Message],
+    ) {
+        let is_turn = interaction.request.method != "GET"
+            && interaction.response().is_some_and(|response| {
+                (200..300).contains(&response.status) && response.end == End::Complete
+            });
+        if !is_turn {
+            return;
+        }
+        let steps = Trace::by(protocols, messages).steps.into_iter();
         let steps = steps.filter(|step| step.tag.is_named());
         let said: BTreeMap<(String, String), String> = steps
             .flat_map(|step| {
@@ -76,10 +109,7 @@ impl History {
                 told.into_iter().map(move |(path, json)| ((tag.clone(), path), json))
             })
             .collect();
-        let is_turn = interaction.request.method != "GET"
-            && (200..300).contains(&response.status)
-            && response.end == End::Complete;
-        if is_turn && !said.is_empty() {
+        if !said.is_empty() {
             self.turns.push(Turn { interaction: number, about: about(interaction), said });
         }
     }
@@ -113,6 +143,15 @@ impl Earlier for Before<'_> {
         let fields = self.history.given.get(key).into_iter().flat_map(|given| &given.fields);
         fields.filter(|(_, first)| **first < self.number).map(|(field, _)| field).collect()
     }
+}
+
+/// The messages of each answer.
+pub(super) fn messages(
+    protocols: &Protocols,
+    interactions: &[Interaction],
+) -> Vec<Option<Messages>> {
+    let answers = interactions.iter().map(Interaction::response);
+    answers.map(|answer| answer.map(|answer| Messages::by(protocols, answer))).collect()
 }
 
 /// The identifiers in the path.

@@ -47,7 +47,9 @@ impl MadeUp {
     pub(super) fn see(&mut self, ledger: &Ledger) {
         for entry in &ledger.entries {
             let Some(range) = identifiers(&entry.value).next() else { continue };
-            let prefix = entry.value[..range.start].trim_end_matches(is_joint).to_owned();
+            let prefix = entry.value[..range.start]
+                .trim_end_matches(|char| u8::try_from(char).is_ok_and(is_joint))
+                .to_owned();
             match entry.origin.issuer {
                 Issuer::Client => self.prefixes.insert(prefix),
                 Issuer::Server => self.given.insert(prefix),
@@ -58,10 +60,8 @@ impl MadeUp {
     /// Listens to the answer.
     pub(super) fn hear_answer(&mut self, response: &Response) {
         let body = response.readable().bytes();
-        let text = String::from_utf8_lossy(&body);
-        for word in words(&text) {
-            let is_new = !self.has(word) && !self.said_before.contains(word);
-            if is_new && is_compound(word) && !word.contains(|char: char| char.is_ascii_digit()) {
+        for word in words(&body).filter(|word| is_compound(word) && !has_digit(word)) {
+            if !self.has(word) && !self.said_before.contains(word) {
                 self.said_before.insert(word.to_owned());
             }
         }
@@ -78,7 +78,7 @@ impl MadeUp {
     }
 
     fn hear_text(&mut self, leaf: &Leaf<'_>) {
-        for word in words(&leaf.value) {
+        for word in words(leaf.value.as_bytes()) {
             if is_compound(word) && !self.has(word) && !self.said_before.contains(word) {
                 self.words.insert(word.to_owned());
             }
@@ -86,22 +86,29 @@ impl MadeUp {
     }
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|char: char| !(is_inner(char) || is_joint(char)));
-    let words = words.map(|word| word.trim_matches(is_joint));
-    words.flat_map(|word| std::iter::once(word).chain(word.split('/')))
+/// The words of a text. A compound one is also told part by part, as far as strokes part it.
+fn words(text: &[u8]) -> impl Iterator<Item = &str> {
+    let words = text.split(|byte| !(byte.is_ascii_alphanumeric() || is_joint(*byte)));
+    let words = words.filter(|word| word.len() >= SHORTEST);
+    // All of it is ASCII.
+    let words = words.filter_map(|word| std::str::from_utf8(word).ok());
+    let words = words.map(|word| word.trim_matches(|char| u8::try_from(char).is_ok_and(is_joint)));
+    words.flat_map(|word| {
+        let parts = word.split('/').filter(|part| part.len() < word.len());
+        std::iter::once(word).chain(parts)
+    })
 }
 
-fn is_inner(char: char) -> bool {
-    char.is_ascii_alphanumeric()
+fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'_' | b'-' | b'.' | b'/' | b':')
 }
 
-fn is_joint(char: char) -> bool {
-    "_-./:".contains(char)
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 fn is_compound(word: &str) -> bool {
-    (SHORTEST..=LONGEST).contains(&word.len()) && word.contains(is_joint)
+    (SHORTEST..=LONGEST).contains(&word.len()) && word.bytes().any(is_joint)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What was recorded, sorted by endpoint.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::history::{Before, History};
+use super::history::{self, Before, History};
 use super::made_up::MadeUp;
 use super::said::alike;
 use super::situation::Situation;
@@ -68,23 +68,24 @@ impl Traffic {
             let returned =
                 entries.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
             let returned: HashSet<String> = returned.collect();
-            let history = Arc::new(History::of(&cassette.interactions));
+            let all = history::messages(protocols, &cassette.interactions);
+            let history = Arc::new(History::heard(protocols, &cassette.interactions, &all));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
                 traffic.made_up.hear(&interaction.request);
                 let whole = interaction.response().filter(|answer| answer.end == End::Complete);
-                let Some(response) = whole else { continue };
+                let Some((response, messages)) = whole.zip(all[number].as_ref()) else { continue };
                 traffic.made_up.hear_answer(response);
                 let endpoint = Endpoint::of(&interaction.request, response, &returned);
                 let place = format!("{name} #{}", number + 1);
                 let before = (Arc::clone(&history), number);
-                found.push((endpoint, interaction, response, place, before));
+                let taken = Taken { interaction, response, messages, protocols };
+                traffic.add(&endpoint, &taken, place, before);
+                found.push((endpoint, interaction, response));
             }
         }
-        let answers = found.iter().map(|(endpoint, _, response, ..)| (endpoint, *response));
+        let answers = found.iter().map(|(endpoint, _, response)| (endpoint, *response));
         traffic.tagging = Tagging::of(protocols, accepted, answers);
-        for (endpoint, interaction, _, place, before) in found {
-            traffic.add(endpoint, interaction, place, before);
-        }
+        traffic.tell(found.iter().map(|(endpoint, interaction, _)| (endpoint, *interaction)));
         traffic
     }
 
@@ -97,6 +98,11 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
+    /// How the messages of an endpoint are told apart.
+    pub(crate) fn protocols(&self, endpoint: &Endpoint) -> Protocols {
+        self.tagging.protocols(endpoint)
+    }
+
     /// What tells the types of the messages of an endpoint, where that is not known otherwise.
     pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
         self.tagging.told(endpoint)
@@ -104,18 +110,48 @@ impl Traffic {
 
     fn add(
         &mut self,
-        endpoint: Endpoint,
-        interaction: &Interaction,
+        endpoint: &Endpoint,
+        taken: &Taken<'_>,
         place: String,
         before: (Arc<History>, usize),
     ) {
-        let protocols = self.tagging.protocols(&endpoint);
-        let answers = self.answers.entry(endpoint).or_default();
-        let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
+        if !self.answers.contains_key(endpoint) {
+            self.answers.insert(endpoint.clone(), Vec::new());
+        }
+        let Some(answers) = self.answers.get_mut(endpoint) else { return };
         let known = Some(Before { history: &before.0, number: before.1 });
-        let answer = Answer::recorded(&protocols, interaction, known, place, witness);
-        answers.extend(answer.map(|answer| Answer { history: Some(before), ..answer }));
+        let answer = Answer::of(taken, known, place, witness(answers.len()));
+        answers.push(Answer { history: Some(before), ..answer });
     }
+
+    /// Reads those answers again of which it turned out what tells the types of their messages.
+    fn tell<'a>(&mut self, all: impl Iterator<Item = (&'a Endpoint, &'a Interaction)>) {
+        let mut counts: HashMap<&Endpoint, usize> = HashMap::new();
+        for (endpoint, interaction) in all.filter(|(it, _)| self.tagging.told(it).is_some()) {
+            let number = counts.entry(endpoint).or_default();
+            let known = self.answers.get_mut(endpoint).and_then(|all| all.get_mut(*number));
+            let Some(known) = known else { continue };
+            let (protocols, place) = (self.tagging.protocols(endpoint), known.place.clone());
+            let read =
+                Answer::recorded(&protocols, interaction, known.before(), place, witness(*number));
+            if let Some(read) = read {
+                *known = Answer { history: known.history.take(), ..read };
+            }
+            *number += 1;
+        }
+    }
+}
+
+fn witness(number: usize) -> Witness {
+    Witness(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// An interaction with its answer, cut into messages.
+struct Taken<'a> {
+    interaction: &'a Interaction,
+    response: &'a Response,
+    messages: &'a Messages,
+    protocols: &'a Protocols,
 }
 
 impl Answer {
@@ -128,11 +164,17 @@ impl Answer {
         witness: Witness,
     ) -> Option<Self> {
         let response = interaction.response().filter(|response| response.end == End::Complete)?;
+        let messages = &Messages::by(protocols, response);
+        let taken = Taken { interaction, response, messages, protocols };
+        Some(Self::of(&taken, before, place, witness))
+    }
+
+    fn of(taken: &Taken<'_>, before: Option<Before<'_>>, place: String, witness: Witness) -> Self {
+        let Taken { interaction, response, messages, protocols } = *taken;
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
         let situation = Situation::of(interaction, asked.as_deref(), before);
-        let messages = Messages::by(protocols, response);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
@@ -140,10 +182,10 @@ impl Answer {
         let said = |message: &Message| {
             Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
         };
-        let body = whole(protocols, response, asked.as_deref()).filter(|_| !is_stream);
+        let body = (!is_stream).then(|| whole(protocols, response, asked.as_deref())).flatten();
         // What a question lists was said before, in whatever order.
         let parts = messages.list.iter().filter(|_| named && !is_stream && !is_question);
-        Some(Self {
+        Self {
             place,
             parts: parts.filter_map(said).collect(),
             history: None,
@@ -152,7 +194,7 @@ impl Answer {
             body,
             situation,
             asked,
-        })
+        }
     }
 
     /// Whether it says something that may be tied together.

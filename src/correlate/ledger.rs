@@ -46,19 +46,32 @@ pub enum Sign {
 
 /// A place in a message, and the text there.
 struct Spot<'a> {
-    at: String,
+    at: At<'a>,
     name: Cow<'a, str>,
     text: Cow<'a, str>,
+}
+
+/// Where a text stands, put into words only where that is asked for: what kind of place, and which.
+#[derive(Clone)]
+struct At<'a>(&'static str, Cow<'a, str>);
+
+impl At<'_> {
+    fn told(&self) -> String {
+        [self.0, &self.1].concat()
+    }
 }
 
 /// The ledger as it is written.
 #[derive(Default)]
 struct Writer {
     entries: Vec<Entry>,
-    known: HashMap<String, usize>,
+    known: Map<usize>,
     /// What the server gave in fields that are named like identifiers, and where it did first.
-    given: HashMap<String, (Origin, String)>,
+    given: Map<(Origin, String)>,
 }
+
+/// Each leaf of a recording is looked up.
+type Map<T> = HashMap<String, T, foldhash::fast::RandomState>;
 
 impl Ledger {
     /// Goes through a recording once.
@@ -79,7 +92,11 @@ impl Writer {
         for range in identifiers(&spot.text) {
             found = true;
             let start = prefix(&spot.text[..range.start]);
-            self.enter(&spot.text[start..range.end], Sign::Look, &spot, from);
+            let value = &spot.text[start..range.end];
+            match self.known.contains_key(value) {
+                true => self.again(value, from),
+                false => self.enter(value, Sign::Look, spot.at.told(), from),
+            }
         }
         if found {
             return;
@@ -87,29 +104,29 @@ impl Writer {
         let value = &*spot.text;
         let meaning = Meaning::of(&spot.name);
         // A query refers to something by its identity; by a mark it says which request it is.
-        let identifies = meaning == Meaning::Mark
-            || (meaning == Meaning::Identity && !spot.at.starts_with("query."));
+        let identifies =
+            meaning == Meaning::Mark || (meaning == Meaning::Identity && spot.at.0 != QUERY);
         let named = identifies && (may_identify(value) || may_number(value));
-        let refers = named || spot.at == PATH || REFERS.iter().any(|end| spot.name.ends_with(end));
+        let refers =
+            named || spot.at.0 == PATH || REFERS.iter().any(|end| spot.name.ends_with(end));
         match from.issuer {
             Issuer::Server if refers => {
-                self.given.entry(value.to_owned()).or_insert_with(|| (from, spot.at));
+                self.given.entry(value.to_owned()).or_insert_with(|| (from, spot.at.told()));
                 self.again(value, from);
             }
             Issuer::Client if refers && self.given.contains_key(value) => {
                 let (origin, at) = self.given[value].clone();
-                let first = Spot { at, name: "".into(), text: value.into() };
-                self.enter(value, Sign::Return, &first, origin);
+                self.enter(value, Sign::Return, at, origin);
                 self.again(value, from);
             }
-            Issuer::Client if named && spot.at != PATH => {
-                self.enter(value, Sign::Name, &spot, from)
+            Issuer::Client if named && spot.at.0 != PATH => {
+                self.enter(value, Sign::Name, spot.at.told(), from);
             }
             _ => self.again(value, from),
         }
     }
 
-    fn enter(&mut self, value: &str, sign: Sign, spot: &Spot<'_>, origin: Origin) {
+    fn enter(&mut self, value: &str, sign: Sign, at: String, origin: Origin) {
         if self.known.contains_key(value) {
             return self.again(value, origin);
         }
@@ -118,7 +135,7 @@ impl Writer {
             value: value.to_owned(),
             sign,
             origin,
-            at: spot.at.clone(),
+            at,
             asked_in: Vec::new(),
             answered_in: Vec::new(),
         });
@@ -141,6 +158,11 @@ impl Writer {
 }
 
 const PATH: &str = "path";
+const QUERY: &str = "query.";
+const FORM: &str = "form.";
+const PART: &str = "part.";
+const HEADER: &str = "header.";
+const BODY: &str = "body";
 
 /// What the names of fields end with that hold something to come back with.
 const REFERS: [&str; 7] = ["id", "ids", "Id", "Ids", "key", "token", "cursor"];
@@ -157,16 +179,16 @@ fn prefix(before: &str) -> usize {
 
 fn asked(request: &Request, mut told: impl FnMut(Spot<'_>)) {
     for segment in request.path_only().split('/').filter(|segment| !segment.is_empty()) {
-        told(Spot { at: PATH.into(), name: "".into(), text: percent::decoded(segment) });
+        told(Spot { at: At(PATH, "".into()), name: "".into(), text: percent::decoded(segment) });
     }
-    fields(request.query().unwrap_or(""), "query", &mut told);
+    fields(request.query().unwrap_or(""), QUERY, &mut told);
     each_field(&request.headers, &mut told);
     let body = request.readable();
     let media_type = request.headers.get("content-type").unwrap_or("");
     if let Some(parts) = multipart::parts(media_type, &body) {
         for part in parts {
             let name = part.name.unwrap_or_default();
-            let at = format!("part.{name}");
+            let at = At(PART, name.clone());
             if let Some(text) = part.filename {
                 told(Spot { at: at.clone(), name: "".into(), text });
             }
@@ -174,7 +196,7 @@ fn asked(request: &Request, mut told: impl FnMut(Spot<'_>)) {
             told(Spot { at, name, text });
         }
     } else if media_type.starts_with("application/x-www-form-urlencoded") {
-        fields(&String::from_utf8_lossy(&body), "form", &mut told);
+        fields(&String::from_utf8_lossy(&body), FORM, &mut told);
     } else {
         content(&body, &mut told);
     }
@@ -186,18 +208,25 @@ fn answered(interaction: &Interaction, mut told: impl FnMut(Spot<'_>)) {
     content(&response.readable().bytes(), &mut told);
 }
 
-fn fields(query: &str, of: &str, told: &mut impl FnMut(Spot<'_>)) {
+fn fields(query: &str, of: &'static str, told: &mut impl FnMut(Spot<'_>)) {
     for field in query.split('&').filter(|field| !field.is_empty()) {
         let (name, value) = field.split_once('=').unwrap_or((field, ""));
         let (name, text) = (percent::form_decoded(name), percent::form_decoded(value));
-        told(Spot { at: format!("{of}.{name}"), name, text });
+        told(Spot { at: At(of, name.clone()), name, text });
     }
 }
 
 fn each_field(headers: &Headers, told: &mut impl FnMut(Spot<'_>)) {
     for (name, value) in headers.iter() {
-        let at = format!("header.{}", name.to_ascii_lowercase());
-        told(Spot { at, name: name.into(), text: String::from_utf8_lossy(value) });
+        let lower = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => name.to_ascii_lowercase().into(),
+            false => name.into(),
+        };
+        told(Spot {
+            at: At(HEADER, lower),
+            name: name.into(),
+            text: String::from_utf8_lossy(value),
+        });
     }
 }
 
@@ -205,8 +234,11 @@ fn content(body: &[u8], told: &mut impl FnMut(Spot<'_>)) {
     let text = String::from_utf8_lossy(body);
     let documents = documents(&text);
     if documents.is_empty() {
-        return told(Spot { at: "body".into(), name: "".into(), text });
+        return told(Spot { at: At(BODY, "".into()), name: "".into(), text });
     }
-    let leaves = documents.into_iter().flat_map(|(_, document)| document.leaves());
-    leaves.for_each(|leaf| told(Spot { at: leaf.pointer, name: leaf.name, text: leaf.value }));
+    for (_, document) in documents {
+        document.each_leaf(|pointer, name, text, _| {
+            told(Spot { at: At("", pointer.into()), name, text });
+        });
+    }
 }

@@ -27,13 +27,25 @@ impl Path {
         Self(text.to_owned())
     }
 
-    pub(super) fn member(&self, name: &Name<'_>) -> Self {
-        let dot = if self.0.is_empty() { "" } else { "." };
-        Self(format!("{}{dot}{name}", self.0))
+    /// Goes into a member, and says how to come back.
+    pub(super) fn enter(&mut self, name: &str) -> usize {
+        let before = self.0.len();
+        if before > 0 {
+            self.0.push('.');
+        }
+        Name(name).write(&mut self.0);
+        before
     }
 
-    pub(super) fn elements(&self) -> Self {
-        Self(format!("{}[]", self.0))
+    /// Goes into the elements of an array, and says how to come back.
+    pub(super) fn enter_elements(&mut self) -> usize {
+        let before = self.0.len();
+        self.0.push_str("[]");
+        before
+    }
+
+    pub(super) fn leave(&mut self, before: usize) {
+        self.0.truncate(before);
     }
 
     /// Its last name.
@@ -62,10 +74,22 @@ impl fmt::Display for Field {
 /// A name as it is written.
 pub(super) struct Name<'a>(pub(super) &'a str);
 
+impl Name<'_> {
+    fn is_plain(&self) -> bool {
+        !self.0.is_empty() && self.0 != "_" && self.0.chars().all(is_plain)
+    }
+
+    fn write(&self, out: &mut String) {
+        match self.is_plain() {
+            true => out.push_str(self.0),
+            false => out.push_str(&serde_json::Value::from(self.0).to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = !self.0.is_empty() && self.0 != "_" && self.0.chars().all(is_plain);
-        match plain {
+        match self.is_plain() {
             true => f.write_str(self.0),
             false => write!(f, "{}", serde_json::Value::from(self.0)),
         }
@@ -74,5 +98,5 @@ impl fmt::Display for Name<'_> {
 
 /// Whether a name that is not quoted may have this inside.
 pub(super) fn is_plain(char: char) -> bool {
-    char.is_ascii_alphanumeric() || "_-/$".contains(char)
+    char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '/' | '$')
 }

@@ -1,7 +1,7 @@
 //! What happened, and the values in it that invariants speak of.
 
 use super::earlier::Earlier;
-use super::field::{Name, Path};
+use super::field::Path;
 use crate::json::{Container, Text};
 
 /// Values below so many containers are not looked at.
@@ -80,29 +80,58 @@ pub(crate) fn identified(json: &str) -> impl Iterator<Item = (Path, String)> {
 pub(super) fn seen(json: &str) -> Vec<Seen> {
     let mut all = Vec::new();
     if let Some(text) = Text::parse(json.as_bytes()) {
-        collect(text, "", &Path::default(), String::new(), &mut all);
+        let mut way = Way { path: Path::default(), pointer: String::new(), depth: 0 };
+        collect(text, "", &mut way, &mut all);
     }
     all
 }
 
-fn collect(text: Text<'_>, name: &str, path: &Path, pointer: String, all: &mut Vec<Seen>) {
+/// The way to a value.
+struct Way {
+    path: Path,
+    pointer: String,
+    depth: usize,
+}
+
+impl Way {
+    fn member(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
+        let path = self.path.enter(name);
+        self.inside(&name.replace('~', "~0").replace('/', "~1"), path, look);
+    }
+
+    fn element(&mut self, index: usize, look: impl FnOnce(&mut Self)) {
+        let path = self.path.enter_elements();
+        self.inside(&index.to_string(), path, look);
+    }
+
+    fn inside(&mut self, step: &str, path: usize, look: impl FnOnce(&mut Self)) {
+        let pointer = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(step);
+        self.depth += 1;
+        look(self);
+        self.depth -= 1;
+        self.pointer.truncate(pointer);
+        self.path.leave(path);
+    }
+}
+
+fn collect(text: Text<'_>, name: &str, way: &mut Way, all: &mut Vec<Seen>) {
     match text.container() {
-        Some(_) if pointer.matches('/').count() >= DEEPEST => {}
+        Some(_) if way.depth >= DEEPEST => {}
         Some(Container::Object) => {
             for (name, member) in text.members() {
-                let step = name.replace('~', "~0").replace('/', "~1");
-                let path = path.member(&Name(&name));
-                collect(member, &name, &path, format!("{pointer}/{step}"), all);
+                way.member(&name, |way| collect(member, &name, way, all));
             }
         }
         Some(Container::Array) => {
             for (index, element) in text.elements().enumerate() {
-                collect(element, name, &path.elements(), format!("{pointer}/{index}"), all);
+                way.element(index, |way| collect(element, name, way, all));
             }
         }
         None => {
-            let value = value(text, name);
-            all.extend(value.map(|value| Seen { path: path.clone(), pointer, value }));
+            let seen = |value| Seen { path: way.path.clone(), pointer: way.pointer.clone(), value };
+            all.extend(value(text, name).map(seen));
         }
     }
 }

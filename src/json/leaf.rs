@@ -19,7 +19,8 @@ pub(crate) struct Leaf<'a> {
 
 struct Open<'a> {
     container: Container,
-    pointer: String,
+    /// How long the pointer to what it stands in is.
+    above: usize,
     items: usize,
     name: Cow<'a, str>,
     has_key: bool,
@@ -29,16 +30,27 @@ impl<'a> Text<'a> {
     /// Its leaves in order.
     pub(crate) fn leaves(self) -> Vec<Leaf<'a>> {
         let mut leaves = Vec::new();
+        self.each_leaf(|pointer, name, value, spelled| {
+            leaves.push(Leaf { pointer: pointer.to_owned(), name, value, spelled });
+        });
+        leaves
+    }
+
+    /// Calls with pointer, name, value and spelling of each leaf, in order: for who needs few pointers.
+    pub(crate) fn each_leaf(self, mut told: impl FnMut(&str, Cow<'a, str>, Cow<'a, str>, &'a str)) {
+        let mut pointer = String::new();
         let mut open: Vec<Open<'a>> = Vec::new();
         for token in self.tokens() {
+            let above = pointer.len();
             let (value, spelled) = match token {
                 Token::Open(container) => {
-                    let (pointer, name) = open.last_mut().map_or_else(Default::default, Open::next);
-                    open.push(Open { container, pointer, items: 0, name, has_key: false });
+                    let parent = open.last_mut();
+                    let name = parent.map_or_else(Cow::default, |it| it.enter(&mut pointer));
+                    open.push(Open { container, above, items: 0, name, has_key: false });
                     continue;
                 }
                 Token::Close(_) => {
-                    open.pop();
+                    open.pop().into_iter().for_each(|closed| pointer.truncate(closed.above));
                     continue;
                 }
                 Token::Comma | Token::Colon => continue,
@@ -51,25 +63,29 @@ impl<'a> Text<'a> {
                     parent.has_key = true;
                 }
                 parent => {
-                    let (pointer, name) = parent.map_or_else(Default::default, Open::next);
-                    leaves.push(Leaf { pointer, name, value, spelled });
+                    let name = parent.map_or_else(Cow::default, |it| it.enter(&mut pointer));
+                    told(&pointer, name, value, spelled);
+                    pointer.truncate(above);
                 }
             }
         }
-        leaves
     }
 }
 
 impl<'a> Open<'a> {
-    /// Where the next value stands, and its name.
-    fn next(&mut self) -> (String, Cow<'a, str>) {
+    /// Goes to the next value, and gives its name.
+    fn enter(&mut self, pointer: &mut String) -> Cow<'a, str> {
         self.has_key = false;
         self.items += 1;
-        let step = match self.container {
-            Container::Object => self.name.replace('~', "~0").replace('/', "~1"),
-            Container::Array => (self.items - 1).to_string(),
-        };
-        (format!("{}/{step}", self.pointer), self.name.clone())
+        pointer.push('/');
+        match self.container {
+            Container::Object if self.name.contains(['~', '/']) => {
+                pointer.push_str(&self.name.replace('~', "~0").replace('/', "~1"));
+            }
+            Container::Object => pointer.push_str(&self.name),
+            Container::Array => pointer.push_str(&(self.items - 1).to_string()),
+        }
+        self.name.clone()
     }
 }
 

@@ -95,10 +95,29 @@ impl<'a> Tokens<'a> {
 
     /// The first byte of the next token. Passes the white space before it.
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        let rest = &self.text.as_bytes()[self.at..];
-        let space = rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
-        self.at += space;
-        Some(rest[space])
+        let bytes = self.text.as_bytes();
+        while bytes.get(self.at)?.is_ascii_whitespace() {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied()
+    }
+
+    /// The next value on this level, the name of a member too; none if the container ends. Of what is
+    /// inside no more than brackets and strings is looked at.
+    pub(super) fn next_value(&mut self) -> Option<Text<'a>> {
+        let bytes = self.text.as_bytes();
+        let between = |byte: &u8| matches!(byte, b',' | b':') || byte.is_ascii_whitespace();
+        while bytes.get(self.at).is_some_and(between) {
+            self.at += 1;
+        }
+        let start = self.at;
+        self.at += match *bytes.get(start)? {
+            b'"' => 1 + string_length(&bytes[start + 1..]),
+            b'{' | b'[' => container_length(&bytes[start..])?,
+            b'}' | b']' => return None,
+            _ => scalar_length(&bytes[start..]),
+        };
+        Some(Text(&self.text[start..self.at]))
     }
 
     /// Passes a whole value, where one begins.
@@ -143,6 +162,23 @@ impl<'a> Iterator for Tokens<'a> {
             b'"' => Token::String(spelled),
             _ => Token::Scalar(spelled),
         })
+    }
+}
+
+/// The length of a container with its brackets.
+fn container_length(bytes: &[u8]) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0_usize);
+    loop {
+        match *bytes.get(at)? {
+            b'"' => at += string_length(&bytes[at + 1..]),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(at);
+        }
     }
 }
 

@@ -6,27 +6,21 @@ use super::{Container, Text, Token, Tokens, unescape};
 
 /// The members of an object in order: name and value. Repeated names come each time.
 #[derive(Debug, Clone)]
-pub(crate) struct Members<'a>(Values<'a>);
+pub(crate) struct Members<'a>(Tokens<'a>);
 
 /// The elements of an array in order.
 #[derive(Debug, Clone)]
-pub(crate) struct Elements<'a>(Values<'a>);
-
-#[derive(Debug, Clone)]
-struct Values<'a> {
-    text: &'a str,
-    tokens: Tokens<'a>,
-}
+pub(crate) struct Elements<'a>(Tokens<'a>);
 
 impl<'a> Text<'a> {
     /// The members, none if it is not an object.
     pub(crate) fn members(self) -> Members<'a> {
-        Members(Values::inside(self, Container::Object))
+        Members(inside(self, Container::Object))
     }
 
     /// The elements, none if it is not an array.
     pub(crate) fn elements(self) -> Elements<'a> {
-        Elements(Values::inside(self, Container::Array))
+        Elements(inside(self, Container::Array))
     }
 
     /// The value of a member; the last one if the name is repeated, as most parsers have it.
@@ -74,8 +68,8 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, Text<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let name = self.0.next()?.string()?;
-        Some((name, self.0.next()?))
+        let name = self.0.next_value()?.string()?;
+        Some((name, self.0.next_value()?))
     }
 }
 
@@ -83,36 +77,15 @@ impl<'a> Iterator for Elements<'a> {
     type Item = Text<'a>;
 
     fn next(&mut self) -> Option<Text<'a>> {
-        self.0.next()
+        self.0.next_value()
     }
 }
 
-impl<'a> Values<'a> {
-    fn inside(text: Text<'a>, container: Container) -> Self {
-        let mut tokens = text.tokens();
-        match tokens.next() {
-            Some(Token::Open(found)) if found == container => Self { text: text.0, tokens },
-            _ => Self { text: "", tokens: Text("").tokens() },
-        }
-    }
-
-    /// The next value on this level; a member's name counts as one.
-    fn next(&mut self) -> Option<Text<'a>> {
-        let first = self.tokens.find(|token| !matches!(token, Token::Comma | Token::Colon))?;
-        let (start, mut depth) = match first {
-            Token::String(spelled) | Token::Scalar(spelled) => {
-                return Some(Text(spelled));
-            }
-            Token::Open(_) => (self.tokens.end() - 1, 1),
-            _ => return None,
-        };
-        while depth > 0 {
-            match self.tokens.next()? {
-                Token::Open(_) => depth += 1,
-                Token::Close(_) => depth -= 1,
-                _ => {}
-            }
-        }
-        Some(Text(&self.text[start..self.tokens.end()]))
+/// What stands behind the bracket, if it is that container.
+fn inside(text: Text<'_>, container: Container) -> Tokens<'_> {
+    let mut tokens = text.tokens();
+    match tokens.next() {
+        Some(Token::Open(found)) if found == container => tokens,
+        _ => Text("").tokens(),
     }
 }

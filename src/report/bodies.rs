@@ -5,14 +5,14 @@ use super::page::Page;
 use super::style::Style;
 use super::{pretty, unit};
 use crate::cassette::{Interaction, Response};
-use crate::message::{Framing, Messages};
+use crate::message::{Framing, Messages, Protocols};
 
 impl Page {
     /// The request's body and the answer's; of a stream each message on a line.
-    pub(super) fn bodies(&self, interaction: &Interaction) -> Vec<String> {
+    pub(super) fn bodies(&self, protocols: &Protocols, interaction: &Interaction) -> Vec<String> {
         let mut lines = self.body("request", &interaction.request.readable());
         if let Some(response) = interaction.response() {
-            let messages = Messages::of(response);
+            let messages = Messages::by(protocols, response);
             lines.extend(match messages.framing {
                 Framing::EventStream | Framing::Lines => self.stream(response, &messages),
                 _ => self.body("response", &response.readable().bytes()),

@@ -56,7 +56,7 @@ pub(crate) use order::out_of_order;
 pub use pretty::pretty;
 pub use rerun::Rerun;
 pub use review::{Extent, Review, ReviewChange, ReviewOptions, review, review_change};
-pub use show::{Detail, ShowOptions, show};
+pub use show::{Detail, ShowOptions, show, show_by};
 pub use style::Colour;
 pub use summary::{Answer, Line, Role, Row, Summary};
 pub use trace::trace;

@@ -4,6 +4,7 @@ use super::page::Page;
 use super::style::RESET;
 use super::{Colour, Summary};
 use crate::cassette::Cassette;
+use crate::message::Protocols;
 
 /// How a cassette is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,14 +48,24 @@ impl Default for ShowOptions {
 /// assert!(shown.contains("0 interactions"));
 /// ```
 pub fn show(name: &str, cassette: &Cassette, options: ShowOptions) -> String {
-    let summary = Summary::of(cassette);
+    show_by(&Protocols::default(), name, cassette, options)
+}
+
+/// The same with other protocols than those that retape knows.
+pub fn show_by(
+    protocols: &Protocols,
+    name: &str,
+    cassette: &Cassette,
+    options: ShowOptions,
+) -> String {
+    let summary = Summary::by(protocols, cassette);
     let page = Page::new(&summary, options);
     let mut lines = page.head(name, cassette, &summary);
     let mut before = usize::MAX;
     for (place, row) in summary.rows.iter().enumerate() {
         let mut block = page.row(place + 1, row);
         if options.detail == Detail::Bodies {
-            block.extend(page.bodies(&cassette.interactions[place]));
+            block.extend(page.bodies(protocols, &cassette.interactions[place]));
         }
         // Interactions of one line each stand close together.
         if before.max(block.len()) > 1 {

@@ -6,7 +6,7 @@ use super::Gist;
 use super::unit;
 use crate::cassette::{Body, Cassette, End, Headers, Interaction, Request, Response};
 use crate::json::Text;
-use crate::message::{Framing, Message, Messages, Tag, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
 
 /// What there is to tell about a cassette, before it is decided how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,29 +81,35 @@ pub enum Role {
 impl Summary {
     /// Looks at all interactions.
     pub fn of(cassette: &Cassette) -> Self {
+        Self::by(&Protocols::default(), cassette)
+    }
+
+    /// The same with other protocols than those that retape knows.
+    pub fn by(protocols: &Protocols, cassette: &Cassette) -> Self {
         let mut summary = Self { rows: Vec::new(), streams: 0, messages: 0 };
         for interaction in &cassette.interactions {
-            let messages = interaction.response().map(Messages::of);
+            let messages = interaction.response().map(|it| Messages::by(protocols, it));
             if let Some(messages) = &messages
                 && matches!(messages.framing, Framing::EventStream | Framing::Lines)
             {
                 summary.streams += 1;
                 summary.messages += messages.list.iter().filter(|it| !it.is_keep_alive()).count();
             }
-            summary.rows.push(Row::of(interaction, messages.as_ref()));
+            summary.rows.push(Row::of(protocols, interaction, messages.as_ref()));
         }
         summary
     }
 }
 
 impl Row {
-    fn of(interaction: &Interaction, messages: Option<&Messages>) -> Self {
+    fn of(protocols: &Protocols, interaction: &Interaction, messages: Option<&Messages>) -> Self {
+        let answer = interaction.response().zip(messages);
         let Request { method, path, .. } = &interaction.request;
         Self {
             method: method.clone(),
             path: path.clone(),
             asked: asked(&interaction.request),
-            answer: interaction.response().zip(messages).map(|(it, them)| Answer::of(it, them)),
+            answer: answer.map(|(it, them)| Answer::of(protocols, it, them)),
             notes: notes(interaction, messages),
         }
     }
@@ -111,12 +117,12 @@ impl Row {
 
 impl Answer {
     /// Looks at an answer.
-    pub(super) fn of_response(response: &Response) -> Self {
-        Self::of(response, &Messages::of(response))
+    pub(super) fn of_response(protocols: &Protocols, response: &Response) -> Self {
+        Self::of(protocols, response, &Messages::by(protocols, response))
     }
 
-    fn of(response: &Response, messages: &Messages) -> Self {
-        let trace = Trace::of(&messages.list);
+    fn of(protocols: &Protocols, response: &Response, messages: &Messages) -> Self {
+        let trace = Trace::by(protocols, &messages.list);
         let listed = is_list(messages, &response.readable().bytes());
         let lines = match listed {
             true => trace

@@ -3,6 +3,7 @@
 use super::line::{cut, visible};
 use super::{Answer, Gist, Line};
 use crate::cassette::{Body, Response};
+use crate::message::Protocols;
 
 /// The most characters of a line: what a long answer begins with.
 const LONGEST: usize = 300;
@@ -11,9 +12,11 @@ const LONGEST: usize = 300;
 /// it says. Nothing for an answer that is not a stream.
 ///
 /// Times are left out: they differ in every recording.
-pub fn trace(response: &Response) -> Vec<String> {
+pub fn trace(protocols: &Protocols, response: &Response) -> Vec<String> {
     match &response.body {
-        Body::Stream(_) => Answer::of_response(response).lines.iter().map(line).collect(),
+        Body::Stream(_) => {
+            Answer::of_response(protocols, response).lines.iter().map(line).collect()
+        }
         Body::Whole(_) => Vec::new(),
     }
 }

@@ -10,9 +10,10 @@ use bytes::Bytes;
 use super::folder::make_folder;
 use super::list::list;
 use super::replace::{remove_unfinished, replace};
-use super::{Journal, mention};
-use crate::cassette::{Cassette, Name, format};
+use super::{Journal, find_config, mention};
+use crate::cassette::{Cassette, Name, Response, format};
 use crate::error::{Error, Kind, Result};
+use crate::message::Protocols;
 use crate::nearest;
 use crate::redact::Redacted;
 use crate::report;
@@ -126,7 +127,10 @@ pub fn load_rules(folder: &Path, name: &Name) -> Result<Rules> {
 /// If something cannot be written; an earlier cassette of that name is as it was then.
 pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
     let path = path_of(folder, name);
-    let file = format::encode_traced(cassette.get(), &report::trace);
+    // A broken `retape.toml` is told by who reads it for its own sake; a recording is not lost for it.
+    let protocols = Protocols::of(&find_config(folder).unwrap_or_default());
+    let trace = |response: &Response| report::trace(&protocols, response);
+    let file = format::encode_traced(cassette.get(), &trace);
     make_folder(path.parent().unwrap_or(folder))?;
     let bodies = bodies_of(&path);
     remove_unfinished(path.parent().unwrap_or(folder), |file| {

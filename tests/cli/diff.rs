@@ -309,3 +309,51 @@ fn what_cannot_be_compared_is_an_error_that_says_what_to_do() {
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
 }
+
+/// A cassette of one stream, whose messages tell their types in a place of their own.
+fn stream_of(types: &[&str]) -> String {
+    let chunks = types.iter().enumerate().map(|(at, it)| {
+        format!(r#"{{"ms": {at}, "sse": {{"data": {{"type": "event", "what": "{it}"}}}}}}"#)
+    });
+    let chunks = chunks.collect::<Vec<_>>().join(",\n        ");
+    format!(
+        r#"{{
+  "retape": 1,
+  "interactions": [
+    {{
+      "request": {{"method": "POST", "path": "/chat", "headers": {{}}}},
+      "response": {{
+        "ms": 0,
+        "status": 200,
+        "headers": {{"content-type": "text/event-stream"}},
+        "stream": [{chunks}],
+        "end": "complete"
+      }}
+    }}
+  ]
+}}
+"#
+    )
+}
+
+#[test]
+fn a_protocol_that_a_person_names_tells_the_types_of_messages() {
+    let stage = Stage::new();
+    stage.write("old/talk.json", &stream_of(&["begin", "middle", "end"]));
+    stage.write("new/talk.json", &stream_of(&["begin", "middle"]));
+    let first_line = || {
+        let (_, text, _) = diff(&stage, &["old", "new"]);
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    let show = || told(&stage.retape(&["show", "new/talk.json"]).output().unwrap());
+
+    assert!(!first_line().contains("`end`"), "{}", first_line());
+    assert!(show().contains("1 ms  event  what middle\n"), "{}", show());
+
+    stage.write("new/retape.toml", "[[protocol]]\ntag = \"/what\"\n");
+
+    assert_eq!(first_line(), "breaking: POST /chat ends after `middle` with no `end`");
+    assert!(show().contains("1 ms  middle  what middle\n"), "{}", show());
+    let (_, text, _) = diff(&stage, &["old/talk.json", "new/talk.json"]);
+    assert!(text.contains("- end\n"), "{text}");
+}

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::{Contract, Finding, History, Traffic, check};
+use retape::message::Protocols;
+use retape::rules::Config;
 use retape::{Cassette, Name};
 
 /// What a chat says to a question, and to an approval: the lines of a stream.
@@ -280,6 +282,30 @@ fn what_refers_to_nothing_is_told_with_its_place() {
              `call-9f8e7d6c5b4a77` at /call_id of event 1 refers to nothing before",
         ]
     );
+}
+
+#[test]
+fn what_came_before_is_told_in_the_protocol_that_a_person_names() {
+    let config = Config::parse("[[protocol]]\ntag = '/what'").unwrap();
+    let cassettes: Vec<(Name, Cassette)> = (10..16)
+        .map(|number| {
+            let mut interactions = conversation(&APPROVED_CALL, number);
+            for interaction in &mut interactions {
+                let Outcome::Response(response) = &mut interaction.outcome else { continue };
+                let said = String::from_utf8(response.body.bytes().to_vec()).unwrap();
+                response.body = Body::Whole(said.replace(r#""type""#, r#""what""#).into());
+            }
+            let name = Name::new(format!("chat-{number}")).unwrap();
+            (name, Cassette { interactions, ..Cassette::default() })
+        })
+        .collect();
+    let all = cassettes.iter().map(|(name, cassette)| (name, cassette));
+
+    let findings = check(&Traffic::by(&Protocols::of(&config), &[], all), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    let text = contract.to_string();
+    assert!(text.contains("    return.call_id refers to earlier call.call_id\n"), "{text}");
 }
 
 #[test]

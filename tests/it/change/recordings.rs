@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
-use retape::change::{Known, Report, Rule, State, Verdict, compare};
+use retape::change::{Exchange, Known, Report, Rule, State, Verdict, compare};
 use retape::store::{Side, load_side};
 use retape::{Cassette, Name};
 
@@ -305,11 +305,125 @@ fn a_cassette_that_changed_shows_old_and_new_side_by_side() {
     let pair = report.cassettes.iter().find(|pair| pair.name == "approve_tokens").unwrap();
     assert_eq!((pair.state, pair.same), (State::Kept, 13));
     let interaction = &pair.interactions[0];
-    let tags = |exchange: &retape::change::Exchange| -> Vec<String> {
+    let tags = |exchange: &Exchange| -> Vec<String> {
         exchange.trace.iter().map(|mark| mark.tag.clone()).collect()
     };
     let (was, is) = (interaction.old.as_ref().unwrap(), interaction.new.as_ref().unwrap());
     assert_eq!(tags(was).len(), tags(is).len() + 1);
     assert!(was.trace.iter().all(|mark| mark.first_ms <= mark.last_ms && mark.last_ms > 0));
     assert_eq!(interaction.differences[0].at, "trace");
+}
+
+/// A question and its answer.
+fn question(path: &str, said: &str) -> Interaction {
+    let mut question = exchange(path, "", 200, &[said]);
+    question.request.method = "GET".to_owned();
+    question
+}
+
+/// What is told of the one cassette: how many interactions are the same, and the others.
+#[track_caller]
+fn check_beside(old: Vec<Interaction>, new: Vec<Interaction>, expected: &[&str]) {
+    let report = compared(&side(old), &side(new));
+    let mut beside = Vec::new();
+    for pair in &report.cassettes {
+        beside.push(format!("{} same", pair.same));
+        beside.extend(pair.interactions.iter().map(|interaction| {
+            let shown = |sign: &str, it: &Exchange| format!("{sign}{} {}", it.number, it.path);
+            let sides = [("-", &interaction.old), ("+", &interaction.new)];
+            let sides = sides.map(|(sign, it)| it.as_ref().map(|it| shown(sign, it)));
+            let at = interaction.differences.iter().map(|difference| difference.at.clone());
+            sides.into_iter().flatten().chain(at).collect::<Vec<_>>().join(" ")
+        }));
+    }
+    assert_eq!(beside, expected);
+}
+
+/// A run of an agent: it is started, asked for until it is done, and told about.
+fn run(id: &str, polls: usize) -> Vec<Interaction> {
+    let path = format!("/runs/run-{id}");
+    let state = |said: &str| format!(r#"{{"id":"run-{id}","status":"{said}"}}"#);
+    let mut all = vec![exchange("/runs", ASKED, 200, &[&state("created")])];
+    all.extend((0..polls).map(|_| question(&path, &state("running"))));
+    all.push(question(&path, &state("done")));
+    all.push(exchange(&format!("{path}/close"), "{}", 200, &[r#"{"closed":true}"#]));
+    all
+}
+
+const FIRST: &str = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
+const SECOND: &str = "0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11";
+const THIRD: &str = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d";
+const FOURTH: &str = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
+
+#[test]
+fn a_request_that_was_put_in_is_told_alone() {
+    let (was, mut is) = (run(FIRST, 1), run(SECOND, 1));
+    is.insert(2, question("/tools", "[]"));
+
+    check_beside(was.clone(), is.clone(), &["4 same", "+3 /tools"]);
+    check_beside(is, was, &["4 same", "-3 /tools"]);
+}
+
+#[test]
+fn one_like_others_that_was_put_in_is_told_alone() {
+    let talk = |said: &[&str]| -> Vec<Interaction> {
+        said.iter()
+            .map(|said| {
+                let asked = format!(r#"{{"messages":[{{"role":"user","content":"{said}"}}]}}"#);
+                let [begin, end] = [r#"{"type":"answer"}"#, r#"{"type":"done"}"#];
+                exchange("/chat", &asked, 200, &[begin, end])
+            })
+            .collect()
+    };
+
+    check_beside(
+        talk(&["hello", "what now", "bye"]),
+        talk(&["hello", "wait a moment", "what now", "bye"]),
+        &["3 same", "+2 /chat"],
+    );
+}
+
+#[test]
+fn one_more_poll_is_told_as_that() {
+    check_beside(run(FIRST, 2), run(SECOND, 2), &[]);
+    check_beside(
+        run(FIRST, 2),
+        run(SECOND, 3),
+        &["5 same", "+4 /runs/run-0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11"],
+    );
+}
+
+#[test]
+fn requests_at_once_may_come_in_another_order() {
+    let weather = |town: &str, said: &str| {
+        exchange("/weather", &format!(r#"{{"town":"{town}"}}"#), 200, &[said])
+    };
+    let (one, other) = (weather("Oslo", r#"{"is":"snow"}"#), weather("Rome", r#"{"is":"sun"}"#));
+
+    check_beside(vec![one.clone(), other.clone()], vec![other.clone(), one.clone()], &[]);
+    check_beside(
+        vec![one, other.clone()],
+        vec![other, weather("Oslo", r#"{"is":"rain"}"#)],
+        &["1 same", "-1 /weather +2 /weather answer /is"],
+    );
+}
+
+#[test]
+fn what_refers_to_another_thing_than_before_is_told() {
+    let talk = |ids: [&str; 2], chosen: &str| {
+        let said = ["call", "queued", "waiting"]
+            .map(|kind| ids.map(|id| format!(r#"{{"type":"{kind}","call_id":"call_{id}"}}"#)));
+        let said: Vec<&str> = said.iter().flatten().map(String::as_str).collect();
+        let asked = format!(r#"{{"call_id":"call_{chosen}"}}"#);
+        let done = format!(r#"{{"ran":"call_{chosen}"}}"#);
+        vec![exchange("/chat", ASKED, 200, &said), exchange("/approve", &asked, 200, &[&done])]
+    };
+    let (old, new) = ([FIRST, SECOND], [THIRD, FOURTH]);
+
+    check_beside(talk(old, FIRST), talk(new, THIRD), &[]);
+    check_beside(
+        talk(old, FIRST),
+        talk(new, FOURTH),
+        &["1 same", "-2 /approve +2 /approve request /call_id answer /ran"],
+    );
 }
