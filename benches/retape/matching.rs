@@ -1,6 +1,11 @@
 //! Finding the answer, with who issued which identifier, beside the same in a small cassette.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::hint::black_box;
+use std::rc::Rc;
+
+use bytes::Bytes;
 
 use retape::Cassette;
 use retape::cassette::Request;
@@ -8,7 +13,7 @@ use retape::matching::{Index, Playlist};
 use retape::rules::Rules;
 
 use crate::cpu::Thread;
-use crate::measure::{Bench, Contender, Effort, Goal, Table, compare};
+use crate::measure::{BATCH, Bench, Contender, Effort, Goal, Table, compare};
 use crate::sample;
 
 /// All of it by name.
@@ -36,26 +41,46 @@ fn growing(effort: Effort, stride: usize) -> Table {
 }
 
 /// Asks what is asked in a cassette, so many conversations after the other, each in its own order.
-/// When all were had, another session begins.
+/// When all were had, another session begins. A request is in the cache when it is matched, as one is
+/// that was just read from its connection.
 fn matching(name: &str, recorded: Cassette, live: Cassette, stride: usize) -> Contender {
     let index = Index::of(&recorded, Rules::default());
     let requests = requests(live);
     let conversations = requests.len() / sample::TURNS;
-    let (mut playlist, mut conversation, mut turn, mut left) =
-        (Playlist::new(&index), 0, 0, requests.len());
-    Contender::new(name, Thread::current(), move || {
-        let request = &requests[conversation * sample::TURNS + turn];
-        let found = playlist.take(&index, &index.skeleton(request));
+    let all = requests.len();
+    let (mut playlist, mut conversation, mut turn, mut left) = (Playlist::new(&index), 0, 0, all);
+    let arrived = Rc::new(RefCell::new(VecDeque::new()));
+    let waiting = Rc::clone(&arrived);
+    let step = move || {
+        let request = waiting.borrow_mut().pop_front().expect("a batch was prepared");
+        let found = playlist.take(&index, &index.skeleton(&request));
         assert!(black_box(found).is_some(), "{} {}", request.method, request.path);
-        turn += 1;
-        if turn == sample::TURNS {
-            (conversation, turn) = ((conversation + stride) % conversations, 0);
-        }
         left -= 1;
         if left == 0 {
-            (playlist, left) = (Playlist::new(&index), requests.len());
+            (playlist, left) = (Playlist::new(&index), all);
+        }
+    };
+    Contender::new(name, Thread::current(), step).prepared(move || {
+        let mut arrived = arrived.borrow_mut();
+        while arrived.len() < BATCH as usize {
+            arrived.push_back(copy(&requests[conversation * sample::TURNS + turn]));
+            turn += 1;
+            if turn == sample::TURNS {
+                (conversation, turn) = ((conversation + stride) % conversations, 0);
+            }
         }
     })
+}
+
+/// The request with memory of its own.
+fn copy(request: &Request) -> Request {
+    let headers = request.headers.iter().map(|(name, value)| (name, value.to_vec()));
+    Request {
+        method: request.method.clone(),
+        path: request.path.clone(),
+        headers: headers.collect(),
+        body: Bytes::copy_from_slice(&request.body),
+    }
 }
 
 /// What is asked in recorded order finds the interaction in the same place.

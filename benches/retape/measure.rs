@@ -32,26 +32,43 @@ impl Effort {
 pub struct Contender {
     name: String,
     thread: Thread,
+    /// What comes before each batch of steps, off the clock.
+    prepare: Box<dyn FnMut()>,
     step: Box<dyn FnMut()>,
 }
+
+/// How many steps are made at once.
+pub const BATCH: u32 = 64;
 
 impl Contender {
     /// Does `step` on this thread, which makes `thread` work.
     pub fn new(name: impl Into<String>, thread: Thread, step: impl FnMut() + 'static) -> Self {
-        Self { name: name.into(), thread, step: Box::new(step) }
+        Self { name: name.into(), thread, prepare: Box::new(|| ()), step: Box::new(step) }
+    }
+
+    /// Lets something happen before each [`BATCH`] of steps that is not measured.
+    pub fn prepared(self, prepare: impl FnMut() + 'static) -> Self {
+        Self { prepare: Box::new(prepare), ..self }
     }
 
     /// How long one step takes: on the clock, and on the processor.
     fn turn(&mut self, limit: Duration) -> Turn {
-        let (begun, cpu) = (Instant::now(), self.thread.time());
-        let mut steps = 0;
-        while steps == 0 || begun.elapsed() < limit {
-            (self.step)();
-            steps += 1;
+        let (mut clock, mut cpu, mut steps) = (Duration::ZERO, Some(Duration::ZERO), 0);
+        while steps == 0 || clock < limit {
+            (self.prepare)();
+            let (begun, before) = (Instant::now(), self.thread.time());
+            let mut batch = 0;
+            while batch == 0 || (batch < BATCH && clock + begun.elapsed() < limit) {
+                (self.step)();
+                batch += 1;
+            }
+            clock += begun.elapsed();
+            let spent = self.thread.time().zip(before).map(|(after, before)| after - before);
+            cpu = cpu.zip(spent).map(|(sum, spent)| sum + spent);
+            steps += batch;
         }
         let each = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(steps);
-        let cpu = self.thread.time().zip(cpu).map(|(after, before)| each(after - before));
-        Turn { clock: each(begun.elapsed()), cpu: cpu.unwrap_or(f64::NAN) }
+        Turn { clock: each(clock), cpu: cpu.map_or(f64::NAN, each) }
     }
 }
 
