@@ -45,6 +45,8 @@ pub fn identifiers_like<'a>(
                     at = token.end;
                     found.push(token);
                 }
+                // A short word is one only behind a prefix.
+                None if span.len() < PLAIN && !is_parted(&bytes[span.clone()]) => {}
                 None => {
                     let span = unescaped(bytes, span);
                     within(bytes, span.clone(), &mut found);
