@@ -16,12 +16,8 @@ use crate::dice::Random;
 /// A folder of recordings, and those of it that are one server's.
 type Chosen = (&'static str, fn(&str) -> bool);
 
-const FEW: [Chosen; 4] = [
-    ("letta", |name| name.starts_with("hitl/approve_") || name.starts_with("errors/user")),
-    ("mcp", |_| true),
-    ("ag-ui", |_| true),
-    ("anthropic", |name| ["plain", "stream"].contains(&name)),
-];
+const FEW: [Chosen; 3] =
+    [("letta", |name| name.starts_with("errors")), ("mcp", |_| true), ("ag-ui", |_| true)];
 
 /// The conversations that the TypeScript SDK repeats, and whole files of errors, show nothing else.
 const WHOLE: [Chosen; 6] = [
