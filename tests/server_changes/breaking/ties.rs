@@ -68,10 +68,9 @@ const COUNTED: [Tie; 9] = [
 ];
 
 /// What no two have.
-const UNIQUE: [Tie; 4] = [
+const UNIQUE: [Tie; 3] = [
     ("openai", "response.output_item.added", "item/function_call", "id"),
     ("openai", "response.output_item.added", "item/function_call", "call_id"),
-    ("anthropic", "content_block_start", "content_block/tool_use", "id"),
     ("letta", "body", "messages/*/assistant_message", "otid"),
 ];
 
@@ -99,9 +98,7 @@ pub fn counts_back(set: &Set, random: &mut Random) -> Vec<ServerChange> {
 
 pub fn twice(set: &Set, random: &mut Random) -> Vec<ServerChange> {
     let several = |_: &Key, field: &Field| {
-        let of_one = field.sites.chunk_by(|one, other| one.at == other.at);
-        let often = of_one.filter(|it| it.len() > 1).count() >= OFTEN;
-        let site = last_of_several(field).filter(|_| often);
+        let site = last_of_several(field);
         site.map(Scope::One).into_iter().collect()
     };
     changes(set, &UNIQUE, random, several, |_, first| first.clone())
