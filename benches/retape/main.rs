@@ -13,8 +13,11 @@
 
 mod bare;
 mod changed;
+mod changing;
 mod client;
 mod cpu;
+#[path = "../../tests/it/order/dice.rs"]
+mod dice;
 mod learning;
 mod loading;
 mod matching;
@@ -25,6 +28,8 @@ mod recording;
 mod replaying;
 mod sample;
 mod served;
+#[path = "../../tests/server_changes/mod.rs"]
+mod server_changes;
 
 use measure::Effort;
 
@@ -51,5 +56,8 @@ fn main() {
     }
     if wanted(mutants::SCORE) {
         println!("{}", mutants::score(effort));
+    }
+    if wanted(changing::SCORE) {
+        println!("{}", changing::score(effort));
     }
 }

@@ -16,15 +16,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::path::Path;
 
-use retape::cassette::{Body, Interaction, Outcome};
+use retape::cassette::Interaction;
 use retape::contract::{self, Contract, Endpoint, Finding, History, Traffic};
-use retape::message::{Framing, Message, Messages, Tag, Trace};
-use retape::{Cassette, Name, store};
+use retape::message::{Message, Messages, Tag, Trace};
+use retape::{Cassette, Name};
 use serde_json::{Value, json};
 
 use crate::measure::Effort;
+use crate::server_changes::fields::Kind;
+use crate::server_changes::recorded::{cassettes, is_stream, say, with_value};
 
 /// What [`score`] is called.
 pub const SCORE: &str = "broken streams that the learned contracts catch";
@@ -53,18 +54,6 @@ struct Mutant {
 /// The types that each field has in the recorded events of a type; `Kind::Missing` where it is not.
 type Known = BTreeMap<(Endpoint, String, String), BTreeSet<Kind>>;
 
-/// The type of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Missing,
-    Null,
-    Boolean,
-    Number,
-    String,
-    Array,
-    Object,
-}
-
 #[derive(Default)]
 struct Count {
     tried: usize,
@@ -76,7 +65,7 @@ pub fn score(effort: Effort) -> String {
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
     let mut survivors = Vec::new();
     for folder in ["cassettes/letta", "cassettes/mcp"] {
-        let cassettes = cassettes(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+        let cassettes = cassettes(folder);
         let contracts = contracts(&cassettes);
         let streams = streams(folder, &cassettes);
         let known = known(&streams);
@@ -124,26 +113,6 @@ fn printed(counts: &BTreeMap<&str, Count>, survivors: &[String]) -> String {
     text
 }
 
-fn cassettes(folder: &Path) -> Vec<(Name, Cassette)> {
-    let mut names = Vec::new();
-    find(folder, "", &mut names);
-    names.sort();
-    let named = names.into_iter().map(|name| Name::new(name).expect("a file has a name"));
-    named.map(|name| (name.clone(), store::load(folder, &name).expect("a cassette"))).collect()
-}
-
-/// The names of the cassettes in a folder.
-fn find(folder: &Path, below: &str, names: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of cassettes").flatten() {
-        let file = entry.file_name().to_string_lossy().into_owned();
-        if entry.path().is_dir() && !file.ends_with(".bodies") {
-            find(&entry.path(), &format!("{below}{file}/"), names);
-        } else if let Some(name) = file.strip_suffix(".json") {
-            names.push(format!("{below}{name}"));
-        }
-    }
-}
-
 fn contracts(cassettes: &[(Name, Cassette)]) -> Vec<Contract> {
     let traffic = Traffic::of(cassettes.iter().map(|(name, cassette)| (name, cassette)));
     let findings = contract::check(&traffic, &[]).into_iter();
@@ -161,7 +130,7 @@ fn streams(folder: &str, cassettes: &[(Name, Cassette)]) -> Vec<Stream> {
         for (number, interaction) in cassette.interactions.iter().enumerate() {
             let Some(response) = interaction.response() else { continue };
             let Messages { framing, list: events, .. } = Messages::of(response);
-            if matches!(framing, Framing::EventStream | Framing::Lines) && !events.is_empty() {
+            if is_stream(framing) && !events.is_empty() {
                 streams.push(Stream {
                     place: format!("{folder}/{name} #{}", number + 1),
                     endpoint: Endpoint::of(&interaction.request, response, &HashSet::new()),
@@ -179,25 +148,8 @@ impl Stream {
     /// The interaction with other events.
     fn with(&self, events: &[Message]) -> Interaction {
         let mut interaction = self.interaction.clone();
-        if let Outcome::Response(response) = &mut interaction.outcome {
-            let framing = Framing::of(response.headers.get("content-type"));
-            let written: String = events.iter().map(|event| written(event, framing)).collect();
-            response.body = Body::Whole(written.into_bytes().into());
-            response.headers.remove("content-encoding");
-        }
+        say(&mut interaction, events);
         interaction
-    }
-}
-
-fn written(message: &Message, framing: Framing) -> String {
-    match (framing, &message.tag) {
-        (Framing::Lines, _) => format!("{}\n", message.data),
-        (_, Tag::Comment) => format!(":{}\n\n", message.data),
-        _ => {
-            let event = message.event.iter().map(|event| format!("event: {event}\n"));
-            let data = message.data.split('\n').map(|line| format!("data: {line}\n"));
-            event.chain(data).chain(["\n".to_owned()]).collect()
-        }
     }
 }
 
@@ -264,14 +216,7 @@ fn retagged(own: &Message, other: &Message) -> Option<Message> {
     let field = value.as_object_mut()?.values_mut().find(|value| **value == tag)?;
     *field = Value::from(other.tag.as_str());
     let event = own.event.as_ref().and(other.event.clone());
-    Some(said(&Message { event, ..own.clone() }, &value))
-}
-
-/// The event with other data.
-fn said(own: &Message, value: &Value) -> Message {
-    let data = value.to_string();
-    let tag = Tag::of(&data, own.event.as_deref());
-    Message { data, tag, ..own.clone() }
+    Some(with_value(&Message { event, ..own.clone() }, &value))
 }
 
 fn of_fields(stream: &Stream, event: usize, known: &Known) -> Vec<Mutant> {
@@ -286,7 +231,7 @@ fn of_fields(stream: &Stream, event: usize, known: &Known) -> Vec<Mutant> {
             let object = value.pointer_mut(&parent).and_then(Value::as_object_mut);
             change(object.expect("the field was found there"));
             let mut events = stream.events.clone();
-            events[event] = said(own, &value);
+            events[event] = with_value(own, &value);
             made.push(Mutant { kind, event, what: format!("{} {}", own.tag, key.2), events });
         };
         if !kinds.contains(&Kind::Missing) {
@@ -362,17 +307,4 @@ fn known(streams: &[Stream]) -> Known {
         }
     }
     known
-}
-
-impl Kind {
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(_) => Self::Boolean,
-            Value::Number(_) => Self::Number,
-            Value::String(_) => Self::String,
-            Value::Array(_) => Self::Array,
-            Value::Object(_) => Self::Object,
-        }
-    }
 }

@@ -2,16 +2,14 @@
 
 #[path = "../../tests/it/order/agent.rs"]
 mod agent;
-#[path = "../../tests/it/order/dice.rs"]
-mod dice;
 
 use std::hint::black_box;
 use std::rc::Rc;
 
-use dice::Random;
 use retape::order::{Edges, Learned, Slicing, Style, Word};
 
 use crate::cpu::Thread;
+use crate::dice::Random;
 use crate::measure::{Bench, Contender, Effort, Table, compare};
 
 /// All of it by name.

@@ -56,11 +56,11 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
     });
     let mut changes = Vec::new();
     let mut contracts = Vec::new();
-    let mut refused = was.at_endpoints(requests::refused(&cassettes));
+    let mut unanswered = was.at_endpoints(requests::unanswered(&cassettes));
     for (endpoint, drafts) in endpoints.into_iter().zip(drafts) {
         let before = *moved.get(endpoint).unwrap_or(&endpoint);
-        let refused = [endpoint, before].map(|it| refused.remove(it).unwrap_or_default());
-        let drafts = drafts.into_iter().chain(refused.into_iter().flatten());
+        let unanswered = [endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
+        let drafts = drafts.into_iter().chain(unanswered.into_iter().flatten());
         let protocols = is.traffic.protocols(endpoint);
         let event = |shown: &Shown| number_of_message(&protocols, new.cassettes, shown);
         changes.extend(drafts.map(|draft| draft.finish(endpoint, &event)));

@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::swap::{neighbours, swapped};
 use super::words::either;
 use crate::contract::{Answer, Case, Orders};
-use crate::order::{Deviation, Event, Explanation, Fault, Neighbours, Next};
+use crate::order::{Deviation, Event, Explanation, Fault, Neighbours, Next, Token, Word};
 
 /// What ends many streams: behind it nothing is said any more.
 const DONE: &str = "[DONE]";
@@ -18,10 +18,12 @@ pub(super) type Seen<'a> = Option<&'a str>;
 
 /// What recordings show that the old orders do not allow.
 pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
+    let whole = in_one(old);
     for answer in answers {
         let Some(word) = &answer.word else { continue };
         let fitting = old.fitting(&answer.situation);
         let events = word.events();
+        pieces(&whole, answer, word, drafts);
         match fitting.last() {
             Some(_) if fitting.iter().any(|case| case.order.accepts(&events)) => {}
             Some(case) => {
@@ -35,6 +37,28 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
                 add(drafts, unknown_case(so, covered), Some(&answer.place), 0);
             }
         }
+    }
+}
+
+/// Types of messages that come in one. One that is named after pieces, or comes in some whatever is asked,
+/// is read piece by piece.
+fn in_one(orders: &Orders) -> BTreeSet<String> {
+    let neighbours: BTreeSet<Neighbours> =
+        orders.cases.iter().flat_map(|case| case.order.neighbours()).collect();
+    let is_piece = |tag: &String| {
+        let twice = (Some(tag.clone()), Some(tag.clone()));
+        ["delta", "chunk"].iter().any(|name| tag.contains(name)) || neighbours.contains(&twice)
+    };
+    tags(orders).into_iter().filter(|tag| !is_piece(tag)).collect()
+}
+
+/// Messages that came in one and come in pieces: who takes each for a whole takes it several times.
+fn pieces(whole: &BTreeSet<String>, answer: &Answer, word: &Word, drafts: &mut Vec<Draft>) {
+    let runs = word.tokens.iter().enumerate().filter(|(_, token)| token.run);
+    for (at, Token { tag, .. }) in runs.filter(|(_, token)| whole.contains(&token.tag)) {
+        let what = format!("`{tag}` comes in several pieces, where it came in one");
+        let draft = Draft::new(Rule::OrderNextNew, Verdict::Breaking, Part::Order, what);
+        add(drafts, draft.keyed(format!("{tag}>{tag}!")), Some(&answer.place), at);
     }
 }
 

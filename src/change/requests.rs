@@ -1,9 +1,11 @@
 //! What changed in what clients send: the server has to take what it took.
 
 use super::draft::{Draft, Position, Shown};
-use super::report::{CassettePair, InteractionPair, Part, Possible, Verdict};
+use super::report::{CassettePair, Exchange, InteractionPair, Part, Possible, Verdict};
 use super::rule::Rule;
-use super::words::{at, cut};
+use super::words;
+use super::words::at;
+use crate::cassette::End;
 use crate::contract::Answer;
 use crate::shape::{Gain, Gained, Schema, Shape};
 
@@ -29,7 +31,7 @@ fn learned(answers: &[Answer]) -> Option<Schema> {
 fn narrower(gain: &Gain) -> Option<Draft> {
     let path = gain.at();
     let name = at(Part::Request, &path);
-    let text = cut(&gain.schema.to_text());
+    let text = words::cut(&gain.schema.to_text());
     let (rule, what, key) = match &gain.what {
         Gained::Missing => {
             let what = format!("all requests say {name} now, which could be missing");
@@ -58,7 +60,7 @@ fn narrower(gain: &Gain) -> Option<Draft> {
 fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
     let path = gain.at();
     let name = at(Part::Request, &path);
-    let text = cut(&gain.schema.to_text());
+    let text = words::cut(&gain.schema.to_text());
     let (what, key) = match &gain.what {
         Gained::Missing => (format!("requests need not say {name}"), "missing".to_owned()),
         Gained::Field | Gained::Member => {
@@ -78,24 +80,43 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
     Some(draft)
 }
 
-/// Requests that were answered and are refused, with the old places and the new ones.
-pub(super) fn refused(cassettes: &[CassettePair]) -> Vec<(String, Draft)> {
+/// Requests that were answered and are refused or left without the end of their answer, with the old
+/// places and the new ones.
+pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<(String, Draft)> {
     let all = cassettes.iter().flat_map(|pair| {
-        pair.interactions.iter().filter_map(|interaction| refused_in(&pair.name, interaction))
+        pair.interactions.iter().filter_map(|interaction| unanswered_in(&pair.name, interaction))
     });
     all.collect()
 }
 
-fn refused_in(name: &str, pair: &InteractionPair) -> Option<(String, Draft)> {
+fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<(String, Draft)> {
     let (old, new) = (pair.old.as_ref()?, pair.new.as_ref()?);
-    let (was, is) = (old.status?, new.status?);
     let is_same = !pair.differences.iter().any(|difference| difference.at.starts_with("request "));
-    if was >= 400 || is < 400 || !is_same {
+    if !is_same {
+        return None;
+    }
+    let mut draft = cut(old, new).or_else(|| refused(old, new))?;
+    draft.seen(&format!("{name} #{}", new.number), Position::Whole);
+    Some((format!("{name} #{}", old.number), draft))
+}
+
+fn refused(old: &Exchange, new: &Exchange) -> Option<Draft> {
+    let (was, is) = (old.status?, new.status?);
+    if was >= 400 || is < 400 {
         return None;
     }
     let what = format!("a request that was answered with {was} is refused with {is}");
-    let mut draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what)
-        .keyed(format!("{was} {is}"));
-    draft.seen(&format!("{name} #{}", new.number), Position::Whole);
-    Some((format!("{name} #{}", old.number), draft))
+    let draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what);
+    Some(draft.keyed(format!("{was} {is}")))
+}
+
+/// An answer that the client or the recorder has left says nothing about the server.
+fn cut(old: &Exchange, new: &Exchange) -> Option<Draft> {
+    let by_server = [End::ServerClosed, End::Timeout, End::Unreachable].map(End::as_str);
+    if old.end != End::Complete.as_str() || !by_server.contains(&new.end) {
+        return None;
+    }
+    let what = format!("an answer that came to its end does not any more: `{}`", new.end);
+    let draft = Draft::new(Rule::AnswerCut, Verdict::Breaking, Part::Endpoint, what);
+    Some(draft.keyed(new.end))
 }

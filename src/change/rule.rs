@@ -18,6 +18,8 @@ pub enum Rule {
     MediaNew,
     /// A media type is not recorded any more.
     MediaGone,
+    /// An answer does not come to its end any more.
+    AnswerCut,
     /// Requests say something that no order was known for.
     CaseNew,
     /// Requests of a kind are not recorded any more.
@@ -82,13 +84,14 @@ pub enum Rule {
 
 impl Rule {
     /// All of them, in the order of the documentation, with their ids and what each says in short.
-    pub const ALL: [(Self, &'static str, &'static str); 36] = [
+    pub const ALL: [(Self, &'static str, &'static str); 37] = [
         (Self::EndpointNew, "endpoint-new", "an endpoint is recorded for the first time"),
         (Self::EndpointGone, "endpoint-gone", "an endpoint is not recorded any more"),
         (Self::StatusNew, "status-new", "an endpoint answers with another status"),
         (Self::StatusGone, "status-gone", "a status is not recorded any more"),
         (Self::MediaNew, "media-new", "an endpoint answers with another media type"),
         (Self::MediaGone, "media-gone", "a media type is not recorded any more"),
+        (Self::AnswerCut, "answer-cut", "an answer does not come to its end any more"),
         (Self::CaseNew, "case-new", "requests say something that no order was known for"),
         (Self::CaseGone, "case-gone", "requests of a kind are not recorded any more"),
         (Self::OrderEndNew, "order-end-new", "a stream ends where it did not end"),

@@ -10,7 +10,8 @@ use crate::json::{Container, Text};
 /// An array of objects is a list of messages. So is an object that is only the envelope of one
 /// (Letta's `{"messages":[…],"stop_reason":{…},"usage":{…}}`, OpenAI's `{"object":"list","data":[…]}`):
 /// it has no `id` of its own and few members, and exactly one of them is an array of typed objects;
-/// other members that are typed objects are messages too. Everything else is one message.
+/// other members that are typed objects are messages too. Everything else is one message. Members have no
+/// order that means something: they are taken by their names.
 pub fn cut(body: &[u8], protocols: &Protocols) -> Option<Vec<Range<usize>>> {
     let text = Text::parse(body)?;
     let whole = trimmed(text);
@@ -44,7 +45,9 @@ fn enclosed<'a>(object: Text<'a>, protocols: &Protocols) -> Option<Vec<&'a str>>
     }
     let mut parts = Vec::new();
     let (mut lists, mut empty) = (0, 0);
-    for (_, value) in object.members() {
+    let mut members: Vec<_> = object.members().collect();
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (_, value) in members {
         match value.container() {
             Some(Container::Object) if is_typed(value) => parts.push(value.as_str()),
             Some(Container::Array) if value.elements().next().is_none() => empty += 1,

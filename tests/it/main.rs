@@ -5,6 +5,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "order/dice.rs"]
+mod dice;
+#[path = "../server_changes/mod.rs"]
+mod server_changes;
+
 mod assertion;
 mod change;
 mod contract;

@@ -5,6 +5,7 @@ mod faces;
 mod one_of;
 mod orders;
 mod recordings;
+mod server_changes;
 mod shapes;
 
 mod soundness;

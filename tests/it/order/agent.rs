@@ -2,7 +2,7 @@
 
 use retape::order::{Learned, Order, Style, Token, Witness, Word};
 
-use super::dice::Random;
+use crate::dice::Random;
 
 /// What the server really does.
 pub const FLAT: &str = "((hidden | reasoning)? assistant? tool_call tool_return)* \

@@ -1,7 +1,6 @@
 //! The order of events: the language, its automata, and what is learned.
 
 mod agent;
-mod dice;
 mod explaining;
 mod language;
 mod learning;
@@ -10,7 +9,7 @@ mod random;
 mod refining;
 mod slices;
 
-pub use dice::Random;
+pub use crate::dice::Random;
 use retape::order::{Order, Token, Word};
 
 /// How often a property is tried: so often, or `PROPTEST_CASES` times if that is more.

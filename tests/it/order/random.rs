@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-pub use super::dice::Random;
+pub use crate::dice::Random;
 use retape::order::{Edges, Expression, Place, Times, Witness};
 
 /// An expression in which each of the tags stands once.

@@ -2,8 +2,8 @@
 
 use retape::order::{Learned, Order, Refinement, Style, Token, Witness, Word};
 
-use super::dice::Random;
 use super::{accepts, cases};
+use crate::dice::Random;
 
 /// A word from tags with spaces between them; behind a `=` stands what the field `why` says.
 fn said(text: &str, number: usize) -> Word {
