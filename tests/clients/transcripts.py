@@ -94,6 +94,11 @@ def _named(steps: Any) -> Any:
     """The same with `<1>`, `<2>` … for what the server made up, and `<time>` for times."""
     names: dict[str, str] = {}
 
+    def name(found: re.Match[str]) -> str:
+        # Letta's otids are the id of their message with another last byte, which may be the same.
+        made_up = found[0][:-2] if "-" in found[0] else found[0]
+        return names.setdefault(made_up, f"<{len(names) + 1}>")
+
     def named(node: Any) -> Any:
         if isinstance(node, dict):
             return {
@@ -106,7 +111,7 @@ def _named(steps: Any) -> Any:
             return [named(inner) for inner in node]
         if isinstance(node, str):
             timeless = TIME.sub("<time>", node)
-            return MADE_UP.sub(lambda it: names.setdefault(it[0], f"<{len(names) + 1}>"), timeless)
+            return MADE_UP.sub(name, timeless)
         return node
 
     return named(steps)
