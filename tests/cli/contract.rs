@@ -236,6 +236,41 @@ fn what_no_cassette_shows_is_an_orphan_also_where_contracts_are_learned_anew() {
 }
 
 #[test]
+fn endpoints_that_differ_in_a_slash_have_a_contract_each() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let contracts = stage.folder().join("cassettes/contracts");
+    let of_tools = || -> Vec<String> {
+        let files = std::fs::read_dir(&contracts).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.starts_with("PUT-")).collect();
+        names.sort();
+        names
+    };
+    let first = stage.read("cassettes/contracts/PUT-v1-tools-200.snap");
+    let other =
+        stage.read("cassettes/deny_tokens.json").replace(r#""/v1/tools/""#, r#""/v1/tools""#);
+    stage.write("cassettes/other.json", &other);
+
+    let (status, found, _) = run(&stage, &["check"]);
+    assert_eq!(status, Some(1));
+    assert_eq!(found, "new     PUT /v1/tools -> 200 application/json\n");
+    let waiting = ["PUT-v1-tools-200-e6f4fc4032fb.snap.new", "PUT-v1-tools-200.snap"];
+    assert_eq!(of_tools(), waiting);
+
+    let (status, ..) = run(&stage, &["accept"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(of_tools(), [waiting[0].trim_end_matches(".new"), waiting[1]]);
+    assert_eq!(stage.read("cassettes/contracts/PUT-v1-tools-200.snap"), first);
+    assert_eq!(run(&stage, &["check"]).0, Some(0));
+
+    std::fs::remove_file(stage.folder().join("cassettes/other.json")).unwrap();
+    run(&stage, &["accept"]);
+    assert_eq!(of_tools(), ["PUT-v1-tools-200.snap"]);
+    assert_eq!(stage.read("cassettes/contracts/PUT-v1-tools-200.snap"), first);
+}
+
+#[test]
 fn evidence_is_told_to_people_and_to_programs() {
     let stage = stage();
     run(&stage, &["accept"]);

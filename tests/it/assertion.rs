@@ -233,6 +233,18 @@ fn what_is_broken_waits_for_review_or_is_taken_as_insta_is_told() {
 }
 
 #[test]
+fn endpoints_that_differ_in_a_slash_are_snapshots_of_their_own() {
+    let folder = accepted();
+    let tape = fs::read_to_string(folder.path().join("tape.json")).unwrap();
+    let other = tape.replace(r#""/v1/tools/""#, r#""/v1/tools""#);
+    fs::write(folder.path().join("other.json"), other).unwrap();
+
+    assert!(asserted(folder.path(), "no").1);
+    assert!(!asserted(folder.path(), "always").1);
+    assert!(!asserted(folder.path(), "no").1);
+}
+
+#[test]
 fn one_cassette_is_held_against_the_contracts_above_it() {
     let folder = accepted();
     fs::create_dir(folder.path().join("more")).unwrap();
