@@ -9,9 +9,10 @@ use super::arguments::absolute;
 use super::{Exit, tell};
 use crate::coverage::{Coverage as Against, Exercised};
 use crate::error::{Error, Kind, Result};
+use crate::message::Protocols;
 use crate::openapi::Document;
 use crate::report::{self, Colour};
-use crate::snapshot;
+use crate::{snapshot, store};
 
 /// Tell which endpoints, statuses and messages the cassettes exercise
 ///
@@ -60,7 +61,9 @@ impl Coverage {
                 "name the folder of the cassettes; a first one is recorded by `retape record`",
             ));
         }
-        let exercised = Exercised::of(loaded.iter().map(|(name, cassette)| (name, cassette)));
+        let protocols = Protocols::of(&store::find_config(&folder)?);
+        let cassettes = loaded.iter().map(|(name, cassette)| (name, cassette));
+        let exercised = Exercised::by(&protocols, cassettes);
         let against = document.as_ref().map(|document| Against::of(document, &exercised));
         tell::data(&match self.format {
             Format::Text => report::coverage(&exercised, against.as_ref(), Colour::Ansi),

@@ -91,8 +91,17 @@ impl Contract {
     /// its conversation, if that is known. One without a whole answer breaks nothing. The endpoint is
     /// not looked at.
     pub fn broken_by(&self, interaction: &Interaction, earlier: Option<&History>) -> Vec<Breach> {
+        self.breaches(&Protocols::default(), interaction, earlier)
+    }
+
+    /// The same with other protocols than those that are known, which `earlier` was heard with as well.
+    pub fn breaches(
+        &self,
+        protocols: &Protocols,
+        interaction: &Interaction,
+        earlier: Option<&History>,
+    ) -> Vec<Breach> {
         let before = earlier.map(|history| Before { history, number: usize::MAX });
-        let protocols = Protocols::default();
         let protocols = self.tag.as_ref().map_or(protocols.clone(), |told| protocols.with(told));
         let answer = Answer::recorded(&protocols, interaction, before, String::new(), Witness(0));
         let mut found = Found::new();

@@ -34,13 +34,20 @@ impl Endpoint {
         }
     }
 
-    /// A name that can be a file: `POST-v1-agents-agent_id-messages-200`.
+    /// A name that can be a file: `POST-v1-agents-agent_id-messages-200`. Others may have the same, such as
+    /// one with a slash at the end.
     pub fn slug(&self) -> String {
         let path = self.path.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let words = path.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
         let kind = self.media.rsplit('/').next().filter(|kind| !matches!(*kind, "" | "json"));
         let kind = kind.map_or_else(String::new, |kind| format!("-{kind}"));
         format!("{}-{words}-{}{kind}", self.method, self.status)
+    }
+
+    /// A name that can be a file, and that no other endpoint has: `POST-v1-agents-200-5c1d4e09f751`.
+    pub fn unique_slug(&self) -> String {
+        let hash = blake3::hash(self.to_string().as_bytes()).to_hex();
+        format!("{}-{}", self.slug(), &hash[..12])
     }
 }
 

@@ -6,7 +6,7 @@ use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::contract;
 use crate::correlate::{Ledger, Sign};
 use crate::json::Text;
-use crate::message::{Messages, Tag};
+use crate::message::{Messages, Protocols, Tag};
 
 /// What was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,6 +66,14 @@ type Found = BTreeMap<(String, String), (BTreeMap<String, usize>, BTreeMap<(u16,
 impl Exercised {
     /// Looks through cassettes.
     pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
+        Self::by(&Protocols::default(), cassettes)
+    }
+
+    /// The same with other protocols than those that are known.
+    pub fn by<'a>(
+        protocols: &Protocols,
+        cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
+    ) -> Self {
         let mut exercised = Self::default();
         let mut found = Found::new();
         for (_, cassette) in cassettes {
@@ -76,7 +84,7 @@ impl Exercised {
                 .map(|entry| entry.value)
                 .collect();
             for interaction in &cassette.interactions {
-                exercised.add(interaction, &returned, &mut found);
+                exercised.add(protocols, interaction, &returned, &mut found);
             }
         }
         let endpoints = found.into_iter().map(|((path, method), (asked, answers))| Endpoint {
@@ -94,7 +102,13 @@ impl Exercised {
         self.requests.values().sum()
     }
 
-    fn add(&mut self, interaction: &Interaction, returned: &HashSet<String>, found: &mut Found) {
+    fn add(
+        &mut self,
+        protocols: &Protocols,
+        interaction: &Interaction,
+        returned: &HashSet<String>,
+        found: &mut Found,
+    ) {
         let request = &interaction.request;
         let Some(response) = interaction.response() else {
             self.unanswered += 1;
@@ -107,7 +121,7 @@ impl Exercised {
             *asked.entry(call).or_default() += 1;
         }
         let answer = answers.entry((status, media.clone()));
-        answer.or_insert_with(|| Answer::new(status, media.clone())).add(response);
+        answer.or_insert_with(|| Answer::new(status, media.clone())).add(protocols, response);
         let asked = request.path_only().to_owned();
         let request = Request { method, path: asked, template: path, status, media };
         *self.requests.entry(request).or_default() += 1;
@@ -119,10 +133,10 @@ impl Answer {
         Self { status, media, count: 0, cut: 0, messages: BTreeMap::new() }
     }
 
-    fn add(&mut self, response: &Response) {
+    fn add(&mut self, protocols: &Protocols, response: &Response) {
         self.count += 1;
         self.cut += usize::from(response.end != End::Complete);
-        let messages = Messages::of(response).list;
+        let messages = Messages::by(protocols, response).list;
         let types: HashSet<&str> = messages.iter().filter_map(|it| named(&it.tag)).collect();
         for name in types {
             *self.messages.entry(name.to_owned()).or_default() += 1;

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::claim::Invariant;
+use super::facts::{CHANCES, Single};
 use super::field::Field;
-use super::learn::{CHANCES, PAIRS, Single};
+use super::learn::PAIRS;
 use super::trace::{Seen, Trace, seen};
 
 /// What stands for the type where a field of the request is meant.

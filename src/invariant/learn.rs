@@ -1,4 +1,4 @@
-//! Finding out what holds, by counting how often it could have failed and how often it did not.
+//! Counting how often something could have failed, and how often it did not.
 //!
 //! After Daikon (Ernst et al., TSE 2001): each template is tried for each field, or pair of fields, and
 //! what failed once is out.
@@ -12,13 +12,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::claim::{Invariant, Referred};
 use super::earlier::Referring;
+use super::facts::{Facts, Reference, Single};
 use super::field::{Field, Path};
 use super::trace::{Seen, Trace, Value, identity, seen};
-
-/// An invariant had at least so many chances to fail.
-pub const CHANCES: u64 = 5;
 
 /// With more pairs than that, those that have failed are forgotten.
 pub(super) const PAIRS: usize = 1 << 12;
@@ -26,49 +23,11 @@ pub(super) const PAIRS: usize = 1 << 12;
 /// Learns invariants from traces, one by one. What several have learned can be merged.
 #[derive(Debug, Clone, Default)]
 pub struct Learner {
-    fields: BTreeMap<Field, Facts>,
+    pub(super) fields: BTreeMap<Field, Facts>,
     /// How often a field said what the request says there.
-    echoes: BTreeMap<(Field, Path), u64>,
-    references: BTreeMap<(Field, Field), Reference>,
-    referring: Referring,
-}
-
-/// What is known of a field.
-#[derive(Debug, Clone, Default)]
-struct Facts {
-    /// How often it identified something, and how many things in each trace, added up.
-    keys: u64,
-    distinct: u64,
-    constant: Chances,
-    unique: Chances,
-    counting: Chances,
-    increasing: Chances,
-    not_decreasing: Chances,
-    /// What it says in all traces, if that is the same.
-    single: Single,
-}
-
-/// How often something could have failed, and how often it held.
-#[derive(Debug, Clone, Copy, Default)]
-struct Chances {
-    had: u64,
-    held: u64,
-}
-
-/// How often a field said what another one had said before.
-#[derive(Debug, Clone, Copy, Default)]
-struct Reference {
-    found: u64,
-    /// How many of the things that the other one identified were referred to.
-    referred: u64,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Single {
-    #[default]
-    Unseen,
-    Only(String),
-    Several,
+    pub(super) echoes: BTreeMap<(Field, Path), u64>,
+    pub(super) references: BTreeMap<(Field, Field), Reference>,
+    pub(super) referring: Referring,
 }
 
 /// What one trace has shown so far.
@@ -202,189 +161,6 @@ impl Learner {
         }
         if self.references.len() > PAIRS {
             self.references.retain(|(field, _), reference| reference.found >= keys(field));
-        }
-    }
-
-    /// What holds in all traces so far, without what follows from something else that does: in the
-    /// order constant, increasing, unique, equal to the request, referring.
-    pub fn finish(&self) -> Vec<Invariant> {
-        let mut found: Vec<Invariant> =
-            self.fields.iter().filter_map(|(field, facts)| self.alone(field, facts)).collect();
-        found.extend(self.fields.iter().filter_map(|(field, facts)| self.echo(field, facts)));
-        found.extend(self.fields.iter().filter_map(|(field, facts)| self.reference(field, facts)));
-        let told = |field: &Field| {
-            self.of_all(field).is_some_and(|all| all.constant.hold())
-                || found.iter().any(|it| matches!(it, Invariant::Refers(from, ..) if from == field))
-        };
-        let mut earlier = self.referring.holding();
-        earlier.retain(|it| !matches!(it, Invariant::RefersEarlier(field, _) if told(field)));
-        found.extend(earlier);
-        found.sort();
-        found
-    }
-
-    /// The most telling thing that holds of a field alone.
-    fn alone(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        let claim = facts.claim()?;
-        let follows = match self.of_all(field) {
-            // It is the only type that has the field: the field of that type says more.
-            None => field.tag.is_none(),
-            Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
-        };
-        (!follows).then(|| claim.of(field.clone()))
-    }
-
-    fn echo(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        if facts.keys < CHANCES || (field.tag.is_none() && self.of_all(field).is_none()) {
-            return None;
-        }
-        let places = |field: &Field| {
-            let from = (field.clone(), Path::default());
-            self.echoes.range(from..).take_while({
-                let field = field.clone();
-                move |((other, _), _)| *other == field
-            })
-        };
-        let path = places(field)
-            .filter(|(_, held)| **held == facts.keys)
-            .map(|((_, path), _)| path)
-            .min_by_key(|path| (path.last() != field.path.last(), path.as_str().len(), *path))?;
-        let all = Field { tag: None, path: field.path.clone() };
-        let follows = field.tag.is_some()
-            && self.of_all(field).is_some_and(|facts| {
-                places(&all).any(|((_, other), held)| other == path && *held == facts.keys)
-            });
-        (!follows).then(|| Invariant::Echoes(field.clone(), path.clone()))
-    }
-
-    fn reference(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        let constant = self.of_all(field).is_some_and(|all| all.constant.hold());
-        if facts.keys < CHANCES || facts.single != Single::Several || constant {
-            return None;
-        }
-        let candidates = self.references.iter().filter(|((from, _), _)| from == field);
-        let holding = candidates.filter(|((_, to), reference)| {
-            let one_to_one = to.path == field.path
-                && !self.groups(&field.path)
-                && [field, to].iter().all(|field| {
-                    self.fields.get(*field).is_some_and(|facts| facts.keys == facts.distinct)
-                });
-            reference.found == facts.keys && (to.path != field.path || one_to_one)
-        });
-        let ((_, to), reference) = holding.min_by_key(|((_, to), _)| {
-            (
-                to.path.last() != field.path.last(),
-                self.refers(to),
-                to.path.as_str().len(),
-                to.clone(),
-            )
-        })?;
-        let all = self.fields.get(to).is_some_and(|facts| facts.distinct == reference.referred);
-        let referred = if all { Referred::Each } else { Referred::Some };
-        Some(Invariant::Refers(field.clone(), to.clone(), referred))
-    }
-
-    /// Whether a field says what a message is itself, or what it belongs to: all types that identify
-    /// anything have it.
-    fn groups(&self, path: &Path) -> bool {
-        let tags = |of: Option<&Path>| -> BTreeSet<&str> {
-            let fields = self.fields.iter().filter(|(field, facts)| {
-                facts.keys > 0 && of.is_none_or(|path| field.path == *path)
-            });
-            fields.filter_map(|(field, _)| field.tag.as_deref()).collect()
-        };
-        path.as_str() == "id" || (tags(Some(path)).len() > 2 && tags(Some(path)) == tags(None))
-    }
-
-    /// Whether what a field says has always been said by another one before.
-    fn refers(&self, field: &Field) -> bool {
-        let keys = self.fields.get(field).map_or(0, |facts| facts.keys);
-        self.references
-            .iter()
-            .any(|((from, _), reference)| from == field && reference.found == keys)
-    }
-
-    /// The same field in events of all types, if several types have it.
-    fn of_all(&self, field: &Field) -> Option<&Facts> {
-        let all = Field { tag: None, path: field.path.clone() };
-        let typed = |other: &&Field| other.tag.is_some() && other.path == field.path;
-        let several = self.fields.keys().filter(typed).nth(1).is_some();
-        self.fields.get(&all).filter(|_| several)
-    }
-}
-
-/// What holds of a field alone, what says most first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Claim {
-    Constant,
-    Counting,
-    Increasing,
-    Unique,
-    NotDecreasing,
-}
-
-impl Claim {
-    fn of(self, field: Field) -> Invariant {
-        match self {
-            Self::Constant => Invariant::Constant(field),
-            Self::Counting => Invariant::Counting(field),
-            Self::Increasing => Invariant::Increasing(field),
-            Self::Unique => Invariant::Unique(field),
-            Self::NotDecreasing => Invariant::NotDecreasing(field),
-        }
-    }
-}
-
-impl Facts {
-    fn merge(&mut self, other: &Self) {
-        self.keys += other.keys;
-        self.distinct += other.distinct;
-        self.constant.merge(other.constant);
-        self.unique.merge(other.unique);
-        self.counting.merge(other.counting);
-        self.increasing.merge(other.increasing);
-        self.not_decreasing.merge(other.not_decreasing);
-        self.single.merge(&other.single);
-    }
-
-    /// What holds. That a field says the same in all traces is told by its shape; a number that never
-    /// changes does not count anything.
-    fn claim(&self) -> Option<Claim> {
-        let several = self.single == Single::Several;
-        let claims = [
-            (self.constant.hold() && several, Claim::Constant),
-            (self.counting.hold(), Claim::Counting),
-            (self.increasing.hold(), Claim::Increasing),
-            (self.unique.hold() && several, Claim::Unique),
-            (self.not_decreasing.hold() && self.increasing.held >= CHANCES, Claim::NotDecreasing),
-        ];
-        claims.into_iter().find(|(holds, _)| *holds).map(|(_, claim)| claim)
-    }
-}
-
-impl Chances {
-    fn count(&mut self, held: bool) {
-        self.had += 1;
-        self.held += u64::from(held);
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.had += other.had;
-        self.held += other.held;
-    }
-
-    fn hold(self) -> bool {
-        self.had >= CHANCES && self.held == self.had
-    }
-}
-
-impl Single {
-    pub(super) fn merge(&mut self, other: &Self) {
-        match (&*self, other) {
-            (_, Self::Unseen) => {}
-            (Self::Unseen, other) => *self = other.clone(),
-            (one, other) if one == other => {}
-            _ => *self = Self::Several,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::{Tag, Told};
+use super::{Message, Tag, Told};
 
 use crate::json::{Container, Text};
 use crate::rules::{Config, Object, Protocol};
@@ -101,6 +101,15 @@ impl Protocols {
             (None, Some(json)) => Tag::Untyped(kind(json)),
             (None, None) => Tag::Untyped("text"),
         }
+    }
+
+    /// With the type that a person says, if they say one of it: whoever cut it may not have known.
+    pub fn retagged(&self, message: Message) -> Message {
+        let json = Text::parse(message.data.as_bytes()).map(Object::of);
+        let said = json.and_then(|object| {
+            self.own.iter().find_map(|own| Some(named(Some(own), own.tag(&object)?)))
+        });
+        Message { tag: said.unwrap_or(message.tag), ..message }
     }
 
     /// The type that a JSON value tells in itself.

@@ -10,6 +10,7 @@ use super::checked::{Checked, checked};
 use crate::contract::{Contract, Finding};
 use crate::error::{Error, Kind, Result};
 use crate::report::{self, Colour};
+use crate::store;
 
 /// Holds cassettes against the contracts that were accepted; `assert` asserts one snapshot by its name,
 /// its text and what it is about.
@@ -70,7 +71,8 @@ fn passes(
     settings.set_prepend_module_to_snapshot(false);
     settings.set_comparator(Box::new(judged));
     let endpoint = &contract.endpoint;
-    let assertion = || assert(&endpoint.slug(), &contract.to_string(), &endpoint.to_string());
+    let name = store::contract_name(folder, endpoint);
+    let assertion = || assert(&name, &contract.to_string(), &endpoint.to_string());
     catch_unwind(AssertUnwindSafe(|| settings.bind(assertion))).is_ok()
 }
 

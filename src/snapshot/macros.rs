@@ -8,7 +8,8 @@
 /// Asserts in which order messages came.
 ///
 /// The trace is anything that can be iterated over and gives messages: [`Messages`] that were cut from
-/// an answer, JSON values (`serde_json::Value`), or tags as text. Keep-alives are set aside.
+/// an answer, JSON values (`serde_json::Value`), or tags as text. Keep-alives are set aside. What
+/// `[[protocol]]` says in the `retape.toml` of the package, or the nearest above it, counts.
 ///
 /// | form | what it asserts |
 /// |---|---|
@@ -44,16 +45,16 @@
 macro_rules! assert_order {
     ($trace:expr, @$order:literal $(,)?) => {
         $crate::insta::assert_snapshot!(
-            $crate::_macro_support::order_text($trace), stringify!($trace), @$order
+            $crate::_macro_support::order_text(env!("CARGO_MANIFEST_DIR"), $trace), stringify!($trace), @$order
         )
     };
     ($trace:expr, $order:expr $(,)?) => {
-        $crate::_macro_support::check_order($trace, &$order)
+        $crate::_macro_support::check_order(env!("CARGO_MANIFEST_DIR"), $trace, &$order)
     };
     ($trace:expr $(,)?) => {
         $crate::insta::assert_snapshot!(
             $crate::insta::internals::AutoName,
-            $crate::_macro_support::order_text($trace),
+            $crate::_macro_support::order_text(env!("CARGO_MANIFEST_DIR"), $trace),
             stringify!($trace)
         )
     };

@@ -15,7 +15,7 @@ mod order;
 mod shape;
 
 #[cfg(feature = "cli")]
-pub(crate) use checked::{checked, load, traffic};
+pub(crate) use checked::{Checked, checked, learned, load, traffic};
 
 /// What the macros call.
 #[cfg(feature = "insta")]

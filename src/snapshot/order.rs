@@ -1,27 +1,32 @@
 //! Orders of messages in a test.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use crate::json::Text;
-use crate::message::{Message, Trace};
+use crate::message::{Message, Protocols, Trace};
 use crate::order::{Event, Expression, Fields, Order, Times};
-use crate::report;
+use crate::{report, store};
 
 /// So wide a snapshot is written.
 const WIDTH: usize = 92;
 
-/// Holds a trace against an order.
+/// Holds a trace against an order; the `retape.toml` next to a package says what else tells types.
 ///
 /// # Panics
 ///
-/// If it is not in order, or the order cannot be read.
+/// If it is not in order, or the order or `retape.toml` cannot be read.
 #[track_caller]
-pub fn check_order<M: Into<Message>>(trace: impl IntoIterator<Item = M>, order: &str) {
+pub fn check_order<M: Into<Message>>(
+    package: impl AsRef<Path>,
+    trace: impl IntoIterator<Item = M>,
+    order: &str,
+) {
     let order: Order = match order.parse() {
         Ok(order) => order,
         Err(errors) => panic!("the order cannot be read\n{errors}"),
     };
-    let messages: Vec<Message> = messages(trace);
+    let messages: Vec<Message> = messages(&protocols(package.as_ref()), trace);
     let data: Vec<Data<'_>> = messages.iter().map(|message| Data(&message.data)).collect();
     let events = messages.iter().zip(&data);
     let events: Vec<Event<'_>> =
@@ -34,8 +39,17 @@ pub fn check_order<M: Into<Message>>(trace: impl IntoIterator<Item = M>, order: 
 }
 
 /// A trace as the order that it is itself.
-pub fn order_text<M: Into<Message>>(trace: impl IntoIterator<Item = M>) -> String {
-    let steps = Trace::of(&messages(trace)).steps;
+///
+/// # Panics
+///
+/// If the `retape.toml` next to the package cannot be read.
+#[track_caller]
+pub fn order_text<M: Into<Message>>(
+    package: impl AsRef<Path>,
+    trace: impl IntoIterator<Item = M>,
+) -> String {
+    let protocols = protocols(package.as_ref());
+    let steps = Trace::by(&protocols, &messages(&protocols, trace)).steps;
     let parts = steps.iter().map(|step| {
         let tag = Expression::tag(step.tag.as_str());
         if step.count() > 1 { tag.repeated(Times::SOME) } else { tag }
@@ -43,8 +57,20 @@ pub fn order_text<M: Into<Message>>(trace: impl IntoIterator<Item = M>) -> Strin
     Expression::sequence(parts).lines(WIDTH)
 }
 
-fn messages<M: Into<Message>>(trace: impl IntoIterator<Item = M>) -> Vec<Message> {
-    trace.into_iter().map(Into::into).filter(|message| !message.is_keep_alive()).collect()
+#[track_caller]
+fn protocols(package: &Path) -> Protocols {
+    match store::find_config(package) {
+        Ok(config) => Protocols::of(&config),
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+fn messages<M: Into<Message>>(
+    protocols: &Protocols,
+    trace: impl IntoIterator<Item = M>,
+) -> Vec<Message> {
+    let messages = trace.into_iter().map(|message| protocols.retagged(message.into()));
+    messages.filter(|message| !message.is_keep_alive()).collect()
 }
 
 /// The fields of a message that is JSON: `tool_call.name`, `items.0`.

@@ -3,6 +3,12 @@
 //! Each stands in a file of its own in the folder `contracts` beside the cassettes, in the form of
 //! [insta](https://insta.rs)'s snapshots, so that `cargo insta review` shows and accepts them as well:
 //! `NAME.snap` is accepted, `NAME.snap.new` waits.
+//!
+//! # Rationale
+//!
+//! A name is short, for it is read in every review, and so two endpoints may have the same. The one that
+//! came first keeps it, the other has a longer one. Which one a file is of says the file, not its name:
+//! names that were given stay, whatever comes later.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -62,8 +68,9 @@ pub fn withdraw(cassettes: &Path) -> Result<()> {
 ///
 /// If its file cannot be written.
 pub fn accept(cassettes: &Path, contract: &Contract) -> Result<()> {
-    write(&file(cassettes, &contract.endpoint, ACCEPTED), contract)?;
-    remove(&file(cassettes, &contract.endpoint, PENDING))
+    let name = contract_name(cassettes, &contract.endpoint);
+    write(&named(cassettes, &name, ACCEPTED), contract)?;
+    remove(&named(cassettes, &name, PENDING))
 }
 
 /// Lets the contract of one endpoint wait no longer; what is accepted stays.
@@ -84,12 +91,31 @@ pub fn forget(cassettes: &Path, endpoint: &Endpoint) -> Result<()> {
     remove(&file(cassettes, endpoint, ACCEPTED))
 }
 
+/// The name of the files of an endpoint's contract, without what stands behind the dot.
+pub fn contract_name(cassettes: &Path, endpoint: &Endpoint) -> String {
+    let short = endpoint.slug();
+    let there = [ACCEPTED, PENDING].map(|kind| read(&named(cassettes, &short, kind)).ok());
+    match there.into_iter().flatten().next() {
+        Some(contract) if contract.endpoint != *endpoint => endpoint.unique_slug(),
+        _ if is_there(cassettes, &endpoint.unique_slug()) => endpoint.unique_slug(),
+        _ => short,
+    }
+}
+
+fn is_there(cassettes: &Path, name: &str) -> bool {
+    [ACCEPTED, PENDING].iter().any(|kind| named(cassettes, name, kind).exists())
+}
+
 fn folder(cassettes: &Path) -> PathBuf {
     cassettes.join("contracts")
 }
 
+fn named(cassettes: &Path, name: &str, kind: &str) -> PathBuf {
+    folder(cassettes).join(format!("{name}.{kind}"))
+}
+
 fn file(cassettes: &Path, endpoint: &Endpoint, kind: &str) -> PathBuf {
-    folder(cassettes).join(format!("{}.{kind}", endpoint.slug()))
+    named(cassettes, &contract_name(cassettes, endpoint), kind)
 }
 
 fn files(cassettes: &Path, kind: &str) -> Vec<PathBuf> {

@@ -16,7 +16,9 @@ mod side;
 
 pub use approvals::{add_approvals, find_approvals, load_approvals};
 pub use config::{find_config, load_config};
-pub use contracts::{accept, contracts, forget, pending_contracts, propose, reject, withdraw};
+pub use contracts::{
+    accept, contract_name, contracts, forget, pending_contracts, propose, reject, withdraw,
+};
 pub(crate) use file::write_report;
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub use git::load_revision;

@@ -184,7 +184,90 @@ fn one_contract_is_accepted_and_a_misspelt_one_is_not_passed_over() {
 
     let (status, _, said) = run(&stage, &["accept", "/v1/agent/"]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("has `/v1/agent/` in its first line"), "{said}");
+    assert!(said.contains("no contract has `/v1/agent/` in its first line"), "{said}");
+}
+
+#[test]
+fn a_kept_contract_is_narrowed_only_on_request() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let [stream, tools] =
+        [STREAM, "PUT-v1-tools-200.snap"].map(|it| format!("cassettes/contracts/{it}"));
+    let [learned, other] = [&stream, &tools].map(|file| stage.read(file));
+    let widened = learned.replace("[DONE]", "[DONE]?");
+    let other_widened = other.replace("name: string", "name?: string");
+    assert!(widened != learned && other_widened != other);
+    stage.write(&stream, &widened);
+    stage.write(&tools, &other_widened);
+
+    for named in [&["accept"][..], &["accept", "/messages/stream"]] {
+        let (status, _, said) = run(&stage, named);
+        assert_eq!(status, Some(0));
+        assert!(said.contains("kept, and left as accepted; `--fresh` learns them anew"), "{said}");
+        assert_eq!(stage.read(&stream), widened);
+    }
+
+    let (status, _, said) = run(&stage, &["accept", "--fresh", "/messages/stream"]);
+    assert_eq!((status, said.lines().count()), (Some(0), 1), "{said}");
+    assert!(said.contains("accepted POST /v1/agents/{agent_id}/messages/stream"), "{said}");
+    assert_eq!(stage.read(&stream), learned);
+    assert_eq!(stage.read(&tools), other_widened);
+
+    let (status, _, said) = run(&stage, &["accept", "--fresh"]);
+    assert_eq!(status, Some(0));
+    assert!(said.contains("accepted PUT /v1/tools/") && !said.contains("/stream"), "{said}");
+    assert!(said.contains("learned anew just as accepted"), "{said}");
+    assert_eq!(stage.read(&tools), other);
+}
+
+#[test]
+fn what_no_cassette_shows_is_an_orphan_also_where_contracts_are_learned_anew() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    for name in ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"] {
+        std::fs::remove_file(stage.folder().join(format!("cassettes/{name}.json"))).unwrap();
+    }
+
+    let (status, ..) = run(&stage, &["accept", "--fresh", "PUT"]);
+
+    assert_eq!(status, Some(0));
+    assert!(!stage.folder().join("cassettes/contracts/PUT-v1-tools-200.snap").exists());
+    assert!(stage.folder().join(format!("cassettes/contracts/{STREAM}")).exists());
+}
+
+#[test]
+fn endpoints_that_differ_in_a_slash_have_a_contract_each() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let contracts = stage.folder().join("cassettes/contracts");
+    let of_tools = || -> Vec<String> {
+        let files = std::fs::read_dir(&contracts).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.starts_with("PUT-")).collect();
+        names.sort();
+        names
+    };
+    let first = stage.read("cassettes/contracts/PUT-v1-tools-200.snap");
+    let other =
+        stage.read("cassettes/deny_tokens.json").replace(r#""/v1/tools/""#, r#""/v1/tools""#);
+    stage.write("cassettes/other.json", &other);
+
+    let (status, found, _) = run(&stage, &["check"]);
+    assert_eq!(status, Some(1));
+    assert_eq!(found, "new     PUT /v1/tools -> 200 application/json\n");
+    let waiting = ["PUT-v1-tools-200-e6f4fc4032fb.snap.new", "PUT-v1-tools-200.snap"];
+    assert_eq!(of_tools(), waiting);
+
+    let (status, ..) = run(&stage, &["accept"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(of_tools(), [waiting[0].trim_end_matches(".new"), waiting[1]]);
+    assert_eq!(stage.read("cassettes/contracts/PUT-v1-tools-200.snap"), first);
+    assert_eq!(run(&stage, &["check"]).0, Some(0));
+
+    std::fs::remove_file(stage.folder().join("cassettes/other.json")).unwrap();
+    run(&stage, &["accept"]);
+    assert_eq!(of_tools(), ["PUT-v1-tools-200.snap"]);
+    assert_eq!(stage.read("cassettes/contracts/PUT-v1-tools-200.snap"), first);
 }
 
 #[test]

@@ -55,6 +55,21 @@ fn it_is_told_to_programs_and_as_tables() {
 }
 
 #[test]
+fn a_protocol_of_ones_own_tells_the_types_of_messages() {
+    let stage = Stage::new();
+    let recorded = format!("{RECORDED}/hitl/approve_tokens.json");
+    stage.write("cassettes/tape.json", &std::fs::read_to_string(recorded).unwrap());
+    let types = || told(&stage.retape(&["coverage"]).output().unwrap());
+    assert!(types().contains("tool_return_message"), "{}", types());
+
+    let own = "[[protocol]]\ntag = { at = '/stop_reason', is = 'over' }\n";
+    stage.write("retape.toml", own);
+
+    let told = types();
+    assert!(told.contains("over") && !told.contains("stop_reason"), "{told}");
+}
+
+#[test]
 fn what_cannot_be_read_is_told_with_its_file() {
     let stage = Stage::new();
     stage.write("api.json", r#"{"swagger": "2.0"}"#);

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use insta::assert_snapshot;
+use retape::_macro_support::{check_order, order_text};
 use retape::contract::{Finding, Traffic, check};
 use retape::message::Messages;
 use retape::{Name, assert_contract, assert_order, assert_shape, store};
@@ -169,6 +170,33 @@ fn a_contract_that_was_widened_by_hand_is_kept() {
     assert_eq!(fs::read_to_string(&file).unwrap(), widened);
 }
 
+#[test]
+fn a_protocol_of_ones_own_tells_the_types_of_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "[[protocol]]\ntag = '/step'\nkeys = '/part'\nkeep-alive = 'tick'\n";
+    fs::write(folder.path().join("retape.toml"), config).unwrap();
+    let trace = [
+        json!({"type": "a", "step": "open"}),
+        json!({"type": "a", "step": "word", "part": 1}),
+        json!({"type": "a", "step": "tick"}),
+        json!({"type": "a", "step": "word", "part": 1}),
+        json!({"type": "end"}),
+    ];
+    let package = folder.path().join("package");
+
+    let text = order_text(&package, &trace);
+    let out_of_order = panicked(|| check_order(&package, &trace, "open end"));
+    check_order(&package, &trace, "open word+ end");
+
+    assert_eq!(text, "open word+ end");
+    assert!(out_of_order.contains("the trace is not in order"), "{out_of_order}");
+    assert_order!(&trace, "a+ end");
+
+    fs::write(folder.path().join("retape.toml"), "[[protocol]\n").unwrap();
+    let unread = panicked(|| check_order(&package, &trace, "open word+ end"));
+    assert!(unread.contains("retape.toml"), "{unread}");
+}
+
 /// What another test process says to a folder, insta being told what to do, and whether it failed.
 fn asserted(cassettes: &Path, update: &str) -> (String, bool) {
     let output = Command::new(std::env::current_exe().unwrap())
@@ -230,6 +258,18 @@ fn what_is_broken_waits_for_review_or_is_taken_as_insta_is_told() {
     assert!(fs::read_to_string(&accepted).unwrap().contains("reasoning: integer | string"));
     assert!(!asserted(folder.path(), "no").1);
     assert!(!waiting.exists());
+}
+
+#[test]
+fn endpoints_that_differ_in_a_slash_are_snapshots_of_their_own() {
+    let folder = accepted();
+    let tape = fs::read_to_string(folder.path().join("tape.json")).unwrap();
+    let other = tape.replace(r#""/v1/tools/""#, r#""/v1/tools""#);
+    fs::write(folder.path().join("other.json"), other).unwrap();
+
+    assert!(asserted(folder.path(), "no").1);
+    assert!(!asserted(folder.path(), "always").1);
+    assert!(!asserted(folder.path(), "no").1);
 }
 
 #[test]

@@ -133,8 +133,12 @@ fn a_person_may_say_what_tells_the_types() {
         keys = "/call"
         "#,
     );
-    let contract = learned(&Protocols::of(&config.unwrap()), &recorded());
+    let protocols = Protocols::of(&config.unwrap());
+    let contract = learned(&protocols, &recorded());
 
     assert_eq!(contract.tag, None);
     assert!(order(&contract).contains("text"), "{contract}");
+    let one = interaction(&run(2, 2));
+    assert_eq!(contract.breaches(&protocols, &one, None), []);
+    assert_ne!(contract.broken_by(&one, None), []);
 }

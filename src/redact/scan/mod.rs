@@ -229,54 +229,59 @@ impl Scanner {
         notes: &mut Notes<'_>,
         edits: &mut Vec<Edit>,
     ) -> Step {
-        let end = held.end(text, self.at);
-        let too_long = text.len() - held.start() > LONGEST;
-        let (end, next) = match end {
+        let (end, next) = match held.end(text, self.at) {
             Some(ends) => ends,
             None if input == Input::Done => (text.len(), text.len()),
-            None if too_long => {
-                self.at = text.len();
-                edits.extend(self.spill(held, text.len()));
-                return Step::Wait;
-            }
             None => {
                 self.at = text.len();
-                self.held = Some(held);
+                match text.len() - held.start() > LONGEST {
+                    true => edits.extend(self.spill(held, text.len())),
+                    false => self.held = Some(held),
+                }
                 return Step::Wait;
             }
         };
         self.at = next;
+        edits.extend(self.decide(held, &text[..end], notes));
+        Step::On
+    }
+
+    /// What becomes of something that ends where the text does.
+    fn decide(&mut self, held: Held, text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
         match held {
-            Held::Number { start } if &text[start..end] == b"0" => {}
-            Held::Number { start } => edits.push(Edit::new(start..end, "0")),
-            Held::Url { start, scheme } => edits.extend(
-                url_edits(&text[scheme..end], scheme, notes)
-                    .into_iter()
-                    .filter(|edit| edit.range.start >= start),
-            ),
+            Held::Number { start } if &text[start..] == b"0" => Vec::new(),
+            Held::Number { start } => vec![Edit::new(start..text.len(), "0")],
+            Held::Url { start, scheme } => {
+                let mut edits = url_edits(&text[scheme..], scheme, notes);
+                edits.retain(|edit| edit.range.start >= start);
+                edits
+            }
             Held::Assigned { start, name, tells } => {
-                let found = assigned_edit(&text[start..end], start, (&name, tells), notes);
-                match found {
-                    Some(edit) => edits.extend(edit),
-                    None => self.at = start,
+                let found = assigned_edit(&text[start..], start, (&name, tells), notes);
+                if found.is_none() {
+                    self.at = start;
                 }
+                found.flatten().into_iter().collect()
             }
-            Held::String { start, begun: Begun::Yes, .. } if start < end => {
-                edits.push(Edit::new(start..end, ""));
+            Held::String { start, begun: Begun::Yes, .. } => {
+                let rest = (start < text.len()).then(|| Edit::new(start..text.len(), ""));
+                rest.into_iter().collect()
             }
-            Held::String { begun: Begun::Yes, .. } => {}
             Held::String { start, quote, role, .. } => {
-                let content = String::from_utf8_lossy(&text[start..end]);
-                match self.name_of(&content, role, quote) {
+                let content = String::from_utf8_lossy(&text[start..]);
+                let edit = match self.name_of(&content, role, quote) {
                     Verdict::Secret(name) => {
-                        edits.extend(secret(&content, start..end, quote, &name, notes));
+                        secret(&content, start..text.len(), quote, &name, notes)
                     }
-                    Verdict::LookWithin => self.at = start,
-                    Verdict::Pass => {}
-                }
+                    Verdict::LookWithin => {
+                        self.at = start;
+                        None
+                    }
+                    Verdict::Pass => None,
+                };
+                edit.into_iter().collect()
             }
         }
-        Step::On
     }
 
     /// What a string that has ended is.

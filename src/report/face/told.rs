@@ -74,10 +74,13 @@ pub(super) fn file(report: &Report, change: &Change) -> Option<String> {
     let endpoint = &change.place.endpoint;
     match &change.witnesses {
         Some(witnesses) => Some(format!("{folder}{}.json", witnesses.cassette)),
-        None if report.new.accepted.contains(endpoint) => {
-            Some(format!("{folder}contracts/{}.snap", endpoint.slug()))
+        None => {
+            let name = endpoint.slug();
+            let mut of_that_name = report.new.accepted.iter().filter(|it| it.slug() == name);
+            // Of several that have the name only the folder knows which file is whose.
+            let is_it = of_that_name.next() == Some(endpoint) && of_that_name.next().is_none();
+            is_it.then(|| format!("{folder}contracts/{name}.snap"))
         }
-        None => None,
     }
 }
 

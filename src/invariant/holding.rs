@@ -1,0 +1,117 @@
+//! What holds, of what was counted: what never failed, without what follows from something else.
+
+use std::collections::BTreeSet;
+
+use super::claim::{Invariant, Referred};
+use super::facts::{CHANCES, Facts, Single};
+use super::field::{Field, Path};
+use super::learn::Learner;
+
+impl Learner {
+    /// What holds in all traces so far, without what follows from something else that does: in the
+    /// order constant, increasing, unique, equal to the request, referring.
+    pub fn finish(&self) -> Vec<Invariant> {
+        let mut found: Vec<Invariant> =
+            self.fields.iter().filter_map(|(field, facts)| self.alone(field, facts)).collect();
+        found.extend(self.fields.iter().filter_map(|(field, facts)| self.echo(field, facts)));
+        found.extend(self.fields.iter().filter_map(|(field, facts)| self.reference(field, facts)));
+        let told = |field: &Field| {
+            self.of_all(field).is_some_and(|all| all.constant.hold())
+                || found.iter().any(|it| matches!(it, Invariant::Refers(from, ..) if from == field))
+        };
+        let mut earlier = self.referring.holding();
+        earlier.retain(|it| !matches!(it, Invariant::RefersEarlier(field, _) if told(field)));
+        found.extend(earlier);
+        found.sort();
+        found
+    }
+
+    /// The most telling thing that holds of a field alone.
+    fn alone(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
+        let claim = facts.claim()?;
+        let follows = match self.of_all(field) {
+            // It is the only type that has the field: the field of that type says more.
+            None => field.tag.is_none(),
+            Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
+        };
+        (!follows).then(|| claim.of(field.clone()))
+    }
+
+    fn echo(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
+        if facts.keys < CHANCES || (field.tag.is_none() && self.of_all(field).is_none()) {
+            return None;
+        }
+        let places = |field: &Field| {
+            let from = (field.clone(), Path::default());
+            self.echoes.range(from..).take_while({
+                let field = field.clone();
+                move |((other, _), _)| *other == field
+            })
+        };
+        let path = places(field)
+            .filter(|(_, held)| **held == facts.keys)
+            .map(|((_, path), _)| path)
+            .min_by_key(|path| (path.last() != field.path.last(), path.as_str().len(), *path))?;
+        let all = Field { tag: None, path: field.path.clone() };
+        let follows = field.tag.is_some()
+            && self.of_all(field).is_some_and(|facts| {
+                places(&all).any(|((_, other), held)| other == path && *held == facts.keys)
+            });
+        (!follows).then(|| Invariant::Echoes(field.clone(), path.clone()))
+    }
+
+    fn reference(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
+        let constant = self.of_all(field).is_some_and(|all| all.constant.hold());
+        if facts.keys < CHANCES || facts.single != Single::Several || constant {
+            return None;
+        }
+        let candidates = self.references.iter().filter(|((from, _), _)| from == field);
+        let holding = candidates.filter(|((_, to), reference)| {
+            let one_to_one = to.path == field.path
+                && !self.groups(&field.path)
+                && [field, to].iter().all(|field| {
+                    self.fields.get(*field).is_some_and(|facts| facts.keys == facts.distinct)
+                });
+            reference.found == facts.keys && (to.path != field.path || one_to_one)
+        });
+        let ((_, to), reference) = holding.min_by_key(|((_, to), _)| {
+            (
+                to.path.last() != field.path.last(),
+                self.refers(to),
+                to.path.as_str().len(),
+                to.clone(),
+            )
+        })?;
+        let all = self.fields.get(to).is_some_and(|facts| facts.distinct == reference.referred);
+        let referred = if all { Referred::Each } else { Referred::Some };
+        Some(Invariant::Refers(field.clone(), to.clone(), referred))
+    }
+
+    /// Whether a field says what a message is itself, or what it belongs to: all types that identify
+    /// anything have it.
+    fn groups(&self, path: &Path) -> bool {
+        let tags = |of: Option<&Path>| -> BTreeSet<&str> {
+            let fields = self.fields.iter().filter(|(field, facts)| {
+                facts.keys > 0 && of.is_none_or(|path| field.path == *path)
+            });
+            fields.filter_map(|(field, _)| field.tag.as_deref()).collect()
+        };
+        path.as_str() == "id" || (tags(Some(path)).len() > 2 && tags(Some(path)) == tags(None))
+    }
+
+    /// Whether what a field says has always been said by another one before.
+    fn refers(&self, field: &Field) -> bool {
+        let keys = self.fields.get(field).map_or(0, |facts| facts.keys);
+        self.references
+            .iter()
+            .any(|((from, _), reference)| from == field && reference.found == keys)
+    }
+
+    /// The same field in events of all types, if several types have it.
+    fn of_all(&self, field: &Field) -> Option<&Facts> {
+        let all = Field { tag: None, path: field.path.clone() };
+        let typed = |other: &&Field| other.tag.is_some() && other.path == field.path;
+        let several = self.fields.keys().filter(typed).nth(1).is_some();
+        self.fields.get(&all).filter(|_| several)
+    }
+}

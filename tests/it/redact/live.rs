@@ -1,0 +1,57 @@
+//! What is shown while it comes.
+
+use retape::redact::{Live, Redactor, Secrets};
+
+use super::{check_gone, request};
+
+#[test]
+fn live_output_leaks_nothing_however_the_body_is_cut() {
+    let random = "q9w8e7r6t5z4u3i2o1";
+    let known = "known-31415926535";
+    for sample in [
+        format!("data: {{\"a\":1,\"api_key\": \"{random}\",\"b\":\"c\"}}\n\ndata: [DONE]\n\n"),
+        format!("data: {{\"token\":\"{random}\"}}\n\ndata: {{\"token\":\" Hello\"}}\n\n"),
+        format!("data: {{\"arguments\":\"{{\\\"password\\\":\\\"{random}\\\"}}\"}}\n\n"),
+        format!("{{\"secrets\":[{{\"key\":\"A\",\"value\":\"{random}\"}}],\"x\":\"y\"}}"),
+        format!("x {known} y kno known {known}{known} https://u:{random}@h/?token={random} z"),
+        format!("{{\"authorization\" : \"Bearer {random}\", \"then\": \"{random}\"}}"),
+        format!("{{\"api_key\": \"{random}"),
+        format!(
+            "x; export API_KEY={random}, {random};{random}\tand Authorization: Bearer {random}"
+        ),
+        format!("data: {{\"text\":\"\\nPASSWORD = '{random}'\\n\"}}\n\n"),
+    ] {
+        let redactor = Redactor::standard();
+        let mut secrets = Secrets::default();
+        redactor.request_noting(&mut request("/", &[("x-api-key", known)], ""), &mut secrets);
+        let live = |pieces: &[&[u8]]| {
+            let mut live = Live::new(&redactor, secrets.clone());
+            let mut out = Vec::new();
+            for piece in pieces {
+                out.extend(live.push(piece));
+                check_gone(&out, random);
+                check_gone(&out, known);
+            }
+            out.extend(live.finish().0);
+            check_gone(&out, random);
+            check_gone(&out, known);
+            String::from_utf8(out).expect("text")
+        };
+        let bytes = sample.as_bytes();
+        let at_once = live(&[bytes]);
+        for cut in 0..bytes.len() {
+            assert_eq!(live(&[&bytes[..cut], &bytes[cut..]]), at_once, "cut at {cut}");
+        }
+        assert_eq!(live(&bytes.chunks(1).collect::<Vec<_>>()), at_once);
+        assert!(at_once.contains("[redacted:"), "{at_once}");
+    }
+}
+
+#[test]
+fn live_output_holds_nothing_back_that_is_decided() {
+    let mut live = Live::new(&Redactor::standard(), Secrets::default());
+
+    for piece in ["data: {\"token\":\" He\"}\n\n", "data: {\"text\":\"so", " it ", "goes\"}\n\n"] {
+        assert_eq!(live.push(piece.as_bytes()), piece.as_bytes());
+    }
+}

@@ -1,0 +1,157 @@
+//! Names that tell what stands behind them, in JSON and in prose.
+
+use retape::redact::Redactor;
+
+use super::{body, check_json, check_untouched, request, secret};
+
+#[test]
+fn fields_with_telling_names_are_replaced_in_place() {
+    check_json(r#"{"api_key": "$",  "n": 1.0}"#, r#"{"api_key": "[redacted:api_key]",  "n": 1.0}"#);
+    check_json(r#"{"clientSecret":"$"}"#, r#"{"clientSecret":"[redacted:clientSecret]"}"#);
+    check_json(r#"{"password":"x","pin":1}"#, r#"{"password":"[redacted:password]","pin":1}"#);
+    check_json(r#"{"password":1234}"#, r#"{"password":0}"#);
+    check_json(r#"{"token":"$"}"#, r#"{"token":"[redacted:token]"}"#);
+    check_json(
+        r#"{"api_keys":["$","x"]}"#,
+        r#"{"api_keys":["[redacted:api_keys]","[redacted:api_keys]"]}"#,
+    );
+    check_json(
+        r#"{"authorization":"Bearer $"}"#,
+        r#"{"authorization":"Bearer [redacted:authorization]"}"#,
+    );
+    check_json(r#"{"API_KEY":"a\"b\\"}"#, r#"{"API_KEY":"[redacted:API_KEY]"}"#);
+}
+
+#[test]
+fn strings_below_telling_names_are_replaced() {
+    check_json(
+        r#"{"secrets":{"API_KEY":"$","MODE":"x"}}"#,
+        r#"{"secrets":{"API_KEY":"[redacted:API_KEY]","MODE":"[redacted:MODE]"}}"#,
+    );
+    check_json(
+        r#"{"tool_exec_environment_variables":[{"key":"A","value":"$","id":"agent-env-1","created_at":"2026-11-20","description":null}]}"#,
+        r#"{"tool_exec_environment_variables":[{"key":"A","value":"[redacted:tool_exec_environment_variables]","id":"agent-env-1","created_at":"2026-11-20","description":null}]}"#,
+    );
+    check_json(
+        r#"{"custom_headers":{"X-Key":"$"},"args":["a"],"env":{"A":"b"}}"#,
+        r#"{"custom_headers":{"X-Key":"[redacted:X-Key]"},"args":["a"],"env":{"A":"[redacted:A]"}}"#,
+    );
+}
+
+#[test]
+fn json_within_strings_is_read_at_any_depth() {
+    check_json(
+        r#"{"arguments":"{\"api_key\": \"$\", \"n\": 1}"}"#,
+        r#"{"arguments":"{\"api_key\": \"[redacted:api_key]\", \"n\": 1}"}"#,
+    );
+    check_json(
+        r#"{"a":"{\"b\":\"{\\\"password\\\":\\\"$\\\"}\"}"}"#,
+        r#"{"a":"{\"b\":\"{\\\"password\\\":\\\"[redacted:password]\\\"}\"}"}"#,
+    );
+    check_json(
+        r#"{"text":"he wrote {'api_key': '$'} there"}"#,
+        r#"{"text":"he wrote {'api_key': '[redacted:api_key]'} there"}"#,
+    );
+}
+
+#[test]
+fn names_that_only_look_alike_are_left_alone() {
+    check_untouched(
+        r#"{"max_tokens":5,"prompt_tokens":1,"stream_tokens":true,"token_count":2,"token_type":"bearer",
+        "next_page_token":"abcdefgh1234567890abcd12","tokens":["a"],"token":" Hello","tool_call_id":"toolu_01",
+        "public_key":"abc123","name":"get_secret_code_tool","code":"PENDING_APPROVAL","key":"some.long.key_of_something",
+        "password":"","secret":null,"api_key":true,"secrets":[],"env":"production","signature":"EqQBCgIYAhIM1234567890"}"#,
+    );
+    check_untouched(
+        r#"{"parameters":{"type":"object","properties":{"password":{"type":"string","description":"the password"},
+        "api_key":{"anyOf":[{"type":"string"}],"title":"Api Key"}},"required":["password"]}}"#,
+    );
+}
+
+#[test]
+fn text_that_is_no_json_is_searched_for_names() {
+    let secret = secret("b2");
+    for (before, after) in [
+        (r#"{"a": 1, "api_key": "$"#, r#"{"a": 1, "api_key": "[redacted:api_key]"#),
+        (r#"said {\"api_key\": \"$\"} then"#, r#"said {\"api_key\": \"[redacted:api_key]\"} then"#),
+        (r#"x {\"password\": 12} y"#, r#"x {\"password\": 0} y"#),
+        (
+            "{\"secrets\": {\n  \"A\": \"$\",\n  \"id\": \"7\",\n  \"B\": \"x",
+            "{\"secrets\": {\n  \"A\": \"[redacted:A]\",\n  \"id\": \"7\",\n  \"B\": \"[redacted:B]",
+        ),
+        (
+            "see https://u:$@host/x?a=1&api_key=$ ok",
+            "see https://redacted@host/x?a=1&api_key=[redacted:userinfo] ok",
+        ),
+    ] {
+        assert_eq!(body("text/plain", &before.replace('$', &secret)), after);
+    }
+}
+
+/// The text by itself and within JSON.
+#[track_caller]
+fn check_prose(before: &str, after: &str) {
+    assert_eq!(body("text/plain", before), after);
+    let quoted = |text: &str| serde_json::json!({ "content": text }).to_string();
+    assert_eq!(body("application/json", &quoted(before)), quoted(after));
+}
+
+#[test]
+fn assignments_to_telling_names_are_replaced_in_prose() {
+    let key = secret("as");
+    for (before, after) in [
+        ("export OPENAI_API_KEY=$\nrun", "export OPENAI_API_KEY=[redacted:OPENAI_API_KEY]\nrun"),
+        ("DB_PASSWORD='hunter22x'; go", "DB_PASSWORD='[redacted:DB_PASSWORD]'; go"),
+        ("Client(api_key=\"$\", n=1)", "Client(api_key=\"[redacted:api_key]\", n=1)"),
+        ("db.password = $, see", "db.password = [redacted:db.password], see"),
+        ("  clientSecret: $.", "  clientSecret: [redacted:clientSecret]."),
+        ("[password=hunter22x]", "[password=[redacted:password]]"),
+        (
+            "curl -H 'Authorization: Bearer $' -H 'x-api-key:$'",
+            "curl -H 'Authorization: Bearer [redacted:Authorization]' -H 'x-api-key:[redacted:Authorization]'",
+        ),
+        ("GITHUB_TOKEN=$", "GITHUB_TOKEN=[redacted:GITHUB_TOKEN]"),
+        ("password=http://u:$@h/", "password=http://redacted@h/"),
+    ] {
+        check_prose(&before.replace('$', &key), after);
+    }
+}
+
+#[test]
+fn prose_and_code_about_secrets_is_left_alone() {
+    for text in [
+        "token: the unit of text a model reads, password: required, Secret: Santa",
+        "The password: Required. The api key: an administrator has it. secret: 12345678",
+        "API_KEY=<your key> API_KEY=$OTHER_KEY_2 API_KEY=${KEY_2} API_KEY= \nx1y2z3w4",
+        "api_key=os.environ[\"KEY_2\"], api_key = settings.api_key2, password=get_it(user2)",
+        "max_tokens=40960000 next_page_token=a1b2c3d4e5f6a7b8c9 monkey=a1b2c3d4e5",
+        "if password == stored2password: api_key: Optional[str2] = None; token=short1",
+        "api_key: str, password=changeme, PASSWORD=********, key=a1b2c3d4e5f6a7b8c9d0",
+        "password:\n1. do this2or3 that",
+    ] {
+        check_prose(text, text);
+    }
+}
+
+#[test]
+fn a_placeholder_that_a_client_puts_into_prose_is_called_as_the_secret_was() {
+    let ask = |key: &str| {
+        let mut request =
+            request("/", &[], format!("use API_KEY={key} and `Authorization: Bearer {key}`"));
+        Redactor::standard().request(&mut request);
+        String::from_utf8_lossy(&request.body).into_owned()
+    };
+
+    assert_eq!(ask("[redacted:access_token]"), ask(&secret("pl")));
+}
+
+#[test]
+fn data_spread_over_several_lines_is_read_as_one() {
+    let secret = secret("c3");
+    let before =
+        format!("event: x\ndata: {{\ndata:   \"api_key\":\ndata:   \"{secret}\"\ndata: }}\n\n");
+
+    let after = body("text/event-stream", &before);
+
+    assert_eq!(after, before.replace(&secret, "[redacted:api_key]"));
+}

@@ -1,0 +1,142 @@
+//! Header fields, queries and forms.
+
+use retape::cassette::Headers;
+use retape::redact::Redactor;
+
+use super::{check_gone, request, secret};
+
+#[test]
+fn headers_keep_what_is_readable() {
+    let secret = secret("d4");
+    let cookie = format!("session={secret}; theme=dark");
+    let mut request = request(
+        &format!("/v1/x?limit=1&api_key={secret}&key=short&page_token=abc#f"),
+        &[
+            ("Authorization", &format!("Bearer {secret}")),
+            ("X-BARE-PASSWORD", &format!("password {secret}")),
+            ("cookie", &cookie),
+            ("mcp-session-id", "0123456789abcdef0123"),
+            ("referer", &format!("http://u:{secret}@h/p?token={secret}")),
+        ],
+        "",
+    );
+
+    Redactor::standard().request(&mut request);
+
+    assert_eq!(request.path, "/v1/x?limit=1&api_key=[redacted:api_key]&key=short&page_token=abc#f");
+    let shown = |name| request.headers.get(name).expect("there");
+    assert_eq!(shown("authorization"), "Bearer [redacted:authorization]");
+    assert_eq!(shown("x-bare-password"), "password [redacted:x-bare-password]");
+    assert_eq!(shown("cookie"), "session=[redacted:session]; theme=[redacted:theme]");
+    assert_eq!(shown("mcp-session-id"), "0123456789abcdef0123");
+    assert_eq!(shown("referer"), "http://redacted@h/p?token=[redacted:token]");
+}
+
+#[test]
+fn set_cookie_keeps_its_attributes() {
+    let mut headers = Headers::new();
+    headers.append("Set-Cookie", "session=abc; Path=/; HttpOnly");
+    headers.append("x-ratelimit-remaining-tokens", "100");
+
+    Redactor::standard().headers(&mut headers);
+
+    assert_eq!(headers.get("set-cookie"), Some("session=[redacted:session]; Path=/; HttpOnly"));
+    assert_eq!(headers.get("x-ratelimit-remaining-tokens"), Some("100"));
+}
+
+#[test]
+fn forms_are_replaced_by_field() {
+    let kind = [("content-type", "application/x-www-form-urlencoded")];
+    let secret = secret("e5");
+    let mut request =
+        request("/token", &kind, format!("grant_type=x&client_secret={secret}&scope=a+b"));
+
+    Redactor::standard().request(&mut request);
+
+    assert_eq!(request.body, "grant_type=x&client_secret=[redacted:client_secret]&scope=a+b");
+}
+
+pub(super) const MULTIPART: [(&str, &str); 1] =
+    [("content-type", "multipart/form-data; boundary=\"b 1\"")];
+
+/// A form of fields and files, each as what stands behind `form-data` and its content.
+pub(super) fn multipart(parts: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    for (head, content) in parts {
+        let field = format!("Content-Disposition: form-data; {head}");
+        text.push_str(&format!("--b 1\r\n{field}\r\n\r\n{content}\r\n"));
+    }
+    text + "--b 1--\r\n"
+}
+
+#[test]
+fn multipart_forms_are_replaced_by_field() {
+    let key = secret("mp");
+    let pem = format!("-----BEGIN X-----\n{key}\n-----END X-----\n");
+    let nested = format!("{{\n  \"api_key\":\n    \"{key}\"\n}}");
+    let form = "Content-Type: application/x-www-form-urlencoded";
+    let form = format!("name=\"form\"\r\n{form}");
+    let before = multipart(&[
+        ("name=\"api_key\"", &key),
+        ("name=token", "short"),
+        ("name=\"key\"", "readable"),
+        ("name=\"authorization\"", &format!("Bearer {key}")),
+        ("name=\"private_key\"; filename=\"a.pem\"", &pem),
+        ("name=\"config\"; filename=\"a.json\"\r\nContent-Type: application/json", &nested),
+        (&form, "a=b&password=x"),
+        ("name=\"text\"", &format!("my key is {key}, at https://u:{key}@host/")),
+        ("name=\"password\"", ""),
+    ]);
+    let mut request = request("/", &MULTIPART, before);
+
+    Redactor::standard().request(&mut request);
+
+    let expected = multipart(&[
+        ("name=\"api_key\"", "[redacted:api_key]"),
+        ("name=token", "[redacted:token]"),
+        ("name=\"key\"", "readable"),
+        ("name=\"authorization\"", "Bearer [redacted:authorization]"),
+        ("name=\"private_key\"; filename=\"a.pem\"", "[redacted:private_key]\n"),
+        (
+            "name=\"config\"; filename=\"a.json\"\r\nContent-Type: application/json",
+            &nested.replace(&key, "[redacted:api_key]"),
+        ),
+        (&form, "a=b&password=[redacted:password]"),
+        ("name=\"text\"", "my key is [redacted:api_key], at https://redacted@host/"),
+        ("name=\"password\"", ""),
+    ]);
+    assert_eq!(String::from_utf8_lossy(&request.body), expected);
+    let once = request.clone();
+    Redactor::standard().request(&mut request);
+    assert_eq!(request, once);
+}
+
+#[test]
+fn a_multipart_form_that_is_cut_short_or_not_text_hides_no_secret() {
+    let key = secret("cut");
+    let whole = multipart(&[("name=\"password\"", &key)]);
+    let cut = whole.split_inclusive(key.as_str()).next().unwrap();
+    let mut binary = multipart(&[("name=\"file\"", "$"), ("name=\"password\"", &key)]).into_bytes();
+    let at = binary.iter().position(|byte| *byte == b'$').unwrap();
+    binary[at] = 0xff;
+    for body in [cut.into(), binary] {
+        let mut request = request("/", &MULTIPART, body);
+
+        Redactor::standard().request(&mut request);
+
+        check_gone(&request.body, &key);
+    }
+}
+
+#[test]
+fn a_cassette_that_does_not_name_the_rule_keeps_its_multipart_forms() {
+    let rules = ["headers/1", "query/1", "form/1", "json/1", "values/1"].map(str::to_owned);
+    let before =
+        multipart(&[("name=\"password\"", "something"), ("name=\"a\"", "{\"api_key\":\"b\"}")]);
+    let mut request = request("/", &MULTIPART, before.clone());
+
+    Redactor::of_rules(&rules).expect("known").request(&mut request);
+
+    let expected = before.replace("\"b\"}", "\"[redacted:api_key]\"}");
+    assert_eq!(String::from_utf8_lossy(&request.body), expected);
+}
