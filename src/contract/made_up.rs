@@ -21,13 +21,16 @@ use crate::json::{Leaf, Text};
 /// either, nor that it begins with `approval`.
 #[derive(Debug, Default)]
 pub(super) struct MadeUp {
-    words: HashSet<String>,
+    words: Words,
     /// Compound words of the server without digits, which identifiers have.
-    said_before: HashSet<String>,
+    said_before: Words,
     /// What stands before what was minted, by clients and by servers.
     prefixes: HashSet<String>,
     given: HashSet<String>,
 }
+
+/// Each word of a body is looked up.
+type Words = HashSet<String, foldhash::fast::RandomState>;
 
 const SHORTEST: usize = 4;
 const LONGEST: usize = 80;
@@ -86,10 +89,10 @@ impl MadeUp {
     }
 }
 
-/// The words of a text. A compound one is also told part by part, as far as strokes part it.
+/// The compound words of a text, and what they are made of, as far as strokes part it.
 fn words(text: &[u8]) -> impl Iterator<Item = &str> {
-    let words = text.split(|byte| !(byte.is_ascii_alphanumeric() || is_joint(*byte)));
-    let words = words.filter(|word| word.len() >= SHORTEST);
+    let words = text.split(|byte| !PART[usize::from(*byte)]);
+    let words = words.filter(|word| word.len() >= SHORTEST && word.iter().copied().any(is_joint));
     // All of it is ASCII.
     let words = words.filter_map(|word| std::str::from_utf8(word).ok());
     let words = words.map(|word| word.trim_matches(|char| u8::try_from(char).is_ok_and(is_joint)));
@@ -99,7 +102,18 @@ fn words(text: &[u8]) -> impl Iterator<Item = &str> {
     })
 }
 
-fn is_joint(byte: u8) -> bool {
+/// What a word is made of.
+const PART: [bool; 256] = {
+    let mut part = [false; 256];
+    let mut byte = 0;
+    while byte < part.len() {
+        part[byte] = (byte as u8).is_ascii_alphanumeric() || is_joint(byte as u8);
+        byte += 1;
+    }
+    part
+};
+
+const fn is_joint(byte: u8) -> bool {
     matches!(byte, b'_' | b'-' | b'.' | b'/' | b':')
 }
 

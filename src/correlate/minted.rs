@@ -32,22 +32,22 @@ pub(super) fn is_minted_tail(word: &[u8]) -> bool {
 /// Whether a word with `-` and `_` in it is minted as a whole, as URL-safe Base64 is.
 pub(super) fn is_minted_whole(word: &[u8]) -> bool {
     let has = |class: fn(&u8) -> bool| word.iter().any(class);
-    let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    let mixed = || has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    if !(BARE..=LONGEST).contains(&word.len()) || !mixed() {
+        return false;
+    }
     let plain: Vec<u8> = word.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
-    (BARE..=LONGEST).contains(&word.len())
-        && mixed
-        && changes(&plain) * 3 > plain.len()
-        && !speaks(&plain)
+    changes(&plain) * 3 > plain.len() && !speaks(&plain)
 }
 
 /// The same of a word that is as long as tokens are: fewer signs are enough.
 pub(super) fn is_minted_token(word: &[u8]) -> bool {
     let has = |class: fn(&u8) -> bool| word.iter().any(class);
+    if !has(u8::is_ascii_lowercase) || !has(u8::is_ascii_uppercase) {
+        return false;
+    }
     let plain: Vec<u8> = word.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
-    has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_uppercase)
-        && changes(&plain) * 6 > plain.len()
-        && !speaks(&plain)
+    changes(&plain) * 6 > plain.len() && !speaks(&plain)
 }
 
 fn looks_minted(word: &[u8]) -> bool {
