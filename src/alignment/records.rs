@@ -102,7 +102,7 @@ impl Record {
 
 /// A value that stands in a line: JSON, or a text.
 fn value(text: &str, range: Range<usize>) -> Node {
-    match Text::parse_container(text[range.clone()].as_bytes()) {
+    match Text::read_container(&text[range.clone()]) {
         Some(json) => Node::json(json, range.start),
         None => Node::leaf(&text[range.clone()], range.start, Field::PLAIN),
     }

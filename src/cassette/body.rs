@@ -1,5 +1,7 @@
 //! Bodies, whole or in chunks.
 
+use std::borrow::Cow;
+
 use bytes::{Bytes, BytesMut};
 
 use super::{Headers, Media, coding};
@@ -21,6 +23,11 @@ pub struct Chunk {
     pub ms: u64,
     /// What came.
     pub bytes: Bytes,
+}
+
+/// The text of bytes, what is none of it replaced. Nearly all are text, and that is seen at a glance.
+pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 impl Body {

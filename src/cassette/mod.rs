@@ -13,6 +13,7 @@ mod media;
 mod name;
 pub(crate) mod splice;
 
+pub(crate) use body::text;
 pub use body::{Body, Chunk};
 pub use format::FormatVersion;
 pub use headers::Headers;

@@ -311,8 +311,7 @@ fn number_of_message(
         }
         Position::Said(said) => {
             let is_json = |message: &crate::message::Message| {
-                !message.is_keep_alive()
-                    && crate::json::Text::parse(message.data.as_bytes()).is_some()
+                !message.is_keep_alive() && crate::json::Text::read(&message.data).is_some()
             };
             messages.iter().enumerate().filter(|(_, it)| is_json(it)).nth(said)?.0
         }

@@ -175,7 +175,7 @@ fn message(pointer: &str) -> String {
 /// The messages without keep-alives as a JSON array; what is no JSON is a string in it.
 fn data(messages: &[Message]) -> String {
     let said = messages.iter().filter(|message| !message.is_keep_alive());
-    let said = said.map(|message| match Text::parse(message.data.as_bytes()) {
+    let said = said.map(|message| match Text::read(&message.data) {
         Some(json) => json.as_str().to_owned(),
         None => serde_json::Value::from(message.data.as_str()).to_string(),
     });

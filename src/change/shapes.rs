@@ -240,12 +240,12 @@ fn found(json: &str, pointer: &str) -> Option<String> {
     let steps = pointer.split('/').skip(1);
     let steps: Vec<String> = steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
-    let value = Text::parse(json.as_bytes())?.at(&steps)?;
+    let value = Text::read(json)?.at(&steps)?;
     Some(value.as_str().to_owned())
 }
 
 fn said(json: &str) -> String {
-    let text = Text::parse(json.as_bytes()).and_then(Text::string);
+    let text = Text::read(json).and_then(Text::string);
     text.map_or_else(String::new, std::borrow::Cow::into_owned)
 }
 

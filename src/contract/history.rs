@@ -1,17 +1,20 @@
 //! What was said before, in the same cassette.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::said::alike;
 use crate::cassette::{End, Interaction};
 use crate::correlate::identifiers;
 use crate::invariant::{Earlier, Field, identified};
+use crate::json::Text;
 use crate::message::{Message, Messages, Protocols, Tag, Trace};
+use crate::order::Token;
 
 /// What a server has said in the earlier answers of a conversation.
 #[derive(Debug, Default)]
 pub struct History {
-    given: HashMap<String, Given>,
+    given: HashMap<String, Given, foldhash::fast::RandomState>,
     turns: Vec<Turn>,
 }
 
@@ -40,6 +43,20 @@ struct Turn {
     said: BTreeMap<(String, String), String>,
 }
 
+/// An answer that was cut into messages.
+#[derive(Debug)]
+pub(super) struct Heard {
+    pub(super) messages: Messages,
+    steps: OnceCell<Vec<Step>>,
+}
+
+/// A message, or the pieces of one, and whether it says its type.
+#[derive(Debug)]
+pub(super) struct Step {
+    is_named: bool,
+    pub(super) token: Token,
+}
+
 impl History {
     /// What the answers of these interactions said.
     pub fn of(interactions: &[Interaction]) -> Self {
@@ -48,20 +65,20 @@ impl History {
 
     /// The same with other protocols than those that are known.
     pub fn by(protocols: &Protocols, interactions: &[Interaction]) -> Self {
-        Self::heard(protocols, interactions, &messages(protocols, interactions))
+        Self::heard(protocols, interactions, &heard(protocols, interactions))
     }
 
     /// The same of answers that were cut into messages before.
     pub(super) fn heard(
         protocols: &Protocols,
         interactions: &[Interaction],
-        messages: &[Option<Messages>],
+        answers: &[Option<Heard>],
     ) -> Self {
         let mut history = Self::default();
-        for (number, (interaction, messages)) in interactions.iter().zip(messages).enumerate() {
-            if let Some(messages) = messages {
-                history.give(number, &messages.list);
-                history.turn(protocols, number, interaction, &messages.list);
+        for (number, (interaction, heard)) in interactions.iter().zip(answers).enumerate() {
+            if let Some(heard) = heard {
+                history.give(number, &heard.messages.list);
+                history.turn(protocols, number, interaction, heard);
             }
         }
         history
@@ -88,7 +105,7 @@ impl History {
         protocols: &Protocols,
         number: usize,
         interaction: &Interaction,
-        messages: &[Message],
+        heard: &Heard,
     ) {
         let is_turn = interaction.request.method != "GET"
             && interaction.response().is_some_and(|response| {
@@ -97,16 +114,12 @@ impl History {
         if !is_turn {
             return;
         }
-        let steps = Trace::by(protocols, messages).steps.into_iter();
-        let steps = steps.filter(|step| step.tag.is_named());
+        let steps = heard.steps(protocols).iter().filter(|step| step.is_named);
         let said: BTreeMap<(String, String), String> = steps
-            .flat_map(|step| {
-                let tag = step.tag.as_str().to_owned();
-                let pieces = step.messages.iter().map(|place| &*messages[*place].data);
-                let fields = alike(pieces).into_iter();
-                let told = fields.filter(|(_, json)| json.trim_matches('"') != step.tag.as_str());
-                let told: Vec<_> = told.collect();
-                told.into_iter().map(move |(path, json)| ((tag.clone(), path), json))
+            .flat_map(|Step { token, .. }| {
+                let is_told = |(_, json): &&(String, String)| json.trim_matches('"') != token.tag;
+                let told = token.fields.iter().filter(is_told);
+                told.map(|(path, json)| ((token.tag.clone(), path.clone()), json.clone()))
             })
             .collect();
         if !said.is_empty() {
@@ -145,13 +158,48 @@ impl Earlier for Before<'_> {
     }
 }
 
-/// The messages of each answer.
-pub(super) fn messages(
-    protocols: &Protocols,
-    interactions: &[Interaction],
-) -> Vec<Option<Messages>> {
+impl Heard {
+    pub(super) fn of(messages: Messages) -> Self {
+        Self { messages, steps: OnceCell::new() }
+    }
+
+    /// The messages in order, the pieces of one together; always by the same protocols.
+    pub(super) fn steps(&self, protocols: &Protocols) -> &[Step] {
+        self.steps.get_or_init(|| steps(protocols, &self.messages.list))
+    }
+}
+
+fn steps(protocols: &Protocols, messages: &[Message]) -> Vec<Step> {
+    let steps = Trace::by(protocols, messages).steps.into_iter();
+    let steps = steps.map(|step| {
+        let said = step.messages.iter().map(|place| &*messages[*place].data);
+        let token = Token {
+            tag: step.tag.as_str().to_owned(),
+            run: step.messages.len() > 1,
+            keys: said.clone().next().map_or_else(Vec::new, keys),
+            fields: alike(said),
+        };
+        Step { is_named: step.tag.is_named(), token }
+    });
+    steps.collect()
+}
+
+/// The fields by which a message may belong to others.
+fn keys(data: &str) -> Vec<(String, String)> {
+    let Some(json) = Text::read(data) else { return Vec::new() };
+    let members = json.members().filter(|(name, value)| {
+        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
+        let is_key = ends || matches!(&**name, "id" | "index");
+        is_key && value.container().is_none() && value.as_str() != "null"
+    });
+    members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()
+}
+
+/// Each answer, cut into messages.
+pub(super) fn heard(protocols: &Protocols, interactions: &[Interaction]) -> Vec<Option<Heard>> {
     let answers = interactions.iter().map(Interaction::response);
-    answers.map(|answer| answer.map(|answer| Messages::by(protocols, answer))).collect()
+    let heard = |answer| Heard::of(Messages::by(protocols, answer));
+    answers.map(|answer| answer.map(heard)).collect()
 }
 
 /// The identifiers in the path.

@@ -36,8 +36,7 @@ fn kinds<'a>(answers: impl Iterator<Item = &'a [Said]>, made_up: &MadeUp) -> Opt
     for (witness, said) in answers.enumerate() {
         let witness = u32::try_from(witness).unwrap_or(u32::MAX);
         for said in said {
-            // All of them were parsed before.
-            let _ = shapes.entry(&said.kind).or_default().learn(&said.json, witness);
+            shapes.entry(&said.kind).or_default().learn_text(said.text(), witness);
         }
     }
     let mut all = Shape::default();

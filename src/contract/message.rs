@@ -19,11 +19,17 @@ impl Said {
     pub(super) fn of(tag: &Tag, json: String, asked: Option<&str>) -> Self {
         let has_type = tag.is_named();
         let tag = tag.as_str().to_owned();
-        let kind = match called(&json, asked).filter(|_| tag == RESULT) {
+        let kind = match (tag == RESULT).then(|| called(&json, asked)).flatten() {
             Some(method) => format!("{RESULT} of {method}"),
             None => tag.clone(),
         };
         Self { tag, kind, json, has_type }
+    }
+
+    /// What it says.
+    pub(crate) fn text(&self) -> Text<'_> {
+        // All of it was read before.
+        Text::known(&self.json)
     }
 
     pub(super) fn event(&self) -> invariant::Event<'_> {
@@ -36,7 +42,7 @@ const RESULT: &str = "result";
 
 /// The method of the call that a message of JSON-RPC answers.
 fn called(json: &str, asked: Option<&str>) -> Option<String> {
-    let (answer, call) = (Text::parse(json.as_bytes())?, Text::parse(asked?.as_bytes())?);
+    let (answer, call) = (Text::read(json)?, Text::read(asked?)?);
     let id = answer.get("id").map(Text::as_str)?;
     let is_answer = answer.get("jsonrpc").is_some() && call.get("id").map(Text::as_str) == Some(id);
     let method = call.get("method").and_then(Text::string).filter(|_| is_answer);

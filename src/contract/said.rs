@@ -15,7 +15,7 @@ const DEEPEST: usize = 4;
 /// The short scalars of a message outside of arrays: paths with dots between the names, and JSON texts.
 pub(super) fn fields(data: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    if let Some(json) = Text::parse_container(data.as_bytes()) {
+    if let Some(json) = Text::read_container(data) {
         collect(json, "", DEEPEST, &mut found);
     }
     found

@@ -93,7 +93,7 @@ impl Situation {
     fn ask(&mut self, asked: &str, before: Option<Before<'_>>) {
         let mut said: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         let mut known: BTreeMap<String, bool> = BTreeMap::new();
-        for leaf in Text::parse(asked.as_bytes()).map(Text::leaves).unwrap_or_default() {
+        for leaf in Text::read(asked).map(Text::leaves).unwrap_or_default() {
             let Some(path) = path(&leaf.pointer) else { continue };
             if !may_decide(&leaf.name, leaf.spelled) {
                 self.free.insert(Feature::Request(path.clone()));

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::history::{self, Before, History};
+use super::history::{self, Before, Heard, History, Step};
 use super::made_up::MadeUp;
-use super::said::alike;
 use super::situation::Situation;
 use super::tagging::Tagging;
 use super::{Contract, Endpoint, message::Said};
@@ -13,8 +12,8 @@ use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::correlate::{Ledger, Sign};
 use crate::invariant;
 use crate::json::Text;
-use crate::message::{Framing, Message, Messages, Protocols, Tag, Told, Trace};
-use crate::order::{Token, Witness, Word};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Told};
+use crate::order::{Witness, Word};
 
 /// What was recorded, sorted by endpoint.
 #[derive(Debug, Default)]
@@ -68,17 +67,17 @@ impl Traffic {
             let returned =
                 entries.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
             let returned: HashSet<String> = returned.collect();
-            let all = history::messages(protocols, &cassette.interactions);
+            let all = history::heard(protocols, &cassette.interactions);
             let history = Arc::new(History::heard(protocols, &cassette.interactions, &all));
             for (number, interaction) in cassette.interactions.iter().enumerate() {
                 traffic.made_up.hear(&interaction.request);
                 let whole = interaction.response().filter(|answer| answer.end == End::Complete);
-                let Some((response, messages)) = whole.zip(all[number].as_ref()) else { continue };
+                let Some((response, heard)) = whole.zip(all[number].as_ref()) else { continue };
                 traffic.made_up.hear_answer(response);
                 let endpoint = Endpoint::of(&interaction.request, response, &returned);
                 let place = format!("{name} #{}", number + 1);
                 let before = (Arc::clone(&history), number);
-                let taken = Taken { interaction, response, messages, protocols };
+                let taken = Taken { interaction, response, heard, protocols };
                 traffic.add(&endpoint, &taken, place, before);
                 found.push((endpoint, interaction, response));
             }
@@ -150,7 +149,7 @@ fn witness(number: usize) -> Witness {
 struct Taken<'a> {
     interaction: &'a Interaction,
     response: &'a Response,
-    messages: &'a Messages,
+    heard: &'a Heard,
     protocols: &'a Protocols,
 }
 
@@ -164,13 +163,14 @@ impl Answer {
         witness: Witness,
     ) -> Option<Self> {
         let response = interaction.response().filter(|response| response.end == End::Complete)?;
-        let messages = &Messages::by(protocols, response);
-        let taken = Taken { interaction, response, messages, protocols };
+        let heard = &Heard::of(Messages::by(protocols, response));
+        let taken = Taken { interaction, response, heard, protocols };
         Some(Self::of(&taken, before, place, witness))
     }
 
     fn of(taken: &Taken<'_>, before: Option<Before<'_>>, place: String, witness: Witness) -> Self {
-        let Taken { interaction, response, messages, protocols } = *taken;
+        let Taken { interaction, response, heard, protocols } = *taken;
+        let messages = &heard.messages;
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
@@ -189,7 +189,7 @@ impl Answer {
             place,
             parts: parts.filter_map(said).collect(),
             history: None,
-            word: ordered.then(|| word(protocols, &messages.list, witness)),
+            word: ordered.then(|| word(heard.steps(protocols), witness)),
             events: events.filter_map(said).collect(),
             body,
             situation,
@@ -231,27 +231,6 @@ fn json(body: &[u8]) -> Option<String> {
     Text::parse(body).map(|text| text.as_str().to_owned())
 }
 
-fn word(protocols: &Protocols, messages: &[Message], witness: Witness) -> Word {
-    let steps = Trace::by(protocols, messages).steps.into_iter();
-    let tokens = steps.map(|step| {
-        let said = step.messages.iter().map(|place| &*messages[*place].data);
-        Token {
-            tag: step.tag.as_str().to_owned(),
-            run: step.messages.len() > 1,
-            keys: said.clone().next().map_or_else(Vec::new, keys),
-            fields: alike(said),
-        }
-    });
-    Word { tokens: tokens.collect(), witness }
-}
-
-/// The fields by which a message may belong to others.
-fn keys(data: &str) -> Vec<(String, String)> {
-    let Some(json) = Text::parse(data.as_bytes()) else { return Vec::new() };
-    let members = json.members().filter(|(name, value)| {
-        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
-        let is_key = ends || matches!(&**name, "id" | "index");
-        is_key && value.container().is_none() && value.as_str() != "null"
-    });
-    members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()
+fn word(steps: &[Step], witness: Witness) -> Word {
+    Word { tokens: steps.iter().map(|step| step.token.clone()).collect(), witness }
 }

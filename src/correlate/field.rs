@@ -63,14 +63,14 @@ pub(super) fn fields(text: &str, said: &HashSet<String>) -> Vec<Field> {
 
 /// The JSON documents in a text, with where they begin.
 pub(super) fn documents(text: &str) -> Vec<(usize, Text<'_>)> {
-    if let Some(whole) = Text::parse_container(text.as_bytes()) {
+    if let Some(whole) = Text::read_container(text) {
         return vec![(0, whole)];
     }
     let mut found = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive(['\n', '\r']) {
         let data = line.strip_prefix("data:").unwrap_or(line);
-        if let Some(document) = Text::parse_container(data.as_bytes()) {
+        if let Some(document) = Text::read_container(data) {
             found.push((start + line.len() - data.len(), document));
         }
         start += line.len();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::field::documents;
 use super::{Issuer, Meaning, Origin, identifiers, may_identify, may_number};
-use crate::cassette::{Cassette, Headers, Interaction, Request};
+use crate::cassette::{self, Cassette, Headers, Interaction, Request};
 use crate::{multipart, percent};
 
 /// Which identifiers a recording holds, in the order in which they came up.
@@ -222,16 +222,12 @@ fn each_field(headers: &Headers, told: &mut impl FnMut(Spot<'_>)) {
             true => name.to_ascii_lowercase().into(),
             false => name.into(),
         };
-        told(Spot {
-            at: At(HEADER, lower),
-            name: name.into(),
-            text: String::from_utf8_lossy(value),
-        });
+        told(Spot { at: At(HEADER, lower), name: name.into(), text: cassette::text(value) });
     }
 }
 
 fn content(body: &[u8], told: &mut impl FnMut(Spot<'_>)) {
-    let text = String::from_utf8_lossy(body);
+    let text = cassette::text(body);
     let documents = documents(&text);
     if documents.is_empty() {
         return told(Spot { at: At(BODY, "".into()), name: "".into(), text });

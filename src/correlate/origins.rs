@@ -7,7 +7,7 @@ use super::field::fields;
 use super::moment::epochs;
 use super::plain::Plain;
 use super::{Scope, Shapes, identifiers, moments};
-use crate::cassette::{Cassette, Headers};
+use crate::cassette::{self, Cassette, Headers};
 
 /// Who brought an identifier up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,10 +168,10 @@ fn conversation(cassette: &Cassette, mut told: impl FnMut(Origin, &str)) {
 /// The time at which a message was sent is nobody's to give back.
 fn each_value(headers: &Headers, told: &mut impl FnMut(&str)) {
     let meant = headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date"));
-    meant.for_each(|(_, value)| told(&String::from_utf8_lossy(value)));
+    meant.for_each(|(_, value)| told(&cassette::text(value)));
 }
 
 /// The text of a body without escapes in the words of JSON strings.
 fn plain(body: &[u8]) -> Cow<'_, str> {
-    Plain::of(String::from_utf8_lossy(body)).text
+    Plain::of(cassette::text(body)).text
 }

@@ -34,7 +34,7 @@ impl Value {
     pub fn said(&self) -> Option<String> {
         match self {
             Self::Json(spelled) => {
-                let said = Text::parse(spelled.as_bytes()).and_then(Text::string);
+                let said = Text::read(spelled).and_then(Text::string);
                 Some(said.map_or_else(|| spelled.clone(), |said| said.into_owned()))
             }
             Self::Text(text) => Some(text.clone()),

@@ -70,20 +70,28 @@ pub(super) fn identity(seen: &[Seen]) -> Vec<(&Path, &str)> {
 
 /// What a JSON text says that identifies something, and where.
 pub(crate) fn identified(json: &str) -> impl Iterator<Item = (Path, String)> {
-    seen(json).into_iter().filter_map(|seen| match seen.value {
-        Value::Key(key) => Some((seen.path, key)),
-        Value::Number(_) => None,
-    })
+    let mut all = Vec::new();
+    each(json, &mut |way, value| match value {
+        Value::Key(key) => all.push((way.path.clone(), key)),
+        Value::Number(_) => {}
+    });
+    all.into_iter()
 }
 
 /// The values in a JSON text in order.
 pub(super) fn seen(json: &str) -> Vec<Seen> {
     let mut all = Vec::new();
-    if let Some(text) = Text::parse(json.as_bytes()) {
-        let mut way = Way { path: Path::default(), pointer: String::new(), depth: 0 };
-        collect(text, "", &mut way, &mut all);
-    }
+    each(json, &mut |way, value| {
+        all.push(Seen { path: way.path.clone(), pointer: way.pointer.clone(), value });
+    });
     all
+}
+
+fn each(json: &str, told: &mut dyn FnMut(&Way, Value)) {
+    if let Some(text) = Text::read(json) {
+        let mut way = Way { path: Path::default(), pointer: String::new(), depth: 0 };
+        collect(text, "", &mut way, told);
+    }
 }
 
 /// The way to a value.
@@ -96,7 +104,10 @@ struct Way {
 impl Way {
     fn member(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
         let path = self.path.enter(name);
-        self.inside(&name.replace('~', "~0").replace('/', "~1"), path, look);
+        match name.contains(['~', '/']) {
+            true => self.inside(&name.replace('~', "~0").replace('/', "~1"), path, look),
+            false => self.inside(name, path, look),
+        }
     }
 
     fn element(&mut self, index: usize, look: impl FnOnce(&mut Self)) {
@@ -116,22 +127,23 @@ impl Way {
     }
 }
 
-fn collect(text: Text<'_>, name: &str, way: &mut Way, all: &mut Vec<Seen>) {
+fn collect(text: Text<'_>, name: &str, way: &mut Way, told: &mut dyn FnMut(&Way, Value)) {
     match text.container() {
         Some(_) if way.depth >= DEEPEST => {}
         Some(Container::Object) => {
             for (name, member) in text.members() {
-                way.member(&name, |way| collect(member, &name, way, all));
+                way.member(&name, |way| collect(member, &name, way, told));
             }
         }
         Some(Container::Array) => {
             for (index, element) in text.elements().enumerate() {
-                way.element(index, |way| collect(element, name, way, all));
+                way.element(index, |way| collect(element, name, way, told));
             }
         }
         None => {
-            let seen = |value| Seen { path: way.path.clone(), pointer: way.pointer.clone(), value };
-            all.extend(value(text, name).map(seen));
+            if let Some(value) = value(text, name) {
+                told(way, value);
+            }
         }
     }
 }

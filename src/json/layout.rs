@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn check(json: &str, expected: Option<Layout>) {
-        let text = Text::parse(json.as_bytes()).expect(json);
+        let text = Text::read(json).expect(json);
 
         assert_eq!(Layout::of(text), expected, "{json}");
     }

@@ -42,15 +42,29 @@ pub(crate) struct Tokens<'a> {
 impl<'a> Text<'a> {
     /// Takes bytes that are a JSON text. Depth is not limited.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let text = std::str::from_utf8(bytes).ok()?;
+        Self::read(std::str::from_utf8(bytes).ok()?)
+    }
+
+    /// The same of what is known to be text.
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
         serde_json::from_str::<&RawValue>(text).ok()?;
         Some(Self(text))
+    }
+
+    /// Takes what was read before.
+    pub(crate) fn known(text: &'a str) -> Self {
+        Self(text)
     }
 
     /// Takes bytes that are an object or an array.
     pub(crate) fn parse_container(bytes: &'a [u8]) -> Option<Self> {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace())?;
         if matches!(first, b'{' | b'[') { Self::parse(bytes) } else { None }
+    }
+
+    /// Takes a text that is an object or an array.
+    pub(crate) fn read_container(text: &'a str) -> Option<Self> {
+        Self(text).container().and_then(|_| Self::read(text))
     }
 
     /// The text itself.

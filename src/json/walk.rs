@@ -40,27 +40,25 @@ impl<'a> Text<'a> {
 
     /// Whether it is an object or an array, and which.
     pub(crate) fn container(self) -> Option<Container> {
-        match self.tokens().next()? {
-            Token::Open(container) => Some(container),
+        match self.tokens().peek()? {
+            b'{' => Some(Container::Object),
+            b'[' => Some(Container::Array),
             _ => None,
         }
     }
 
     /// What a string says. A lone surrogate, which no Rust string can hold, stays escaped.
     pub(crate) fn string(self) -> Option<Cow<'a, str>> {
-        match self.tokens().next()? {
-            Token::String(spelled) => Some(unescape(spelled)),
-            _ => None,
-        }
+        let spelled = self.0.trim_ascii();
+        (spelled.as_bytes().first() == Some(&b'"')).then(|| unescape(spelled))
     }
 
     /// A number, `true` or `false` as it is spelled; not `null`.
     pub(crate) fn scalar(self) -> Option<&'a str> {
-        match self.tokens().next()? {
-            Token::Scalar("null") => None,
-            Token::Scalar(spelled) => Some(spelled),
-            _ => None,
-        }
+        let spelled = self.0.trim_ascii();
+        let is_scalar =
+            !matches!(spelled.as_bytes().first()?, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':');
+        (is_scalar && spelled != "null").then_some(spelled)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::{Framing, Message, Protocols, Tag, json, ndjson, sse};
+use crate::cassette::text;
+use crate::json::Text;
 
 /// Cuts a body into messages while it arrives.
 ///
@@ -116,8 +118,10 @@ impl Left {
         };
         let messages = places.into_iter().map(|range| {
             let chunk = chunks.partition_point(|(end, _)| *end < range.end);
-            let data = String::from_utf8_lossy(&body[range.clone()]).into_owned();
-            Piece::of(data, range).in_chunk(chunk, chunks[chunk].1, protocols)
+            let data = text(&body[range.clone()]).into_owned();
+            // A part of a whole that was read.
+            let tag = protocols.tag_of(Text::known(&data), None);
+            Message { tag, event: None, data, range, chunk, ms: chunks[chunk].1 }
         });
         Self { messages: messages.collect(), rest: None }
     }

@@ -21,7 +21,7 @@ pub(super) enum Relation {
 
 impl<'p> Identity<'p> {
     pub(super) fn of(data: &str, protocols: &'p Protocols) -> Self {
-        let Some(json) = Text::parse_container(data.as_bytes()) else { return Self::default() };
+        let Some(json) = Text::read_container(data) else { return Self::default() };
         let message = Object::of(json);
         let keys = protocols.of_message(&message).into_iter().flat_map(|protocol| protocol.keys());
         Self(keys.filter_map(|key| Some((key.as_str(), said(message.at(key)?)?))).collect())

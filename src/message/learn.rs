@@ -78,7 +78,7 @@ impl Protocols {
     }
 
     fn sample<'m>(&self, body: usize, message: &'m Message) -> Option<Sample<'m>> {
-        let json = Text::parse_container(message.data.as_bytes())?;
+        let json = Text::read_container(&message.data)?;
         if self.knows(&Object::of(json)) {
             return None;
         }

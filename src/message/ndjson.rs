@@ -55,7 +55,7 @@ impl Decoder {
         let start = self.line_start + (line.len() - text.len());
         self.line_start += line.len();
         let line = text.trim_ascii_end();
-        let text = String::from_utf8_lossy(line).into_owned();
+        let text = crate::cassette::text(line).into_owned();
         (!line.is_empty()).then(|| Item { text, range: start..start + line.len() })
     }
 }

@@ -89,27 +89,29 @@ impl Protocols {
         if data.trim() == DONE {
             return Tag::Named(DONE.to_owned());
         }
-        let json = Text::parse(data.as_bytes());
-        let event = event.filter(|event| *event != UNNAMED);
-        if let Some((protocol, tag)) =
-            json.and_then(|json| self.told(&Object::of(json), event.is_some()))
-        {
-            return named(protocol, tag);
-        }
-        match (event, json) {
-            (Some(event), _) => named(None, event.to_owned()),
-            (None, Some(json)) => Tag::Untyped(kind(json)),
+        match (Text::read(data), event.filter(|event| *event != UNNAMED)) {
+            (Some(json), event) => self.tag_of(json, event),
+            (None, Some(event)) => named(None, event.to_owned()),
             (None, None) => Tag::Untyped("text"),
         }
     }
 
     /// With the type that a person says, if they say one of it: whoever cut it may not have known.
     pub fn retagged(&self, message: Message) -> Message {
-        let json = Text::parse(message.data.as_bytes()).map(Object::of);
+        let json = Text::read(&message.data).map(Object::of);
         let said = json.and_then(|object| {
             self.own.iter().find_map(|own| Some(named(Some(own), own.tag(&object)?)))
         });
         Message { tag: said.unwrap_or(message.tag), ..message }
+    }
+
+    /// The type of a message that is JSON.
+    pub(super) fn tag_of(&self, json: Text<'_>, event: Option<&str>) -> Tag {
+        match (self.told(&Object::of(json), event.is_some()), event) {
+            (Some((protocol, tag)), _) => named(protocol, tag),
+            (None, Some(event)) => named(None, event.to_owned()),
+            (None, None) => Tag::Untyped(kind(json)),
+        }
     }
 
     /// The type that a JSON value tells in itself.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::cassette::text;
+
 /// The byte order mark that may stand before the first line.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -124,7 +126,7 @@ impl Decoder {
         }
         let range = start..start + line.len();
         // Line ends are ASCII, so replacing in each line is replacing in the whole stream.
-        let line = String::from_utf8_lossy(line);
+        let line = text(line);
         let (field, value) = line.split_once(':').unwrap_or((&line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         if field.is_empty() {

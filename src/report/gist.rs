@@ -144,5 +144,5 @@ pub(super) fn compact(json: Text<'_>) -> String {
 }
 
 fn container(text: &str) -> Option<Text<'_>> {
-    Text::parse_container(text.as_bytes())
+    Text::read_container(text)
 }

@@ -209,7 +209,7 @@ fn whole(response: &Response) -> Option<Gist> {
     if response.status >= 400 {
         return Some(Gist::of_error(text));
     }
-    Text::parse(text.as_bytes()).map(Gist::json)
+    Text::read(text).map(Gist::json)
 }
 
 fn body_kind(response: &Response, messages: &Messages) -> String {

@@ -42,7 +42,10 @@ pub(crate) struct Object<'a>(Vec<(std::borrow::Cow<'a, str>, Text<'a>)>);
 
 impl<'a> Object<'a> {
     pub(crate) fn of(text: Text<'a>) -> Self {
-        Self(text.members().collect())
+        // Most have about as many.
+        let mut members = Vec::with_capacity(16);
+        members.extend(text.members());
+        Self(members)
     }
 
     /// What stands in a place; the last value of a name that is repeated, as most parsers have it.

@@ -16,7 +16,7 @@ const DEEPEST: usize = 128;
 
 /// The tree of a text that is JSON.
 pub(super) fn of(body: &str) -> Option<Value> {
-    Text::parse(body.as_bytes()).map(|text| value(text, 0))
+    Text::read(body).map(|text| value(text, 0))
 }
 
 /// The way that a JSON Pointer of these parts takes, if it leads somewhere.

@@ -1,6 +1,5 @@
 //! What a value breaks.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::change::Place;
@@ -147,10 +146,12 @@ impl Check {
 
     fn union<'s>(&mut self, union: &'s Union, members: &[Member<'_>], told: &mut Vec<&'s str>) {
         let member = members.iter().find(|member| *member.name == union.tag);
-        let known: Vec<String> = union.branches.keys().map(|value| quote(value)).collect();
-        let known = known.join(" | ");
+        let known = || {
+            let known: Vec<String> = union.branches.keys().map(|value| quote(value)).collect();
+            known.join(" | ")
+        };
         let Some(member) = member else {
-            let expected = format!("the field `{}`: {known}", union.tag);
+            let expected = format!("the field `{}`: {}", union.tag, known());
             return self.tell(Fault::Missing, expected, "none".to_owned());
         };
         let said = match &member.value {
@@ -169,7 +170,7 @@ impl Check {
                 let names: Vec<&str> = union.branches.keys().map(String::as_str).collect();
                 let hint = said.map(|said| nearest::hint(said, &names));
                 self.inside(&union.tag, |check| {
-                    check.tell(Fault::Branch, known, described(&member.value));
+                    check.tell(Fault::Branch, known(), described(&member.value));
                     check.hint(hint);
                 });
             }
@@ -177,11 +178,10 @@ impl Check {
     }
 
     fn fields(&mut self, fields: &Fields, members: &[Member<'_>], told: &[&str]) {
-        let found: BTreeMap<&str, &Member<'_>> =
-            members.iter().map(|member| (&*member.name, member)).collect();
+        let is_there = |name: &str| members.binary_search_by(|it| (*it.name).cmp(name)).is_ok();
         for (name, field) in &fields.fields {
             let required = field.presence == Presence::Required;
-            if required && !found.contains_key(name.as_str()) {
+            if required && !is_there(name) {
                 let expected = format!("the field `{name}`: {}", field.schema.words());
                 self.place.push(name.clone());
                 self.tell(Fault::Missing, expected, "none".to_owned());
@@ -231,7 +231,10 @@ impl Check {
     fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        self.pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        match step.contains(['~', '/']) {
+            true => self.pointer.push_str(&step.replace('~', "~0").replace('/', "~1")),
+            false => self.pointer.push_str(step),
+        }
         check(self);
         self.pointer.truncate(length);
     }

@@ -4,6 +4,7 @@ use super::objects::Objects;
 use super::sample::Sample;
 use super::strings::Strings;
 use super::witness::{Tally, Witness};
+use crate::json::Text;
 
 /// How many tags, one below the other, may be told apart: the type of an event, of the item in it, of
 /// the content in that.
@@ -83,8 +84,12 @@ impl Shape {
     ///
     /// If it is no JSON. Nothing is learned then.
     pub fn learn(&mut self, json: &str, witness: Witness) -> Result<(), NotJson> {
-        self.add(&Sample::read(json).ok_or(NotJson)?, witness, ROOM);
+        self.learn_text(Text::read(json).ok_or(NotJson)?, witness);
         Ok(())
+    }
+
+    pub(crate) fn learn_text(&mut self, json: Text<'_>, witness: Witness) {
+        self.add(&Sample::of(json), witness, ROOM);
     }
 
     /// Learns what another shape has learned.

@@ -79,7 +79,7 @@ struct Data<'a>(&'a str);
 impl Fields for Data<'_> {
     fn field(&self, path: &str) -> Option<Cow<'_, str>> {
         let steps: Vec<&str> = path.split('.').collect();
-        let found = Text::parse(self.0.as_bytes())?.at(&steps)?;
+        let found = Text::read(self.0)?.at(&steps)?;
         Some(Cow::Borrowed(found.as_str()))
     }
 }

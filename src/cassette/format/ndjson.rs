@@ -16,7 +16,7 @@ impl<'a> Lines<'a> {
         let lines = text
             .strip_suffix(framing.eol)?
             .split(framing.eol)
-            .map(|line| Text::parse_container(line.as_bytes()))
+            .map(Text::read_container)
             .collect::<Option<Vec<_>>>()?;
         let layout = [usual.layout, Layout::Compact, Layout::Spaced]
             .into_iter()

@@ -118,7 +118,7 @@ impl<'a> Event<'a> {
                 continue;
             }
             let Value::Text(Cow::Borrowed(payload)) = *value else { continue };
-            let Some(json) = Text::parse_container(payload.as_bytes()) else { continue };
+            let Some(json) = Text::read_container(payload) else { continue };
             let fits = [self.style.unwrap_or(usual).layout, Layout::Compact, Layout::Spaced]
                 .into_iter()
                 .find(|layout| layout.fits(json));

@@ -131,7 +131,7 @@ impl Writer {
     }
 
     fn numbers(&mut self, json: &str) {
-        self.json(Text::parse(json.as_bytes()).expect("numbers in brackets are JSON"));
+        self.json(Text::read(json).expect("numbers in brackets are JSON"));
     }
 
     /// Writes members, reads them again, and takes them back if they are not what was meant.
