@@ -363,3 +363,25 @@ async fn a_wait_for_the_recorded_pace_does_not_hold_up_another() {
     assert_eq!((answer.text().as_str(), silent), ("quick", true));
     session.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_as_it_was_recorded_hides_no_secret_around_it() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let talk = |url: &str, key: &str| {
+        let fields = format!("Content-Type: application/json\r\nX-Api-Key: {key}\r\n");
+        let first = ask("POST", &format!("{url}/a?token={key}"), &fields, r#"{"a":1}"#);
+        [first.status, post(&format!("{url}/b"), &format!("my key is {key}")).status]
+    };
+    let session = stage.record(&upstream).await;
+    talk(&session.url(), "sk-abcdef0123456789");
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let told = talk(&session.url(), "sk-zyxwvu9876543210");
+    let missed = post(&format!("{}/b", session.url()), "and sk-zyxwvu9876543210").text();
+
+    assert_eq!(told, [200, 200]);
+    assert!(!missed.contains("zyxwvu") && missed.contains("and [redacted:"), "{missed}");
+    assert!(session.finish().await.unwrap_err().is_miss());
+}
