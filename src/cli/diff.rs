@@ -120,7 +120,8 @@ impl Diff {
         report.approve(&store::load_approvals(&file)?);
         for Output { file, face } in &self.output {
             let text = report::changes(&report, *face, Colour::Plain);
-            store::write_report(&absolute(file), &text)?;
+            let hint = "choose a file that can be written: `--output FILE`";
+            store::write_report(&absolute(file), &text).map_err(|error| error.with_hint(hint))?;
         }
         tell::data(&report::changes(&report, self.format, Colour::Ansi));
         Ok(if report.fails() { Exit::Findings } else { Exit::Agrees })

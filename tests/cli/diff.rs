@@ -286,6 +286,17 @@ fn a_revision_where_there_is_no_repository_is_told_as_such() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_is_told_with_the_option_that_names_it() {
+    let stage = stage();
+
+    let (status, told, said) =
+        diff(&stage, &["old", "new", "--output", "old/deny_tokens.json/report.md"]);
+
+    assert_eq!((status, told.as_str()), (Some(2), ""));
+    assert!(said.contains("hint: choose a file that can be written: `--output FILE`"), "{said}");
+}
+
+#[test]
 fn what_cannot_be_compared_is_an_error_that_says_what_to_do() {
     let stage = stage();
     git(&stage, &["init", "-q"]);
