@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::hash::{combine, hash_of};
+use super::header::{Fields, fields};
 use crate::cassette::Request;
 
 /// What counts of the bodies in which the client made nothing up, by what they are byte for byte.
@@ -20,7 +21,7 @@ impl Bodies {
     /// Notes what counts of the bodies of requests.
     pub(super) fn of<'a>(counted: impl Iterator<Item = (&'a Request, u64)>) -> Self {
         let bodies = counted.filter(|(request, _)| !request.body.is_empty());
-        Self(bodies.map(|(request, counts)| (key(request), counts)).collect())
+        Self(bodies.map(|(request, counts)| (key_of(request), counts)).collect())
     }
 
     /// What counts of the body of a request, if it is one of them.
@@ -28,18 +29,25 @@ impl Bodies {
         if request.body.is_empty() || self.0.is_empty() {
             return None;
         }
-        self.0.get(&key(request)).copied()
+        self.0.get(&key_of(request)).copied()
     }
 }
 
+fn key_of(request: &Request) -> u64 {
+    key(fields(&request.headers), &request.body)
+}
+
 /// The body, and the fields that say how to read it.
-fn key(request: &Request) -> u64 {
-    let tells = |name: &str| TELLING.iter().any(|telling| telling.eq_ignore_ascii_case(name));
-    let fields = request.headers.iter().filter(|(name, _)| tells(name));
-    let header = fields.fold(0, |sum: u64, (name, value)| {
+pub(super) fn key<'h>(fields: impl Fields<'h>, body: &[u8]) -> u64 {
+    let header = fields.filter(|(name, _)| tells(name)).fold(0, |sum: u64, (name, value)| {
         sum.wrapping_add(combine(&[name.len() as u64, hash_of(value)]))
     });
-    combine(&[header, hash_of(&*request.body)])
+    combine(&[header, hash_of(body)])
+}
+
+/// Told apart by their lengths, as most fields are.
+fn tells(name: &str) -> bool {
+    TELLING.iter().any(|telling| telling.eq_ignore_ascii_case(name))
 }
 
 const TELLING: [&str; 2] = ["content-type", "content-encoding"];

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::hash::{HEADER, combine, hash_of, member};
 use super::value::{Value, Values, hash_of_text};
-use crate::cassette::{Headers, Request};
+use crate::cassette::Headers;
 use crate::correlate::{Form, Hole, Meaning, Scope, Shapes, identifiers_like, may_mark};
 use crate::rules::Treatment;
 
@@ -15,12 +15,22 @@ const COUNTED: [&str; 6] =
 /// Fields in which an SDK counts its own attempts, with the first one as 0.
 const ATTEMPTS: [&str; 3] = ["x-stainless-retry-count", "x-retry-count", "retry-attempt"];
 
+/// Header fields, their values as bytes.
+pub(super) trait Fields<'h>: Iterator<Item = (&'h str, &'h [u8])> {}
+
+impl<'h, I: Iterator<Item = (&'h str, &'h [u8])>> Fields<'h> for I {}
+
+/// The fields of a request of a cassette.
+pub(super) fn fields(headers: &Headers) -> impl Fields<'_> {
+    headers.iter().map(|(name, value)| (name, &**value))
+}
+
 impl Values<'_> {
     /// What counts of the header. Repeated fields and their order count only within one name.
-    pub(super) fn headers(&mut self, request: &Request) -> u64 {
+    pub(super) fn headers<'h>(&mut self, fields: impl Fields<'h>, has_body: bool) -> u64 {
         let mut sum = HEADER;
         let ruled = !self.rules.is_empty();
-        for (name, value) in request.headers.iter() {
+        for (name, value) in fields {
             let treatment = if ruled { self.rules.of_header(name) } else { None };
             let is_extra = || {
                 treatment.is_some()
@@ -35,7 +45,7 @@ impl Values<'_> {
             let counted = match counted {
                 Counted::Whole => Some(text),
                 Counted::Accepted => accepted(&text).map(Cow::Owned),
-                Counted::MediaType if request.body.is_empty() => None,
+                Counted::MediaType if !has_body => None,
                 Counted::MediaType => Some(media_type(&text)),
             };
             if let Some(text) = counted {
@@ -113,9 +123,9 @@ fn essence(text: &str) -> &str {
 }
 
 /// Which attempt at the same call a request is, counted from 0, if the client says so.
-pub(super) fn attempt(headers: &Headers) -> Option<u32> {
+pub(super) fn attempt<'h>(mut fields: impl Fields<'h>) -> Option<u32> {
     let counts = |name: &str| ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name));
-    let (_, value) = headers.iter().find(|(name, _)| counts(name))?;
+    let (_, value) = fields.find(|(name, _)| counts(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }
 

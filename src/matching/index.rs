@@ -1,8 +1,14 @@
 //! From a request to the interactions that look like it.
 
+use http::HeaderMap;
+
 use super::bodies::Bodies;
 use super::groups::{Candidates, Groups};
 use super::hash::{combine, hash_of};
+use super::header;
+use super::skeleton::Reduced;
+use super::value::Values;
+use super::verbatim::{Known, Verbatim};
 use super::{Skeleton, writes};
 use crate::cassette::{Cassette, Request};
 use crate::correlate::{Hole, Origins, Scope};
@@ -17,8 +23,18 @@ pub struct Index {
     /// The interactions of a skeleton in which the client used some value in some hole; for skeletons
     /// that several interactions have.
     by_value: Groups,
+    verbatim: Verbatim,
     bodies: Bodies,
     entries: Vec<Entry>,
+}
+
+/// What a request is that stands in the cassette byte for byte, and in which the client made nothing up.
+#[derive(Debug)]
+pub enum Recognized {
+    /// The only interaction that it may be.
+    Only(usize),
+    /// One of several, which the session's run decides.
+    OneOf(Skeleton),
 }
 
 /// What is known of the request of an interaction.
@@ -35,8 +51,16 @@ impl Index {
     /// Reads all requests of a cassette once.
     pub fn of(cassette: &Cassette, rules: Rules) -> Self {
         let mut origins = Origins::of(cassette);
-        let (skeletons, bodies) = skeletons(cassette, &mut origins, &rules);
-        let by_skeleton = Groups::of(hashes(&skeletons));
+        let reduced = reduced(cassette, &mut origins, &rules);
+        let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
+        let whole =
+            reduced.iter().map(|reduced| reduced.skeleton.holes.is_empty().then_some(reduced.body));
+        let bodies =
+            Bodies::of(requests().zip(whole).filter_map(|(request, body)| Some((request, body?))));
+        let by_skeleton = Groups::of(reduced.iter().map(|reduced| reduced.skeleton.hash).zip(0..));
+        let verbatim = Verbatim::of(requests().zip(&reduced), &by_skeleton);
+        let skeletons: Vec<Skeleton> =
+            reduced.into_iter().map(|reduced| reduced.skeleton).collect();
         let several = |skeleton: &Skeleton| {
             by_skeleton.get(skeleton.hash).is_some_and(|found| found.len() > 1)
         };
@@ -58,7 +82,7 @@ impl Index {
             write: writes.get(number).copied().flatten(),
         });
         let entries = entries.collect();
-        Self { origins, rules, by_skeleton, by_value, bodies, entries }
+        Self { origins, rules, by_skeleton, by_value, verbatim, bodies, entries }
     }
 
     /// Who issued which identifier in the cassette.
@@ -79,7 +103,29 @@ impl Index {
     /// Reduces a live request to what is compared.
     pub fn skeleton(&self, request: &Request) -> Skeleton {
         let body = self.bodies.get(request);
-        Skeleton::with_body(request, &self.origins, &self.rules, body).0
+        Reduced::of(request, &self.origins, &self.rules, body).skeleton
+    }
+
+    /// Recognizes a request as it came, by its method and target, header and body.
+    pub fn recognize(
+        &self,
+        line: (&str, &str),
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Option<Recognized> {
+        let fields = || headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let mut values = Values { origins: &self.origins, rules: &self.rules, holes: Vec::new() };
+        let header = values.headers(fields(), !body.is_empty());
+        if !values.holes.is_empty() {
+            return None;
+        }
+        let Known { skeleton: hash, only } = self.verbatim.get(line, fields(), header, body)?;
+        if let (Some(only), Repeats::Allowed) = (only, self.repeats()) {
+            return Some(Recognized::Only(only as usize));
+        }
+        let attempt = header::attempt(fields());
+        let (holes, marks) = (Vec::new(), Vec::new());
+        Some(Recognized::OneOf(Skeleton { hash, holes, marks, attempt }))
     }
 
     /// Whether the body of a request stands in the cassette byte for byte, and is none in which the
@@ -139,32 +185,29 @@ pub(super) fn is_telling(hole: &Hole) -> bool {
     hole.scope.is_lasting() || hole.scope == Scope::Moment
 }
 
-/// The skeletons of all requests, and the bodies without a hole. Where some have holes that are told by
-/// their place only, it is found out who issued such values, which takes a closer look at all answers.
-fn skeletons(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> (Vec<Skeleton>, Bodies) {
+/// All requests reduced. Where some have holes that are told by their place only, it is found out who
+/// issued such values, which takes a closer look at all answers.
+fn reduced(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> Vec<Reduced> {
     let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
-    let read = requests().map(|request| Skeleton::with_body(request, origins, rules, None));
-    let (mut skeletons, counted): (Vec<Skeleton>, Vec<u64>) = read.unzip();
-    let is_whole = |(at, _): &(usize, _)| skeletons[*at].holes.is_empty();
-    let whole = requests().zip(counted).enumerate().filter(is_whole);
-    let bodies = Bodies::of(whole.map(|(_, counted)| counted));
+    let mut all: Vec<Reduced> =
+        requests().map(|request| Reduced::of(request, origins, rules, None)).collect();
     let placed = |skeleton: &Skeleton| {
         let mut holes = skeleton.holes.iter().chain(&skeleton.marks);
         holes.any(|hole| hole.scope != Scope::Anywhere)
     };
-    if !skeletons.iter().any(placed) {
-        return (skeletons, bodies);
+    if !all.iter().any(|reduced| placed(&reduced.skeleton)) {
+        return all;
     }
-    let holes = skeletons.iter().flat_map(|skeleton| &skeleton.holes);
+    let holes = all.iter().flat_map(|reduced| &reduced.skeleton.holes);
     let words = holes.filter(|hole| !rules.is_empty() && hole.scope == Scope::Word);
     let said = words.map(|hole| hole.identifier.clone()).collect();
-    origins.look_closer(cassette, said, skeletons.iter().map(by_place));
-    for (skeleton, request) in skeletons.iter_mut().zip(requests()) {
-        if placed(skeleton) {
-            *skeleton = Skeleton::of(request, origins, rules);
+    origins.look_closer(cassette, said, all.iter().map(|reduced| by_place(&reduced.skeleton)));
+    for (reduced, request) in all.iter_mut().zip(requests()) {
+        if placed(&reduced.skeleton) {
+            *reduced = Reduced::of(request, origins, rules, None);
         }
     }
-    (skeletons, bodies)
+    all
 }
 
 /// The values in a request that its client made up as far as their places tell.
@@ -172,10 +215,6 @@ fn by_place(skeleton: &Skeleton) -> Vec<&str> {
     let holes = skeleton.holes.iter().chain(&skeleton.marks);
     let by_place = holes.filter(|hole| matches!(hole.scope, Scope::Word | Scope::Number(_)));
     by_place.map(|hole| hole.identifier.as_str()).collect()
-}
-
-fn hashes(skeletons: &[Skeleton]) -> impl Iterator<Item = (u64, usize)> + '_ {
-    skeletons.iter().enumerate().map(|(number, skeleton)| (skeleton.hash, number))
 }
 
 fn value_key(skeleton: &Skeleton, at: usize, value: &str) -> u64 {

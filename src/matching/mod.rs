@@ -22,10 +22,11 @@ mod playlist;
 mod route;
 mod skeleton;
 mod value;
+mod verbatim;
 mod why;
 mod writes;
 
-pub use index::Index;
+pub use index::{Index, Recognized};
 pub use mismatch::{Asking, Differing, Mismatch, Nearest};
 pub use playlist::Playlist;
 pub use skeleton::Skeleton;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::groups::Candidates;
 use super::index::is_telling;
-use super::{Index, Skeleton};
+use super::{Index, Recognized, Skeleton};
 use crate::correlate::Bindings;
 use crate::rules::Repeats;
 
@@ -60,6 +60,17 @@ impl Playlist {
             self.note(index, all, number, skeleton);
         }
         Some(number)
+    }
+
+    /// The same for a request that was recognized.
+    pub fn take_recognized(&mut self, index: &Index, recognized: &Recognized) -> Option<usize> {
+        match recognized {
+            Recognized::OneOf(skeleton) => self.take(index, skeleton),
+            Recognized::Only(number) => {
+                self.mark_played(*number);
+                Some(*number)
+            }
+        }
     }
 
     /// What was recorded and not asked for in this run.
@@ -163,7 +174,7 @@ impl Playlist {
     }
 
     fn play(&mut self, index: &Index, number: usize, skeleton: &Skeleton) {
-        self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
+        self.mark_played(number);
         if skeleton.holes.is_empty() && skeleton.marks.is_empty() {
             return;
         }
@@ -175,6 +186,10 @@ impl Playlist {
             let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
             live.into_iter().for_each(|live| self.bindings.bind(recorded, live));
         }
+    }
+
+    fn mark_played(&mut self, number: usize) {
+        self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
     }
 
     /// Notes how far the lists have come that an interaction is on.

@@ -1,7 +1,7 @@
 //! What a request is once the values that the client made up are taken out.
 
 use super::hash::{BODY, FORM, PART, PATH, QUERY, combine, hash_of, item, member};
-use super::header;
+use super::header::{self, fields};
 use super::value::{Value, Values};
 use crate::cassette::Request;
 use crate::correlate::{Hole, Meaning, Origins};
@@ -29,30 +29,36 @@ impl Skeleton {
     /// Reduces a request, given what the server issued in the cassette that it may match, and what
     /// rules say.
     pub fn of(request: &Request, origins: &Origins, rules: &Rules) -> Self {
-        Self::with_body(request, origins, rules, None).0
+        Reduced::of(request, origins, rules, None).skeleton
     }
+}
 
-    /// The same where what counts of the body may be known already. Gives that as well.
-    pub(super) fn with_body(
+/// A request that was reduced, and what counted of its parts.
+pub(super) struct Reduced {
+    pub(super) skeleton: Skeleton,
+    pub(super) header: u64,
+    pub(super) body: u64,
+}
+
+impl Reduced {
+    /// Reduces a request. What counts of its body may be known already.
+    pub(super) fn of(
         request: &Request,
         origins: &Origins,
         rules: &Rules,
         body: Option<u64>,
-    ) -> (Self, u64) {
+    ) -> Self {
         let mut values = Values { origins, rules, holes: Vec::new() };
         let body = body.unwrap_or_else(|| values.body(request));
-        let hash = combine(&[
-            hash_of(&request.method),
-            values.path(request.path_only()),
-            values.query(request.query().unwrap_or("")),
-            values.headers(request),
-            body,
-        ]);
+        let path = values.path(request.path_only());
+        let query = values.query(request.query().unwrap_or(""));
+        let header = values.headers(fields(&request.headers), !request.body.is_empty());
+        let hash = combine(&[hash_of(&request.method), path, query, header, body]);
         let mut holes = values.holes;
         holes.sort_by_key(|hole| hole.place);
-        let attempt = header::attempt(&request.headers);
+        let attempt = header::attempt(fields(&request.headers));
         let marks = header::marks(&request.headers, origins.shapes());
-        (Self { hash, holes, marks, attempt }, body)
+        Self { skeleton: Skeleton { hash, holes, marks, attempt }, header, body }
     }
 }
 
