@@ -39,15 +39,15 @@ fn key_of(request: &Request) -> u64 {
 
 /// The body, and the fields that say how to read it.
 pub(super) fn key<'h>(fields: impl Fields<'h>, body: &[u8]) -> u64 {
-    let header = fields.filter(|(name, _)| tells(name)).fold(0, |sum: u64, (name, value)| {
+    let tells = |(name, value): &(&str, &[u8])| {
+        // JSON is read as JSON whatever it is called.
+        *value != b"application/json"
+            && TELLING.iter().any(|telling| telling.eq_ignore_ascii_case(name))
+    };
+    let header = fields.filter(tells).fold(0, |sum: u64, (name, value)| {
         sum.wrapping_add(combine(&[name.len() as u64, hash_of(value)]))
     });
     combine(&[header, hash_of(body)])
-}
-
-/// Told apart by their lengths, as most fields are.
-fn tells(name: &str) -> bool {
-    TELLING.iter().any(|telling| telling.eq_ignore_ascii_case(name))
 }
 
 const TELLING: [&str; 2] = ["content-type", "content-encoding"];

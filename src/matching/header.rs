@@ -41,14 +41,7 @@ impl Values<'_> {
             let Some(counted) = counted.filter(|_| treatment != Some(Treatment::Ignore)) else {
                 continue;
             };
-            let text = String::from_utf8_lossy(value);
-            let counted = match counted {
-                Counted::Whole => Some(text),
-                Counted::Accepted => accepted(&text).map(Cow::Owned),
-                Counted::MediaType if !has_body => None,
-                Counted::MediaType => Some(media_type(&text)),
-            };
-            if let Some(text) = counted {
+            if let Some(text) = counted.text(value, has_body) {
                 let name = hash_of(&*lowercase(name));
                 let value = Value::at(member(HEADER, name)).treated(treatment);
                 let counts = match treatment {
@@ -89,6 +82,17 @@ impl Counted {
                 .iter()
                 .any(|counted| counted.len() == length && counted.eq_ignore_ascii_case(name))
                 .then_some(Self::Whole),
+        }
+    }
+
+    /// What counts of a value, if anything does.
+    fn text(self, value: &[u8], has_body: bool) -> Option<Cow<'_, str>> {
+        match self {
+            Self::MediaType if !has_body => None,
+            Self::MediaType if value == JSON.as_bytes() => Some(JSON.into()),
+            Self::MediaType => Some(media_type(&String::from_utf8_lossy(value))),
+            Self::Accepted => accepted(&String::from_utf8_lossy(value)).map(Cow::Owned),
+            Self::Whole => Some(String::from_utf8_lossy(value)),
         }
     }
 }

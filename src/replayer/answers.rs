@@ -1,12 +1,11 @@
 //! Recorded answers, made ready to be sent.
 
-use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::body::{Ending, Played};
-use super::head::{Head, Shelf};
+use super::laid::{Laid, Shelf};
 use super::pace::Clock;
 use crate::cassette::{self, Body, Chunk, End, Headers, Interaction, Outcome};
 use crate::correlate::{Echo, Origins, Renamed, Scope};
@@ -24,22 +23,27 @@ pub(super) enum Ready {
 
 /// # Rationale
 ///
-/// It is small, and what most answers do not have stands elsewhere: in a large cassette each line of
-/// memory that is looked at is one that no cache holds.
+/// It fills one line of memory, and what most answers do not have stands elsewhere: in a large cassette
+/// each line that is looked at is one that no cache holds.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Prepared {
-    head: Head,
-    body: Body,
-    ms: u64,
+    laid: Laid,
+    special: Option<Box<Special>>,
+    ms: u32,
     status: StatusCode,
     /// Whether the body goes out in one piece behind its length.
     in_one: bool,
-    special: Option<Box<Special>>,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Ready>() == 64, "one line of memory");
 
 /// What an answer has that is not the same each time, or that few have.
 #[derive(Debug)]
 struct Special {
+    /// A body that is large or comes in pieces.
+    body: Option<Body>,
     reason: Option<ReasonPhrase>,
     trailers: Option<HeaderMap>,
     ending: Ending,
@@ -92,7 +96,7 @@ impl Ready {
         match self {
             Self::Nothing(end) => no_answer(*end, &unanswered(*end, wanted.upstream)),
             Self::Answer(prepared) => {
-                if let Some(due) = wanted.clock.due(prepared.ms) {
+                if let Some(due) = wanted.clock.due(prepared.ms.into()) {
                     tokio::time::sleep_until(due).await;
                 }
                 prepared.answer(&wanted)
@@ -115,32 +119,40 @@ impl Prepared {
         let special = Special::of(response, &headers, upstream, origins);
         let is_special = special.is_any(&headers);
         let is_announced = announced(&headers).is_some();
-        let head = match &mut response.body {
-            Body::Stream(_) => shelf.put(headers, Bytes::new()).0,
-            Body::Whole(bytes) => {
-                let (head, laid) = shelf.put(headers, std::mem::take(bytes));
-                *bytes = laid;
-                head
+        let laid = match &mut response.body {
+            Body::Whole(bytes) if Shelf::takes(bytes) => {
+                let laid = shelf.put(headers, bytes);
+                *bytes = laid.body();
+                laid
             }
+            _ => shelf.put(headers, b""),
         };
         Self {
-            head,
-            ms: response.ms,
+            laid,
+            ms: u32::try_from(response.ms).unwrap_or(u32::MAX),
             status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
             in_one: is_announced && special.ending == Ending::Whole && special.trailers.is_none(),
             special: is_special.then(|| Box::new(special)),
-            body: response.body.clone(),
         }
     }
 
     fn answer(&self, wanted: &Wanted<'_>) -> Answer {
-        let mut headers = self.head.map();
-        let body = self.special.as_ref().and_then(|it| it.apply(&self.body, &mut headers, wanted));
-        let body = body.as_ref().unwrap_or(&self.body);
+        let mut headers = self.laid.headers();
+        let special = self.special.as_deref();
+        let small;
+        let recorded = match special.and_then(|special| special.body.as_ref()) {
+            Some(body) => body,
+            None => {
+                small = Body::Whole(self.laid.body());
+                &small
+            }
+        };
+        let changed = special.and_then(|special| special.apply(recorded, &mut headers, wanted));
+        let body = changed.as_ref().unwrap_or(recorded);
         let mut answer = Response::new(self.framed(&headers, body, wanted));
         *answer.status_mut() = self.status;
         *answer.headers_mut() = headers;
-        if let Some(reason) = self.special.as_ref().and_then(|special| special.reason.clone()) {
+        if let Some(reason) = special.and_then(|special| special.reason.clone()) {
             answer.extensions_mut().insert(reason);
         }
         answer
@@ -180,7 +192,9 @@ impl Special {
             && (ADDRESSES.iter().any(|name| headers.contains_key(name))
                 || (may_hold_origins(headers) && may_hold(&response.body.bytes(), upstream)));
         let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
+        let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
+            body: (!is_laid).then(|| response.body.clone()),
             reason: reason.and_then(|reason| reason.as_bytes().to_vec().try_into().ok()),
             trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
             ending: Ending::of(response.end),
@@ -193,7 +207,8 @@ impl Special {
     /// Whether the answer has anything of this, or depends on who asks.
     fn is_any(&self, headers: &HeaderMap) -> bool {
         let asked = [CONTENT_ENCODING, SET_COOKIE];
-        self.reason.is_some()
+        self.body.is_some()
+            || self.reason.is_some()
             || self.trailers.is_some()
             || self.ending == Ending::Cut
             || self.addressed

@@ -2,7 +2,7 @@
 
 mod answers;
 mod body;
-mod head;
+mod laid;
 mod miss;
 mod pace;
 mod progress;

@@ -11,7 +11,7 @@ use http::request::Parts;
 
 use super::Pace;
 use super::answers::{Ready, Wanted};
-use super::head::Shelf;
+use super::laid::Shelf;
 use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;

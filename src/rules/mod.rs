@@ -89,7 +89,11 @@ pub enum Repeats {
 impl Rules {
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        let Self { repeats, headers, ignore, unordered, ids, not_ids, patterns } = self;
+        repeats.is_none()
+            && headers.is_empty()
+            && patterns.is_empty()
+            && [ignore, unordered, ids, not_ids].iter().all(|places| places.is_empty())
     }
 
     /// How often an answer may be given: [`Repeats::Allowed`] if nothing is said.

@@ -53,9 +53,12 @@ impl<'a> Address<'a> {
 /// Splits at `/-/`, or at a `/-` that ends the path.
 fn split(target: &str, path_end: usize) -> Option<(&str, &str)> {
     let path = &target[..path_end];
-    let at = memchr::memmem::find(path.as_bytes(), b"/-/")
-        .or_else(|| path.ends_with("/-").then(|| path.len() - 2))?;
-    Some((path[..at].trim_start_matches('/'), &target[at + 2..]))
+    let is_separator = |at: &usize| {
+        let (before, behind) = path.split_at(*at);
+        before.ends_with('/') && (behind == "-" || behind.starts_with("-/"))
+    };
+    let at = memchr::memchr_iter(b'-', path.as_bytes()).find(is_separator)?;
+    Some((path[..at - 1].trim_start_matches('/'), &target[at + 1..]))
 }
 
 #[cfg(test)]
