@@ -1,47 +1,34 @@
 //! Recorded answers, made ready to be sent.
 
+use std::collections::HashMap;
+
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::body::{Ending, Played};
-use super::laid::{Laid, Shelf};
 use super::pace::Clock;
-use crate::cassette::{self, Body, Chunk, End, Headers, Interaction, Outcome};
+use super::shelf::{Filling, Label, Laid, Shelf};
+use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome};
 use crate::correlate::{Echo, Origins, Renamed, Scope};
 use crate::server::{
     ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins,
     no_answer,
 };
 
-/// A recorded answer, made ready to be sent any number of times.
+/// Recorded answers, made ready to be sent any number of times.
 #[derive(Debug)]
-pub(super) enum Ready {
-    Answer(Prepared),
-    Nothing(End),
+pub(super) struct Answers {
+    shelf: Shelf,
+    /// What few answers have, by their numbers.
+    special: HashMap<usize, Special>,
 }
-
-/// # Rationale
-///
-/// It fills one line of memory, and what most answers do not have stands elsewhere: in a large cassette
-/// each line that is looked at is one that no cache holds.
-#[derive(Debug)]
-#[repr(align(64))]
-pub(super) struct Prepared {
-    laid: Laid,
-    special: Option<Box<Special>>,
-    ms: u32,
-    status: StatusCode,
-    /// Whether the body goes out in one piece behind its length.
-    in_one: bool,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Ready>() == 64, "one line of memory");
 
 /// What an answer has that is not the same each time, or that few have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Special {
+    /// How it ended, if there was no answer.
+    nothing: Option<End>,
     /// A body that is large or comes in pieces.
     body: Option<Body>,
     reason: Option<ReasonPhrase>,
@@ -65,94 +52,104 @@ pub(super) struct Wanted<'a> {
     pub(super) renamed: &'a Renamed,
 }
 
-impl Ready {
-    /// Makes an answer ready. What is small is laid out on the shelf, that of the interaction as well.
-    pub(super) fn of(
-        interaction: &mut Interaction,
-        upstream: &str,
-        origins: &Origins,
-        shelf: &mut Shelf,
-    ) -> Self {
-        match &mut interaction.outcome {
-            Outcome::Nothing(end) => Self::Nothing(*end),
-            Outcome::Response(response) => {
-                Self::Answer(Prepared::of(response, upstream, origins, shelf))
-            }
-        }
-    }
-
-    /// The client-minted identifiers that come back in it.
-    pub(super) fn echoed(&self) -> impl Iterator<Item = (Scope, &str)> {
-        let special = match self {
-            Self::Nothing(_) => None,
-            Self::Answer(prepared) => prepared.special.as_deref(),
-        };
-        special
-            .into_iter()
-            .flat_map(|special| special.echoes.iter().chain(&special.echoed).map(Echo::value))
-    }
-
-    pub(super) async fn send(&self, wanted: Wanted<'_>) -> Answer {
-        match self {
-            Self::Nothing(end) => no_answer(*end, &unanswered(*end, wanted.upstream)),
-            Self::Answer(prepared) => {
-                if let Some(due) = wanted.clock.due(prepared.ms.into()) {
-                    tokio::time::sleep_until(due).await;
+impl Answers {
+    /// Makes the answers of a cassette ready. Small bodies move to where they are sent from.
+    pub(super) fn of(cassette: &mut Cassette, origins: &Origins) -> Self {
+        let upstream = &cassette.recorded.upstream;
+        let mut filling = Filling::default();
+        let mut all_special = HashMap::new();
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let special = match &interaction.outcome {
+                Outcome::Nothing(end) => {
+                    let label = Label { special: true, ..Label::default() };
+                    filling.put(label, &HeaderMap::new(), b"");
+                    Some(Special { nothing: Some(*end), ..Special::default() })
                 }
-                prepared.answer(&wanted)
+                Outcome::Response(response) => put(&mut filling, response, upstream, origins),
+            };
+            all_special.extend(special.map(|special| (number, special)));
+        }
+        let shelf = filling.finish();
+        for (number, interaction) in cassette.interactions.iter_mut().enumerate() {
+            if let Outcome::Response(cassette::Response { body: Body::Whole(body), .. }) =
+                &mut interaction.outcome
+                && Shelf::takes(body)
+            {
+                *body = shelf.get(number).body();
             }
         }
+        Self { shelf, special: all_special }
+    }
+
+    /// The client-minted identifiers that come back in an answer.
+    pub(super) fn echoed(&self, number: usize) -> impl Iterator<Item = (Scope, &str)> {
+        let special = self.special.get(&number).into_iter();
+        special.flat_map(|special| special.echoes.iter().chain(&special.echoed).map(Echo::value))
+    }
+
+    /// The answer of an interaction, when it is due.
+    pub(super) async fn send(&self, number: usize, wanted: Wanted<'_>) -> Answer {
+        let laid = self.shelf.get(number);
+        let special = if laid.label.special { self.special.get(&number) } else { None };
+        if let Some(end) = special.and_then(|special| special.nothing) {
+            return no_answer(end, &unanswered(end, wanted.upstream));
+        }
+        if let Some(due) = wanted.clock.due(laid.label.ms.into()) {
+            tokio::time::sleep_until(due).await;
+        }
+        Ready { laid, special }.answer(&wanted)
     }
 }
 
-impl Prepared {
-    fn of(
-        response: &mut cassette::Response,
-        upstream: &str,
-        origins: &Origins,
-        shelf: &mut Shelf,
-    ) -> Self {
-        let mut headers = header_map(&response.headers);
-        if !response.body.is_empty() {
-            correct_length(&mut headers, &response.body, Ending::of(response.end));
-        }
-        let special = Special::of(response, &headers, upstream, origins);
-        let is_special = special.is_any(&headers);
-        let is_announced = announced(&headers).is_some();
-        let laid = match &mut response.body {
-            Body::Whole(bytes) if Shelf::takes(bytes) => {
-                let laid = shelf.put(headers, bytes);
-                *bytes = laid.body();
-                laid
-            }
-            _ => shelf.put(headers, b""),
-        };
-        Self {
-            laid,
-            ms: u32::try_from(response.ms).unwrap_or(u32::MAX),
-            status: StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY),
-            in_one: is_announced && special.ending == Ending::Whole && special.trailers.is_none(),
-            special: is_special.then(|| Box::new(special)),
-        }
+/// Puts an answer on the shelf. What does not stand there is given back.
+fn put(
+    filling: &mut Filling,
+    response: &cassette::Response,
+    upstream: &str,
+    origins: &Origins,
+) -> Option<Special> {
+    let mut headers = header_map(&response.headers);
+    if !response.body.is_empty() {
+        correct_length(&mut headers, &response.body, Ending::of(response.end));
     }
+    let special = Special::of(response, &headers, upstream, origins);
+    let is_special = special.is_any(&headers);
+    let is_whole = special.ending == Ending::Whole && special.trailers.is_none();
+    let label = Label {
+        ms: u32::try_from(response.ms).unwrap_or(u32::MAX),
+        status: response.status,
+        in_one: is_whole && announced(&headers).is_some(),
+        special: is_special,
+    };
+    let body = special.body.is_none().then(|| response.body.bytes());
+    filling.put(label, &headers, &body.unwrap_or_default());
+    is_special.then_some(special)
+}
 
+/// An answer that is due.
+struct Ready<'a> {
+    laid: Laid<'a>,
+    special: Option<&'a Special>,
+}
+
+impl Ready<'_> {
     fn answer(&self, wanted: &Wanted<'_>) -> Answer {
         let mut headers = self.laid.headers();
-        let special = self.special.as_deref();
         let small;
-        let recorded = match special.and_then(|special| special.body.as_ref()) {
+        let recorded = match self.special.and_then(|special| special.body.as_ref()) {
             Some(body) => body,
             None => {
                 small = Body::Whole(self.laid.body());
                 &small
             }
         };
-        let changed = special.and_then(|special| special.apply(recorded, &mut headers, wanted));
-        let body = changed.as_ref().unwrap_or(recorded);
-        let mut answer = Response::new(self.framed(&headers, body, wanted));
-        *answer.status_mut() = self.status;
+        let changed = self.special.and_then(|it| it.apply(recorded, &mut headers, wanted));
+        let mut answer =
+            Response::new(self.framed(&headers, changed.as_ref().unwrap_or(recorded), wanted));
+        *answer.status_mut() =
+            StatusCode::from_u16(self.laid.label.status).unwrap_or(StatusCode::BAD_GATEWAY);
         *answer.headers_mut() = headers;
-        if let Some(reason) = special.and_then(|special| special.reason.clone()) {
+        if let Some(reason) = self.special.and_then(|special| special.reason.clone()) {
             answer.extensions_mut().insert(reason);
         }
         answer
@@ -161,16 +158,15 @@ impl Prepared {
     /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.
     fn framed(&self, headers: &HeaderMap, body: &Body, wanted: &Wanted<'_>) -> AnswerBody {
         let timed = match body {
-            Body::Whole(bytes) if self.in_one => return full(bytes.clone()),
+            Body::Whole(bytes) if self.laid.label.in_one => return full(bytes.clone()),
             Body::Whole(bytes) => vec![(None, bytes.clone())],
             Body::Stream(chunks) => {
                 let timed = |chunk: &Chunk| (wanted.clock.due(chunk.ms), chunk.bytes.clone());
                 chunks.iter().map(timed).collect()
             }
         };
-        let special = self.special.as_deref();
-        let ending = special.map_or(Ending::Whole, |special| special.ending);
-        let trailers = special.and_then(|special| special.trailers.clone());
+        let ending = self.special.map_or(Ending::Whole, |special| special.ending);
+        let trailers = self.special.and_then(|special| special.trailers.clone());
         let played = Played::new(timed, ending).with_trailers(trailers);
         let played = match announced(headers) {
             Some(length) => played.with_length(length),
@@ -194,6 +190,7 @@ impl Special {
         let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
+            nothing: None,
             body: (!is_laid).then(|| response.body.clone()),
             reason: reason.and_then(|reason| reason.as_bytes().to_vec().try_into().ok()),
             trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),

@@ -24,8 +24,9 @@ pub(super) struct Played {
 }
 
 /// How a body ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Ending {
+    #[default]
     Whole,
     Cut,
 }

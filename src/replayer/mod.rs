@@ -2,11 +2,11 @@
 
 mod answers;
 mod body;
-mod laid;
 mod miss;
 mod pace;
 mod progress;
 mod replay;
+mod shelf;
 
 pub use miss::miss_answer;
 #[cfg(feature = "wiremock")]

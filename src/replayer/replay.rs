@@ -10,8 +10,7 @@ use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use http::request::Parts;
 
 use super::Pace;
-use super::answers::{Ready, Wanted};
-use super::laid::Shelf;
+use super::answers::{Answers, Wanted};
 use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
@@ -31,7 +30,7 @@ use crate::store;
 pub struct Recorded {
     cassette: Cassette,
     index: Index,
-    answers: Vec<Ready>,
+    answers: Answers,
     redactor: Redactor,
 }
 
@@ -56,12 +55,7 @@ impl Recorded {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         let index = Index::of(&cassette, rules);
-        let upstream = &cassette.recorded.upstream;
-        let mut shelf = Shelf::default();
-        let interactions = cassette.interactions.iter_mut();
-        let answers = interactions
-            .map(|interaction| Ready::of(interaction, upstream, index.origins(), &mut shelf))
-            .collect();
+        let answers = Answers::of(&mut cassette, index.origins());
         Ok(Self { cassette, index, answers, redactor })
     }
 
@@ -169,7 +163,7 @@ impl Replayer {
             accept_encoding: head.headers.get(ACCEPT_ENCODING),
             renamed: &renamed,
         };
-        self.recorded.answers[number].send(wanted).await
+        self.recorded.answers.send(number, wanted).await
     }
 
     /// The interaction that answers a request now; it counts as played.
@@ -236,7 +230,7 @@ impl Replayer {
         let bindings = playlist.bindings();
         let renamed = match bindings.is_empty() {
             true => Renamed::default(),
-            false => Renamed::of(answers[number].echoed(), bindings),
+            false => Renamed::of(answers.echoed(number), bindings),
         };
         Chosen { number, renamed }
     }

@@ -1,0 +1,223 @@
+//! Heads and small bodies of recorded answers, close to each other.
+
+use std::collections::HashMap;
+
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, SERVER, VARY};
+use http::{HeaderMap, HeaderName};
+
+/// Recorded answers, by the number of their interaction.
+///
+/// # Rationale
+///
+/// In a large cassette whatever belongs to one answer alone is in no cache when it is asked for, and each
+/// such place in memory takes longer to fetch than all of a small answer takes to be made. So what is
+/// sent stands in one piece, and what many answers have alike is shared by them.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    blocks: Vec<Bytes>,
+    places: Vec<Place>,
+    fields: Vec<HeaderMap>,
+}
+
+/// A shelf that is being filled.
+#[derive(Debug, Default)]
+pub(super) struct Filling {
+    full: Vec<Bytes>,
+    block: BytesMut,
+    places: Vec<Place>,
+    fields: Vec<HeaderMap>,
+    /// Where in `fields` those stand that have these names, and these values where they are alike.
+    known: HashMap<Vec<(HeaderName, Option<HeaderValue>)>, u32>,
+}
+
+/// Where an answer stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    block: u32,
+    offset: u32,
+}
+
+/// What is known of an answer beside its head and body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Label {
+    /// Milliseconds from the request to the head.
+    pub(super) ms: u32,
+    pub(super) status: u16,
+    /// Whether the body goes out in one piece behind its length.
+    pub(super) in_one: bool,
+    /// Whether there is more to it than stands here.
+    pub(super) special: bool,
+}
+
+/// An answer on the shelf.
+#[derive(Debug)]
+pub(super) struct Laid<'a> {
+    pub(super) label: Label,
+    /// The fields; empty are those whose values stand in `values`.
+    fields: &'a HeaderMap,
+    block: &'a Bytes,
+    /// Values in the order of the map, each ended by a line feed, which no value holds.
+    values: usize,
+    body: usize,
+    end: usize,
+}
+
+/// How much stands in one piece of memory.
+const BLOCK: usize = 1024 * 1024;
+
+/// A larger body stays where it is: to copy it would take longer than to go there.
+const SMALL: usize = 4096;
+
+/// Fields that most answers of a server have with the same values.
+const ALIKE: [HeaderName; 5] = [CACHE_CONTROL, CONNECTION, CONTENT_TYPE, SERVER, VARY];
+
+impl Shelf {
+    /// Whether a body is small enough to be put behind its head.
+    pub(super) fn takes(body: &Bytes) -> bool {
+        body.len() <= SMALL
+    }
+
+    /// The answer of an interaction.
+    pub(super) fn get(&self, number: usize) -> Laid<'_> {
+        let Place { block, offset } = self.places[number];
+        let block = &self.blocks[block as usize];
+        let mut rest = &block[offset as usize..];
+        let fields = &self.fields[rest.get_u32_le() as usize];
+        let lengths = [rest.get_u32_le() as usize, rest.get_u32_le() as usize];
+        let label = Label {
+            ms: rest.get_u32_le(),
+            status: rest.get_u16_le(),
+            in_one: rest.get_u8() != 0,
+            special: rest.get_u8() != 0,
+        };
+        let values = block.len() - rest.len();
+        let body = values + lengths[0];
+        Laid { label, fields, block, values, body, end: body + lengths[1] }
+    }
+}
+
+impl Laid<'_> {
+    /// The header fields and their values.
+    pub(super) fn headers(&self) -> HeaderMap {
+        let mut map = HeaderMap::clone(self.fields);
+        let mut at = self.values;
+        for value in map.values_mut().filter(|value| value.is_empty()) {
+            let end = at + memchr::memchr(b'\n', &self.block[at..]).unwrap_or_default();
+            let text = self.block.slice(at..end);
+            *value = HeaderValue::from_maybe_shared(text).expect("it was the value of a field");
+            at = end + 1;
+        }
+        map
+    }
+
+    /// The body that was put behind the head.
+    pub(super) fn body(&self) -> Bytes {
+        self.block.slice(self.body..self.end)
+    }
+}
+
+impl Filling {
+    /// Puts the answer of the next interaction on the shelf.
+    pub(super) fn put(&mut self, label: Label, headers: &HeaderMap, body: &[u8]) {
+        let number = self.fields(headers);
+        let shared = self.fields[number as usize].values();
+        let own = headers.values().zip(shared).filter(|(_, shared)| shared.is_empty());
+        let own: Vec<&HeaderValue> = own.map(|(value, _)| value).collect();
+        let values: usize = own.iter().map(|value| value.len() + 1).sum();
+        self.make_room(LABEL + values + body.len());
+        self.places.push(Place { block: short(self.full.len()), offset: short(self.block.len()) });
+        self.block.put_u32_le(number);
+        self.block.put_u32_le(short(values));
+        self.block.put_u32_le(short(body.len()));
+        self.block.put_u32_le(label.ms);
+        self.block.put_u16_le(label.status);
+        self.block.put_u8(label.in_one.into());
+        self.block.put_u8(label.special.into());
+        for value in own {
+            self.block.extend_from_slice(value.as_bytes());
+            self.block.put_u8(b'\n');
+        }
+        self.block.extend_from_slice(body);
+    }
+
+    /// The shelf with all that was put on it.
+    pub(super) fn finish(mut self) -> Shelf {
+        self.full.push(self.block.freeze());
+        Shelf { blocks: self.full, places: self.places, fields: self.fields }
+    }
+
+    fn make_room(&mut self, needed: usize) {
+        if self.block.capacity() - self.block.len() < needed {
+            let next = BytesMut::with_capacity(needed.max(BLOCK));
+            self.full.push(std::mem::replace(&mut self.block, next).freeze());
+        }
+    }
+
+    /// The number of the fields that answers with such a head share.
+    fn fields(&mut self, headers: &HeaderMap) -> u32 {
+        let alike = |name: &HeaderName| ALIKE.contains(name);
+        let key = headers
+            .iter()
+            .map(|(name, value)| (name.clone(), alike(name).then(|| value.clone())))
+            .collect();
+        *self.known.entry(key).or_insert_with(|| {
+            let mut shared = headers.clone();
+            let own = shared.iter_mut().filter(|(name, _)| !alike(name));
+            own.for_each(|(_, value)| *value = HeaderValue::from_static(""));
+            self.fields.push(shared);
+            short(self.fields.len() - 1)
+        })
+    }
+}
+
+/// What stands before the values.
+const LABEL: usize = 20;
+
+/// # Panics
+///
+/// If there are more answers, or more in one of them, than fit into a memory that anybody has.
+fn short(number: usize) -> u32 {
+    u32::try_from(number).expect("no cassette is that large")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_laid_out_comes_back_as_it_was() {
+        let fields: &[&[(&str, &[u8])]] = &[
+            &[("content-type", b"application/json"), ("x-empty", b""), ("x-odd", b"\xff\t;")],
+            &[("set-cookie", b"a=1"), ("content-type", b"text/plain"), ("set-cookie", b"b=2")],
+            &[("content-type", b"text/plain"), ("x-empty", b"no"), ("x-odd", b"1")],
+            &[("content-type", b""), ("x-empty", b"\xff"), ("x-odd", b"")],
+            &[],
+        ];
+        let mut filling = Filling::default();
+        let mut expected = Vec::new();
+        for fields in fields.iter().cycle().take(9) {
+            let mut headers = HeaderMap::new();
+            for (name, value) in *fields {
+                let value = HeaderValue::from_bytes(value).expect("it is a value");
+                headers.append(HeaderName::from_static(name), value);
+            }
+            for length in [0, 10, SMALL, BLOCK / 2, BLOCK + 1] {
+                let (status, in_one) = (length as u16, length > 10);
+                let label = Label { ms: length as u32, status, in_one, special: !in_one };
+                let body = Bytes::from(vec![b'x'; length]);
+                filling.put(label, &headers, &body);
+                expected.push((label, headers.clone(), body));
+            }
+        }
+
+        let shelf = filling.finish();
+
+        for (number, (label, headers, body)) in expected.iter().enumerate() {
+            let laid = shelf.get(number);
+            assert_eq!((laid.label, laid.headers()), (*label, headers.clone()));
+            assert!(laid.body() == body, "a body of {}", body.len());
+            assert!(laid.headers().iter().eq(headers.iter()), "they are in order");
+        }
+    }
+}
