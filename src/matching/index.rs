@@ -54,11 +54,12 @@ impl Index {
         let reduced = reduced(cassette, &mut origins, &rules);
         let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
         let whole =
-            reduced.iter().map(|reduced| reduced.skeleton.holes.is_empty().then_some(reduced.body));
-        let bodies =
-            Bodies::of(requests().zip(whole).filter_map(|(request, body)| Some((request, body?))));
+            requests().zip(&reduced).filter(|(_, reduced)| reduced.skeleton.holes.is_empty());
+        let bodies = Bodies::of(whole.map(|(request, reduced)| (request, reduced.body)));
         let by_skeleton = Groups::of(reduced.iter().map(|reduced| reduced.skeleton.hash).zip(0..));
-        let verbatim = Verbatim::of(requests().zip(&reduced), &by_skeleton);
+        let repeated = rules.repetition() == Repeats::Allowed;
+        let only = |skeleton| by_skeleton.get(skeleton).filter(|_| repeated)?.only();
+        let verbatim = Verbatim::of(requests().zip(&reduced), only);
         let skeletons: Vec<Skeleton> =
             reduced.into_iter().map(|reduced| reduced.skeleton).collect();
         let several = |skeleton: &Skeleton| {
@@ -119,10 +120,10 @@ impl Index {
         if !values.holes.is_empty() {
             return None;
         }
-        let Known { skeleton: hash, only } = self.verbatim.get(line, fields(), header, body)?;
-        if let (Some(only), Repeats::Allowed) = (only, self.repeats()) {
-            return Some(Recognized::Only(only as usize));
-        }
+        let hash = match self.verbatim.get(line, fields(), header, body)? {
+            Known::Only(number) => return Some(Recognized::Only(number)),
+            Known::OneOf(skeleton) => skeleton,
+        };
         let attempt = header::attempt(fields());
         let (holes, marks) = (Vec::new(), Vec::new());
         Some(Recognized::OneOf(Skeleton { hash, holes, marks, attempt }))

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes};
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, SERVER, VARY};
 use http::{HeaderMap, HeaderName};
+
+use super::block::Block;
 
 /// Recorded answers, by the number of their interaction.
 ///
@@ -24,7 +26,7 @@ pub(super) struct Shelf {
 #[derive(Debug, Default)]
 pub(super) struct Filling {
     full: Vec<Bytes>,
-    block: BytesMut,
+    block: Block,
     places: Vec<Place>,
     fields: Vec<HeaderMap>,
     /// Where in `fields` those stand that have these names, and these values where they are alike.
@@ -62,9 +64,6 @@ pub(super) struct Laid<'a> {
     body: usize,
     end: usize,
 }
-
-/// How much stands in one piece of memory.
-const BLOCK: usize = 1024 * 1024;
 
 /// A larger body stays where it is: to copy it would take longer than to go there.
 const SMALL: usize = 4096;
@@ -125,32 +124,37 @@ impl Filling {
         let own = headers.values().zip(shared).filter(|(_, shared)| shared.is_empty());
         let own: Vec<&HeaderValue> = own.map(|(value, _)| value).collect();
         let values: usize = own.iter().map(|value| value.len() + 1).sum();
-        self.make_room(LABEL + values + body.len());
-        self.places.push(Place { block: short(self.full.len()), offset: short(self.block.len()) });
-        self.block.put_u32_le(number);
-        self.block.put_u32_le(short(values));
-        self.block.put_u32_le(short(body.len()));
-        self.block.put_u32_le(label.ms);
-        self.block.put_u16_le(label.status);
-        self.block.put_u8(label.in_one.into());
-        self.block.put_u8(label.special.into());
+        let needed = LABEL + values + body.len();
+        self.make_room(needed);
+        let offset = short(self.block.as_ref().len());
+        self.places.push(Place { block: short(self.full.len()), offset });
+        let mut free = self.block.take(needed);
+        free.put_u32_le(number);
+        free.put_u32_le(short(values));
+        free.put_u32_le(short(body.len()));
+        free.put_u32_le(label.ms);
+        free.put_u16_le(label.status);
+        free.put_u8(label.in_one.into());
+        free.put_u8(label.special.into());
         for value in own {
-            self.block.extend_from_slice(value.as_bytes());
-            self.block.put_u8(b'\n');
+            free.put_slice(value.as_bytes());
+            free.put_u8(b'\n');
         }
-        self.block.extend_from_slice(body);
+        free.put_slice(body);
     }
 
     /// The shelf with all that was put on it.
     pub(super) fn finish(mut self) -> Shelf {
-        self.full.push(self.block.freeze());
+        self.full.push(Bytes::from_owner(self.block));
         Shelf { blocks: self.full, places: self.places, fields: self.fields }
     }
 
     fn make_room(&mut self, needed: usize) {
-        if self.block.capacity() - self.block.len() < needed {
-            let next = BytesMut::with_capacity(needed.max(BLOCK));
-            self.full.push(std::mem::replace(&mut self.block, next).freeze());
+        if self.block.room() < needed {
+            let next =
+                if self.full.is_empty() { Block::small(needed) } else { Block::large(needed) };
+            let full = std::mem::replace(&mut self.block, next);
+            self.full.push(Bytes::from_owner(full));
         }
     }
 
@@ -202,7 +206,7 @@ mod tests {
                 let value = HeaderValue::from_bytes(value).expect("it is a value");
                 headers.append(HeaderName::from_static(name), value);
             }
-            for length in [0, 10, SMALL, BLOCK / 2, BLOCK + 1] {
+            for length in [0, 10, SMALL, 1024 * 1024 + 1, 20 * 1024 * 1024] {
                 let (status, in_one) = (length as u16, length > 10);
                 let label = Label { ms: length as u32, status, in_one, special: !in_one };
                 let body = Bytes::from(vec![b'x'; length]);
