@@ -21,7 +21,7 @@ pub struct Address<'a> {
 impl<'a> Address<'a> {
     /// Takes a request target apart.
     pub fn parse(target: &'a str) -> Self {
-        let path_end = target.find('?').unwrap_or(target.len());
+        let path_end = memchr::memchr(b'?', target.as_bytes()).unwrap_or(target.len());
         let Some((session, rest)) = split(target, path_end) else {
             return Self { session: "", target: Cow::Borrowed(target) };
         };

@@ -311,8 +311,8 @@ impl Slot {
 }
 
 impl Handler for Gateway {
-    async fn handle(&self, request: Request<Incoming>) -> Answer {
-        self.serve(request).await
+    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
+        self.serve(request)
     }
 }
 
