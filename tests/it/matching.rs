@@ -377,6 +377,21 @@ fn an_identifier_in_padded_base64_is_one_word() {
 }
 
 #[test]
+fn text_in_base64_is_compared_as_what_it_says() {
+    // "hello world, this is it", "hello there, this is it", "Task:" with a UUID each
+    let publish = |data: &str| post(&format!(r#"{{"messages":[{{"data":"{data}"}}]}}"#));
+    let hello = "aGVsbG8gd29ybGQsIHRoaXMgaXMgaXQ=";
+
+    check(&publish(hello), &publish("aGVsbG8gdGhlcmUsIHRoaXMgaXMgaXQ="), false);
+    check(&publish(hello), &publish(hello), true);
+    check(
+        &publish("VGFzazo2ZjFjMGEyZi0zN2EyLTRmZDktOTJmMS1mZDViMWVlNWE1ZjA="),
+        &publish("VGFzazo3YjFlNWE5MC1hYWFhLTRiYmItOGNjYy0wMTIzNDU2Nzg5YWI="),
+        true,
+    );
+}
+
+#[test]
 fn the_date_of_an_answer_is_no_time_that_must_come_back() {
     let said = |time: &str| post(&format!(r#"{{"text": "it is Sat, 21 Nov 2026 {time} GMT"}}"#));
     let mut begun = turn(request("GET /v1/begin", &[], ""), "{}");
