@@ -471,6 +471,47 @@ async fn what_is_free_is_not_told_beside_what_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_free_in_a_query_a_form_or_a_part_is_not_told_either() {
+    /// The places that are told.
+    fn places(text: &str) -> Vec<&str> {
+        let fields = text.lines().skip_while(|line| !line.contains("differ"));
+        let fields = fields.take_while(|line| !line.starts_with("hint"));
+        fields.skip(1).filter(|line| line.find(|c| c != ' ') == Some(2)).map(str::trim).collect()
+    }
+    let told = async |media: [&str; 2], recorded: [&str; 2], asked: [&str; 2]| {
+        let stage = stage(&[("POST", recorded[0], media[0], recorded[1], "{}")]);
+        answers(&stage, media[1], &[("POST", asked[0], asked[1])]).await
+    };
+
+    let form = "application/x-www-form-urlencoded";
+    let query = told(
+        [form, form],
+        ["/x?request_id=one-1&n=1", "nonce=ab&text=hello"],
+        ["/x?request_id=two-2&n=2", "nonce=cd&text=hullo"],
+    )
+    .await;
+    assert_eq!(places(&query), ["query.n", "form.text"], "{query}");
+
+    let upload = |boundary: &str, id: &str, file: &str, text: &str| {
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"meta\"\r\n\r\n\
+             {{\"request_id\": \"{id}\", \"text\": \"{text}\"}}\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{file}\"\r\n\
+             Content-Type: text/{boundary}\r\n\r\nhello\r\n--{boundary}--\r\n"
+        )
+    };
+    let media = ["multipart/form-data; boundary=one", "multipart/form-data; boundary=two"];
+    let recorded = upload("one", "one-1", "a.txt", "same");
+    for (asked, expected) in [
+        (upload("two", "two-2", "b.txt", "same"), vec!["part.file.filename"]),
+        (upload("two", "two-2", "a.txt", "other"), vec!["part.meta"]),
+    ] {
+        let told = told(media, ["/x", &recorded], ["/x", &asked]).await;
+        assert_eq!(places(&told), expected, "{told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_id_that_is_one_only_by_its_name_is_told_as_one() {
     let message = |id: &str, text: &str| format!(r#"{{"otid":"{id}","text":"{text}"}}"#);
     let (one, two) = (message("msg-1", "one"), message("msg-1", "two"));

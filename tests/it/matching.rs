@@ -242,6 +242,10 @@ fn a_multipart_body_is_its_parts() {
         upload("one", &[(&format!(r#"name="file"; filename="report-{id}.txt""#), "hello")])
     };
     check(&named("8f3a9c2b"), &named("0c1d2e3f"), true);
+    let free = Rules::default().ignore("part.file.filename").unwrap();
+    let words = Rules::default().pattern("part.file.filename", "-[a-z]+").unwrap();
+    assert!(same_with(free, &named("one"), &named("two")));
+    assert!(same_with(words, &named("one"), &named("two")));
 }
 
 #[test]
