@@ -127,6 +127,17 @@ fn times_may_differ_and_words_may_not() {
     check(&said("2026-11-21T09:00:00Z", "hello"), &later("hello"), true);
     check(&said("2026-11-21T09:00:00Z", "hello"), &later("goodbye"), false);
     check(&post(r#"{"timeout": 1732180000}"#), &post(r#"{"timeout": 1798880000}"#), false);
+    for (time, other) in [
+        ("Sat Nov 21 09:00:00 2026", "Sun Nov 22 10:00:00 2026"),
+        ("11/21/2026 09:00", "11/22/2026 10:30"),
+        ("2026/11/21 09:00:00", "2026/11/22 10:00:00"),
+    ] {
+        let said = |time: &str| post(&format!(r#"{{"text": "It is {time}."}}"#));
+        check(&said(time), &said(other), true);
+    }
+    let since = |time: u64| request(&format!("GET /v1/x?since={time}"), &[], "");
+    check(&since(1_732_180_000), &since(1_798_880_000), true);
+    check(&since(17), &since(18), false);
 }
 
 #[test]
@@ -141,6 +152,20 @@ fn a_time_that_the_server_gave_must_come_back() {
     run.ask(&first);
     assert_eq!(run.ask(&page("2026-11-21T09:00:01Z")), None);
     assert_eq!(run.ask(&page("2026-11-21T09:00:00Z")), Some(1));
+}
+
+#[test]
+fn a_counted_time_that_the_server_gave_must_come_back_with_its_fraction() {
+    let reply = |to: &str| post(&format!(r#"{{"thread_ts": "{to}", "text": "yes"}}"#));
+    let first = post(r#"{"text": "hello"}"#);
+    let answer = r#"{"ts": "1763712000.000100"}"#;
+    let recorded = vec![turn(first.clone(), answer), turn(reply("1763712000.000100"), "{}")];
+
+    let mut run = Run::of(recorded, Rules::default());
+
+    run.ask(&first);
+    assert_eq!(run.ask(&reply("1763712000.000200")), None);
+    assert_eq!(run.ask(&reply("1763712000.000100")), Some(1));
 }
 
 #[test]
