@@ -87,7 +87,8 @@ pub(super) struct Play {
     #[arg(long)]
     pub(super) strict: bool,
 
-    /// Write what was missed to this file, as JSON: [] if nothing was
+    /// Write what was missed to this file, as JSON: [] if nothing was. Folders that are not there are
+    /// made
     #[arg(long, value_name = "FILE", env = "RETAPE_MISSES")]
     misses: Option<PathBuf>,
 }

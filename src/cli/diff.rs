@@ -53,7 +53,7 @@ pub(super) struct Diff {
     format: Face,
 
     /// Write it to a file as well, in the format of its ending: .txt .md .html .json .xml .sarif; may be
-    /// repeated
+    /// repeated. Folders that are not there are made
     #[arg(long, value_name = "FILE", value_parser = output)]
     output: Vec<Output>,
 

@@ -111,11 +111,15 @@ impl Renamed {
             return word;
         }
         let anywhere = self.0.get(&Scope::Anywhere).into_iter().flatten();
-        let edits = anywhere.flat_map(|(recorded, live)| {
+        let words = anywhere.flat_map(|(recorded, live)| {
             let places = text.match_indices(recorded.as_str());
             places.map(|(at, found)| Edit::new(at..at + found.len(), live.identifier.clone()))
         });
-        let edits = splice::in_order(edits.collect());
+        let times = moments(text).filter_map(|range| {
+            let live = self.live(Scope::Moment, &text[range.clone()])?;
+            Some(Edit::new(range, live.identifier.clone()))
+        });
+        let edits = splice::in_order(words.chain(times).collect());
         let renamed = || splice::splice(text.as_bytes(), &edits);
         (!edits.is_empty()).then(|| String::from_utf8(renamed()).ok())?
     }

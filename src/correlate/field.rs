@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Form, Meaning, Scope};
+use super::{Form, Meaning, Scope, is_epoch};
 use crate::json::{Container, Text, Token, unescape};
 
 /// A whole value that may be an identifier because of the name of its field, or its place in a JSON-RPC
@@ -62,7 +62,7 @@ pub(super) fn fields(text: &str, said: &HashSet<String>) -> Vec<Field> {
 }
 
 /// The JSON documents in a text, with where they begin.
-pub(super) fn documents(text: &str) -> Vec<(usize, Text<'_>)> {
+pub(crate) fn documents(text: &str) -> Vec<(usize, Text<'_>)> {
     if let Some(whole) = Text::read_container(text) {
         return vec![(0, whole)];
     }
@@ -116,7 +116,9 @@ fn read(document: Text<'_>, offset: usize, said: &HashSet<String>, found: &mut V
             None => ordinary(&name, &value, form),
         };
         if let Some(scope) = scope {
-            let range = end - length..end;
+            // Times are exchanged as they stand, whether in quotes or not.
+            let quotes = usize::from(scope == Scope::Moment && form == Form::Text);
+            let range = end - length + quotes..end - quotes;
             found.push(Field { range, scope, value: value.into_owned() });
         }
     }
@@ -125,6 +127,7 @@ fn read(document: Text<'_>, offset: usize, said: &HashSet<String>, found: &mut V
 /// The scope of a value that is no part of a JSON-RPC envelope.
 fn ordinary(name: &str, value: &str, form: Form) -> Option<Scope> {
     let may = match (Meaning::of(name), form) {
+        (Meaning::Moment, _) if is_epoch(value) => return Some(Scope::Moment),
         (Meaning::Mark, Form::Text) => may_mark(value),
         (Meaning::Identity, Form::Text) => may_identify(value),
         (Meaning::Mark | Meaning::Identity, Form::Number) => may_number(value),

@@ -5,8 +5,11 @@ use std::ops::Range;
 
 use super::minted;
 
-/// No identifier is shorter, its prefix included (`a-8f3a9c2b`), and no point in time within a text.
-pub(crate) const SHORTEST: usize = 10;
+/// No identifier is shorter (`8f3a9c2b`), and no point in time within a text.
+pub(crate) const SHORTEST: usize = 8;
+
+/// No part of a web token is shorter.
+const TOKEN_PART: usize = 10;
 
 /// The length of a UUID with dashes.
 const UUID: usize = 36;
@@ -21,8 +24,8 @@ const CONTENT: usize = 200;
 /// hexadecimal and random words, random words behind a prefix (the prefix is no part of it:
 /// `call_…`, `agent-…`), nano ids, JSON web tokens.
 ///
-/// The text may be JSON as it is spelled or what it says: a letter that belongs to an escape is not
-/// taken for a part of a word.
+/// The text may be JSON as it is spelled or what it says, percent-encoded or not: a letter that
+/// belongs to an escape is not taken for a part of a word.
 pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     identifiers_like(text, &Shapes::NONE)
 }
@@ -38,17 +41,17 @@ pub fn identifiers_like<'a>(
     let mut found: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
         while found.is_empty() {
-            let span = next_span(bytes, at)?;
+            let span = unescaped(bytes, next_span(bytes, at)?);
             at = span.end;
             match web_token(bytes, &span) {
                 Some(token) => {
                     at = token.end;
                     found.push(token);
                 }
-                // A short word is one only behind a prefix.
-                None if span.len() < PLAIN && !is_parted(&bytes[span.clone()]) => {}
+                None if span.len() < PLAIN && !is_parted(&bytes[span.clone()]) => {
+                    found.extend(shapes.short(text, span));
+                }
                 None => {
-                    let span = unescaped(bytes, span);
                     within(bytes, span.clone(), &mut found);
                     if found.is_empty() {
                         found.extend(
@@ -63,9 +66,12 @@ pub fn identifiers_like<'a>(
     })
 }
 
-/// What identifiers look like that are known: a prefix and a length.
+/// What identifiers look like that are known: a prefix, or the words before it, and a length.
 #[derive(Debug, Default)]
 pub struct Shapes(Option<HashSet<(String, usize)>>);
+
+/// So many letters of the words before a short identifier are compared.
+const LEAD: usize = 12;
 
 impl Shapes {
     const NONE: Self = Self(None);
@@ -77,7 +83,24 @@ impl Shapes {
         if range.start > prefix + 1 && range.len() >= PLAIN {
             let shape = (text[prefix..range.start].to_owned(), range.len());
             self.0.get_or_insert_default().insert(shape);
+        } else if range.start == prefix && range.len() < PLAIN {
+            let shape = lead(text, range.start).map(|lead| (lead.to_owned(), range.len()));
+            self.0.get_or_insert_default().extend(shape);
         }
+    }
+
+    /// A short word that stands alone, if it is one: by its look, or, where its digits happen to be a
+    /// number, by the words before it, behind which others stood.
+    fn short(&self, text: &str, span: Range<usize>) -> Option<Range<usize>> {
+        let word = &text.as_bytes()[span.clone()];
+        let known = || {
+            let known = self.0.as_ref().filter(|_| word.iter().all(u8::is_ascii_digit));
+            known
+                .zip(lead(text, span.start))
+                .is_some_and(|(known, lead)| known.contains(&(lead.to_owned(), span.len())))
+        };
+        let is_colour = || text.as_bytes()[..span.start].last() == Some(&b'#');
+        ((minted::is_bare_hex(word) && !is_colour()) || known()).then_some(span)
     }
 
     /// Where an identifier of a known shape begins in a run that has nothing else behind it.
@@ -90,6 +113,13 @@ impl Shapes {
                 && known.contains(&(run[..*start].to_owned(), run.len() - start))
         })
     }
+}
+
+/// The words before a place in a text, up to whatever ends them in JSON; `None` if there are none.
+fn lead(text: &str, end: usize) -> Option<&str> {
+    let belongs = |byte: &&u8| is_word(byte) || b" .,:;+@/#".contains(byte);
+    let before = text.as_bytes()[..end].iter().rev().take(LEAD).take_while(belongs).count();
+    (before > 0).then(|| &text[end - before..end])
 }
 
 /// Shorter ones are words as often as not.
@@ -139,16 +169,14 @@ fn run(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len())
 }
 
-/// The run without the letters of an escape that it begins with (`\n`, `\u2014`).
+/// The run without the letters of an escape that it begins with (`\n`, `\u2014`, `%3A`).
 fn unescaped(bytes: &[u8], span: Range<usize>) -> Range<usize> {
-    let escapes = span.start > 0 && bytes[span.start - 1] == b'\\';
-    let letters = match bytes[span.start] {
-        b'n' | b'r' | b't' | b'b' | b'f' if escapes => 1,
-        b'u' if escapes
-            && bytes[span.clone()].iter().skip(1).take(4).all(u8::is_ascii_hexdigit) =>
-        {
-            5
-        }
+    let mark = span.start.checked_sub(1).map(|before| bytes[before]);
+    let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+    let letters = match (mark, &bytes[span.clone()]) {
+        (Some(b'\\'), [b'n' | b'r' | b't' | b'b' | b'f', ..]) => 1,
+        (Some(b'\\'), [b'u', code @ ..]) if hex(&code[..4]) => 5,
+        (Some(b'%'), run) if hex(&run[..2]) => 2,
         _ => 0,
     };
     span.start + letters..span.end
@@ -162,7 +190,7 @@ fn web_token(bytes: &[u8], span: &Range<usize>) -> Option<Range<usize>> {
     let next = |end: usize| {
         let rest = bytes.get(end..).filter(|rest| rest.first() == Some(&b'.'))?;
         let length = run(&rest[1..]);
-        (length >= SHORTEST).then_some(end + 1 + length)
+        (length >= TOKEN_PART).then_some(end + 1 + length)
     };
     let payload = next(span.end)?;
     Some(span.start..next(payload).unwrap_or(payload))
@@ -228,7 +256,8 @@ fn pieces(word: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
             UUID
         } else {
             let piece = &rest[..length];
-            if minted::is_minted(piece) || (at > 0 && minted::is_minted_tail(piece)) {
+            let is_tail = || at > 0 && minted::is_minted_tail(piece);
+            if minted::is_minted(piece) || minted::is_bare_hex(piece) || is_tail() {
                 found.push(offset + at..offset + at + length);
             }
             length
@@ -248,13 +277,13 @@ fn is_uuid(bytes: &[u8]) -> bool {
 }
 
 /// Whether a run is a part of Base64 text: contents that the client sends, such as a picture, look
-/// random and are not.
+/// random and are not. Hexadecimal digits behind a plus are those of an address, `me+8f3a9c2b@…`.
 fn is_content(bytes: &[u8], span: &Range<usize>) -> bool {
     let belongs = |byte: &&u8| is_word(byte) || matches!(byte, b'+' | b'/');
     let before = bytes[..span.start].iter().rev().take(CONTENT).take_while(belongs).count();
     let after = bytes[span.end..].iter().take(CONTENT).take_while(belongs).count();
     let around = &bytes[span.start - before..span.end + after];
-    around.len() > CONTENT || around.contains(&b'+')
+    around.len() > CONTENT || (around.contains(&b'+') && !minted::is_hex(&bytes[span.clone()]))
 }
 
 #[cfg(test)]
@@ -276,6 +305,7 @@ mod tests {
         check(&format!("toolu_{}", uuid.replace('-', "")), &[&uuid.replace('-', "")]);
         check(&format!("cafe {uuid} decade"), &[uuid]);
         check(&format!(r"line\n{uuid}\u2014{uuid}"), &[uuid, uuid]);
+        check(&format!("urn%3Auuid%3a{uuid}%2F{uuid}"), &[uuid, uuid]);
     }
 
     #[test]
@@ -288,7 +318,8 @@ mod tests {
         check("/files/V1StGXR8_Z5jdHi6B-myT/", &["V1StGXR8_Z5jdHi6B-myT"]);
         check("req_V1StGXR8_Z5jdHi6B-myTb", &["V1StGXR8_Z5jdHi6B-myTb"]);
         check("test-agent-8f3a9c2b", &["8f3a9c2b"]);
-        check("report-8f3a9c2b.pdf", &["8f3a9c2b"]);
+        check("report-8f3a9c2b.pdf 8f3a9c2b_report", &["8f3a9c2b", "8f3a9c2b"]);
+        check("Bug 8f3a9c2b, by me+8f3a9c2b1d2e@example.com", &["8f3a9c2b", "8f3a9c2b1d2e"]);
         let token =
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P";
         check(&format!("jwt {token} end"), &[token]);
@@ -297,6 +328,7 @@ mod tests {
     #[test]
     fn what_only_resembles_one_is_left_alone() {
         check("deadbeef-dead-beef-dead-beefdeadbee", &[]);
+        check("deadbeef 12345678 #ff00aa80 facade 2026112a", &["2026112a"]);
         check("xdeadbeefdeadbeefdeadbeefdeadbeefghij", &[]);
         check("claude-sonnet-4-5-20250929 and text-embedding-3-small", &[]);
         check("get_secret_code_tool letta_v1_agent 2026-11-21T09:00:00", &[]);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::field::documents;
-use super::{Issuer, Meaning, Origin, identifiers, may_identify, may_number};
+use super::{Form, Issuer, Meaning, Origin, identifiers, may_identify, may_mark, may_number};
 use crate::cassette::{self, Cassette, Headers, Interaction, Request};
 use crate::{multipart, percent};
 
@@ -49,6 +49,7 @@ struct Spot<'a> {
     at: At<'a>,
     name: Cow<'a, str>,
     text: Cow<'a, str>,
+    form: Form,
 }
 
 /// Where a text stands, put into words only where that is asked for: what kind of place, and which.
@@ -106,7 +107,12 @@ impl Writer {
         // A query refers to something by its identity; by a mark it says which request it is.
         let identifies =
             meaning == Meaning::Mark || (meaning == Meaning::Identity && spot.at.0 != QUERY);
-        let named = identifies && (may_identify(value) || may_number(value));
+        let may = match (meaning, spot.form) {
+            (_, Form::Number) => may_number(value),
+            (Meaning::Mark, Form::Text) => may_mark(value),
+            (_, Form::Text) => may_identify(value),
+        };
+        let named = identifies && may;
         let refers =
             named || spot.at.0 == PATH || REFERS.iter().any(|end| spot.name.ends_with(end));
         match from.issuer {
@@ -178,8 +184,14 @@ fn prefix(before: &str) -> usize {
 }
 
 fn asked(request: &Request, mut told: impl FnMut(Spot<'_>)) {
+    let form = Form::Text;
     for segment in request.path_only().split('/').filter(|segment| !segment.is_empty()) {
-        told(Spot { at: At(PATH, "".into()), name: "".into(), text: percent::decoded(segment) });
+        told(Spot {
+            at: At(PATH, "".into()),
+            name: "".into(),
+            text: percent::decoded(segment),
+            form,
+        });
     }
     fields(request.query().unwrap_or(""), QUERY, &mut told);
     each_field(&request.headers, &mut told);
@@ -190,10 +202,10 @@ fn asked(request: &Request, mut told: impl FnMut(Spot<'_>)) {
             let name = part.name.unwrap_or_default();
             let at = At(PART, name.clone());
             if let Some(text) = part.filename {
-                told(Spot { at: at.clone(), name: "".into(), text });
+                told(Spot { at: at.clone(), name: "".into(), text, form });
             }
             let text = String::from_utf8_lossy(part.body);
-            told(Spot { at, name, text });
+            told(Spot { at, name, text, form });
         }
     } else if media_type.starts_with("application/x-www-form-urlencoded") {
         fields(&String::from_utf8_lossy(&body), FORM, &mut told);
@@ -212,7 +224,7 @@ fn fields(query: &str, of: &'static str, told: &mut impl FnMut(Spot<'_>)) {
     for field in query.split('&').filter(|field| !field.is_empty()) {
         let (name, value) = field.split_once('=').unwrap_or((field, ""));
         let (name, text) = (percent::form_decoded(name), percent::form_decoded(value));
-        told(Spot { at: At(of, name.clone()), name, text });
+        told(Spot { at: At(of, name.clone()), name, text, form: Form::Text });
     }
 }
 
@@ -222,7 +234,8 @@ fn each_field(headers: &Headers, told: &mut impl FnMut(Spot<'_>)) {
             true => name.to_ascii_lowercase().into(),
             false => name.into(),
         };
-        told(Spot { at: At(HEADER, lower), name: name.into(), text: cassette::text(value) });
+        let text = cassette::text(value);
+        told(Spot { at: At(HEADER, lower), name: name.into(), text, form: Form::Text });
     }
 }
 
@@ -230,11 +243,12 @@ fn content(body: &[u8], told: &mut impl FnMut(Spot<'_>)) {
     let text = cassette::text(body);
     let documents = documents(&text);
     if documents.is_empty() {
-        return told(Spot { at: At(BODY, "".into()), name: "".into(), text });
+        return told(Spot { at: At(BODY, "".into()), name: "".into(), text, form: Form::Text });
     }
     for (_, document) in documents {
-        document.each_leaf(|pointer, name, text, _| {
-            told(Spot { at: At("", pointer.into()), name, text });
+        document.each_leaf(|pointer, name, text, spelled| {
+            let form = if spelled.starts_with('"') { Form::Text } else { Form::Number };
+            told(Spot { at: At("", pointer.into()), name, text, form });
         });
     }
 }

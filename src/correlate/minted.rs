@@ -12,12 +12,29 @@ const BARE: usize = 16;
 /// A word behind a prefix (`call_…`) is shorter than this only where somebody chose it.
 const PREFIXED: usize = 10;
 
+/// Hexadecimal digits are fewer than this only where somebody chose them.
+const SHORT_HEX: usize = 8;
+
 /// A word that is longer is not a name for something but the thing itself.
 pub(super) const LONGEST: usize = 128;
 
 /// Whether a word of letters and digits, longer than any that says something by itself, is minted.
 pub(super) fn is_minted(word: &[u8]) -> bool {
     (BARE..=LONGEST).contains(&word.len()) && looks_minted(word)
+}
+
+/// Whether a word without a prefix is `uuid4().hex[:8]` and the like: digits alone are a number, letters
+/// alone a word.
+pub(super) fn is_bare_hex(word: &[u8]) -> bool {
+    (SHORT_HEX..BARE).contains(&word.len())
+        && is_hex(word)
+        && word.iter().any(u8::is_ascii_digit)
+        && word.iter().any(u8::is_ascii_lowercase)
+}
+
+/// Whether all of it are hexadecimal digits, small ones.
+pub(super) fn is_hex(word: &[u8]) -> bool {
+    word.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The same of a word behind a prefix, where shorter ones are minted too.
@@ -65,10 +82,9 @@ fn looks_minted(word: &[u8]) -> bool {
 
 /// `uuid4().hex[:8]`, but not a date.
 fn is_short_hex(word: &[u8]) -> bool {
-    let hex = word.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
     let date = digits == word.len() && (word.starts_with(b"19") || word.starts_with(b"20"));
-    hex && digits > 0 && !date
+    is_hex(word) && digits > 0 && !date
 }
 
 /// Whether it holds more than the one or two digits of a round number.

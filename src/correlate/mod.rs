@@ -10,6 +10,7 @@
 
 mod bindings;
 mod echoes;
+mod encoded;
 mod field;
 mod hole;
 mod identifier;
@@ -22,6 +23,8 @@ mod plain;
 
 pub use bindings::Bindings;
 pub use echoes::{Echo, Renamed};
+pub use encoded::says_something;
+pub(crate) use field::documents;
 pub use field::{Envelopes, Role, may_identify, may_mark, may_number, scope_of};
 pub use hole::{Form, Hole, Scope};
 pub(crate) use identifier::SHORTEST;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The places of points in time within a text: dates with a time of day as RFC 3339 and ISO 8601
-/// write them, and as mail and HTTP do.
+/// write them, with slashes too, as mail and HTTP do, and as C does.
 pub fn moments(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -26,7 +26,9 @@ fn ending_hour(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
         let start = colon.checked_sub(before.len())?;
         Some(start..start + length(&bytes[start..])?)
     };
-    found("2026-11-21T09", date_time).or_else(|| found("Sat, 21 Nov 2026 09", mail_date))
+    found("2026-11-21T09", date_time)
+        .or_else(|| found("Sat, 21 Nov 2026 09", mail_date))
+        .or_else(|| found("Sat Nov 21 09", c_date))
 }
 
 /// Whether it goes on from what stands before it.
@@ -38,10 +40,14 @@ fn follows(bytes: &[u8], found: &Range<usize>) -> bool {
     })
 }
 
-/// The numbers in a text that may count from 1970 on, without what follows a decimal point.
+/// The numbers in a text that may count from 1970 on, with what follows a decimal point and without.
 pub(super) fn epochs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| word.len() >= 10 && is_epoch(word))
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let words = words.map(|word| word.trim_matches('.')).filter(|word| word.len() >= 10);
+    let words = words.flat_map(|word| {
+        std::iter::once(word).chain(word.split('.').filter(move |piece| *piece != word))
+    });
+    words.filter(|word| word.len() >= 10 && is_epoch(word))
 }
 
 /// Whether a whole value is a point in time or a length of time: a date, a date with a time, an HTTP
@@ -51,6 +57,7 @@ pub fn is_moment(value: &str) -> bool {
     date_time(bytes) == Some(bytes.len())
         || fits(bytes, "0000-00-00")
         || mail_date(bytes) == Some(bytes.len())
+        || c_date(bytes) == Some(bytes.len())
         || is_duration(bytes)
 }
 
@@ -66,7 +73,8 @@ pub fn is_epoch(spelled: &str) -> bool {
 /// The length of the date and time at the beginning.
 fn date_time(bytes: &[u8]) -> Option<usize> {
     let head = bytes.get(..16)?;
-    if !fits(head, "0000-00-00T00:00") && !fits(head, "0000-00-00 00:00") {
+    let written = ["0000-00-00T00:00", "0000-00-00 00:00", "0000/00/00 00:00", "00/00/0000 00:00"];
+    if !written.iter().any(|written| fits(head, written)) {
         return None;
     }
     let mut length = 16;
@@ -106,6 +114,23 @@ fn mail_date(bytes: &[u8]) -> Option<usize> {
         _ => 0,
     };
     is_date.then_some(head.len() + zone)
+}
+
+/// The length of a date and time as C and `date` write it, at the beginning:
+/// `Sat Nov 21 09:00:00 2026`, `Sat Nov  7 09:00:00 UTC 2026`.
+fn c_date(bytes: &[u8]) -> Option<usize> {
+    let (head, rest) = bytes.split_at_checked("Sat Nov 21 09:00:00".len())?;
+    let is_date = DAYS.contains(&&head[..3])
+        && MONTHS.contains(&&head[4..7])
+        && (fits(&head[7..], " 00 00:00:00") || fits(&head[7..], "  0 00:00:00"))
+        && head[3] == b' ';
+    let zone = match rest {
+        [b' ', zone @ ..] => zone.iter().take_while(|byte| byte.is_ascii_uppercase()).count(),
+        _ => 0,
+    };
+    let zone = if zone > 0 { zone + 1 } else { 0 };
+    let is_whole = is_date && rest.get(zone..zone + 5).is_some_and(|year| fits(year, " 0000"));
+    is_whole.then_some(head.len() + zone + 5)
 }
 
 const DAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
@@ -156,10 +181,29 @@ mod tests {
                 vec!["Sat, 21 Nov 2026 09:00:00 GMT", "Sat, 21 Nov 2026 10:00:00 +0100"],
             ),
             ("Sat, 21 Nov 2026 09:00:00 Paris", vec!["Sat, 21 Nov 2026 09:00:00"]),
+            (
+                "Sat Nov 21 09:00:00 2026, Sat Nov  7 09:00:00 CEST 2026; Sat Nov 21 09:00:00",
+                vec!["Sat Nov 21 09:00:00 2026", "Sat Nov  7 09:00:00 CEST 2026"],
+            ),
+            (
+                "2026/11/21 09:00:00 or 11/21/2026 09:00",
+                vec!["2026/11/21 09:00:00", "11/21/2026 09:00"],
+            ),
             ("Cat, 21 Nov 2026 09:00:00 GMT; XSat, 21 Nov 2026 09:00:00", vec![]),
         ] {
             let found: Vec<&str> = moments(text).map(|range| &text[range]).collect();
             assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_may_be_times_are_found_with_their_fractions() {
+        for (text, expected) in [
+            ("ts=1732180000.000100;", vec!["1732180000.000100", "1732180000"]),
+            ("at 1732180000. Or a1732180000, 173218000", vec!["1732180000"]),
+            ("report.1732180000123.txt", vec!["1732180000123"]),
+        ] {
+            assert_eq!(epochs(text).collect::<Vec<_>>(), expected, "{text}");
         }
     }
 

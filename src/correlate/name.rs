@@ -36,13 +36,15 @@ impl Meaning {
             b'y' | b't' if matches!(plain, b"idempotencykey" | b"traceparent") => Self::Mark,
             b't' if name.ends_with("_at") || name.ends_with("At") => Self::Moment,
             b'e' if plain == b"nonce" => Self::Mark,
-            b'e' if matches!(plain, b"time" | b"date")
+            b'e' if matches!(plain, b"time" | b"date" | b"since" | b"before")
                 || name.ends_with("_time")
                 || name.ends_with("Time") =>
             {
                 Self::Moment
             }
-            b'p' if plain.ends_with(b"timestamp") => Self::Moment,
+            b'p' if plain == b"exp" || plain.ends_with(b"timestamp") => Self::Moment,
+            b't' if matches!(plain, b"at" | b"iat") => Self::Moment,
+            b's' if plain == b"expires" => Self::Moment,
             b'w' if plain == b"now" => Self::Moment,
             b's' if plain == b"ts" || name.ends_with("_ts") => Self::Moment,
             b's' if matches!(plain, b"tools" | b"toolids" | b"tags") => Self::Set,

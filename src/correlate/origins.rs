@@ -88,7 +88,8 @@ impl Origins {
             for number in epochs(text) {
                 note(&mut self.moments, number, from);
             }
-            for field in fields(text, &self.said) {
+            let fields = fields(text, &self.said);
+            for field in fields.iter().filter(|field| field.scope != Scope::Moment) {
                 note(&mut self.fields, &field.value, from);
             }
         });

@@ -3,8 +3,11 @@
 use serde_json::Value as Json;
 
 use super::Index;
+use super::skeleton::hash_of_part;
 use crate::cassette::Request;
 use crate::diff::{Difference, Place, Value};
+use crate::multipart::{self, Part};
+use crate::percent;
 
 /// What a request would be if it were in one place as it was recorded.
 ///
@@ -52,10 +55,12 @@ impl<'a> Counterfactual<'a> {
     /// Whether a difference counts. What cannot be told counts.
     pub(super) fn counts(&self, difference: &Difference) -> bool {
         match &difference.at {
-            Place::Query(_) => {
-                self.differs(&Request { path: self.with_query(), ..self.asked.clone() })
+            Place::Query(name) => {
+                self.differs(&Request { path: self.with_query(name), ..self.asked.clone() })
             }
-            Place::Form(_) | Place::Part(_) | Place::Body => {
+            Place::Form(name) => self.form_counts(name),
+            Place::Part(name) => self.part_counts(name),
+            Place::Body => {
                 let mut other = Request { body: self.recorded.body.clone(), ..self.asked.clone() };
                 for name in ["content-type", "content-encoding"] {
                     set(&mut other, name, self.recorded);
@@ -71,9 +76,40 @@ impl<'a> Counterfactual<'a> {
         self.index.skeleton(other).hash != self.hash
     }
 
-    fn with_query(&self) -> String {
-        let query = self.recorded.query().map(|query| format!("?{query}"));
-        format!("{}{}", self.asked.path_only(), query.unwrap_or_default())
+    fn with_query(&self, name: &str) -> String {
+        let [asked, recorded] = [self.asked, self.recorded].map(|it| it.query().unwrap_or(""));
+        format!("{}?{}", self.asked.path_only(), exchanged(asked, recorded, name))
+    }
+
+    fn form_counts(&self, name: &str) -> bool {
+        let bodies = [self.asked, self.recorded].map(Request::readable);
+        let [Ok(asked), Ok(recorded)] = bodies.each_ref().map(|body| str::from_utf8(body)) else {
+            return true;
+        };
+        let hash = |form: String| self.index.skeleton(&with_body(self.asked, form)).hash;
+        hash(asked.to_owned()) != hash(exchanged(asked, recorded, name))
+    }
+
+    /// Whether it counts what the parts of that name hold, or what they say of it. Those of one name
+    /// are laid beside each other as they come.
+    fn part_counts(&self, name: &str) -> bool {
+        let bodies = [self.asked, self.recorded].map(|it| (it, it.readable()));
+        let [Some(asked), Some(recorded)] = bodies
+            .each_ref()
+            .map(|(request, body)| multipart::parts(request.headers.get("content-type")?, body))
+        else {
+            return true;
+        };
+        let hash = |part: &Part<'_>| hash_of_part(part, self.index.origins(), self.index.rules());
+        ASPECTS.iter().any(|(of, set)| {
+            let [mine, theirs] = [&asked, &recorded].map(|parts| named(parts, name, of));
+            mine.len() != theirs.len()
+                || mine.iter().zip(&theirs).any(|(mine, theirs)| {
+                    let mut other = Part::clone(mine);
+                    set(&mut other, theirs);
+                    hash(mine) != hash(&other)
+                })
+        })
     }
 
     fn json_counts(&self, pointer: &str, difference: &Difference) -> bool {
@@ -86,11 +122,44 @@ impl<'a> Counterfactual<'a> {
     }
 }
 
+/// What is said of a part, by what is behind its name, and how it is made what it is in another one.
+const ASPECTS: [Aspect; 3] = [
+    ("", |part, other| part.body = other.body),
+    (".filename", |part, other| part.filename.clone_from(&other.filename)),
+    (".content-type", |part, other| part.content_type = other.content_type),
+];
+
+type Aspect = (&'static str, for<'p> fn(&mut Part<'p>, &Part<'p>));
+
+/// The parts that have this name with `of` behind it. One without a name is called by its number.
+fn named<'p, 'a>(parts: &'p [Part<'a>], name: &str, of: &str) -> Vec<&'p Part<'a>> {
+    let Some(name) = name.strip_suffix(of) else { return Vec::new() };
+    let is_it = |(number, part): &(usize, &Part<'_>)| match &part.name {
+        Some(is) => is == name,
+        None => name == (number + 1).to_string(),
+    };
+    parts.iter().enumerate().filter(is_it).map(|(_, part)| part).collect()
+}
+
+/// The fields of a query or a form, those of one name as they are in the other one.
+fn exchanged(fields: &str, other: &str, name: &str) -> String {
+    let is_it = |field: &&str| {
+        percent::form_decoded(field.split_once('=').map_or(*field, |(name, _)| name)) == name
+    };
+    let kept = fields.split('&').filter(|field| !is_it(field));
+    let taken = other.split('&').filter(is_it);
+    kept.chain(taken).collect::<Vec<_>>().join("&")
+}
+
 /// A request with another body in JSON.
 fn rewritten(request: &Request, json: &Json) -> Request {
+    with_body(request, json.to_string())
+}
+
+fn with_body(request: &Request, body: String) -> Request {
     let mut headers = request.headers.clone();
     headers.remove("content-encoding");
-    Request { headers, body: json.to_string().into(), ..request.clone() }
+    Request { headers, body: body.into(), ..request.clone() }
 }
 
 /// Takes the header fields of that name from another request.

@@ -97,7 +97,7 @@ impl Mismatch {
 impl Library<'_> {
     fn told(self, found: Found, asked: &Request, veil: Option<&Redactor>) -> Nearest {
         let recorded = self.request(found.interaction);
-        let mut found_to_differ = self.differing(recorded, asked);
+        let mut found_to_differ = self.differing(recorded, asked, found.interaction);
         if let Some(redactor) = veil {
             found_to_differ = self.veiled(found_to_differ, recorded, asked, redactor);
         }
@@ -117,8 +117,14 @@ impl Library<'_> {
         Asking { interaction, method: method.clone(), path: target(path, veil) }
     }
 
-    /// What differs and counts, and how much more there is.
-    fn differing(self, recorded: &Request, asked: &Request) -> (Vec<Differing>, usize) {
+    /// What differs from a request that was recorded behind so many others, and counts, and how much more
+    /// there is.
+    fn differing(
+        self,
+        recorded: &Request,
+        asked: &Request,
+        before: usize,
+    ) -> (Vec<Differing>, usize) {
         let test = Counterfactual::new(self.index, asked, recorded);
         let mask: Mask<'_> = &|text| masked(text, self.index);
         let Differences { listed, more, renamed } =
@@ -126,7 +132,7 @@ impl Library<'_> {
         let (counting, free): (Vec<_>, Vec<_>) =
             listed.into_iter().partition(|difference| test.counts(difference));
         let counting = counting.into_iter().map(|difference| {
-            let why = self.why(&difference);
+            let why = self.why(&difference, before);
             Differing { difference, why }
         });
         let conflicts = self.conflicts(
@@ -156,7 +162,8 @@ impl Library<'_> {
         memory.redact(redactor, &mut asked);
         // What only the second called a secret may stand in the first as well.
         memory.redact(redactor, &mut recorded);
-        let (mut shown, _) = self.differing(&recorded, &asked);
+        // What the server gave is not looked for: it may be a secret.
+        let (mut shown, _) = self.differing(&recorded, &asked, 0);
         for Differing { difference, .. } in differing {
             let at = named(difference.at, &memory, redactor);
             if shown.iter().all(|other| other.difference.at != at) {

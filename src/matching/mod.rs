@@ -11,6 +11,7 @@
 mod bodies;
 mod body;
 mod counterfactual;
+mod given;
 mod groups;
 mod hash;
 mod header;

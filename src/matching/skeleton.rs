@@ -62,6 +62,11 @@ impl Reduced {
     }
 }
 
+/// What counts of one part of a multipart body.
+pub(super) fn hash_of_part(part: &Part<'_>, origins: &Origins, rules: &Rules) -> u64 {
+    Values { origins, rules, holes: Vec::new() }.part(part)
+}
+
 /// Where the fields of a query or a form belong.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fields {
@@ -133,7 +138,10 @@ impl Values<'_> {
         let key = hash_of(name);
         let place = member(PART, key);
         let file = part.filename.as_deref();
-        let file = file.map(|file| self.words(member(place, PART), file));
+        let file = file.map(|file| {
+            let treatment = self.rules.of_filename(name);
+            self.text(Value::at(member(place, PART)).treated(treatment), file)
+        });
         let holes = self.holes.len();
         let value = Value::at(place).named(name, Meaning::of(name)).treated(treatment);
         let content = self.content(value, part.content_type.unwrap_or(""), part.body);

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::hash::Hasher;
+use std::ops::Range;
 
 use super::hash::{HOLE, combine, hash_of, hasher};
 use crate::correlate::{
     Form, Hole, Meaning, Origins, SHORTEST, Scope, identifiers_like, is_epoch, is_moment,
-    may_identify, may_mark, may_number, moments, scope_of,
+    may_identify, may_mark, may_number, moments, says_something, scope_of,
 };
 use crate::json::canonical_number;
 use crate::rules::{Rules, Treatment};
@@ -71,7 +72,7 @@ impl Values<'_> {
             Meaning::Identity => may_identify(text),
             _ => false,
         };
-        let found = || identifiers_like(text, self.origins.shapes()).next();
+        let found = || made_up(text, self.origins).next();
         // Padded Base64 is one word, of which the marks in it would make several.
         let by_name = by_name && (text.ends_with('=') || found().is_none());
         if by_name {
@@ -131,7 +132,7 @@ impl Values<'_> {
         let mut hasher = hasher();
         let mut rest = 0;
         let mut times = moments(text).peekable();
-        let mut words = identifiers_like(text, self.origins.shapes()).peekable();
+        let mut words = made_up(text, self.origins).peekable();
         loop {
             let time_is_next = match (words.peek(), times.peek()) {
                 (Some(word), Some(time)) => time.start < word.start,
@@ -154,6 +155,11 @@ impl Values<'_> {
         hasher.write(&text.as_bytes()[rest..]);
         hasher.finish()
     }
+}
+
+/// The words in a text that are made up, by their look. What a client encoded is not.
+fn made_up<'t>(text: &'t str, origins: &'t Origins) -> impl Iterator<Item = Range<usize>> + 't {
+    identifiers_like(text, origins.shapes()).filter(|word| !says_something(text, word))
 }
 
 /// A value that is compared as it is.

@@ -1,5 +1,6 @@
 //! Why a difference counts.
 
+use super::given::given;
 use super::nearest::Library;
 use crate::correlate::{Hole, Origin, Scope, identifiers};
 use crate::diff::{Difference, Sort, Value};
@@ -16,6 +17,13 @@ pub enum Why {
         interaction: usize,
         /// Where what is asked came from, if the cassette knows it.
         asked: Option<Origin>,
+    },
+    /// The server gave the recorded value, though it does not look like an identifier.
+    Given {
+        /// In which interaction, counted from 0.
+        interaction: usize,
+        /// Where its answer held it: `/id`, `header.etag`.
+        at: String,
     },
     /// The client called it otherwise before.
     CalledBefore {
@@ -49,8 +57,9 @@ pub enum Why {
 const SHORT: usize = 60;
 
 impl Library<'_> {
-    /// Why it counts that something is not as it was recorded.
-    pub(super) fn why(&self, difference: &Difference) -> Why {
+    /// Why it counts that something is not as it was recorded in a request, which was asked when so many
+    /// interactions had gone before.
+    pub(super) fn why(&self, difference: &Difference, before: usize) -> Why {
         let (recorded, asked) = match (&difference.recorded, &difference.asked) {
             (None, _) => return Why::NotRecorded,
             (_, None) => return Why::NotAsked,
@@ -67,6 +76,9 @@ impl Library<'_> {
         }
         if let Some(kinds) = kinds(recorded, asked) {
             return kinds;
+        }
+        if let Some((interaction, at)) = given(&self.cassette.interactions[..before], &was) {
+            return Why::Given { interaction, at };
         }
         if difference.at.rule().is_some() && looks_minted(&was) && looks_minted(&is) {
             Why::LooksMinted
@@ -125,10 +137,14 @@ impl Library<'_> {
         renamed: &[Difference],
     ) -> Vec<Conflict> {
         let mut pairs: Vec<(Scope, String, String)> = Vec::new();
-        for old in recorded.iter().filter(|hole| hole.scope.is_lasting()) {
-            let new = asked.iter().find(|new| new.is_where(old) && new.scope == old.scope);
-            pairs
-                .extend(new.map(|new| (old.scope, old.identifier.clone(), new.identifier.clone())));
+        for (at, old) in recorded.iter().enumerate().filter(|(_, hole)| hole.scope.is_lasting()) {
+            // A text may hold several, one behind the other.
+            let before = recorded[..at].iter().filter(|other| other.is_where(old)).count();
+            let new = asked.iter().filter(|new| new.is_where(old)).nth(before);
+            pairs.extend(
+                new.filter(|new| new.scope == old.scope)
+                    .map(|new| (old.scope, old.identifier.clone(), new.identifier.clone())),
+            );
         }
         for difference in renamed {
             let texts = [&difference.recorded, &difference.asked].map(|it| it.as_ref()?.said());

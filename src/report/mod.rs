@@ -28,6 +28,7 @@ mod page;
 mod pretty;
 mod rerun;
 mod review;
+mod rules;
 mod show;
 mod style;
 mod summary;

@@ -4,7 +4,7 @@ use super::gist::Gist;
 use super::line::{cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap};
 use super::style::Style;
 use super::summary::{Answer, Row, Summary};
-use super::{ShowOptions, unit};
+use super::{ShowOptions, rules, unit};
 use crate::cassette::{Cassette, Recorded};
 
 /// The columns of a cassette's text.
@@ -69,6 +69,10 @@ impl Page {
         let told = [origin(&cassette.recorded), counts.join(" · ")];
         for told in told.iter().filter(|told| !told.is_empty()) {
             lines.push(self.paint(Style::Dim, &cut(&visible(told), self.options.width)));
+        }
+        let said = rules::lines(&cassette.rules);
+        for line in said.iter().flat_map(|line| wrap(line, self.options.width, usize::MAX)) {
+            lines.push(self.paint(Style::Cyan, &line));
         }
         if cassette.interrupted {
             let told = "! the recorder was stopped before it had finished: the end may be missing";

@@ -11,6 +11,9 @@ pub(super) fn text(why: &Why) -> String {
             let behind = asked.map_or_else(String::new, origin);
             format!("the server issued `{value}` in interaction {number}{behind}")
         }
+        Why::Given { interaction, at } => {
+            format!("the server gave the recorded one in interaction {} (`{at}`)", interaction + 1)
+        }
         Why::CalledBefore { before, interaction } => {
             let first = interaction.map(|it| format!(" (first seen in interaction {})", it + 1));
             format!("this client called it `{before}` before{}", first.unwrap_or_default())

@@ -18,6 +18,7 @@ use crate::nearest;
 /// | `header.NAME` | the value of a header field, whatever the case of its name |
 /// | `form.NAME` | the value of a field in an urlencoded form |
 /// | `part.NAME` | the content of a part in a multipart body |
+/// | `part.NAME.filename` | the name of the file in it |
 /// | `path` | the path, without the query |
 ///
 /// # Example: what is written is what is read

@@ -79,6 +79,12 @@ impl Rules {
         self.of(|place| matches!(place, Place::Part(said) if said == name))
     }
 
+    /// What is said of the name of a file in a part of a multipart body.
+    pub fn of_filename(&self, name: &str) -> Option<Treatment<'_>> {
+        let is_it = |said: &str| said.strip_suffix(".filename") == Some(name);
+        self.of(|place| matches!(place, Place::Part(said) if is_it(said)))
+    }
+
     /// What is said of the path.
     pub fn of_path(&self) -> Option<Treatment<'_>> {
         self.of(|place| *place == Place::Path)

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, HeaderName, HeaderValue,
-    LINK, LOCATION,
+    LINK, LOCATION, REFRESH, WWW_AUTHENTICATE,
 };
 
 use crate::cassette::Media;
@@ -128,7 +128,15 @@ fn ends_an_origin(next: u8) -> bool {
 }
 
 /// The fields of an answer that hold addresses.
-pub const ADDRESSES: [HeaderName; 3] = [LOCATION, CONTENT_LOCATION, LINK];
+pub const ADDRESSES: [HeaderName; 7] = [
+    LOCATION,
+    CONTENT_LOCATION,
+    LINK,
+    REFRESH,
+    WWW_AUTHENTICATE,
+    HeaderName::from_static("operation-location"),
+    HeaderName::from_static("azure-asyncoperation"),
+];
 
 /// A body up to this size whose length was announced is read whole, so that the length can be
 /// announced again after addresses were replaced in it.

@@ -21,6 +21,9 @@ pub(super) struct Misses {
 /// has doubled, and at the end: a suite that misses everything must not write for ever.
 const ONE_BY_ONE: usize = 64;
 
+/// A Rust test names the file in its code, which it finds by the path in the error.
+const HINT: &str = "choose a file that can be written: `--misses FILE`";
+
 impl Misses {
     /// Begins with none, and with a file that says so: what an earlier run left there is gone, and a
     /// file that cannot be written is told before anything is asked.
@@ -69,7 +72,7 @@ impl Misses {
         let mut sorted: Vec<&Miss> = list.iter().collect();
         sorted.sort_by_key(|miss| (&miss.cassette, &miss.session));
         let told = Value::Array(sorted.into_iter().map(Miss::to_json).collect());
-        store::write_report(file, &format!("{told:#}\n"))
+        store::write_report(file, &format!("{told:#}\n")).map_err(|error| error.with_hint(HINT))
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<Miss>> {

@@ -76,6 +76,20 @@ fn a_file_tells_the_misses_of_a_command_that_swallowed_them_or_was_killed() {
 }
 
 #[test]
+fn a_file_for_the_misses_that_cannot_be_written_is_told_with_its_option() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+
+    let misses = ["replay", "--misses", "cassettes/tape.json/misses.json", "tape"];
+    let asked = stage.around(&misses, "GET /1").output().unwrap();
+
+    assert_eq!(asked.status.code(), Some(2));
+    let said = said(&asked);
+    assert!(said.contains("hint: choose a file that can be written: `--misses FILE`"), "{said}");
+    assert!(!said.contains("--cassettes"), "{said}");
+}
+
+#[test]
 fn a_miss_tells_the_command_that_records_it_as_it_can_be_run() {
     let stage = Stage::new();
     stage.record(&server().url(), "tape", "GET /1");

@@ -143,3 +143,32 @@ async fn in_a_head_where_two_have_changed_their_names() {
 
     assert_eq!(live.field("x-both"), Some(&*format!("{LIVE},{RECORDED}")));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn times_in_the_head_and_in_fields_for_times() {
+    let asked = |id: &str| match id {
+        LIVE => ("2026-11-22T10:00:00.5Z", "1763800000.25"),
+        _ => ("2026-11-21T09:00:00Z", "1763700000"),
+    };
+    let upstream = Upstream::start(|asked, wire| {
+        let body = asked.text();
+        wire.send("HTTP/1.1 200 OK\r\nX-When: at 2026-11-21T09:00:00Z\r\n");
+        wire.send("Content-Type: application/json\r\n");
+        wire.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        Then::KeepAlive
+    });
+    let timed = |session: &Session, id: &str| {
+        let (at, created) = asked(id);
+        let body =
+            format!(r#"{{"at":"{at}","created":{created},"ts":"{created}","n":1763700000}}"#);
+        post(&session.url(), &body)
+    };
+
+    let (_, live) = replayed(upstream, timed).await;
+
+    let (at, created) = asked(LIVE);
+    let told = format!(r#"{{"at":"{at}","created":{created},"ts":"{created}","n":1763700000}}"#);
+    assert_eq!(live.field("x-when"), Some(&*format!("at {at}")));
+    // A number is a time by the name of its field only.
+    assert_eq!(live.text(), told);
+}

@@ -371,6 +371,53 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_names_in_one_text_are_no_conflict() {
+    let live = ["33333333", "44444444"].map(|it| format!("{it}-37a2-4fd9-92f1-fd5b1ee5a5f0"));
+    let of = |one: &str, two: &str, text: &str| {
+        format!(r#"{{"a":"{two}","text":"{text}","url":"http://x/{one}/{two}"}}"#)
+    };
+
+    let text = body(&of(MINTED, AGAIN, "hello"), &of(&live[0], &live[1], "hullo")).await;
+
+    assert!(text.contains("1 field differs") && text.contains("/text"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_server_gave_is_told_though_it_does_not_look_like_an_identifier() {
+    let stage = stage(&[
+        ("POST", "/orders", JSON, r#"{"qty":1}"#, r#"{"id":1042,"qty":1}"#),
+        ("GET", "/orders", JSON, "", "data: {\"next\":{\"cursor\":\"Yzox\"}}\n\ndata: [DONE]\n\n"),
+        ("GET", "/orders?after=Yzox&limit=1042&n=1", JSON, "", "{}"),
+        ("POST", "/payments", JSON, r#"{"order":1042,"qty":1}"#, "{}"),
+    ]);
+
+    let orders = answers(&stage, JSON, &[("GET", "/orders?after=Yzoy&limit=1042&n=2", "")]).await;
+    let payment = r#"{"order":1043,"qty":1}"#;
+    let payments = answers(&stage, JSON, &[("POST", "/payments", payment)]).await;
+
+    assert_snapshot!(orders, @"
+    `tape` (4 interactions) has no answer to
+      GET /orders?after=Yzoy&limit=1042&n=2
+    the nearest is interaction 3 (not played yet, 66 % alike)
+      GET /orders?after=Yzox&limit=1042&n=1
+    2 fields differ (- recorded, + asked):
+      query.after
+        - Yzox
+        + Yzoy
+        the server gave the recorded one in interaction 2 (`/next/cursor`)
+      query.n
+        - 1
+        + 2
+    hint: if the client is meant to ask this now, record it again:
+      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+    ");
+    assert!(
+        payments.contains("the server gave the recorded one in interaction 1 (`/id`)"),
+        "{payments}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_value_for_two_things_is_told() {
     let pair = |one: &str, other: &str| format!(r#"{{"one":"{one}","other":"{other}"}}"#);
     let stage = stage(&[("POST", "/m", JSON, &pair(MINTED, AGAIN), "{}")]);
@@ -468,6 +515,47 @@ async fn what_is_free_is_not_told_beside_what_counts() {
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
     "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_free_in_a_query_a_form_or_a_part_is_not_told_either() {
+    /// The places that are told.
+    fn places(text: &str) -> Vec<&str> {
+        let fields = text.lines().skip_while(|line| !line.contains("differ"));
+        let fields = fields.take_while(|line| !line.starts_with("hint"));
+        fields.skip(1).filter(|line| line.find(|c| c != ' ') == Some(2)).map(str::trim).collect()
+    }
+    let told = async |media: [&str; 2], recorded: [&str; 2], asked: [&str; 2]| {
+        let stage = stage(&[("POST", recorded[0], media[0], recorded[1], "{}")]);
+        answers(&stage, media[1], &[("POST", asked[0], asked[1])]).await
+    };
+
+    let form = "application/x-www-form-urlencoded";
+    let query = told(
+        [form, form],
+        ["/x?request_id=one-1&n=1", "nonce=ab&text=hello"],
+        ["/x?request_id=two-2&n=2", "nonce=cd&text=hullo"],
+    )
+    .await;
+    assert_eq!(places(&query), ["query.n", "form.text"], "{query}");
+
+    let upload = |boundary: &str, id: &str, file: &str, text: &str| {
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"meta\"\r\n\r\n\
+             {{\"request_id\": \"{id}\", \"text\": \"{text}\"}}\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{file}\"\r\n\
+             Content-Type: text/{boundary}\r\n\r\nhello\r\n--{boundary}--\r\n"
+        )
+    };
+    let media = ["multipart/form-data; boundary=one", "multipart/form-data; boundary=two"];
+    let recorded = upload("one", "one-1", "a.txt", "same");
+    for (asked, expected) in [
+        (upload("two", "two-2", "b.txt", "same"), vec!["part.file.filename"]),
+        (upload("two", "two-2", "a.txt", "other"), vec!["part.meta"]),
+    ] {
+        let told = told(media, ["/x", &recorded], ["/x", &asked]).await;
+        assert_eq!(places(&told), expected, "{told}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -127,6 +127,17 @@ fn times_may_differ_and_words_may_not() {
     check(&said("2026-11-21T09:00:00Z", "hello"), &later("hello"), true);
     check(&said("2026-11-21T09:00:00Z", "hello"), &later("goodbye"), false);
     check(&post(r#"{"timeout": 1732180000}"#), &post(r#"{"timeout": 1798880000}"#), false);
+    for (time, other) in [
+        ("Sat Nov 21 09:00:00 2026", "Sun Nov 22 10:00:00 2026"),
+        ("11/21/2026 09:00", "11/22/2026 10:30"),
+        ("2026/11/21 09:00:00", "2026/11/22 10:00:00"),
+    ] {
+        let said = |time: &str| post(&format!(r#"{{"text": "It is {time}."}}"#));
+        check(&said(time), &said(other), true);
+    }
+    let since = |time: u64| request(&format!("GET /v1/x?since={time}"), &[], "");
+    check(&since(1_732_180_000), &since(1_798_880_000), true);
+    check(&since(17), &since(18), false);
 }
 
 #[test]
@@ -141,6 +152,20 @@ fn a_time_that_the_server_gave_must_come_back() {
     run.ask(&first);
     assert_eq!(run.ask(&page("2026-11-21T09:00:01Z")), None);
     assert_eq!(run.ask(&page("2026-11-21T09:00:00Z")), Some(1));
+}
+
+#[test]
+fn a_counted_time_that_the_server_gave_must_come_back_with_its_fraction() {
+    let reply = |to: &str| post(&format!(r#"{{"thread_ts": "{to}", "text": "yes"}}"#));
+    let first = post(r#"{"text": "hello"}"#);
+    let answer = r#"{"ts": "1763712000.000100"}"#;
+    let recorded = vec![turn(first.clone(), answer), turn(reply("1763712000.000100"), "{}")];
+
+    let mut run = Run::of(recorded, Rules::default());
+
+    run.ask(&first);
+    assert_eq!(run.ask(&reply("1763712000.000200")), None);
+    assert_eq!(run.ask(&reply("1763712000.000100")), Some(1));
 }
 
 #[test]
@@ -242,6 +267,10 @@ fn a_multipart_body_is_its_parts() {
         upload("one", &[(&format!(r#"name="file"; filename="report-{id}.txt""#), "hello")])
     };
     check(&named("8f3a9c2b"), &named("0c1d2e3f"), true);
+    let free = Rules::default().ignore("part.file.filename").unwrap();
+    let words = Rules::default().pattern("part.file.filename", "-[a-z]+").unwrap();
+    assert!(same_with(free, &named("one"), &named("two")));
+    assert!(same_with(words, &named("one"), &named("two")));
 }
 
 #[test]
@@ -374,6 +403,21 @@ fn an_identifier_in_padded_base64_is_one_word() {
     let said = |id: &str| post(&format!(r#"{{"id": "{id}"}}"#));
 
     check(&said("uUaSnn0zyFoe8E4NV/ezlw=="), &said("+Cldxr0Qhf9MZFZgYstufA=="), true);
+}
+
+#[test]
+fn text_in_base64_is_compared_as_what_it_says() {
+    // "hello world, this is it", "hello there, this is it", "Task:" with a UUID each
+    let publish = |data: &str| post(&format!(r#"{{"messages":[{{"data":"{data}"}}]}}"#));
+    let hello = "aGVsbG8gd29ybGQsIHRoaXMgaXMgaXQ=";
+
+    check(&publish(hello), &publish("aGVsbG8gdGhlcmUsIHRoaXMgaXMgaXQ="), false);
+    check(&publish(hello), &publish(hello), true);
+    check(
+        &publish("VGFzazo2ZjFjMGEyZi0zN2EyLTRmZDktOTJmMS1mZDViMWVlNWE1ZjA="),
+        &publish("VGFzazo3YjFlNWE5MC1hYWFhLTRiYmItOGNjYy0wMTIzNDU2Nzg5YWI="),
+        true,
+    );
 }
 
 #[test]

@@ -145,6 +145,21 @@ async fn links_lead_back_to_retape() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_to_be_asked_next_is_asked_of_retape() {
+    for (name, value) in [
+        ("operation-location", "{here}/jobs/1?api-version=1"),
+        ("azure-asyncoperation", "{here}/jobs/1"),
+        ("refresh", "5; url={here}/jobs/1"),
+        ("www-authenticate", "Bearer resource_metadata=\"{here}/.well-known/resource\""),
+    ] {
+        let field =
+            format!("HTTP/1.1 202 Accepted\r\n{name}: {value}\r\nContent-Length: 0\r\n\r\n");
+        let told = Told { field: Some((name, value)), body: "" };
+        check(move |origin| field.replace("{here}", origin), told).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn addresses_in_json_lead_back_to_retape() {
     let body = r#"{"url":"{here}/v1/files/1","list":["{here}"],"other":"http://127.0.0.1/"}"#;
     let answer = |origin: &str| {

@@ -4,7 +4,8 @@ use insta::assert_snapshot;
 use retape::Cassette;
 use retape::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Progress};
 use retape::cassette::{Recorded, Request, Response};
-use retape::report::{Colour, Detail, ShowOptions, difference, pretty, show};
+use retape::report::{Colour, Detail, ShowOptions, difference, ids, pretty, show};
+use retape::rules::{Repeats, Rules};
 
 const AGENT: &str = "/v1/agents/agent-6f1c27a1-27a2-4fd9-92f1-fd5b1ee5a00b";
 
@@ -53,6 +54,46 @@ fn json(status: u16, body: &str) -> Outcome {
 fn stream(events: &[(u64, &str)]) -> Response {
     let chunk = |(ms, event): &(u64, &str)| Chunk { ms: *ms, bytes: format!("{event}\n\n").into() };
     answer(200, "text/event-stream", Body::Stream(events.iter().map(chunk).collect()))
+}
+
+#[test]
+fn the_rules_that_a_cassette_carries_are_told() {
+    let rules = Rules::default().ignore("$.client.version").unwrap().ignore("query.debug").unwrap();
+    let rules = rules.pattern("/prompt", r"\d{4}-\d\d").unwrap().repeats(Repeats::Once);
+    let cassette = Cassette { rules, ..cassette(Vec::new()) };
+
+    let shown = show("letta/hitl", &cassette, ShowOptions::default());
+
+    assert_snapshot!(shown, @r#"
+    letta/hitl
+    recorded 2026-11-20T10:00:00Z from http://127.0.0.1:8283 · letta 0.16.8
+    0 interactions
+    repeats = "once"
+    ignore = ["$.client.version", "query.debug"]
+    patterns = [{ at = "/prompt", regex = "\\d{4}-\\d\\d" }]
+    "#);
+}
+
+#[test]
+fn identifiers_are_told_with_who_issued_them_and_where_they_came_back() {
+    let made = r#"{"agent":{"id":"agent-6f1c27a1-27a2-4fd9-92f1-fd5b1ee5a00b"},"otid":"first"}"#;
+    let told = r#"{"id":42,"otid":"first","ratio":{"id":1.5}}"#;
+    let interactions = vec![
+        ask("POST", "/v1/agents", r#"{"otid":"first","ratio":{"id":1.5}}"#, json(200, made)),
+        ask("POST", &format!("{AGENT}/messages"), r#"{"id":42}"#, json(200, told)),
+    ];
+
+    let told = ids("letta/hitl", &cassette(interactions), Colour::Plain);
+
+    assert_snapshot!(told, @r#"
+    letta/hitl
+    3 identifiers: 1 issued by the server, 2 made up by the client
+
+    who     #  identifier       first at         then in
+    client  1  first            /otid (by name)  answered 1–2
+    server  1  agent-6f1c…a00b  /agent/id        asked 2
+    client  2  42               /id (by name)    answered 2
+    "#);
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! Text in Base64, which looks random and says something.
+
+use std::ops::Range;
+
+use base64::Engine as _;
+use base64::alphabet::{Alphabet, STANDARD, URL_SAFE};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::moment::epochs;
+use super::{identifiers, moments};
+
+/// Whether the word at a place in a text is, or belongs to, text in Base64 in which nothing was made up
+/// for the moment: who sends another one says something else.
+///
+/// # Rationale
+///
+/// Of random words of 16 letters, one in a hundred thousand reads as text.
+pub fn says_something(text: &str, word: &Range<usize>) -> bool {
+    let whole = around(text, word);
+    let spelled = [&text[whole], &text[word.clone()]];
+    spelled.into_iter().filter_map(decoded).any(|said| !is_made_up(&said))
+}
+
+/// Whether there is something in a text that is another in each run.
+fn is_made_up(text: &str) -> bool {
+    identifiers(text).next().is_some()
+        || moments(text).next().is_some()
+        || epochs(text).next().is_some()
+}
+
+/// The run of the letters of Base64 in which a word stands.
+fn around(text: &str, word: &Range<usize>) -> Range<usize> {
+    let belongs = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+    let bytes = text.as_bytes();
+    let before = bytes[..word.start].iter().rev().take_while(belongs).count();
+    let after = bytes[word.end..].iter().take_while(belongs).count();
+    word.start - before..word.end + after
+}
+
+/// What a word says, if it is text in Base64.
+fn decoded(word: &str) -> Option<String> {
+    let alphabet = if word.contains(['-', '_']) { URL_SAFE } else { STANDARD };
+    let said = engine(&alphabet).decode(word).ok()?;
+    let text = String::from_utf8(said).ok()?;
+    let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let strange = text.bytes().filter(|byte| !byte.is_ascii()).count();
+    (!text.contains(control) && strange * 3 <= text.len()).then_some(text)
+}
+
+const fn engine(alphabet: &Alphabet) -> GeneralPurpose {
+    let config = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true);
+    GeneralPurpose::new(alphabet, config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, word: &str, expected: bool) {
+        let start = text.find(word).expect("the word is in the text");
+        assert_eq!(says_something(text, &(start..start + word.len())), expected, "{text}");
+    }
+
+    #[test]
+    fn what_reads_as_text_says_something() {
+        // "hello world, this is it", `{"offset":100}`, "Grüße aus Zürich"
+        check("aGVsbG8gd29ybGQsIHRoaXMgaXMgaXQ=", "aGVsbG8gd29ybGQsIHRoaXMgaXMgaXQ", true);
+        check("after eyJvZmZzZXQiOjEwMH0 and", "eyJvZmZzZXQiOjEwMH0", true);
+        check("R3LDvMOfZSBhdXMgWsO8cmljaA==", "R3LDvMOfZSBhdXMgWsO8cmljaA", true);
+        // "what? yes? so it is"
+        check("d2hhdD8geWVzPyBzbyBpdCBpcw", "d2hhdD8geWVzPyBzbyBpdCBpcw", true);
+    }
+
+    #[test]
+    fn what_is_random_or_holds_something_random_does_not() {
+        check("V1StGXR8_Z5jdHi6B-myT", "V1StGXR8_Z5jdHi6B-myT", false);
+        check("98a5f7163e0582751f4f3b89", "98a5f7163e0582751f4f3b89", false);
+        check("9pKqLm2XvT8nRw4YbZc6DfGh", "9pKqLm2XvT8nRw4YbZc6DfGh", false);
+        // "Task:6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"
+        let task = "VGFzazo2ZjFjMGEyZi0zN2EyLTRmZDktOTJmMS1mZDViMWVlNWE1ZjA";
+        check(task, task, false);
+        // `{"at":1763712000}`
+        check("eyJhdCI6MTc2MzcxMjAwMH0", "eyJhdCI6MTc2MzcxMjAwMH0", false);
+    }
+}
