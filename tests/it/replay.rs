@@ -1,6 +1,7 @@
 //! Answers come as they were recorded, and from the recording alone.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -384,4 +385,57 @@ async fn a_body_as_it_was_recorded_hides_no_secret_around_it() {
     assert_eq!(told, [200, 200]);
     assert!(!missed.contains("zyxwvu") && missed.contains("and [redacted:"), "{missed}");
     assert!(session.finish().await.unwrap_err().is_miss());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_as_it_was_recorded_hides_no_secret_in_its_header() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let talk = |url: &str, keys: &[&str]| {
+        let told = keys.iter().map(|key| {
+            let fields = format!("X-Api-Key: {key}\r\nX-Sdk: 1\r\n");
+            ask("GET", &format!("{url}/a"), &fields, "").status
+        });
+        told.collect::<Vec<u16>>()
+    };
+    let session = stage.record(&upstream).await;
+    talk(&session.url(), &["sk-abcdef0123456789"]);
+    post(&format!("{}/b", session.url()), "hello");
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let told =
+        talk(&session.url(), &["sk-zyxwvu9876543210", "sk-zyxwvu9876543210", "sk-other5432109876"]);
+    let missed =
+        post(&format!("{}/b", session.url()), "sk-zyxwvu9876543210 sk-other5432109876").text();
+
+    assert_eq!(told, [200; 3]);
+    assert!(!missed.contains("zyxwvu") && !missed.contains("other5"), "{missed}");
+    assert!(missed.contains("[redacted:x-api-key]"), "{missed}");
+    assert!(session.finish().await.unwrap_err().is_miss());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_are_the_same_byte_for_byte_are_answered_in_recorded_order() {
+    let stage = Stage::new();
+    let turn = AtomicUsize::new(0);
+    let upstream =
+        Upstream::json(move |_| format!("{{\"turn\":{}}}", turn.fetch_add(1, Ordering::Relaxed)));
+    let talk = |url: &str, times: usize| -> Vec<String> {
+        let body = r#"{"a":1}"#;
+        let get = |_| ask("GET", &format!("{url}/poll"), "", "").text();
+        let mut told: Vec<String> = (0..times).map(get).collect();
+        told.extend((0..times).map(|_| post(&format!("{url}/poll"), body).text()));
+        told
+    };
+    let session = stage.record(&upstream).await;
+    let live = talk(&session.url(), 3);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let replayed = talk(&session.url(), 4);
+
+    let repeated = [&live[..3], &live[2..3], &live[3..], &live[5..]].concat();
+    assert_eq!(replayed, repeated);
+    session.finish().await.unwrap();
 }
