@@ -21,10 +21,8 @@ enum Memory {
     Large(MmapMut),
 }
 
-const SMALL: usize = 1024 * 1024;
-
-/// What is not filled of it is not taken from the system.
-const LARGE: usize = 32 * 1024 * 1024;
+/// The size of a large page.
+const PAGE: usize = 2 * 1024 * 1024;
 
 impl Default for Block {
     fn default() -> Self {
@@ -33,17 +31,10 @@ impl Default for Block {
 }
 
 impl Block {
-    /// A block as most cassettes need it, with room for `needed` bytes.
-    pub(super) fn small(needed: usize) -> Self {
-        Self { memory: Memory::Small(vec![0; needed.max(SMALL)]), filled: 0 }
-    }
-
-    /// A block of those of a large cassette, with room for `needed` bytes.
-    pub(super) fn large(needed: usize) -> Self {
-        let Ok(map) = MmapMut::map_anon(needed.max(LARGE)) else { return Self::small(needed) };
-        #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
-        Self { memory: Memory::Large(map), filled: 0 }
+    /// A block with room for so many bytes.
+    pub(super) fn new(size: usize) -> Self {
+        let memory = if size < PAGE { None } else { large(size) };
+        Self { memory: memory.unwrap_or_else(|| Memory::Small(vec![0; size])), filled: 0 }
     }
 
     /// How much is not filled.
@@ -61,6 +52,13 @@ impl Block {
         };
         &mut all[start..start + length]
     }
+}
+
+fn large(size: usize) -> Option<Memory> {
+    let map = MmapMut::map_anon(size).ok()?;
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    Some(Memory::Large(map))
 }
 
 impl Memory {

@@ -65,6 +65,9 @@ pub(super) struct Laid<'a> {
     end: usize,
 }
 
+/// The size of the first block. Each other one is as large as all before it.
+const FIRST: usize = 64 * 1024;
+
 /// A larger body stays where it is: to copy it would take longer than to go there.
 const SMALL: usize = 4096;
 
@@ -151,10 +154,9 @@ impl Filling {
 
     fn make_room(&mut self, needed: usize) {
         if self.block.room() < needed {
-            let next =
-                if self.full.is_empty() { Block::small(needed) } else { Block::large(needed) };
-            let full = std::mem::replace(&mut self.block, next);
-            self.full.push(Bytes::from_owner(full));
+            self.full.push(Bytes::from_owner(std::mem::take(&mut self.block)));
+            let held = self.full.iter().map(Bytes::len).sum();
+            self.block = Block::new(needed.max(held).max(FIRST));
         }
     }
 
@@ -206,7 +208,7 @@ mod tests {
                 let value = HeaderValue::from_bytes(value).expect("it is a value");
                 headers.append(HeaderName::from_static(name), value);
             }
-            for length in [0, 10, SMALL, 1024 * 1024 + 1, 20 * 1024 * 1024] {
+            for length in [0, 10, SMALL, FIRST - 100, 3 * 1024 * 1024] {
                 let (status, in_one) = (length as u16, length > 10);
                 let label = Label { ms: length as u32, status, in_one, special: !in_one };
                 let body = Bytes::from(vec![b'x'; length]);
