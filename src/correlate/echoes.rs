@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::bindings::Scoped;
 use super::field::fields;
+use super::nested;
 use super::plain::Plain;
 use super::{Bindings, Hole, Origins, Scope, identifiers, moments};
 use crate::cassette::Body;
@@ -15,6 +16,8 @@ pub struct Echo {
     range: Range<usize>,
     scope: Scope,
     identifier: String,
+    /// In how many strings it stands that are JSON themselves.
+    depth: usize,
 }
 
 /// What stands for client-minted values now, where that differs from the recording.
@@ -30,21 +33,21 @@ impl Echo {
         let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
         let plain = Plain::of(text.into());
         let mut echoes = Vec::new();
-        let mut push = |scope: Scope, range: Range<usize>, value: &str| {
+        let mut push = |scope: Scope, range: Range<usize>, value: &str, depth: usize| {
             if origins.is_minted(scope, value) {
                 let range = plain.original(range);
-                echoes.push(Self { range, scope, identifier: value.to_owned() });
+                echoes.push(Self { range, scope, identifier: value.to_owned(), depth });
             }
         };
         for range in identifiers(&plain.text) {
-            push(Scope::Anywhere, range.clone(), &plain.text[range]);
+            push(Scope::Anywhere, range.clone(), &plain.text[range], 0);
         }
         if origins.has_placed() {
             for range in moments(&plain.text) {
-                push(Scope::Moment, range.clone(), &plain.text[range]);
+                push(Scope::Moment, range.clone(), &plain.text[range], 0);
             }
             for field in fields(&plain.text, origins.said()) {
-                push(field.scope, field.range, &field.value);
+                push(field.scope, field.range, &field.value, field.depth);
             }
         }
         echoes.sort_by_key(|echo| echo.range.start);
@@ -57,7 +60,8 @@ impl Echo {
         let whole = std::str::from_utf8(value).ok();
         if let Some(value) = whole.filter(|value| origins.is_minted(Scope::Word, value)) {
             let range = 0..value.len();
-            echoes.push(Self { range, scope: Scope::Word, identifier: value.to_owned() });
+            let identifier = value.to_owned();
+            echoes.push(Self { range, scope: Scope::Word, identifier, depth: 0 });
         }
         echoes
     }
@@ -96,6 +100,7 @@ impl Renamed {
             let live = self.live(echo.scope, &echo.identifier)?;
             let with = match echo.scope {
                 Scope::Anywhere | Scope::Moment => live.identifier.clone(),
+                _ if echo.depth > 0 => nested::spelled(&live.identifier, echo.depth),
                 _ => live.spelled(),
             };
             Some(Edit::new(echo.range.clone(), with.into_bytes()))

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::nested::Nested;
 use super::{Form, Meaning, Scope, is_epoch};
 use crate::json::{Container, Text, Token, unescape};
 
@@ -13,10 +14,12 @@ use crate::json::{Container, Text, Token, unescape};
 /// message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
-    /// Where the value stands, its quotes included.
+    /// Where the value stands, its quotes included unless it is a time or stands in a string.
     pub(super) range: Range<usize>,
     pub(super) scope: Scope,
     pub(super) value: String,
+    /// In how many strings it stands that are JSON themselves.
+    pub(super) depth: usize,
 }
 
 /// Whether a text may be an identifier in a field that is named like one: `msg-1`, `42`.
@@ -54,11 +57,11 @@ fn foldhash_of(name: &str) -> u64 {
 /// The fields in a text: one JSON document, or lines that are some or hold one behind `data:`. What
 /// is said to be an identifier is one in any field.
 pub(super) fn fields(text: &str, said: &HashSet<String>) -> Vec<Field> {
-    let mut found = Vec::new();
+    let mut search = Search { said, found: Vec::new() };
     for (offset, document) in documents(text) {
-        read(document, offset, said, &mut found);
+        search.read(document, &|at| offset + at, 0);
     }
-    found
+    search.found
 }
 
 /// The JSON documents in a text, with where they begin.
@@ -78,49 +81,92 @@ pub(crate) fn documents(text: &str) -> Vec<(usize, Text<'_>)> {
     found
 }
 
-fn read(document: Text<'_>, offset: usize, said: &HashSet<String>, found: &mut Vec<Field>) {
-    let mut names: Vec<(Container, Option<String>)> = Vec::new();
-    let mut tokens = document.tokens();
-    let mut calls = Envelopes::of(document);
-    while let Some(token) = tokens.next() {
-        let (value, form, length) = match token {
-            Token::Open(container) => {
-                names.push((container, None));
-                calls.open(names.len());
-                continue;
-            }
-            Token::Close(_) => {
-                names.pop();
-                if let Some((Container::Object, name)) = names.last_mut() {
-                    *name = None;
+/// Looks for fields.
+struct Search<'a> {
+    said: &'a HashSet<String>,
+    found: Vec<Field>,
+}
+
+/// JSON in more strings is not looked into.
+const DEEPEST: usize = 3;
+
+impl Search<'_> {
+    /// Reads a document that stands in `depth` strings; `place` tells where in the whole text.
+    fn read(&mut self, document: Text<'_>, place: &dyn Fn(usize) -> usize, depth: usize) {
+        let mut names: Vec<(Container, Option<String>)> = Vec::new();
+        let mut tokens = document.tokens();
+        let mut calls = Envelopes::of(document);
+        while let Some(token) = tokens.next() {
+            let (value, form, spelled) = match token {
+                Token::Open(container) => {
+                    names.push((container, None));
+                    calls.open(names.len());
+                    continue;
                 }
-                continue;
+                Token::Close(_) => {
+                    names.pop();
+                    if let Some((Container::Object, name)) = names.last_mut() {
+                        *name = None;
+                    }
+                    continue;
+                }
+                Token::Comma | Token::Colon => continue,
+                Token::String(spelled) => (unescape(spelled), Form::Text, spelled),
+                Token::Scalar(spelled) => (spelled.into(), Form::Number, spelled),
+            };
+            let members = names.len();
+            let range = tokens.end() - spelled.len()..tokens.end();
+            let name = match names.last_mut() {
+                Some((Container::Object, name)) if name.is_none() => {
+                    *name = Some(value.into_owned());
+                    continue;
+                }
+                Some((Container::Object, name)) => name.take(),
+                _ => None,
+            };
+            let role = name.as_ref().and_then(|name| calls.role(members, name));
+            let scope = match (role, &name) {
+                (Some(role), _) => answered(role).filter(|_| depth == 0),
+                (None, Some(name)) if self.said.contains(&*value) => Some(scope_of(name, form)),
+                (None, Some(name)) => ordinary(name, &value, form),
+                (None, None) => None,
+            };
+            match scope {
+                Some(scope) => {
+                    // Times and what stands in a string are exchanged without their quotes.
+                    let bare = form == Form::Text && (scope == Scope::Moment || depth > 0);
+                    let quotes = usize::from(bare);
+                    let range = place(range.start + quotes)..place(range.end - quotes);
+                    self.found.push(Field { range, scope, value: value.into_owned(), depth });
+                }
+                None if depth < DEEPEST => self.within(spelled, range.start, place, depth + 1),
+                None => {}
             }
-            Token::Comma | Token::Colon => continue,
-            Token::String(spelled) => (unescape(spelled), Form::Text, spelled.len()),
-            Token::Scalar(spelled) => (spelled.into(), Form::Number, spelled.len()),
-        };
-        let depth = names.len();
-        let Some((Container::Object, name)) = names.last_mut() else { continue };
-        let Some(name) = name.take() else {
-            *name = Some(value.into_owned());
-            continue;
-        };
-        let end = offset + tokens.end();
-        let scope = match calls.role(depth, &name) {
-            // Here it is the server that speaks: what it makes up is its own affair.
-            Some(Role::Answered) => Some(Scope::Call),
-            Some(Role::Made(Scope::Progress)) => Some(Scope::Progress),
-            Some(Role::Made(_)) => None,
-            None if said.contains(&*value) => Some(scope_of(&name, form)),
-            None => ordinary(&name, &value, form),
-        };
-        if let Some(scope) = scope {
-            // Times are exchanged as they stand, whether in quotes or not.
-            let quotes = usize::from(scope == Scope::Moment && form == Form::Text);
-            let range = end - length + quotes..end - quotes;
-            found.push(Field { range, scope, value: value.into_owned() });
         }
+    }
+
+    /// Looks into a string that may be JSON itself.
+    fn within(
+        &mut self,
+        spelled: &str,
+        start: usize,
+        place: &dyn Fn(usize) -> usize,
+        depth: usize,
+    ) {
+        let Some(nested) = Nested::of(spelled) else { return };
+        if let Some(document) = Text::read_container(&nested.text) {
+            self.read(document, &|at| place(start + nested.place(at)), depth);
+        }
+    }
+}
+
+/// The scope of a part of an envelope. Here it is the server that speaks: what it makes up is its own
+/// affair.
+fn answered(role: Role) -> Option<Scope> {
+    match role {
+        Role::Answered => Some(Scope::Call),
+        Role::Made(Scope::Progress) => Some(Scope::Progress),
+        Role::Made(_) => None,
     }
 }
 

@@ -18,6 +18,7 @@ mod ledger;
 mod minted;
 mod moment;
 mod name;
+mod nested;
 mod origins;
 mod plain;
 

@@ -1,5 +1,7 @@
 //! Why a difference counts.
 
+use std::collections::{HashMap, VecDeque};
+
 use super::given::given;
 use super::nearest::Library;
 use crate::correlate::{Hole, Origin, Scope, identifiers};
@@ -127,6 +129,13 @@ impl Conflict {
     }
 }
 
+/// What one request itself says of names: by the recorded one, and by the asked one.
+#[derive(Default)]
+struct Fresh<'a> {
+    asked: HashMap<(Scope, &'a str), &'a str>,
+    recorded: HashMap<(Scope, &'a str), &'a str>,
+}
+
 impl Library<'_> {
     /// What the client calls otherwise than before, or than elsewhere in this request. Places pair
     /// what was recorded with what is asked; so do the texts that are the same but for identifiers.
@@ -137,14 +146,14 @@ impl Library<'_> {
         renamed: &[Difference],
     ) -> Vec<Conflict> {
         let mut pairs: Vec<(Scope, String, String)> = Vec::new();
-        for (at, old) in recorded.iter().enumerate().filter(|(_, hole)| hole.scope.is_lasting()) {
-            // A text may hold several, one behind the other.
-            let before = recorded[..at].iter().filter(|other| other.is_where(old)).count();
-            let new = asked.iter().filter(|new| new.is_where(old)).nth(before);
-            pairs.extend(
-                new.filter(|new| new.scope == old.scope)
-                    .map(|new| (old.scope, old.identifier.clone(), new.identifier.clone())),
-            );
+        // A text may hold several, one behind the other.
+        let mut places: HashMap<u64, VecDeque<&Hole>> = HashMap::new();
+        asked.iter().for_each(|new| places.entry(new.place).or_default().push_back(new));
+        for old in recorded.iter() {
+            let new = places.get_mut(&old.place).and_then(VecDeque::pop_front);
+            let new = new.filter(|new| old.scope.is_lasting() && new.scope == old.scope);
+            pairs
+                .extend(new.map(|new| (old.scope, old.identifier.clone(), new.identifier.clone())));
         }
         for difference in renamed {
             let texts = [&difference.recorded, &difference.asked].map(|it| it.as_ref()?.said());
@@ -153,36 +162,36 @@ impl Library<'_> {
             pairs.extend(both.map(|(old, new)| (Scope::Anywhere, old.to_owned(), new.to_owned())));
         }
         pairs.dedup();
-        let mut fresh: Vec<(Scope, String, String)> = Vec::new();
+        let mut here = Fresh::default();
         let mut conflicts = Vec::new();
-        for (scope, recorded, asked) in pairs {
-            match self.conflict(scope, &recorded, &asked, &fresh) {
-                Some(why) => conflicts.push(Conflict { recorded, asked, why }),
-                None => fresh.push((scope, recorded, asked)),
+        for (scope, recorded, asked) in &pairs {
+            match self.conflict(*scope, recorded, asked, &here) {
+                Some(why) => {
+                    let (recorded, asked) = (recorded.clone(), asked.clone());
+                    conflicts.push(Conflict { recorded, asked, why });
+                }
+                None => {
+                    here.asked.entry((*scope, recorded)).or_insert(asked);
+                    here.recorded.entry((*scope, asked)).or_insert(recorded);
+                }
             }
         }
         conflicts
     }
 
-    fn conflict(
-        &self,
-        scope: Scope,
-        recorded: &str,
-        asked: &str,
-        fresh: &[(Scope, String, String)],
-    ) -> Option<Why> {
+    fn conflict(&self, scope: Scope, recorded: &str, asked: &str, here: &Fresh<'_>) -> Option<Why> {
         let bindings = self.playlist.bindings();
-        let here = || fresh.iter().filter(|(other, ..)| *other == scope);
-        let before = bindings.live(scope, recorded).map(|live| live.identifier.clone());
-        let before = before.or_else(|| Some(here().find(|(_, old, _)| old == recorded)?.2.clone()));
+        let before = bindings.live(scope, recorded).map(|live| live.identifier.as_str());
+        let before = before.or_else(|| here.asked.get(&(scope, recorded)).copied());
+        let before = before.map(str::to_owned);
         if let Some(before) = before {
             let origin = self.index.origins().origin(recorded);
             let interaction = origin.map(|origin| origin.interaction);
             return (before != asked).then_some(Why::CalledBefore { before, interaction });
         }
-        let other = bindings.stands_for(scope, asked).map(str::to_owned);
-        let other = other.or_else(|| Some(here().find(|(.., new)| new == asked)?.1.clone()))?;
-        Some(Why::StandsFor { other })
+        let other = bindings.stands_for(scope, asked);
+        let other = other.or_else(|| here.recorded.get(&(scope, asked)).copied())?;
+        Some(Why::StandsFor { other: other.to_owned() })
     }
 
     /// The identifiers in a text that the server did not issue.

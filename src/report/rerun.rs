@@ -74,12 +74,27 @@ fn without_secrets(word: &str, redactor: &Redactor) -> String {
     })
 }
 
-/// A word as a POSIX shell takes it.
+/// A word as a shell takes it.
 fn quoted(word: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,{}".contains(&byte);
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => Cow::Borrowed(word),
-        false => Cow::Owned(format!("'{}'", word.replace('\'', "'\\''"))),
+    if !word.is_empty() && word.bytes().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    if word.contains(char::is_control) {
+        // A line that is copied must be one line; the shells that people type into know this form.
+        let escaped: String = word.chars().map(escaped).collect();
+        return Cow::Owned(format!("$'{escaped}'"));
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
+}
+
+fn escaped(c: char) -> String {
+    match c {
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\'' | '\\' => format!("\\{c}"),
+        c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
+        c => c.to_string(),
     }
 }
 
@@ -124,6 +139,11 @@ mod tests {
         assert_eq!(
             Rerun::Cassette(vec!["--cassettes".to_owned(), "my tapes".to_owned()]).line("", "x"),
             "retape record --upstream URL --cassettes 'my tapes' x -- COMMAND"
+        );
+        let words = ["-c", "echo 'a\\b'\n\tls"].map(str::to_owned);
+        assert_eq!(
+            Rerun::Command(words.into()).line("", "x"),
+            r"retape record --upstream URL -c $'echo \'a\\b\'\n\tls'"
         );
         assert_eq!(Rerun::Tests.line("", "x"), "RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test");
     }

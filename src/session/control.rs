@@ -37,14 +37,7 @@ pub(super) fn answer(gateway: &Gateway, method: &Method, asked: &str) -> Answer 
         })),
         ("sessions", &Method::GET) => sessions(gateway, session),
         ("misses", &Method::GET) => misses(gateway, session),
-        ("unplayed", &Method::GET) => {
-            let all = gateway.unplayed();
-            let chosen = all.iter().filter(|left| {
-                session.is_none_or(|session| misses::is_same(&left.session, session))
-            });
-            let unplayed: Vec<Value> = chosen.map(|left| left.to_json()).collect();
-            told(json!({"unplayed": unplayed}))
-        }
+        ("unplayed", &Method::GET) => unplayed(gateway, session),
         ("reset", &Method::POST) => reset(gateway, session, parameter(query, "misses")),
         _ => {
             let known = "GET health; GET sessions, misses, unplayed, each with ?session=NAME or \
@@ -64,12 +57,27 @@ fn sessions(gateway: &Gateway, session: Option<&str>) -> Answer {
     };
     match gateway.inspect(session) {
         Some(inspected) => told(inspected),
-        None => {
-            let message = "no request was made in a session of that name; \
-                           `GET /-/retape/sessions` lists those there are";
-            refused(StatusCode::NOT_FOUND, message)
-        }
+        None => no_session(),
     }
+}
+
+/// What was recorded and not asked for. Of a session that nobody knows, all was not.
+fn unplayed(gateway: &Gateway, session: Option<&str>) -> Answer {
+    if session.is_some_and(|session| gateway.inspect(session).is_none()) {
+        return no_session();
+    }
+    let all = gateway.unplayed();
+    let chosen = all
+        .iter()
+        .filter(|left| session.is_none_or(|session| misses::is_same(&left.session, session)));
+    let unplayed: Vec<Value> = chosen.map(|left| left.to_json()).collect();
+    told(json!({"unplayed": unplayed}))
+}
+
+fn no_session() -> Answer {
+    let message = "no request was made in a session of that name; \
+                   `GET /-/retape/sessions` lists those there are";
+    refused(StatusCode::NOT_FOUND, message)
 }
 
 fn misses(gateway: &Gateway, session: Option<&str>) -> Answer {

@@ -172,3 +172,26 @@ async fn times_in_the_head_and_in_fields_for_times() {
     // A number is a time by the name of its field only.
     assert_eq!(live.text(), told);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_json_that_stands_in_strings_of_json() {
+    let asked = |id: &str| if id == LIVE { (r#"b\"8"#, 18) } else { ("a-7", 17) };
+    let spelled = |id: &str| {
+        let (otid, number) = asked(id);
+        let inner = serde_json::json!({"otid": otid, "n": 17, "request_id": number}).to_string();
+        let outer = serde_json::json!({"list": [inner]}).to_string();
+        serde_json::json!({"content": [{"type": "text", "text": outer}]}).to_string()
+    };
+    let told = spelled(RECORDED);
+    let upstream = Upstream::json(move |_| told.clone());
+    let numbered = |session: &Session, id: &str| {
+        let (otid, number) = asked(id);
+        let body = serde_json::json!({"otid": otid, "request_id": number});
+        post(&session.url(), &body.to_string())
+    };
+
+    let (recorded, live) = replayed(upstream, numbered).await;
+
+    assert_eq!(recorded.text(), spelled(RECORDED));
+    assert_eq!(live.text(), spelled(LIVE));
+}

@@ -180,6 +180,14 @@ fn a_number_that_the_server_gave_must_come_back() {
     run.ask(&create);
     assert_eq!(run.ask(&update("18")), None);
     assert_eq!(run.ask(&update("17")), Some(1));
+
+    let told = r#"{"content": [{"type": "text", "text": "{\"made\": {\"id\": 17}}"}]}"#;
+    let mut run =
+        Run::of(vec![turn(create.clone(), told), turn(update("17"), "{}")], Rules::default());
+
+    run.ask(&create);
+    assert_eq!(run.ask(&update("18")), None, "what was given in JSON in a string counts too");
+    assert_eq!(run.ask(&update("17")), Some(1));
 }
 
 #[test]

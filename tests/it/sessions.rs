@@ -169,6 +169,7 @@ async fn a_session_can_be_looked_into() {
     assert_eq!(json("misses?session=tape~2")["misses"].as_array().unwrap().len(), 1);
     assert_eq!(json("unplayed?session=tape~1")["unplayed"].as_array().unwrap().len(), 1);
     assert_eq!(control("sessions?session=nobody").status, 404);
+    assert_eq!(control("unplayed?session=nobody").status, 404);
     assert_eq!(control("health?session").status, 400);
     let misspelt = control("misses?sesion=tape~1");
     assert_eq!(misspelt.status, 400);
