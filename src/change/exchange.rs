@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::report::{Difference, Exchange, Mark};
 use crate::alignment::Renaming;
 use crate::cassette::{Body, Cassette, Interaction, Request, Response};
-use crate::correlate::{Meaning, identifiers, moments};
+use crate::correlate::{Meaning, SHORTEST, identifiers, moments};
 use crate::diff::{self, Differences, Place, Sort, Value};
 use crate::json::Text;
 use crate::message::{Framing, Message, Messages, Protocols, Trace};
@@ -200,6 +200,9 @@ fn data(messages: &[Message]) -> String {
 
 /// A text without times, and without identifiers that are not known by name.
 fn mask<'t>(text: &'t str, renaming: &Renaming) -> Cow<'t, str> {
+    if text.len() < SHORTEST {
+        return Cow::Borrowed(text);
+    }
     let unknown = |range: &Range<usize>| renaming.new_of(&text[range.clone()]).is_none();
     let mut holes: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
     if holes.is_empty() {
