@@ -30,6 +30,10 @@ const STATE: FixedState = FixedState::with_seed(0xa119);
 impl Lens<'_> {
     /// Makes the hashes of a value and of all below it.
     pub(super) fn look(&self, text: &str, node: &mut Node) {
+        // Looked at before: it is no other through this lens.
+        if node.is_fixed && node.hash != 0 {
+            return;
+        }
         node.hash = match &mut node.kind {
             Kind::Leaf(leaf) => match leaf.fixed {
                 Some(hash) => hash,

@@ -40,6 +40,7 @@ use self::interactions::{Paired, pair};
 use self::known::Known;
 use self::lens::Lens;
 use self::votes::Votes;
+use self::walk::walk_words;
 use crate::cassette::{Cassette, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
@@ -168,7 +169,7 @@ impl<'a> Sides<'a> {
             let paired = pair(&self.old, &self.new);
             let mut votes = Votes::default();
             for pair in &paired.pairs {
-                walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
+                walk_words(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
                     votes.hear(&old, &new, &known);
                 });
             }

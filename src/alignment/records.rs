@@ -34,11 +34,13 @@ impl Record {
         }
     }
 
-    pub(super) fn look(&mut self, text: &[u8], lens: &Lens<'_>) {
-        let Ok(text) = std::str::from_utf8(text) else {
-            self.hash = hash_of(&text[self.range.clone()]);
-            return;
-        };
+    /// Makes the hashes of a piece of what is no text.
+    pub(super) fn look_opaque(&mut self, body: &[u8]) {
+        self.hash = hash_of(&body[self.range.clone()]);
+    }
+
+    /// Makes the hashes of a piece of a text.
+    pub(super) fn look(&mut self, text: &str, lens: &Lens<'_>) {
         self.parts.iter_mut().for_each(|part| lens.look(text, part));
         let mut rest = self.range.start;
         let mut hashes = Vec::with_capacity(2 * self.parts.len() + 1);

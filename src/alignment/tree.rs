@@ -16,6 +16,10 @@ pub(crate) struct Node {
     /// Equal for values that are the same as far as is known. Set by a lens.
     pub(crate) hash: u64,
     pub(crate) kind: Kind,
+    /// Whether a word in it, or below it, is another in every recording.
+    pub(super) has_words: bool,
+    /// Whether it has the same hash through any lens.
+    pub(super) is_fixed: bool,
 }
 
 #[derive(Debug)]
@@ -80,7 +84,9 @@ impl Node {
         let words = words(text);
         let fixed = lens::fixed(text, &words, field);
         let range = start..start + text.len();
-        Self { range, hash: 0, kind: Kind::Leaf(Leaf { field, words, fixed }) }
+        let (has_words, is_fixed) = (!words.is_empty(), fixed.is_some());
+        let kind = Kind::Leaf(Leaf { field, words, fixed });
+        Self { range, hash: 0, kind, has_words, is_fixed }
     }
 
     /// A JSON text that begins at `offset`.
@@ -218,12 +224,18 @@ impl<'t> Open<'t> {
     }
 
     fn closed(self, end: usize) -> Node {
-        let kind = match self.content {
-            Content::Object(members) => Kind::Object(members),
-            Content::Array(items) => {
-                Kind::Array { items, is_set: Meaning::of(&self.name) == Meaning::Set }
-            }
+        let (has_words, is_fixed, kind) = match self.content {
+            Content::Object(members) => (
+                members.iter().any(|it| it.key.has_words || it.value.has_words),
+                members.iter().all(|it| it.key.is_fixed && it.value.is_fixed),
+                Kind::Object(members),
+            ),
+            Content::Array(items) => (
+                items.iter().any(|item| item.has_words),
+                items.iter().all(|item| item.is_fixed),
+                Kind::Array { items, is_set: Meaning::of(&self.name) == Meaning::Set },
+            ),
         };
-        Node { range: self.start..end, hash: 0, kind }
+        Node { range: self.start..end, hash: 0, kind, has_words, is_fixed }
     }
 }

@@ -43,7 +43,10 @@ impl Script {
 
     fn look(&mut self, lens: &Lens<'_>) -> u64 {
         let Self { text, records } = self;
-        records.iter_mut().for_each(|record| record.look(text, lens));
+        match std::str::from_utf8(text) {
+            Ok(text) => records.iter_mut().for_each(|record| record.look(text, lens)),
+            Err(_) => records.iter_mut().for_each(|record| record.look_opaque(text)),
+        }
         combine(records.iter().filter(|record| !record.is_keep_alive).map(|record| record.hash))
     }
 }

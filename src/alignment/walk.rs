@@ -12,15 +12,36 @@ pub(crate) fn walk<'v>(
     new: &'v View<'_>,
     told: &mut impl FnMut(Said<'v>, Said<'v>),
 ) {
+    through(old, new, &|_, _| false, told);
+}
+
+/// The same without values in which, on one of the sides, no word is another in every recording.
+pub(super) fn walk_words<'v>(
+    old: &'v View<'_>,
+    new: &'v View<'_>,
+    told: &mut impl FnMut(Said<'v>, Said<'v>),
+) {
+    through(old, new, &|old, new| !(old.has_words && new.has_words), told);
+}
+
+/// Whether two values are passed by, with all below them.
+type Passed<'p> = &'p dyn Fn(&Node, &Node) -> bool;
+
+fn through<'v>(
+    old: &'v View<'_>,
+    new: &'v View<'_>,
+    passed: Passed<'_>,
+    told: &mut impl FnMut(Said<'v>, Said<'v>),
+) {
     let (one, other) = (&old.interaction.request, &new.interaction.request);
     told(Said::of(&one.path, Field::ID), Said::of(&other.path, Field::ID));
     headers(&one.headers, &other.headers, told);
-    scripts(&old.asked, &new.asked, told);
+    scripts(&old.asked, &new.asked, passed, told);
     if let (Some(one), Some(other)) = (old.interaction.response(), new.interaction.response()) {
         headers(&one.headers, &other.headers, told);
     }
     if let (Some(one), Some(other)) = (&old.answered, &new.answered) {
-        scripts(one, other, told);
+        scripts(one, other, passed, told);
     }
 }
 
@@ -37,13 +58,18 @@ fn headers<'v>(old: &'v Headers, new: &'v Headers, told: &mut impl FnMut(Said<'v
     }
 }
 
-fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(Said<'v>, Said<'v>)) {
+fn scripts<'v>(
+    old: &'v Script,
+    new: &'v Script,
+    passed: Passed<'_>,
+    told: &mut impl FnMut(Said<'v>, Said<'v>),
+) {
     let (Some(one), Some(other)) = (old.as_str(), new.as_str()) else { return };
     let [olds, news] = [old, new].map(|script| script.records.iter().collect::<Vec<&Record>>());
     for step in sequence::records(&olds, &news) {
         let Step::Both(at, with) = step else { continue };
         for (old, new) in olds[at].parts.iter().zip(&news[with].parts) {
-            nodes((one, old), (other, new), told);
+            nodes((one, old), (other, new), passed, told);
         }
     }
 }
@@ -51,21 +77,25 @@ fn scripts<'v>(old: &'v Script, new: &'v Script, told: &mut impl FnMut(Said<'v>,
 fn nodes<'v>(
     (one, old): (&'v str, &'v Node),
     (other, new): (&'v str, &'v Node),
+    passed: Passed<'_>,
     told: &mut impl FnMut(Said<'v>, Said<'v>),
 ) {
+    if passed(old, new) {
+        return;
+    }
     match (&old.kind, &new.kind) {
         (Kind::Leaf(before), Kind::Leaf(now)) => told(old.said(before, one), new.said(now, other)),
         (Kind::Object(olds), Kind::Object(news)) => {
             for (member, partner) in news.iter().zip(members(olds, news)) {
                 let Some(partner) = partner else { continue };
-                nodes((one, &partner.key), (other, &member.key), told);
-                nodes((one, &partner.value), (other, &member.value), told);
+                nodes((one, &partner.key), (other, &member.key), passed, told);
+                nodes((one, &partner.value), (other, &member.value), passed, told);
             }
         }
         (Kind::Array { items: olds, is_set }, Kind::Array { items: news, .. }) => {
             for (item, partner) in news.iter().zip(elements(olds, news, *is_set)) {
                 if let Some(partner) = partner {
-                    nodes((one, &olds[partner]), (other, item), told);
+                    nodes((one, &olds[partner]), (other, item), passed, told);
                 }
             }
         }

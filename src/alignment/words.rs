@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Field;
-use crate::correlate::{identifiers, moments};
+use crate::correlate::{SHORTEST, identifiers, moments};
 
 /// A word that is another in every recording, and where it stands in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,9 @@ pub(crate) enum Sort {
 
 /// The identifiers and points in time within a text, in order. They do not overlap.
 pub(crate) fn words(text: &str) -> Vec<Word> {
+    if text.len() < SHORTEST {
+        return Vec::new();
+    }
     let moments = moments(text).map(|range| range.start..clock(text, range.end));
     let word = |sort| move |range| Word { range, sort };
     let mut found: Vec<Word> = moments

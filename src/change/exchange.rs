@@ -1,12 +1,13 @@
 //! One request and its answer, before and after.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::report::{Difference, Exchange, Mark};
 use crate::alignment::Renaming;
 use crate::cassette::{Body, Cassette, Interaction, Request, Response};
-use crate::correlate::{Meaning, identifiers, moments};
+use crate::correlate::{Meaning, SHORTEST, identifiers, moments};
 use crate::diff::{self, Differences, Place, Sort, Value};
 use crate::json::Text;
 use crate::message::{Framing, Message, Messages, Protocols, Trace};
@@ -17,7 +18,7 @@ const LONGEST: usize = 2_000;
 /// So many differences of an interaction are listed.
 const MOST: usize = 40;
 
-/// An interaction of a cassette, with its answer cut into messages.
+/// An interaction of a cassette, and its answer, which can be cut into messages.
 pub(super) struct Turn<'a> {
     /// Counted from 0.
     number: usize,
@@ -26,19 +27,17 @@ pub(super) struct Turn<'a> {
 }
 
 struct Answer<'a> {
+    protocols: &'a Protocols,
     response: &'a Response,
-    messages: Messages,
-    trace: Trace,
+    /// Cut where that is asked for: most answers only differ by what identifiers are called.
+    cut: OnceCell<(Messages, Trace)>,
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn of(protocols: &Protocols, cassette: &'a Cassette, number: usize) -> Self {
+    pub(super) fn of(protocols: &'a Protocols, cassette: &'a Cassette, number: usize) -> Self {
         let interaction = &cassette.interactions[number];
-        let answer = interaction.response().map(|response| {
-            let messages = Messages::by(protocols, response);
-            let trace = Trace::by(protocols, &messages.list);
-            Answer { response, messages, trace }
-        });
+        let answer = interaction.response();
+        let answer = answer.map(|response| Answer { protocols, response, cut: OnceCell::new() });
         Self { number, interaction, answer }
     }
 
@@ -64,8 +63,24 @@ impl<'a> Turn<'a> {
 }
 
 impl Answer<'_> {
+    fn cut(&self) -> &(Messages, Trace) {
+        self.cut.get_or_init(|| {
+            let messages = Messages::by(self.protocols, self.response);
+            let trace = Trace::by(self.protocols, &messages.list);
+            (messages, trace)
+        })
+    }
+
+    fn messages(&self) -> &[Message] {
+        &self.cut().0.list
+    }
+
+    fn trace(&self) -> &Trace {
+        &self.cut().1
+    }
+
     fn marks(&self) -> Vec<Mark> {
-        let marks = self.trace.steps.iter().map(|step| Mark {
+        let marks = self.trace().steps.iter().map(|step| Mark {
             tag: step.tag.as_str().to_owned(),
             count: step.count(),
             first_ms: step.first_ms,
@@ -75,7 +90,8 @@ impl Answer<'_> {
     }
 
     fn is_stream(&self) -> bool {
-        matches!(self.messages.framing, Framing::EventStream | Framing::Lines)
+        let framing = Framing::of(self.response.headers.get("content-type"));
+        matches!(framing, Framing::EventStream | Framing::Lines)
     }
 }
 
@@ -149,9 +165,9 @@ fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
 
 /// Streams are compared message by message: their data as one array.
 fn streams(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
-    let (was, is) = (data(&old.messages.list), data(&new.messages.list));
+    let (was, is) = (data(old.messages()), data(new.messages()));
     // A line for each, so that the lines show what came or went.
-    let traces = [old, new].map(|answer| answer.trace.to_string().replace(' ', "\n"));
+    let traces = [old, new].map(|answer| answer.trace().to_string().replace(' ', "\n"));
     if traces[0] != traces[1] {
         list.changed("trace", &traces[0], &traces[1]);
     }
@@ -184,6 +200,9 @@ fn data(messages: &[Message]) -> String {
 
 /// A text without times, and without identifiers that are not known by name.
 fn mask<'t>(text: &'t str, renaming: &Renaming) -> Cow<'t, str> {
+    if text.len() < SHORTEST {
+        return Cow::Borrowed(text);
+    }
     let unknown = |range: &Range<usize>| renaming.new_of(&text[range.clone()]).is_none();
     let mut holes: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
     if holes.is_empty() {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::said::alike;
 use crate::cassette::{End, Interaction};
 use crate::correlate::identifiers;
-use crate::invariant::{Earlier, Field, identified};
+use crate::invariant::{Earlier, Field, Names, identified};
 use crate::json::Text;
 use crate::message::{Message, Messages, Protocols, Tag, Trace};
 use crate::order::Token;
@@ -15,6 +15,8 @@ use crate::order::Token;
 #[derive(Debug, Default)]
 pub struct History {
     given: HashMap<String, Given, foldhash::fast::RandomState>,
+    /// The fields of messages that say their type.
+    names: Names,
     turns: Vec<Turn>,
 }
 
@@ -29,8 +31,8 @@ pub(crate) struct Before<'h> {
 #[derive(Debug, Default)]
 struct Given {
     first: usize,
-    /// In messages that say their type.
-    fields: BTreeMap<Field, usize>,
+    /// In messages that say their type: each field once, by its number.
+    fields: Vec<(u32, usize)>,
 }
 
 /// An answer in messages, and what it was about.
@@ -86,16 +88,22 @@ impl History {
 
     /// Notes what identifies something.
     fn give(&mut self, number: usize, messages: &[Message]) {
+        let Self { given, names, .. } = self;
         for message in messages {
-            let tag = matches!(message.tag, Tag::Named(_)).then(|| message.tag.as_str());
-            for (path, value) in identified(&message.data) {
-                let first = Given { first: number, fields: BTreeMap::new() };
-                let given = self.given.entry(value).or_insert(first);
-                if let Some(tag) = tag {
-                    let field = Field { tag: Some(tag.to_owned()), path };
-                    given.fields.entry(field).or_insert(number);
+            let is_named = matches!(message.tag, Tag::Named(_));
+            let tag = is_named.then(|| names.word(message.tag.as_str()));
+            identified(&message.data, |path, value| {
+                if !given.contains_key(&*value) {
+                    let first = Given { first: number, fields: Vec::new() };
+                    given.insert(value.to_string(), first);
                 }
-            }
+                let Some((tag, given)) = tag.zip(given.get_mut(&*value)) else { return };
+                let path = names.word(path.as_str());
+                let field = names.field(Some(tag), path);
+                if given.fields.iter().all(|(known, _)| *known != field) {
+                    given.fields.push((field, number));
+                }
+            });
         }
     }
 
@@ -154,7 +162,8 @@ impl<'h> Before<'h> {
 impl Earlier for Before<'_> {
     fn fields(&self, key: &str) -> Vec<&Field> {
         let fields = self.history.given.get(key).into_iter().flat_map(|given| &given.fields);
-        fields.filter(|(_, first)| **first < self.number).map(|(field, _)| field).collect()
+        let before = fields.filter(|(_, first)| *first < self.number);
+        before.map(|(field, _)| self.history.names.get(*field)).collect()
     }
 }
 

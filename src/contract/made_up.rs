@@ -64,7 +64,7 @@ impl MadeUp {
     pub(super) fn hear_answer(&mut self, response: &Response) {
         let body = response.readable().bytes();
         for word in words(&body).filter(|word| is_compound(word) && !has_digit(word)) {
-            if !self.has(word) && !self.said_before.contains(word) {
+            if !self.said_before.contains(word) && !self.has(word) {
                 self.said_before.insert(word.to_owned());
             }
         }
@@ -91,26 +91,71 @@ impl MadeUp {
 
 /// The compound words of a text, and what they are made of, as far as strokes part it.
 fn words(text: &[u8]) -> impl Iterator<Item = &str> {
-    let words = text.split(|byte| !PART[usize::from(*byte)]);
-    let words = words.filter(|word| word.len() >= SHORTEST && word.iter().copied().any(is_joint));
     // All of it is ASCII.
-    let words = words.filter_map(|word| std::str::from_utf8(word).ok());
-    let words = words.map(|word| word.trim_matches(|char| u8::try_from(char).is_ok_and(is_joint)));
+    let words = joined(text).filter_map(|word| std::str::from_utf8(trimmed(word)).ok());
     words.flat_map(|word| {
-        let parts = word.split('/').filter(|part| part.len() < word.len());
-        std::iter::once(word).chain(parts)
+        let parts = word.contains('/').then(|| word.split('/'));
+        std::iter::once(word).chain(parts.into_iter().flatten())
     })
 }
 
-/// What a word is made of.
-const PART: [bool; 256] = {
-    let mut part = [false; 256];
+/// The runs of letters, digits and joints that have a joint.
+fn joined(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let (mut length, mut has_joint) = (0, false);
+            while let Some(kind) = rest.get(length).map(|byte| KINDS[usize::from(*byte)])
+                && kind != Kind::Other
+            {
+                has_joint |= kind == Kind::Joint;
+                length += 1;
+            }
+            let run = &rest[..length];
+            rest = rest.get(length + 1..).unwrap_or_default();
+            if has_joint && length >= SHORTEST {
+                return Some(run);
+            }
+        }
+        None
+    })
+}
+
+/// Without joints at its ends.
+fn trimmed(mut word: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = word
+        && is_joint(*first)
+    {
+        word = rest;
+    }
+    while let [rest @ .., last] = word
+        && is_joint(*last)
+    {
+        word = rest;
+    }
+    word
+}
+
+/// What a byte is in a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Other,
+    Plain,
+    Joint,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Other; 256];
     let mut byte = 0;
-    while byte < part.len() {
-        part[byte] = (byte as u8).is_ascii_alphanumeric() || is_joint(byte as u8);
+    while byte < kinds.len() {
+        if is_joint(byte as u8) {
+            kinds[byte] = Kind::Joint;
+        } else if (byte as u8).is_ascii_alphanumeric() {
+            kinds[byte] = Kind::Plain;
+        }
         byte += 1;
     }
-    part
+    kinds
 };
 
 const fn is_joint(byte: u8) -> bool {

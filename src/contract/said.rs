@@ -1,5 +1,7 @@
 //! What a message says, as far as words go.
 
+use std::borrow::Cow;
+
 use crate::correlate::{Meaning, identifiers};
 use crate::json::{Container, Text};
 
@@ -12,8 +14,11 @@ const LONGEST_KEPT: usize = 128;
 /// Fields below so many objects are not looked at.
 const DEEPEST: usize = 4;
 
-/// The short scalars of a message outside of arrays: paths with dots between the names, and JSON texts.
-pub(super) fn fields(data: &str) -> Vec<(String, String)> {
+/// A field of a message: its path with dots between the names, and its JSON text.
+type Field<'d> = (Cow<'d, str>, &'d str);
+
+/// The short scalars of a message outside of arrays.
+fn fields(data: &str) -> Vec<Field<'_>> {
     let mut found = Vec::new();
     if let Some(json) = Text::read_container(data) {
         collect(json, "", DEEPEST, &mut found);
@@ -28,17 +33,15 @@ pub(super) fn alike<'d>(mut pieces: impl Iterator<Item = &'d str>) -> Vec<(Strin
         let other = fields(piece);
         said.retain(|field| other.contains(field));
     }
-    said
+    said.into_iter().map(|(path, json)| (path.into_owned(), json.to_owned())).collect()
 }
 
-fn collect(json: Text<'_>, path: &str, room: usize, found: &mut Vec<(String, String)>) {
+fn collect<'d>(json: Text<'d>, path: &str, room: usize, found: &mut Vec<Field<'d>>) {
     for (name, value) in json.members().filter(|(name, _)| is_plain(name)) {
-        let path = if path.is_empty() { name.into_owned() } else { format!("{path}.{name}") };
+        let path = if path.is_empty() { name } else { format!("{path}.{name}").into() };
         match value.container() {
             Some(Container::Object) if room > 1 => collect(value, &path, room - 1, found),
-            None if value.as_str().len() <= LONGEST_KEPT => {
-                found.push((path, value.as_str().to_owned()));
-            }
+            None if value.as_str().len() <= LONGEST_KEPT => found.push((path, value.as_str())),
             _ => {}
         }
     }

@@ -32,7 +32,7 @@ pub(crate) struct Answer {
     pub(crate) word: Option<Word>,
     /// What was asked, as JSON, if it is JSON.
     pub(crate) asked: Option<String>,
-    /// What is known before it comes.
+    /// What is known before it comes, if it is an answer in messages.
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
     pub(crate) events: Vec<Said>,
@@ -174,10 +174,11 @@ impl Answer {
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
-        let situation = Situation::of(interaction, asked.as_deref(), before);
         let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
         let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
+        // It decides about the order of messages and about nothing else.
+        let situation = ordered.then(|| Situation::of(interaction, asked.as_deref(), before));
         let events = messages.list.iter().filter(|message| is_stream && !message.is_keep_alive());
         let said = |message: &Message| {
             Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
@@ -192,7 +193,7 @@ impl Answer {
             word: ordered.then(|| word(heard.steps(protocols), witness)),
             events: events.filter_map(said).collect(),
             body,
-            situation,
+            situation: situation.unwrap_or_default(),
             asked,
         }
     }
@@ -223,7 +224,7 @@ impl Answer {
 
 fn whole(protocols: &Protocols, response: &Response, asked: Option<&str>) -> Option<Said> {
     let text = json(&response.readable().bytes())?;
-    Some(Said::of(&protocols.tag(&text, None), text, asked))
+    Some(Said::of(&protocols.tag_of(Text::known(&text), None), text, asked))
 }
 
 /// The text of a body that is JSON.

@@ -211,6 +211,10 @@ fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
 
 /// Where a token with `-` or `_` inside begins, if the run is one, maybe behind a prefix.
 fn whole_token(word: &[u8]) -> Option<usize> {
+    // What is minted so has small and capital letters; nearly no run has both.
+    if !word.iter().any(u8::is_ascii_uppercase) || !word.iter().any(u8::is_ascii_lowercase) {
+        return None;
+    }
     let sized = TOKENS.contains(&word.len()) && is_parted(word);
     if sized
         && (minted::is_minted_whole(word)
@@ -269,10 +273,11 @@ fn pieces(word: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
 /// Whether a UUID with dashes stands at the beginning.
 fn is_uuid(bytes: &[u8]) -> bool {
     bytes.get(..UUID).is_some_and(|window| {
-        window.iter().enumerate().all(|(index, byte)| match index {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+        let dashes = [8, 13, 18, 23];
+        dashes.iter().all(|at| window[*at] == b'-')
+            && [0..8, 9..13, 14..18, 19..23, 24..UUID]
+                .into_iter()
+                .all(|part| window[part].iter().all(u8::is_ascii_hexdigit))
     })
 }
 

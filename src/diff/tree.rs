@@ -56,9 +56,11 @@ impl<'a> Tree<'a> {
         let mut members = Vec::new();
         for (name, value) in text.members() {
             let value = Self::below(value, mask, depth + 1);
-            let masked = hash_of(mask(&name).as_ref());
+            let exact = hash_of(&name);
+            let behind = mask(&name);
+            let masked = if behind == name { exact } else { hash_of(&behind) };
             // Members are summed, so that their order does not count.
-            sums[0] = sums[0].wrapping_add(combine(&[hash_of(name.as_ref()), value.exact]));
+            sums[0] = sums[0].wrapping_add(combine(&[exact, value.exact]));
             sums[1] = sums[1].wrapping_add(combine(&[masked, value.masked]));
             members.push(Member { name, masked, value });
         }
@@ -80,7 +82,9 @@ impl<'a> Tree<'a> {
     fn leaf(text: Text<'a>, mask: Mask<'_>) -> Self {
         let (exact, masked) = match text.string() {
             Some(said) => {
-                (combine(&[STRING, hash_of(&said)]), combine(&[STRING, hash_of(&mask(&said))]))
+                let exact = combine(&[STRING, hash_of(&said)]);
+                let masked = mask(&said);
+                (exact, if masked == said { exact } else { combine(&[STRING, hash_of(&masked)]) })
             }
             None => {
                 let spelled = text.as_str().trim();

@@ -1,12 +1,11 @@
 //! Where a trace breaks what holds in the others.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use super::claim::{Invariant, Referred};
 use super::earlier::{Earlier, REQUEST};
 use super::field::{Field, Path};
-use super::learn::asked;
 use super::trace::{Seen, Trace, Value, seen};
 
 /// A place where an invariant does not hold.
@@ -62,12 +61,12 @@ impl fmt::Display for Violation {
 impl Invariant {
     /// Where a trace breaks these invariants: each place, in the order of the invariants.
     pub fn check(invariants: &[Self], trace: &Trace<'_>) -> Vec<Violation> {
-        let events: Vec<(&str, Vec<Seen>)> =
+        let events: Vec<(&str, Vec<Seen<'_>>)> =
             trace.events.iter().map(|event| (event.tag, seen(event.json))).collect();
-        let asked = asked(trace);
+        let request = trace.request.map(seen).unwrap_or_default();
+        let asked = asked(&request);
         let broken = |invariant: &Self| match (invariant, trace.earlier) {
             (Self::RefersEarlier(field, to), Some(earlier)) => {
-                let request = trace.request.map(seen).unwrap_or_default();
                 let loose = unsaid(field, to, &request, &events, earlier).into_iter();
                 loose
                     .map(|at| Violation { invariant: invariant.clone(), at, other: None })
@@ -78,11 +77,7 @@ impl Invariant {
         invariants.iter().flat_map(broken).collect()
     }
 
-    fn broken(
-        &self,
-        events: &Events<'_>,
-        asked: &HashMap<String, BTreeSet<Path>>,
-    ) -> Vec<Violation> {
+    fn broken(&self, events: &Events<'_>, asked: &Asked<'_>) -> Vec<Violation> {
         let broken = match self {
             Self::Constant(field) => pairs(field, events, Value::key, |before, now| before != now),
             Self::Counting(field) => {
@@ -96,7 +91,7 @@ impl Invariant {
             }
             Self::Unique(field) => repeated(field, events),
             Self::Echoes(field, path) => {
-                let echoed = |key: &str| asked.get(key).is_some_and(|paths| paths.contains(path));
+                let echoed = |key: &str| asked.get(key).is_some_and(|paths| paths.contains(&path));
                 let all = field.places(events).filter(|(_, seen)| seen.value.key().is_some());
                 all.filter(|(_, seen)| !seen.value.key().is_some_and(echoed))
                     .map(|(event, seen)| (Place::of(event, seen), None))
@@ -111,12 +106,25 @@ impl Invariant {
     }
 }
 
-type Events<'a> = [(&'a str, Vec<Seen>)];
+/// What the request says that identifies something, and where.
+type Asked<'a> = HashMap<&'a str, Vec<&'a Path>>;
+
+type Events<'a> = [(&'a str, Vec<Seen<'a>>)];
 type Broken = Vec<(Place, Option<Place>)>;
+
+fn asked<'a>(request: &'a [Seen<'a>]) -> Asked<'a> {
+    let mut asked = Asked::new();
+    for seen in request {
+        if let Some(key) = seen.value.key() {
+            asked.entry(key).or_default().push(&seen.path);
+        }
+    }
+    asked
+}
 
 impl Field {
     /// Where it stands in the events, in order.
-    fn places<'e>(&'e self, events: &'e Events<'_>) -> impl Iterator<Item = (usize, &'e Seen)> {
+    fn places<'e>(&'e self, events: &'e Events<'_>) -> impl Iterator<Item = (usize, &'e Seen<'e>)> {
         events.iter().enumerate().flat_map(move |(event, (tag, seen))| {
             let fits = self.tag.as_deref().is_none_or(|own| own == *tag);
             let seen = seen.iter().filter(move |seen| fits && seen.path == self.path);
@@ -126,7 +134,7 @@ impl Field {
 }
 
 impl Place {
-    fn of(event: impl Into<Option<usize>>, seen: &Seen) -> Self {
+    fn of(event: impl Into<Option<usize>>, seen: &Seen<'_>) -> Self {
         let says = match &seen.value {
             Value::Key(key) => format!("`{key}`"),
             Value::Number(number) => number.to_string(),
@@ -139,10 +147,10 @@ impl Place {
 fn pairs<'e, T>(
     field: &'e Field,
     events: &'e Events<'_>,
-    of: impl Fn(&'e Value) -> Option<T>,
+    of: impl Fn(&'e Value<'e>) -> Option<T>,
     breaks: impl Fn(&T, &T) -> bool,
 ) -> Broken {
-    let all: Vec<(usize, &Seen, T)> = field
+    let all: Vec<(usize, &Seen<'_>, T)> = field
         .places(events)
         .filter_map(|(event, seen)| Some((event, seen, of(&seen.value)?)))
         .collect();
@@ -169,11 +177,11 @@ fn repeated(field: &Field, events: &Events<'_>) -> Broken {
 fn unsaid(
     field: &Field,
     to: &Field,
-    request: &[Seen],
+    request: &[Seen<'_>],
     events: &Events<'_>,
     earlier: &dyn Earlier,
 ) -> Vec<Place> {
-    let sources: Vec<(usize, &Seen)> = to.places(events).collect();
+    let sources: Vec<(usize, &Seen<'_>)> = to.places(events).collect();
     let is_asked = field.tag.as_deref() == Some(REQUEST);
     let asked = request.iter().filter(|seen| is_asked && seen.path == field.path);
     let said = field.places(events).map(|(event, seen)| (Some(event), seen));
@@ -190,7 +198,7 @@ fn unsaid(
 
 /// What refers to nothing before, and what nothing refers to although all should be.
 fn loose(field: &Field, to: &Field, referred: Referred, events: &Events<'_>) -> Broken {
-    let sources: Vec<(usize, &Seen)> = to.places(events).collect();
+    let sources: Vec<(usize, &Seen<'_>)> = to.places(events).collect();
     let mut broken: Broken = field
         .places(events)
         .filter(|(_, seen)| seen.value.key().is_some())
@@ -200,7 +208,7 @@ fn loose(field: &Field, to: &Field, referred: Referred, events: &Events<'_>) -> 
         .map(|(event, seen)| (Place::of(event, seen), None))
         .collect();
     if referred == Referred::Each {
-        let unheard = |(at, source): &&(usize, &Seen)| {
+        let unheard = |(at, source): &&(usize, &Seen<'_>)| {
             source.value.key().is_some()
                 && !field
                     .places(events)

@@ -1,13 +1,13 @@
 //! What refers to earlier answers.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::claim::Invariant;
 use super::facts::{CHANCES, Single};
 use super::field::Field;
-use super::learn::PAIRS;
-use super::trace::{Seen, Trace, seen};
+use super::learn::{PAIRS, Sight, Sights, keys, note};
+use super::names::{Map, Names};
 
 /// What stands for the type where a field of the request is meant.
 pub(super) const REQUEST: &str = "request";
@@ -18,10 +18,18 @@ pub trait Earlier {
     fn fields(&self, key: &str) -> Vec<&Field>;
 }
 
-/// How often fields said what the server had said before, in this answer or in an earlier one.
+/// How often fields said what the server had said before, in this answer or in an earlier one, by the
+/// numbers of the fields.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Referring {
-    fields: BTreeMap<Field, Keys>,
+    fields: Map<u32, Keys>,
+    found: Map<(u32, u32), u64>,
+}
+
+/// The same by the names of the fields, in their order.
+#[derive(Debug)]
+pub(super) struct Counted<'r> {
+    fields: BTreeMap<Field, &'r Keys>,
     found: BTreeMap<(Field, Field), u64>,
 }
 
@@ -33,18 +41,33 @@ struct Keys {
 }
 
 impl Referring {
-    /// Learns from a trace, if what came before it is known. What stands in its events is given.
-    pub(super) fn learn(&mut self, trace: &Trace<'_>, events: &[(&str, Vec<Seen>)]) {
-        let Some(earlier) = trace.earlier else { return };
-        let request = trace.request.map(seen).unwrap_or_default();
-        said_before(earlier, &request, events, |field, key, fields| {
-            let keys = self.fields.entry(field.clone()).or_default();
-            keys.times += 1;
-            keys.single.merge(&Single::Only(key.to_owned()));
-            for to in fields {
-                *self.found.entry((field.clone(), (*to).clone())).or_default() += 1;
+    /// Learns from what was said before and from a trace: what stands in its events is given.
+    pub(super) fn learn(
+        &mut self,
+        names: &mut Names,
+        earlier: &dyn Earlier,
+        request: &[Sight<'_>],
+        events: &[Sights<'_>],
+    ) {
+        let mut said: Map<&str, Vec<u32>> = Map::default();
+        let requested = (names.word(REQUEST), request);
+        let events = events.iter().map(|(tag, sights)| (*tag, sights.as_slice()));
+        for (place, (tag, sights)) in std::iter::once(requested).chain(events).enumerate() {
+            for (sight, key) in keys(sights) {
+                let field = names.field(Some(tag), sight.path);
+                let known = self.fields.entry(field).or_default();
+                known.times += 1;
+                known.single.see(key);
+                let here = said.get(key).map_or(&[][..], Vec::as_slice);
+                for to in said_before(names, earlier, field, key, here) {
+                    *self.found.entry((field, to)).or_default() += 1;
+                }
             }
-        });
+            // What the client says was not said by the server.
+            for (sight, key) in keys(sights).filter(|_| place > 0) {
+                note(said.entry(key).or_default(), names.field(Some(tag), sight.path));
+            }
+        }
         if self.found.len() > PAIRS {
             let fields = &self.fields;
             self.found.retain(|(field, _), found| {
@@ -53,17 +76,28 @@ impl Referring {
         }
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    /// Learns what another one has learned, whose fields have these numbers here.
+    pub(super) fn merge(&mut self, other: &Self, own: impl Fn(u32) -> u32) {
         for (field, keys) in &other.fields {
-            let own = self.fields.entry(field.clone()).or_default();
-            own.times += keys.times;
-            own.single.merge(&keys.single);
+            let known = self.fields.entry(own(*field)).or_default();
+            known.times += keys.times;
+            known.single.merge(&keys.single);
         }
-        for (pair, found) in &other.found {
-            *self.found.entry(pair.clone()).or_default() += found;
+        for ((field, to), found) in &other.found {
+            *self.found.entry((own(*field), own(*to))).or_default() += found;
         }
     }
 
+    /// The same by the names of the fields.
+    pub(super) fn counted(&self, name: &dyn Fn(u32) -> Field) -> Counted<'_> {
+        let fields = self.fields.iter().map(|(field, keys)| (name(*field), keys));
+        let found = self.found.iter();
+        let found = found.map(|((field, to), found)| ((name(*field), name(*to)), *found));
+        Counted { fields: fields.collect(), found: found.collect() }
+    }
+}
+
+impl Counted<'_> {
     /// What always held, to the field that says most.
     pub(super) fn holding(&self) -> Vec<Invariant> {
         self.fields.iter().filter_map(|(field, keys)| self.reference(field, keys)).collect()
@@ -110,41 +144,28 @@ fn is_minted(key: &str) -> bool {
     key.split(|char: char| !char.is_ascii_alphanumeric()).any(mixed)
 }
 
-/// Tells of each field that identifies something which fields have said it before.
-fn said_before<'e>(
-    earlier: &'e dyn Earlier,
-    request: &'e [Seen],
-    events: &'e [(&str, Vec<Seen>)],
-    mut tell: impl FnMut(&Field, &str, &BTreeSet<&Field>),
-) {
-    let requested = std::iter::once((REQUEST, request));
-    let all = requested.chain(events.iter().map(|(tag, seen)| (*tag, seen.as_slice())));
-    let all: Vec<Vec<(Field, &str)>> = all.map(|(tag, seen)| keys(tag, seen)).collect();
-    let mut said: HashMap<&str, BTreeSet<&Field>> = HashMap::new();
-    for (place, keys) in all.iter().enumerate() {
-        for (field, key) in keys {
-            // That a thing keeps its identifier is no reference, nor that messages of one answer
-            // have one in common.
-            let other = |to: &&Field| to.tag != field.tag && field.path.as_str() != "id";
-            let before = earlier.fields(key).into_iter();
-            let before = before.filter(|to| to.path != field.path || other(to));
-            let here = said.get(key).into_iter().flatten().copied();
-            let here = here.filter(|to| to.path != field.path);
-            tell(field, key, &before.chain(here).collect());
-        }
-        // What the client says was not said by the server.
-        if place > 0 {
-            keys.iter().for_each(|(field, key)| {
-                said.entry(key).or_default().insert(field);
-            });
+/// The fields that have said before what a field says: in earlier answers, and here.
+fn said_before(
+    names: &mut Names,
+    earlier: &dyn Earlier,
+    field: u32,
+    key: &str,
+    here: &[u32],
+) -> Vec<u32> {
+    let path = names.known(field).path;
+    let here = here.iter().copied().filter(|to| names.known(*to).path != path);
+    let mut all: Vec<u32> = here.collect();
+    for to in earlier.fields(key) {
+        let own = names.get(field);
+        // That a thing keeps its identifier is no reference, nor that messages of one answer have one
+        // in common.
+        let is_other = to.tag != own.tag && own.path.as_str() != "id";
+        if to.path != own.path || is_other {
+            let to = names.number(to);
+            note(&mut all, to);
         }
     }
-}
-
-/// What identifies something in a message.
-fn keys<'e>(tag: &str, seen: &'e [Seen]) -> Vec<(Field, &'e str)> {
-    let field = |seen: &Seen| Field { tag: Some(tag.to_owned()), path: seen.path.clone() };
-    seen.iter().filter_map(|seen| Some((field(seen), seen.value.key()?))).collect()
+    all
 }
 
 impl fmt::Debug for dyn Earlier + '_ {

@@ -110,6 +110,15 @@ impl Chances {
 }
 
 impl Single {
+    /// It says this.
+    pub(super) fn see(&mut self, said: &str) {
+        match self {
+            Self::Unseen => *self = Self::Only(said.to_owned()),
+            Self::Only(only) if only == said => {}
+            _ => *self = Self::Several,
+        }
+    }
+
     pub(super) fn merge(&mut self, other: &Self) {
         match (&*self, other) {
             (_, Self::Unseen) => {}

@@ -76,7 +76,7 @@ pub(super) struct Name<'a>(pub(super) &'a str);
 
 impl Name<'_> {
     fn is_plain(&self) -> bool {
-        !self.0.is_empty() && self.0 != "_" && self.0.chars().all(is_plain)
+        !self.0.is_empty() && self.0 != "_" && self.0.bytes().map(char::from).all(is_plain)
     }
 
     fn write(&self, out: &mut String) {

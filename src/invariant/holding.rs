@@ -5,12 +5,18 @@ use std::collections::BTreeSet;
 use super::claim::{Invariant, Referred};
 use super::facts::{CHANCES, Facts, Single};
 use super::field::{Field, Path};
-use super::learn::Learner;
+use super::learn::{Counted, Learner};
 
 impl Learner {
     /// What holds in all traces so far, without what follows from something else that does: in the
     /// order constant, increasing, unique, equal to the request, referring.
     pub fn finish(&self) -> Vec<Invariant> {
+        self.counted().holding()
+    }
+}
+
+impl Counted<'_> {
+    fn holding(&self) -> Vec<Invariant> {
         let mut found: Vec<Invariant> =
             self.fields.iter().filter_map(|(field, facts)| self.alone(field, facts)).collect();
         found.extend(self.fields.iter().filter_map(|(field, facts)| self.echo(field, facts)));
@@ -112,6 +118,6 @@ impl Learner {
         let all = Field { tag: None, path: field.path.clone() };
         let typed = |other: &&Field| other.tag.is_some() && other.path == field.path;
         let several = self.fields.keys().filter(typed).nth(1).is_some();
-        self.fields.get(&all).filter(|_| several)
+        self.fields.get(&all).copied().filter(|_| several)
     }
 }

@@ -9,13 +9,16 @@
 //! failed. Counts of two learners add up, so learning can be divided in any way. A pair of fields that
 //! has failed can be forgotten: its count never catches up again.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 
-use super::earlier::Referring;
-use super::facts::{Facts, Reference, Single};
+use foldhash::fast::{FixedState, RandomState};
+
+use super::earlier::{Counted as CountedReferring, Referring};
+use super::facts::{Facts, Reference};
 use super::field::{Field, Path};
-use super::trace::{Seen, Trace, Value, identity, seen};
+use super::names::{Map, Names};
+use super::trace::{Trace, Value, each};
 
 /// With more pairs than that, those that have failed are forgotten.
 pub(super) const PAIRS: usize = 1 << 12;
@@ -23,58 +26,87 @@ pub(super) const PAIRS: usize = 1 << 12;
 /// Learns invariants from traces, one by one. What several have learned can be merged.
 #[derive(Debug, Clone, Default)]
 pub struct Learner {
-    pub(super) fields: BTreeMap<Field, Facts>,
+    names: Names,
+    facts: Map<u32, Facts>,
+    /// How often a field said what the request says in a path.
+    echoes: Map<(u32, u32), u64>,
+    references: Map<(u32, u32), Reference>,
+    referring: Referring,
+}
+
+/// What was counted, by the names of fields in their order.
+#[derive(Debug)]
+pub(super) struct Counted<'l> {
+    pub(super) fields: BTreeMap<Field, &'l Facts>,
     /// How often a field said what the request says there.
     pub(super) echoes: BTreeMap<(Field, Path), u64>,
     pub(super) references: BTreeMap<(Field, Field), Reference>,
-    pub(super) referring: Referring,
+    pub(super) referring: CountedReferring<'l>,
 }
+
+/// A value of a message, by the number of its path.
+#[derive(Debug)]
+pub(super) struct Sight<'j> {
+    pub(super) path: u32,
+    pub(super) value: Value<'j>,
+}
+
+/// The values of a message of a type, by its number.
+pub(super) type Sights<'j> = (u32, Vec<Sight<'j>>);
 
 /// What one trace has shown so far.
 #[derive(Default)]
-struct Current {
+struct Current<'t> {
     /// Which message the event is of.
     identity: u64,
-    keys: HashMap<Field, Said>,
-    numbers: HashMap<Field, f64>,
+    keys: Map<u32, Said<'t>>,
+    numbers: Map<u32, f64>,
     /// Which fields have said something in earlier events.
-    said: HashMap<String, BTreeSet<Field>>,
+    said: Map<&'t str, Vec<u32>>,
     /// Who has referred to what, and what it was.
-    referred: BTreeSet<(Field, Field, String)>,
+    referred: HashSet<(u32, u32, &'t str), RandomState>,
 }
 
 /// What a field has said.
-struct Said {
+struct Said<'t> {
     /// What it said last, and in which message.
-    last: String,
+    last: &'t str,
     identity: u64,
-    all: BTreeSet<String>,
+    all: HashSet<&'t str, RandomState>,
 }
 
 impl Learner {
     /// Learns from a trace.
     pub fn learn(&mut self, trace: &Trace<'_>) {
-        let asked = asked(trace);
+        let request = trace.request.map(|json| self.sights(json)).unwrap_or_default();
+        let events: Vec<Sights<'_>> = trace
+            .events
+            .iter()
+            .map(|event| (self.names.word(event.tag), self.sights(event.json)))
+            .collect();
+        if let Some(earlier) = trace.earlier {
+            self.referring.learn(&mut self.names, earlier, &request, &events);
+        }
+        let asked = asked(&request);
         let mut current = Current::default();
-        let events: Vec<(&str, Vec<Seen>)> =
-            trace.events.iter().map(|event| (event.tag, seen(event.json))).collect();
-        self.referring.learn(trace, &events);
-        for (tag, seen) in &events {
-            let hasher = &mut DefaultHasher::new();
-            (tag, identity(seen)).hash(hasher);
-            current.identity = hasher.finish();
-            for seen in seen {
-                for tag in [None, Some((*tag).to_owned())] {
-                    let field = Field { tag, path: seen.path.clone() };
-                    match &seen.value {
+        for (tag, sights) in &events {
+            current.identity = identity(*tag, sights);
+            for sight in sights {
+                for tag in [None, Some(*tag)] {
+                    let field = self.names.field(tag, sight.path);
+                    match &sight.value {
+                        Value::Key(key) if tag.is_some() => {
+                            self.refer(field, key, &mut current);
+                            self.key(field, key, &asked, &mut current);
+                        }
                         Value::Key(key) => self.key(field, key, &asked, &mut current),
                         Value::Number(number) => self.number(field, *number, &mut current),
                     }
                 }
             }
-            for (seen, key) in seen.iter().filter_map(|seen| Some((seen, seen.value.key()?))) {
-                let field = Field { tag: Some((*tag).to_owned()), path: seen.path.clone() };
-                current.said.entry(key.to_owned()).or_default().insert(field);
+            for (sight, key) in keys(sights) {
+                let field = self.names.field(Some(*tag), sight.path);
+                note(current.said.entry(key).or_default(), field);
             }
         }
         self.end(current);
@@ -82,40 +114,72 @@ impl Learner {
 
     /// Learns what another one has learned.
     pub fn merge(&mut self, other: &Self) {
-        for (field, facts) in &other.fields {
-            self.fields.entry(field.clone()).or_default().merge(facts);
+        let fields = self.names.of(&other.names);
+        let own = |field: u32| fields[field as usize];
+        for (field, facts) in &other.facts {
+            self.facts.entry(own(*field)).or_default().merge(facts);
         }
-        for (pair, count) in &other.echoes {
-            *self.echoes.entry(pair.clone()).or_default() += count;
+        for ((field, path), count) in &other.echoes {
+            let path = self.names.word(other.names.spelled(*path));
+            *self.echoes.entry((own(*field), path)).or_default() += count;
         }
-        for (pair, reference) in &other.references {
-            let own = self.references.entry(pair.clone()).or_default();
-            own.found += reference.found;
-            own.referred += reference.referred;
+        for ((field, to), reference) in &other.references {
+            let known = self.references.entry((own(*field), own(*to))).or_default();
+            known.found += reference.found;
+            known.referred += reference.referred;
         }
-        self.referring.merge(&other.referring);
+        self.referring.merge(&other.referring, own);
         self.forget();
     }
 
-    fn key(
+    /// What was counted, in the order of the fields.
+    pub(super) fn counted(&self) -> Counted<'_> {
+        let name = |field: u32| self.names.get(field).clone();
+        let path = |word: u32| Path::written(self.names.spelled(word));
+        let fields = self.facts.iter().map(|(field, facts)| (name(*field), facts));
+        let echoes = self.echoes.iter();
+        let references = self.references.iter();
+        Counted {
+            fields: fields.collect(),
+            echoes: echoes
+                .map(|((field, asked), count)| ((name(*field), path(*asked)), *count))
+                .collect(),
+            references: references
+                .map(|((field, to), reference)| ((name(*field), name(*to)), *reference))
+                .collect(),
+            referring: self.referring.counted(&name),
+        }
+    }
+
+    /// The values in a JSON text in order.
+    fn sights<'j>(&mut self, json: &'j str) -> Vec<Sight<'j>> {
+        let mut all = Vec::new();
+        each(json, &mut |path, value| {
+            all.push(Sight { path: self.names.word(path.as_str()), value });
+        });
+        all
+    }
+
+    fn refer<'t>(&mut self, field: u32, key: &'t str, current: &mut Current<'t>) {
+        for to in current.said.get(key).into_iter().flatten().filter(|to| **to != field) {
+            self.references.entry((field, *to)).or_default().found += 1;
+            current.referred.insert((field, *to, key));
+        }
+    }
+
+    fn key<'t>(
         &mut self,
-        field: Field,
-        key: &str,
-        asked: &HashMap<String, BTreeSet<Path>>,
-        current: &mut Current,
+        field: u32,
+        key: &'t str,
+        asked: &Map<&str, Vec<u32>>,
+        current: &mut Current<'t>,
     ) {
         for path in asked.get(key).into_iter().flatten() {
-            *self.echoes.entry((field.clone(), path.clone())).or_default() += 1;
+            *self.echoes.entry((field, *path)).or_default() += 1;
         }
-        if field.tag.is_some() {
-            for to in current.said.get(key).into_iter().flatten().filter(|to| **to != field) {
-                self.references.entry((field.clone(), to.clone())).or_default().found += 1;
-                current.referred.insert((field.clone(), to.clone(), key.to_owned()));
-            }
-        }
-        let facts = self.fields.entry(field.clone()).or_default();
+        let facts = self.facts.entry(field).or_default();
         facts.keys += 1;
-        facts.single.merge(&Single::Only(key.to_owned()));
+        facts.single.see(key);
         let identity = current.identity;
         match current.keys.get_mut(&field) {
             Some(said) => {
@@ -123,29 +187,29 @@ impl Learner {
                 if said.identity != identity {
                     facts.constant.count(said.last == key);
                 }
-                facts.unique.count(said.all.insert(key.to_owned()));
+                facts.unique.count(said.all.insert(key));
                 said.identity = identity;
-                key.clone_into(&mut said.last);
+                said.last = key;
             }
             None => {
-                let (last, all) = (key.to_owned(), BTreeSet::from([key.to_owned()]));
-                current.keys.insert(field, Said { last, identity, all });
+                let all = HashSet::from_iter([key]);
+                current.keys.insert(field, Said { last: key, identity, all });
             }
         }
     }
 
-    fn number(&mut self, field: Field, number: f64, current: &mut Current) {
-        if let Some(before) = current.numbers.insert(field.clone(), number) {
-            let facts = self.fields.entry(field).or_default();
+    fn number(&mut self, field: u32, number: f64, current: &mut Current<'_>) {
+        if let Some(before) = current.numbers.insert(field, number) {
+            let facts = self.facts.entry(field).or_default();
             facts.counting.count(number == before + 1.0);
             facts.increasing.count(number > before);
             facts.not_decreasing.count(number >= before);
         }
     }
 
-    fn end(&mut self, current: Current) {
+    fn end(&mut self, current: Current<'_>) {
         for (field, said) in current.keys {
-            self.fields.entry(field).or_default().distinct += said.all.len() as u64;
+            self.facts.entry(field).or_default().distinct += said.all.len() as u64;
         }
         for (field, to, _) in current.referred {
             self.references.entry((field, to)).or_default().referred += 1;
@@ -155,7 +219,7 @@ impl Learner {
 
     /// Forgets pairs that have failed where there are many.
     fn forget(&mut self) {
-        let keys = |field: &Field| self.fields.get(field).map_or(0, |facts| facts.keys);
+        let keys = |field: &u32| self.facts.get(field).map_or(0, |facts| facts.keys);
         if self.echoes.len() > PAIRS {
             self.echoes.retain(|(field, _), held| *held >= keys(field));
         }
@@ -165,13 +229,29 @@ impl Learner {
     }
 }
 
-/// What the request says that identifies something, and where.
-pub(super) fn asked(trace: &Trace<'_>) -> HashMap<String, BTreeSet<Path>> {
-    let mut asked: HashMap<String, BTreeSet<Path>> = HashMap::new();
-    for seen in trace.request.map(seen).unwrap_or_default() {
-        if let Value::Key(key) = seen.value {
-            asked.entry(key).or_default().insert(seen.path);
-        }
+/// What identifies something in a message.
+pub(super) fn keys<'s>(sights: &'s [Sight<'_>]) -> impl Iterator<Item = (&'s Sight<'s>, &'s str)> {
+    sights.iter().filter_map(|sight| Some((sight, sight.value.key()?)))
+}
+
+/// Notes a number, once.
+pub(super) fn note(numbers: &mut Vec<u32>, number: u32) {
+    if !numbers.contains(&number) {
+        numbers.push(number);
     }
+}
+
+/// What tells two messages apart: all that an event identifies. The pieces of one message agree in it.
+fn identity(tag: u32, sights: &[Sight<'_>]) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    tag.hash(&mut hasher);
+    keys(sights).for_each(|(sight, key)| (sight.path, key).hash(&mut hasher));
+    hasher.finish()
+}
+
+/// What the request says that identifies something, and in which paths.
+fn asked<'s>(request: &'s [Sight<'_>]) -> Map<&'s str, Vec<u32>> {
+    let mut asked: Map<&str, Vec<u32>> = Map::default();
+    keys(request).for_each(|(sight, key)| note(asked.entry(key).or_default(), sight.path));
     asked
 }

@@ -31,6 +31,7 @@ mod facts;
 mod field;
 mod holding;
 mod learn;
+mod names;
 mod parse;
 mod trace;
 
@@ -40,6 +41,7 @@ pub use earlier::Earlier;
 pub use facts::CHANCES;
 pub use field::{Field, Path};
 pub use learn::Learner;
+pub(crate) use names::Names;
 pub use parse::{ParseError, Problem};
 pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

@@ -1,8 +1,10 @@
 //! What happened, and the values in it that invariants speak of.
 
+use std::borrow::Cow;
+
 use super::earlier::Earlier;
 use super::field::Path;
-use crate::json::{Container, Text};
+use crate::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are not looked at.
 const DEEPEST: usize = 16;
@@ -31,23 +33,23 @@ pub struct Event<'a> {
     pub json: &'a str,
 }
 
-/// A value that invariants may speak of.
+/// A value that invariants may speak of, and where it stands.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct Seen<'j> {
     pub(super) path: Path,
     pub(super) pointer: String,
-    pub(super) value: Value,
+    pub(super) value: Value<'j>,
 }
 
 /// What may be compared.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum Value<'j> {
     /// It identifies something.
-    Key(String),
+    Key(Cow<'j, str>),
     Number(f64),
 }
 
-impl Value {
+impl Value<'_> {
     pub(super) fn key(&self) -> Option<&str> {
         match self {
             Self::Key(key) => Some(key),
@@ -63,48 +65,49 @@ impl Value {
     }
 }
 
-/// What tells two messages apart: all that an event identifies. The pieces of one message agree in it.
-pub(super) fn identity(seen: &[Seen]) -> Vec<(&Path, &str)> {
-    seen.iter().filter_map(|seen| Some((&seen.path, seen.value.key()?))).collect()
+/// Tells what a JSON text says that identifies something, and where.
+pub(crate) fn identified<'j>(json: &'j str, mut told: impl FnMut(&Path, Cow<'j, str>)) {
+    each(json, &mut |path, value| {
+        if let Value::Key(key) = value {
+            told(path, key);
+        }
+    });
 }
 
-/// What a JSON text says that identifies something, and where.
-pub(crate) fn identified(json: &str) -> impl Iterator<Item = (Path, String)> {
-    let mut all = Vec::new();
-    each(json, &mut |way, value| match value {
-        Value::Key(key) => all.push((way.path.clone(), key)),
-        Value::Number(_) => {}
-    });
-    all.into_iter()
+/// Tells the values in a JSON text in order.
+pub(super) fn each<'j>(json: &'j str, told: &mut dyn FnMut(&Path, Value<'j>)) {
+    walk(json, None, &mut |way, value| told(&way.path, value));
 }
 
 /// The values in a JSON text in order.
-pub(super) fn seen(json: &str) -> Vec<Seen> {
+pub(super) fn seen(json: &str) -> Vec<Seen<'_>> {
     let mut all = Vec::new();
-    each(json, &mut |way, value| {
-        all.push(Seen { path: way.path.clone(), pointer: way.pointer.clone(), value });
+    walk(json, Some(String::new()), &mut |way, value| {
+        let pointer = way.pointer.clone().unwrap_or_default();
+        all.push(Seen { path: way.path.clone(), pointer, value });
     });
     all
 }
 
-fn each(json: &str, told: &mut dyn FnMut(&Way, Value)) {
+fn walk<'j>(json: &'j str, pointer: Option<String>, told: &mut dyn FnMut(&Way, Value<'j>)) {
     if let Some(text) = Text::read(json) {
-        let mut way = Way { path: Path::default(), pointer: String::new(), depth: 0 };
-        collect(text, "", &mut way, told);
+        let mut way = Way { path: Path::default(), pointer, depth: 0 };
+        collect(&mut text.tokens(), "", &mut way, told);
     }
 }
 
 /// The way to a value.
 struct Way {
     path: Path,
-    pointer: String,
+    /// The same as a JSON Pointer, for who tells it.
+    pointer: Option<String>,
     depth: usize,
 }
 
 impl Way {
     fn member(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
         let path = self.path.enter(name);
-        match name.contains(['~', '/']) {
+        match self.pointer.is_some() && name.contains(['~', '/']) {
             true => self.inside(&name.replace('~', "~0").replace('/', "~1"), path, look),
             false => self.inside(name, path, look),
         }
@@ -112,50 +115,87 @@ impl Way {
 
     fn element(&mut self, index: usize, look: impl FnOnce(&mut Self)) {
         let path = self.path.enter_elements();
-        self.inside(&index.to_string(), path, look);
+        match self.pointer {
+            Some(_) => self.inside(&index.to_string(), path, look),
+            None => self.inside("", path, look),
+        }
     }
 
     fn inside(&mut self, step: &str, path: usize, look: impl FnOnce(&mut Self)) {
-        let pointer = self.pointer.len();
-        self.pointer.push('/');
-        self.pointer.push_str(step);
+        let above = self.pointer.as_mut().map(|pointer| {
+            let above = pointer.len();
+            pointer.push('/');
+            pointer.push_str(step);
+            above
+        });
         self.depth += 1;
         look(self);
         self.depth -= 1;
-        self.pointer.truncate(pointer);
+        if let Some((pointer, above)) = self.pointer.as_mut().zip(above) {
+            pointer.truncate(above);
+        }
         self.path.leave(path);
     }
 }
 
-fn collect(text: Text<'_>, name: &str, way: &mut Way, told: &mut dyn FnMut(&Way, Value)) {
-    match text.container() {
-        Some(_) if way.depth >= DEEPEST => {}
-        Some(Container::Object) => {
-            for (name, member) in text.members() {
-                way.member(&name, |way| collect(member, &name, way, told));
+/// Passes the next value, and tells what is in it.
+fn collect<'j>(
+    tokens: &mut Tokens<'j>,
+    name: &str,
+    way: &mut Way,
+    told: &mut dyn FnMut(&Way, Value<'j>),
+) {
+    if way.depth >= DEEPEST && matches!(tokens.peek(), Some(b'{' | b'[')) {
+        tokens.value();
+        return;
+    }
+    match tokens.next() {
+        Some(Token::Open(Container::Object)) => {
+            while let Some(Token::String(name)) = tokens.find(|token| *token != Token::Comma) {
+                let name = unescape(name);
+                // The colon.
+                tokens.next();
+                way.member(&name, |way| collect(tokens, &name, way, told));
             }
         }
-        Some(Container::Array) => {
-            for (index, element) in text.elements().enumerate() {
-                way.element(index, |way| collect(element, name, way, told));
+        Some(Token::Open(Container::Array)) => {
+            let mut index = 0;
+            while tokens.peek().is_some_and(|first| first != b']') {
+                way.element(index, |way| collect(tokens, name, way, told));
+                index += 1;
+                if tokens.peek() == Some(b',') {
+                    tokens.next();
+                }
+            }
+            tokens.next();
+        }
+        Some(Token::String(spelled)) => {
+            if let Some(key) = key(spelled) {
+                told(way, Value::Key(key));
             }
         }
-        None => {
-            if let Some(value) = value(text, name) {
+        Some(Token::Scalar(spelled)) => {
+            if let Some(value) = scalar(spelled, name) {
                 told(way, value);
             }
         }
+        _ => {}
     }
 }
 
-fn value(text: Text<'_>, name: &str) -> Option<Value> {
-    if let Some(said) = text.string() {
-        return is_key(&said).then(|| Value::Key(said.into_owned()));
+/// What a string identifies, if it does.
+fn key(spelled: &str) -> Option<Cow<'_, str>> {
+    let inner = &spelled[1..spelled.len().max(2) - 1];
+    if is_key(inner) {
+        return Some(Cow::Borrowed(inner));
     }
-    let spelled = text.scalar()?;
+    Some(unescape(spelled)).filter(|said| matches!(said, Cow::Owned(said) if is_key(said)))
+}
+
+fn scalar<'j>(spelled: &'j str, name: &str) -> Option<Value<'j>> {
     // `id` is that of JSON-RPC; others, such as `seq_id`, count.
     if name == "id" && spelled.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(Value::Key(spelled.to_owned()));
+        return Some(Value::Key(Cow::Borrowed(spelled)));
     }
     spelled.parse().ok().map(Value::Number)
 }

@@ -110,17 +110,17 @@ impl Decoder {
 
 impl Left {
     fn of_json(body: &[u8], chunks: &[(usize, u64)], protocols: &Protocols) -> Self {
-        let Some(places) = json::cut(body, protocols) else {
+        let Some(parts) = json::typed(body, protocols) else {
             return Self {
                 messages: Vec::new(),
                 rest: (!body.is_empty()).then_some(0..body.len()),
             };
         };
-        let messages = places.into_iter().map(|range| {
+        let messages = parts.into_iter().map(|(range, tag)| {
             let chunk = chunks.partition_point(|(end, _)| *end < range.end);
             let data = text(&body[range.clone()]).into_owned();
             // A part of a whole that was read.
-            let tag = protocols.tag_of(Text::known(&data), None);
+            let tag = tag.unwrap_or_else(|| protocols.tag_of(Text::known(&data), None));
             Message { tag, event: None, data, range, chunk, ms: chunks[chunk].1 }
         });
         Self { messages: messages.collect(), rest: None }

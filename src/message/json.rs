@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::Protocols;
+use super::{Protocols, Tag};
 use crate::json::{Container, Text};
+use crate::rules::Object;
 
 /// The places of the messages in a JSON body, in bytes; `None` if the body is not JSON.
 ///
@@ -13,49 +14,63 @@ use crate::json::{Container, Text};
 /// other members that are typed objects are messages too. Everything else is one message. Members have no
 /// order that means something: they are taken by their names.
 pub fn cut(body: &[u8], protocols: &Protocols) -> Option<Vec<Range<usize>>> {
+    Some(typed(body, protocols)?.into_iter().map(|(place, _)| place).collect())
+}
+
+/// A part of a body, and its type where that was looked at.
+type Part<'a> = (&'a str, Option<Tag>);
+
+/// The same with their types, as far as these were looked at to find them.
+pub(super) fn typed(
+    body: &[u8],
+    protocols: &Protocols,
+) -> Option<Vec<(Range<usize>, Option<Tag>)>> {
     let text = Text::parse(body)?;
-    let whole = trimmed(text);
     let parts = match text.container() {
         Some(Container::Array) => objects(text),
         Some(Container::Object) => enclosed(text, protocols),
         None => None,
     };
-    let parts = parts.unwrap_or_else(|| vec![whole]);
-    Some(parts.into_iter().map(|part| place(part, body)).collect())
+    let parts = parts.unwrap_or_else(|| vec![(trimmed(text), None)]);
+    Some(parts.into_iter().map(|(part, tag)| (place(part, body), tag)).collect())
 }
 
-fn objects(array: Text<'_>) -> Option<Vec<&str>> {
-    array
-        .elements()
-        .map(|element| (element.container() == Some(Container::Object)).then_some(element.as_str()))
-        .collect()
+fn objects(array: Text<'_>) -> Option<Vec<Part<'_>>> {
+    let object = |element: Text<'_>| element.container() == Some(Container::Object);
+    array.elements().map(|element| object(element).then_some((element.as_str(), None))).collect()
 }
 
 /// An object with more members than this says something of its own.
 const MOST_MEMBERS: usize = 8;
 
-fn enclosed<'a>(object: Text<'a>, protocols: &Protocols) -> Option<Vec<&'a str>> {
-    let is_typed = |value: Text<'_>| protocols.word(value).is_some();
-    let own = protocols.word(object);
-    if own.is_some_and(|own| own != "list")
-        || object.members().count() > MOST_MEMBERS
-        || object.get("id").is_some_and(|id| id.string().is_some())
+fn enclosed<'a>(object: Text<'a>, protocols: &Protocols) -> Option<Vec<Part<'a>>> {
+    let part = |value: Text<'a>| Some((value.as_str(), Some(protocols.typed(&Object::of(value))?)));
+    let object = Object::of(object);
+    let mut members: Vec<_> = object.members().iter().collect();
+    let id = members.iter().rev().find(|(name, _)| name == "id");
+    if protocols.typed(&object).is_some_and(|own| own.as_str() != "list")
+        || members.len() > MOST_MEMBERS
+        || id.is_some_and(|(_, id)| id.string().is_some())
     {
         return None;
     }
     let mut parts = Vec::new();
     let (mut lists, mut empty) = (0, 0);
-    let mut members: Vec<_> = object.members().collect();
     members.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (_, value) in members {
         match value.container() {
-            Some(Container::Object) if is_typed(value) => parts.push(value.as_str()),
-            Some(Container::Array) if value.elements().next().is_none() => empty += 1,
-            Some(Container::Array) if value.elements().all(is_typed) => {
-                lists += 1;
-                parts.extend(value.elements().map(Text::as_str));
+            Some(Container::Object) => parts.extend(part(*value)),
+            Some(Container::Array) => {
+                match value.elements().map(part).collect::<Option<Vec<_>>>() {
+                    Some(all) if all.is_empty() => empty += 1,
+                    Some(all) => {
+                        lists += 1;
+                        parts.extend(all);
+                    }
+                    None => {}
+                }
             }
-            _ => {}
+            None => {}
         }
     }
     let obvious = lists == 1 || lists == 0 && empty == 1 && !parts.is_empty();

@@ -106,7 +106,7 @@ impl Protocols {
     }
 
     /// The type of a message that is JSON.
-    pub(super) fn tag_of(&self, json: Text<'_>, event: Option<&str>) -> Tag {
+    pub(crate) fn tag_of(&self, json: Text<'_>, event: Option<&str>) -> Tag {
         match (self.told(&Object::of(json), event.is_some()), event) {
             (Some((protocol, tag)), _) => named(protocol, tag),
             (None, Some(event)) => named(None, event.to_owned()),
@@ -114,9 +114,9 @@ impl Protocols {
         }
     }
 
-    /// The type that a JSON value tells in itself.
-    pub(super) fn word(&self, json: Text<'_>) -> Option<String> {
-        Some(self.told(&Object::of(json), false)?.1)
+    /// The type that a JSON object tells in itself, if it tells one.
+    pub(super) fn typed(&self, message: &Object<'_>) -> Option<Tag> {
+        self.told(message, false).map(|(protocol, tag)| named(protocol, tag))
     }
 
     /// The protocol of a message: where none is known, what is common.

@@ -1,5 +1,7 @@
 //! How the messages of a protocol are told apart.
 
+use std::borrow::Cow;
+
 use toml::de::{DeTable, DeValue};
 
 use super::At;
@@ -38,7 +40,7 @@ enum Word {
 
 /// The members of a JSON object. Looked up many times, they are found only once.
 #[derive(Debug)]
-pub(crate) struct Object<'a>(Vec<(std::borrow::Cow<'a, str>, Text<'a>)>);
+pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, Text<'a>)>);
 
 impl<'a> Object<'a> {
     pub(crate) fn of(text: Text<'a>) -> Self {
@@ -46,6 +48,11 @@ impl<'a> Object<'a> {
         let mut members = Vec::with_capacity(16);
         members.extend(text.members());
         Self(members)
+    }
+
+    /// Them, in order.
+    pub(crate) fn members(&self) -> &[(Cow<'a, str>, Text<'a>)] {
+        &self.0
     }
 
     /// What stands in a place; the last value of a name that is repeated, as most parsers have it.
