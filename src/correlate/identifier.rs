@@ -80,7 +80,7 @@ impl Shapes {
     pub fn learn(&mut self, text: &str, range: &Range<usize>) {
         let before = text.as_bytes()[..range.start].iter().rev();
         let prefix = range.start - before.take_while(|byte| is_word(byte)).count();
-        if range.start > prefix + 1 && range.len() >= PLAIN {
+        if range.start > prefix + 1 && range.len() >= TAIL {
             let shape = (text[prefix..range.start].to_owned(), range.len());
             self.0.get_or_insert_default().insert(shape);
         } else if range.start == prefix && range.len() < PLAIN {
@@ -109,7 +109,8 @@ impl Shapes {
         let separators = run.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'-' | b'_'));
         let starts = separators.map(|(at, _)| at + 1);
         starts.take(MOST_PARTS).find(|start| {
-            run.len() - start >= PLAIN
+            let tail = &run.as_bytes()[*start..];
+            (tail.len() >= PLAIN || (tail.len() >= TAIL && is_mixed(tail)))
                 && known.contains(&(run[..*start].to_owned(), run.len() - start))
         })
     }
@@ -124,6 +125,15 @@ fn lead(text: &str, end: usize) -> Option<&str> {
 
 /// Shorter ones are words as often as not.
 const PLAIN: usize = 16;
+
+/// Shorter ones behind a prefix are told by their look alone.
+const TAIL: usize = 10;
+
+/// Whether a word has digits, or capitals within: one that somebody chose has neither as a rule.
+fn is_mixed(word: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool| word[1..].iter().any(class);
+    has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
+}
 
 /// A prefix has so many parts at most.
 const MOST_PARTS: usize = 4;
@@ -343,6 +353,28 @@ mod tests {
         check(&"iVBORw0KGgoAAAANSUhEUgAAAAUA".repeat(10), &[]);
         check("AAAFCAYAAACNbyblAAAAHElEQVQI12P4+8MUEzHEwAEAvLZ", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn a_word_that_spells_something_is_known_by_others_like_it() {
+        let mut shapes = Shapes::default();
+        for minted in ["ord_x7Kp2mQ9vT4z", "test-8f3a9c2b1d", "run_9pKqLm2XvT8nRw4Y"] {
+            let found = identifiers(minted).next().expect("it looks minted");
+            shapes.learn(minted, &found);
+        }
+
+        for (text, expected) in [
+            ("ord_theReason1st", Some("theReason1st")),
+            ("ord_something123", Some("something123")),
+            ("ord_theReason1", None),
+            ("req_theReason1st", None),
+            ("test-permission", None),
+            ("run_interestingothe", None),
+            ("run_interestingother", Some("interestingother")),
+        ] {
+            let found = identifiers_like(text, &shapes).next().map(|range| &text[range]);
+            assert_eq!(found, expected, "{text}");
+        }
     }
 
     #[test]
