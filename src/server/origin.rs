@@ -131,12 +131,19 @@ fn ends_an_origin(next: u8) -> bool {
 pub const ADDRESSES: [HeaderName; 7] = [
     LOCATION,
     CONTENT_LOCATION,
+    OPERATION_LOCATION,
+    AZURE_ASYNCOPERATION,
     LINK,
     REFRESH,
     WWW_AUTHENTICATE,
-    HeaderName::from_static("operation-location"),
-    HeaderName::from_static("azure-asyncoperation"),
 ];
+
+/// Those of them that are an address and nothing else, with a host or without.
+pub(super) const LEADING: [HeaderName; 4] =
+    [LOCATION, CONTENT_LOCATION, OPERATION_LOCATION, AZURE_ASYNCOPERATION];
+
+const OPERATION_LOCATION: HeaderName = HeaderName::from_static("operation-location");
+const AZURE_ASYNCOPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
 
 /// A body up to this size whose length was announced is read whole, so that the length can be
 /// announced again after addresses were replaced in it.

@@ -1,10 +1,10 @@
 //! Where a client sees us.
 
 use http::HeaderMap;
-use http::header::{CONTENT_LOCATION, HOST, HeaderValue, LINK, LOCATION, SET_COOKIE};
+use http::header::{HOST, HeaderValue, LINK, SET_COOKIE};
 
 use super::Address;
-use super::origin::may_hold;
+use super::origin::{LEADING, may_hold};
 
 /// Where a client sees us: the authority it connected to, and the prefix of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +40,9 @@ impl<'a> Place<'a> {
         for (name, value) in headers.iter_mut() {
             let Ok(text) = str::from_utf8(value.as_bytes()) else { continue };
             let below = match *name {
-                LOCATION | CONTENT_LOCATION => is_path(text).then(|| format!("{prefix}{text}")),
                 LINK => Some(links_below(text, &prefix)),
                 SET_COOKIE => Some(cookie_below(text, &prefix)),
+                _ if LEADING.contains(name) => is_path(text).then(|| format!("{prefix}{text}")),
                 _ => None,
             };
             if let Some(Ok(below)) = below.map(HeaderValue::try_from) {

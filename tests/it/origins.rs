@@ -72,6 +72,7 @@ async fn a_redirection_to_a_path_stays_in_its_session() {
 async fn paths_in_other_fields_stay_in_their_session() {
     for (name, field, told) in [
         ("content-location", "/v1/1", "{path}/v1/1"),
+        ("operation-location", "/jobs/1?a=b", "{path}/jobs/1?a=b"),
         (
             "link",
             "</v1?page=2>; rel=\"next\", <//a/b>",
