@@ -6,7 +6,7 @@ use super::lens::{Lens, combine, hash_of};
 use super::{Field, Node};
 use crate::cassette::Media;
 use crate::json::Text;
-use crate::message::Tag;
+use crate::message::keeps_alive;
 
 /// A piece of a body with what ends it: an event, a line, a field of a form, or all of it.
 #[derive(Debug)]
@@ -96,8 +96,7 @@ impl Record {
                 _ => {}
             }
         }
-        let is_keep_alive =
-            is_comment || (!data.is_empty() && Tag::of(&data, name).is_keep_alive());
+        let is_keep_alive = is_comment || (!data.is_empty() && keeps_alive(&data, name));
         Self { is_keep_alive, ..Self::of(range, parts) }
     }
 }

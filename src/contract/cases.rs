@@ -8,7 +8,9 @@
 //! in it and in no other case, what is there rather than what is missing; where that cannot be, it
 //! stands behind the cases that it could be taken for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use foldhash::fast::RandomState;
 
 use super::orders::{Case, Orders};
 use super::situation::{Condition, Feature, Situation};
@@ -83,8 +85,8 @@ struct Tree {
 
 impl Tree {
     fn of(examples: &[Example<'_>], is_made_up: &dyn Fn(&str) -> bool) -> Self {
-        let mut values: BTreeMap<&Feature, (usize, BTreeSet<&str>)> = BTreeMap::new();
-        let mut free: BTreeSet<&Feature> = BTreeSet::new();
+        let mut values: HashMap<&Feature, (usize, HashSet<&str>), RandomState> = HashMap::default();
+        let mut free: HashSet<&Feature, RandomState> = HashSet::default();
         for situation in examples.iter().map(|example| example.situation) {
             free.extend(situation.free());
             for feature in situation.features() {
@@ -106,7 +108,7 @@ impl Tree {
             tells && is_state && is_new && said.len() <= MOST_VALUES && !free.contains(feature)
         });
         let mut features: Vec<&Feature> = values.keys().copied().collect();
-        features.sort_by_key(|feature| {
+        features.sort_by_cached_key(|feature| {
             let (times, said) = &values[feature];
             let (missing, says_one) = (examples.len() - times, said.len() == 1);
             (rank(feature), missing, says_one, feature.to_string().len(), *feature)

@@ -8,7 +8,7 @@ use crate::cassette::{End, Interaction};
 use crate::correlate::identifiers;
 use crate::invariant::{Earlier, Field, Names, identified};
 use crate::json::Text;
-use crate::message::{Message, Messages, Protocols, Tag, Trace};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
 use crate::order::Token;
 
 /// What a server has said in the earlier answers of a conversation.
@@ -49,6 +49,8 @@ struct Turn {
 #[derive(Debug)]
 pub(super) struct Heard {
     pub(super) messages: Messages,
+    /// Which of them are JSON.
+    are_json: Vec<bool>,
     steps: OnceCell<Vec<Step>>,
 }
 
@@ -79,7 +81,7 @@ impl History {
         let mut history = Self::default();
         for (number, (interaction, heard)) in interactions.iter().zip(answers).enumerate() {
             if let Some(heard) = heard {
-                history.give(number, &heard.messages.list);
+                history.give(number, heard);
                 history.turn(protocols, number, interaction, heard);
             }
         }
@@ -87,12 +89,13 @@ impl History {
     }
 
     /// Notes what identifies something.
-    fn give(&mut self, number: usize, messages: &[Message]) {
+    fn give(&mut self, number: usize, heard: &Heard) {
         let Self { given, names, .. } = self;
-        for message in messages {
+        for (message, json) in heard.said() {
+            let Some(json) = json else { continue };
             let is_named = matches!(message.tag, Tag::Named(_));
             let tag = is_named.then(|| names.word(message.tag.as_str()));
-            identified(&message.data, |path, value| {
+            identified(json, |path, value| {
                 if !given.contains_key(&*value) {
                     let first = Given { first: number, fields: Vec::new() };
                     given.insert(value.to_string(), first);
@@ -169,23 +172,36 @@ impl Earlier for Before<'_> {
 
 impl Heard {
     pub(super) fn of(messages: Messages) -> Self {
-        Self { messages, steps: OnceCell::new() }
+        // The parts of a JSON answer were read with it.
+        let is_read = messages.framing == Framing::Json;
+        let is_json = |message: &Message| is_read || Text::read(&message.data).is_some();
+        let are_json = messages.list.iter().map(is_json).collect();
+        Self { messages, are_json, steps: OnceCell::new() }
+    }
+
+    /// The messages in order, and what those say that are JSON.
+    pub(super) fn said(&self) -> impl Iterator<Item = (&Message, Option<Text<'_>>)> {
+        self.messages.list.iter().enumerate().map(|(place, message)| (message, self.json(place)))
+    }
+
+    fn json(&self, place: usize) -> Option<Text<'_>> {
+        self.are_json[place].then(|| Text::known(&self.messages.list[place].data))
     }
 
     /// The messages in order, the pieces of one together; always by the same protocols.
     pub(super) fn steps(&self, protocols: &Protocols) -> &[Step] {
-        self.steps.get_or_init(|| steps(protocols, &self.messages.list))
+        self.steps.get_or_init(|| steps(protocols, self))
     }
 }
 
-fn steps(protocols: &Protocols, messages: &[Message]) -> Vec<Step> {
-    let steps = Trace::by(protocols, messages).steps.into_iter();
+fn steps(protocols: &Protocols, heard: &Heard) -> Vec<Step> {
+    let steps = Trace::by(protocols, &heard.messages.list).steps.into_iter();
     let steps = steps.map(|step| {
-        let said = step.messages.iter().map(|place| &*messages[*place].data);
+        let said = step.messages.iter().map(|place| heard.json(*place));
         let token = Token {
             tag: step.tag.as_str().to_owned(),
             run: step.messages.len() > 1,
-            keys: said.clone().next().map_or_else(Vec::new, keys),
+            keys: said.clone().next().flatten().map_or_else(Vec::new, keys),
             fields: alike(said),
         };
         Step { is_named: step.tag.is_named(), token }
@@ -194,8 +210,7 @@ fn steps(protocols: &Protocols, messages: &[Message]) -> Vec<Step> {
 }
 
 /// The fields by which a message may belong to others.
-fn keys(data: &str) -> Vec<(String, String)> {
-    let Some(json) = Text::read(data) else { return Vec::new() };
+fn keys(json: Text<'_>) -> Vec<(String, String)> {
     let members = json.members().filter(|(name, value)| {
         let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
         let is_key = ends || matches!(&**name, "id" | "index");

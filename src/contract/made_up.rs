@@ -63,7 +63,8 @@ impl MadeUp {
     /// Listens to the answer.
     pub(super) fn hear_answer(&mut self, response: &Response) {
         let body = response.readable().bytes();
-        for word in words(&body).filter(|word| is_compound(word) && !has_digit(word)) {
+        let joined = joined(&body).filter(|run| !has_digit(run) || run.contains(&b'/'));
+        for word in words(joined).filter(|word| is_compound(word) && !has_digit(word.as_bytes())) {
             if !self.said_before.contains(word) && !self.has(word) {
                 self.said_before.insert(word.to_owned());
             }
@@ -81,7 +82,7 @@ impl MadeUp {
     }
 
     fn hear_text(&mut self, leaf: &Leaf<'_>) {
-        for word in words(leaf.value.as_bytes()) {
+        for word in words(joined(leaf.value.as_bytes())) {
             if is_compound(word) && !self.has(word) && !self.said_before.contains(word) {
                 self.words.insert(word.to_owned());
             }
@@ -89,10 +90,10 @@ impl MadeUp {
     }
 }
 
-/// The compound words of a text, and what they are made of, as far as strokes part it.
-fn words(text: &[u8]) -> impl Iterator<Item = &str> {
+/// Compound words, and what they are made of, as far as strokes part it.
+fn words<'t>(joined: impl Iterator<Item = &'t [u8]>) -> impl Iterator<Item = &'t str> {
     // All of it is ASCII.
-    let words = joined(text).filter_map(|word| std::str::from_utf8(trimmed(word)).ok());
+    let words = joined.filter_map(|word| std::str::from_utf8(trimmed(word)).ok());
     words.flat_map(|word| {
         let parts = word.contains('/').then(|| word.split('/'));
         std::iter::once(word).chain(parts.into_iter().flatten())
@@ -162,8 +163,8 @@ const fn is_joint(byte: u8) -> bool {
     matches!(byte, b'_' | b'-' | b'.' | b'/' | b':')
 }
 
-fn has_digit(word: &str) -> bool {
-    word.bytes().any(|byte| byte.is_ascii_digit())
+fn has_digit(word: &[u8]) -> bool {
+    word.iter().any(u8::is_ascii_digit)
 }
 
 fn is_compound(word: &str) -> bool {

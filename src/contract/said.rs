@@ -17,17 +17,19 @@ const DEEPEST: usize = 4;
 /// A field of a message: its path with dots between the names, and its JSON text.
 type Field<'d> = (Cow<'d, str>, &'d str);
 
-/// The short scalars of a message outside of arrays.
-fn fields(data: &str) -> Vec<Field<'_>> {
+/// The short scalars of a message outside of arrays, if it is JSON.
+fn fields(json: Option<Text<'_>>) -> Vec<Field<'_>> {
     let mut found = Vec::new();
-    if let Some(json) = Text::read_container(data) {
+    if let Some(json) = json {
         collect(json, "", DEEPEST, &mut found);
     }
     found
 }
 
-/// What all pieces of a message say alike.
-pub(super) fn alike<'d>(mut pieces: impl Iterator<Item = &'d str>) -> Vec<(String, String)> {
+/// What all pieces of a message say alike, as far as they are JSON.
+pub(super) fn alike<'d>(
+    mut pieces: impl Iterator<Item = Option<Text<'d>>>,
+) -> Vec<(String, String)> {
     let mut said = pieces.next().map(fields).unwrap_or_default();
     for piece in pieces {
         let other = fields(piece);

@@ -169,7 +169,7 @@ impl Answer {
     }
 
     fn of(taken: &Taken<'_>, before: Option<Before<'_>>, place: String, witness: Witness) -> Self {
-        let Taken { interaction, response, heard, protocols } = *taken;
+        let Taken { interaction, heard, protocols, .. } = *taken;
         let messages = &heard.messages;
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
@@ -179,13 +179,13 @@ impl Answer {
         let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
         // It decides about the order of messages and about nothing else.
         let situation = ordered.then(|| Situation::of(interaction, asked.as_deref(), before));
-        let events = messages.list.iter().filter(|message| is_stream && !message.is_keep_alive());
-        let said = |message: &Message| {
-            Some(Said::of(&message.tag, json(message.data.as_bytes())?, asked.as_deref()))
+        let events = heard.said().filter(|(message, _)| is_stream && !message.is_keep_alive());
+        let said = |(message, json): (&Message, Option<Text<'_>>)| {
+            Some(Said::of(&message.tag, json?.as_str().to_owned(), asked.as_deref()))
         };
-        let body = (!is_stream).then(|| whole(protocols, response, asked.as_deref())).flatten();
+        let body = (!is_stream).then(|| whole(taken, asked.as_deref())).flatten();
         // What a question lists was said before, in whatever order.
-        let parts = messages.list.iter().filter(|_| named && !is_stream && !is_question);
+        let parts = heard.said().filter(|_| named && !is_stream && !is_question);
         Self {
             place,
             parts: parts.filter_map(said).collect(),
@@ -222,8 +222,15 @@ impl Answer {
     }
 }
 
-fn whole(protocols: &Protocols, response: &Response, asked: Option<&str>) -> Option<Said> {
-    let text = json(&response.readable().bytes())?;
+fn whole(taken: &Taken<'_>, asked: Option<&str>) -> Option<Said> {
+    let Taken { response, heard: Heard { messages, .. }, protocols, .. } = taken;
+    let body = response.readable().bytes();
+    // Messages are found in JSON that was read.
+    let is_read = messages.framing == Framing::Json && !messages.list.is_empty();
+    let text = match is_read {
+        true => String::from_utf8(body.into()).ok()?,
+        false => json(&body)?,
+    };
     Some(Said::of(&protocols.tag_of(Text::known(&text), None), text, asked))
 }
 

@@ -66,34 +66,36 @@ impl Value<'_> {
 }
 
 /// Tells what a JSON text says that identifies something, and where.
-pub(crate) fn identified<'j>(json: &'j str, mut told: impl FnMut(&Path, Cow<'j, str>)) {
-    each(json, &mut |path, value| {
+pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j, str>)) {
+    walk(json, None, &mut |way, value| {
         if let Value::Key(key) = value {
-            told(path, key);
+            told(&way.path, key);
         }
     });
 }
 
 /// Tells the values in a JSON text in order.
 pub(super) fn each<'j>(json: &'j str, told: &mut dyn FnMut(&Path, Value<'j>)) {
-    walk(json, None, &mut |way, value| told(&way.path, value));
+    if let Some(json) = Text::read(json) {
+        walk(json, None, &mut |way, value| told(&way.path, value));
+    }
 }
 
 /// The values in a JSON text in order.
 pub(super) fn seen(json: &str) -> Vec<Seen<'_>> {
     let mut all = Vec::new();
-    walk(json, Some(String::new()), &mut |way, value| {
-        let pointer = way.pointer.clone().unwrap_or_default();
-        all.push(Seen { path: way.path.clone(), pointer, value });
-    });
+    if let Some(json) = Text::read(json) {
+        walk(json, Some(String::new()), &mut |way, value| {
+            let pointer = way.pointer.clone().unwrap_or_default();
+            all.push(Seen { path: way.path.clone(), pointer, value });
+        });
+    }
     all
 }
 
-fn walk<'j>(json: &'j str, pointer: Option<String>, told: &mut dyn FnMut(&Way, Value<'j>)) {
-    if let Some(text) = Text::read(json) {
-        let mut way = Way { path: Path::default(), pointer, depth: 0 };
-        collect(&mut text.tokens(), "", &mut way, told);
-    }
+fn walk<'j>(json: Text<'j>, pointer: Option<String>, told: &mut dyn FnMut(&Way, Value<'j>)) {
+    let mut way = Way { path: Path::default(), pointer, depth: 0 };
+    collect(&mut json.tokens(), "", &mut way, told);
 }
 
 /// The way to a value.

@@ -136,8 +136,13 @@ impl<'a> Tokens<'a> {
 
     /// Passes a whole value, where one begins.
     pub(crate) fn value(&mut self) -> Option<Text<'a>> {
-        self.peek()?;
+        let first = self.peek()?;
         let start = self.at;
+        if matches!(first, b'{' | b'[') {
+            let rest = &self.text.as_bytes()[start..];
+            self.at += container_length(rest).unwrap_or(rest.len());
+            return Some(Text(&self.text[start..self.at]));
+        }
         let mut depth = 0_usize;
         for token in self.by_ref() {
             match token {
@@ -197,7 +202,7 @@ fn container_length(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The length of a string behind its opening quote, with the closing one.
-fn string_length(bytes: &[u8]) -> usize {
+pub(super) fn string_length(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += found;

@@ -41,6 +41,7 @@ pub use decoder::{Decoder, Left};
 pub use framing::Framing;
 
 pub use protocols::Protocols;
+pub(crate) use protocols::keeps_alive;
 pub use tag::Tag;
 pub use told::Told;
 pub use trace::{Step, Trace};

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use memchr::memmem::Finder;
+
 use super::{Message, Tag, Told};
 
 use crate::json::{Container, Text};
@@ -62,6 +64,12 @@ fn preset(text: &str) -> Vec<Protocol> {
     let config = Config::parse(text).expect("a test reads every preset");
     config.protocols().to_vec()
 }
+
+/// What messages say that only say that the server is still there.
+static ALIVE: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
+    let words = KNOWN.iter().chain(COMMON.iter()).flat_map(Protocol::keep_alive);
+    words.map(|word| Finder::new(word).into_owned()).collect()
+});
 
 /// What ends an OpenAI-style stream, and what stands for it as a tag.
 const DONE: &str = "[DONE]";
@@ -147,6 +155,16 @@ impl Protocols {
         let tag = learned.or_else(|| COMMON.iter().find_map(|common| common.tag(message)))?;
         Some((None, tag))
     }
+}
+
+/// Whether a message of a protocol that retape knows only says that the server is still there.
+pub(crate) fn keeps_alive(data: &str, event: Option<&str>) -> bool {
+    let data_or_event = |word: &Finder<'_>| {
+        let within = |text: &str| word.find(text.as_bytes()).is_some();
+        within(data) || event.is_some_and(within)
+    };
+    // Nearly none does, which is seen without reading it, unless a word may be spelled with escapes.
+    (data.contains('\\') || ALIVE.iter().any(data_or_event)) && Tag::of(data, event).is_keep_alive()
 }
 
 pub(super) fn named(protocol: Option<&Protocol>, tag: String) -> Tag {

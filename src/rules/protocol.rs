@@ -92,6 +92,11 @@ impl Protocol {
         &self.keys
     }
 
+    /// The types of messages that only say that the server is still there.
+    pub(crate) fn keep_alive(&self) -> &[String] {
+        &self.keep_alive
+    }
+
     /// Whether messages of that type only say that the server is still there.
     pub(crate) fn keeps_alive(&self, tag: &str) -> bool {
         self.keep_alive.iter().any(|known| known == tag)

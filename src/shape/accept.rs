@@ -6,7 +6,7 @@ use super::change::Place;
 use super::sample::{Member, Sample};
 use super::schema::{Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
-use crate::json::canonical_number;
+use crate::json::{Text, canonical_number};
 use crate::nearest;
 
 /// How much of a string is shown.
@@ -68,11 +68,18 @@ impl Schema {
     ///
     /// Numbers are compared by value: `1.0` is an integer.
     pub fn accepts(&self, json: &str) -> Vec<Violation> {
-        let mut check = Check::default();
-        match Sample::read(json) {
-            Some(sample) => check.value(self, &sample),
-            None => check.tell(Fault::NotJson, self.words(), "text that is not JSON".to_owned()),
+        if let Some(json) = Text::read(json) {
+            return self.accepts_text(json);
         }
+        let mut check = Check::default();
+        check.tell(Fault::NotJson, self.words(), "text that is not JSON".to_owned());
+        check.found
+    }
+
+    /// The same of what was read before.
+    pub(crate) fn accepts_text(&self, json: Text<'_>) -> Vec<Violation> {
+        let mut check = Check::default();
+        check.value(self, &Sample::of(json));
         check.found
     }
 

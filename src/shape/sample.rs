@@ -47,10 +47,6 @@ pub(super) struct Member<'a> {
 
 impl<'a> Sample<'a> {
     /// Reads a JSON text.
-    pub(super) fn read(json: &'a str) -> Option<Self> {
-        Text::read(json).map(Self::of)
-    }
-
     pub(super) fn of(json: Text<'a>) -> Self {
         // A text is one value, so it begins with one.
         Self::take(&mut json.tokens(), 0).unwrap_or(Self::Deep)
