@@ -32,6 +32,11 @@ mod served;
 mod server_changes;
 
 use measure::Effort;
+use mimalloc::MiMalloc;
+
+/// That of the binary.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
