@@ -71,14 +71,10 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
         changes.extend(drafts.map(|draft| draft.finish(endpoint, &event)));
         contracts.extend(pair(endpoint, was.all.get(before), is.all.get(endpoint)));
     }
-    let mut report = Report {
-        old: was.side(old),
-        new: is.side(new),
-        changes,
-        contracts,
-        cassettes,
-        stale: Vec::new(),
-    };
+    let (old, new) = (was.side(old), is.side(new));
+    // To give so much back takes a while.
+    parallel::both(|| drop(was), || drop(is));
+    let mut report = Report { old, new, changes, contracts, cassettes, stale: Vec::new() };
     report.sort();
     report
 }

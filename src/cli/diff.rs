@@ -1,6 +1,8 @@
 //! `retape diff`.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
 
 use clap::Args;
 
@@ -118,13 +120,32 @@ impl Diff {
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
         self.note_approvals(&report, &file)?;
         report.approve(&store::load_approvals(&file)?);
-        for Output { file, face } in &self.output {
-            let text = report::changes(&report, *face, Colour::Plain);
+        self.write(&report)?;
+        tell::data(&report::changes(&report, self.format, Colour::Ansi));
+        let exit = if report.fails() { Exit::Findings } else { Exit::Agrees };
+        // The process ends here: to give back what a thousand cassettes take, piece by piece, is for nothing.
+        std::mem::forget((old, new, report));
+        Ok(exit)
+    }
+
+    /// Writes the faces that are asked for, all made at once.
+    fn write(&self, report: &Report) -> Result<()> {
+        let texts = thread::scope(|scope| {
+            let make = |output: &Output| {
+                let face = output.face;
+                scope.spawn(move || report::changes(report, face, Colour::Plain))
+            };
+            let made: Vec<_> = self.output.iter().map(make).collect();
+            let text = |made: ScopedJoinHandle<'_, String>| {
+                made.join().unwrap_or_else(|panic| resume_unwind(panic))
+            };
+            made.into_iter().map(text).collect::<Vec<String>>()
+        });
+        for (Output { file, .. }, text) in self.output.iter().zip(texts) {
             let hint = "choose a file that can be written: `--output FILE`";
             store::write_report(&absolute(file), &text).map_err(|error| error.with_hint(hint))?;
         }
-        tell::data(&report::changes(&report, self.format, Colour::Ansi));
-        Ok(if report.fails() { Exit::Findings } else { Exit::Agrees })
+        Ok(())
     }
 
     fn sides(&self) -> Result<(Named, Named)> {

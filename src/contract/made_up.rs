@@ -100,25 +100,24 @@ fn words<'t>(joined: impl Iterator<Item = &'t [u8]>) -> impl Iterator<Item = &'t
     })
 }
 
-/// The runs of letters, digits and joints that have a joint.
+/// The runs of letters, digits and joints that have a joint. Joints are looked for first: most bytes
+/// stand in no such run.
 fn joined(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let kind = |byte: &u8| KINDS[usize::from(*byte)];
+    let is_other = move |byte: &u8| kind(byte) == Kind::Other;
     let mut rest = text;
     std::iter::from_fn(move || {
-        while !rest.is_empty() {
-            let (mut length, mut has_joint) = (0, false);
-            while let Some(kind) = rest.get(length).map(|byte| KINDS[usize::from(*byte)])
-                && kind != Kind::Other
-            {
-                has_joint |= kind == Kind::Joint;
-                length += 1;
-            }
-            let run = &rest[..length];
-            rest = rest.get(length + 1..).unwrap_or_default();
-            if has_joint && length >= SHORTEST {
+        loop {
+            let joint = rest.iter().position(|byte| kind(byte) == Kind::Joint)?;
+            let (before, behind) = rest.split_at(joint);
+            let start = before.iter().rposition(is_other).map_or(0, |other| other + 1);
+            let end = joint + behind.iter().position(is_other).unwrap_or(behind.len());
+            let run = &rest[start..end];
+            rest = &rest[end..];
+            if run.len() >= SHORTEST {
                 return Some(run);
             }
         }
-        None
     })
 }
 

@@ -1,12 +1,13 @@
 //! For programs.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::headline::headline;
 use super::told::route;
 use crate::change::{
-    CaseEdges, CassettePair, Change, Difference, Direction, Edge, Exchange, InteractionPair,
-    Report, Side, State, Verdict,
+    Approval, CaseEdges, CassettePair, Change, ContractPair, Difference, Direction, Edge, Exchange,
+    InteractionPair, Report, Side, State, Verdict,
 };
 
 /// The version of this form. It grows with changes that a reader of the one before would not understand.
@@ -18,30 +19,57 @@ pub(super) fn json(report: &Report) -> String {
         Verdict::ALL.map(|verdict| (verdict.as_str().to_owned(), report.count(verdict).into()));
     let mut counts: serde_json::Map<String, Value> = counts.into_iter().collect();
     counts.insert("approved".to_owned(), report.approved().into());
-    let contracts = report.contracts.iter().map(|pair| {
-        json!({
-            "endpoint": pair.endpoint.to_string(),
-            "old": pair.old,
-            "new": pair.new,
-            "orders": pair.orders.iter().map(case).collect::<Vec<_>>(),
-        })
-    });
-    let stale = report.stale.iter().map(|approval| {
-        json!({"fingerprint": approval.fingerprint, "reason": approval.reason, "what": approval.what})
-    });
-    let value = json!({
-        "retape_report": VERSION,
-        "headline": headline(report, &route),
-        "fails": report.fails(),
-        "counts": counts,
-        "old": side(&report.old),
-        "new": side(&report.new),
-        "changes": report.changes.iter().map(change).collect::<Vec<_>>(),
-        "contracts": contracts.collect::<Vec<_>>(),
-        "cassettes": report.cassettes.iter().map(cassette).collect::<Vec<_>>(),
-        "stale_approvals": stale.collect::<Vec<_>>(),
-    });
-    format!("{value:#}\n")
+    let document = Document {
+        cassettes: Each(&report.cassettes, cassette),
+        changes: Each(&report.changes, change),
+        contracts: Each(&report.contracts, contract),
+        counts,
+        fails: report.fails(),
+        headline: headline(report, &route),
+        new: side(&report.new),
+        old: side(&report.old),
+        retape_report: VERSION,
+        stale_approvals: Each(&report.stale, stale),
+    };
+    let text = serde_json::to_string_pretty(&document).expect("all its names are text");
+    format!("{text}\n")
+}
+
+/// A report, its members in the order of their names, as they are elsewhere in it.
+#[derive(Serialize)]
+struct Document<'a> {
+    cassettes: Each<'a, CassettePair>,
+    changes: Each<'a, Change>,
+    contracts: Each<'a, ContractPair>,
+    counts: serde_json::Map<String, Value>,
+    fails: bool,
+    headline: String,
+    new: Value,
+    old: Value,
+    retape_report: u64,
+    stale_approvals: Each<'a, Approval>,
+}
+
+/// Items that become JSON one after the other: there may be thousands.
+struct Each<'a, T>(&'a [T], fn(&T) -> Value);
+
+impl<T> Serialize for Each<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(self.1))
+    }
+}
+
+fn contract(pair: &ContractPair) -> Value {
+    json!({
+        "endpoint": pair.endpoint.to_string(),
+        "old": pair.old,
+        "new": pair.new,
+        "orders": pair.orders.iter().map(case).collect::<Vec<_>>(),
+    })
+}
+
+fn stale(approval: &Approval) -> Value {
+    json!({"fingerprint": approval.fingerprint, "reason": approval.reason, "what": approval.what})
 }
 
 fn side(side: &Side) -> Value {
