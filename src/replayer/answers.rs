@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
@@ -47,7 +47,8 @@ pub(super) struct Wanted<'a> {
     pub(super) upstream: &'a str,
     pub(super) place: Place<'a>,
     pub(super) clock: Clock,
-    pub(super) accept_encoding: Option<&'a HeaderValue>,
+    /// The header of the request.
+    pub(super) headers: &'a HeaderMap,
     /// What the client's own identifiers are this time.
     pub(super) renamed: &'a Renamed,
 }
@@ -217,7 +218,7 @@ impl Special {
     fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
         let mut body = None;
         let renamed = !wanted.renamed.is_empty();
-        if renamed || !accepts(headers, wanted.accept_encoding) {
+        if renamed || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
             body = self.decoded(recorded, headers);
         }
         if renamed {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use http::header::{HeaderMap, HeaderValue};
 use http::request::Parts;
 
 use super::Pace;
@@ -160,7 +160,7 @@ impl Replayer {
             upstream: &self.recorded.cassette.recorded.upstream,
             place,
             clock,
-            accept_encoding: head.headers.get(ACCEPT_ENCODING),
+            headers: &head.headers,
             renamed: &renamed,
         };
         self.recorded.answers.send(number, wanted).await

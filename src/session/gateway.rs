@@ -333,6 +333,9 @@ fn missed(
 
 /// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.
 fn wants_websocket(headers: &HeaderMap) -> bool {
+    if !headers.contains_key(UPGRADE) {
+        return false;
+    }
     let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
     offers
         .flat_map(|offer| offer.split(','))
