@@ -1,9 +1,9 @@
 //! Finding identifiers in text.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::minted;
+use super::shapes::Shapes;
 
 /// No identifier is shorter (`8f3a9c2b`), and no point in time within a text.
 pub(crate) const SHORTEST: usize = 8;
@@ -66,77 +66,20 @@ pub fn identifiers_like<'a>(
     })
 }
 
-/// What identifiers look like that are known: a prefix, or the words before it, and a length.
-#[derive(Debug, Default)]
-pub struct Shapes(Option<HashSet<(String, usize)>>);
-
-/// So many letters of the words before a short identifier are compared.
-const LEAD: usize = 12;
-
-impl Shapes {
-    const NONE: Self = Self(None);
-
-    /// Learns from the identifier that stands at `range` of a text, if it has a prefix.
-    pub fn learn(&mut self, text: &str, range: &Range<usize>) {
-        let before = text.as_bytes()[..range.start].iter().rev();
-        let prefix = range.start - before.take_while(|byte| is_word(byte)).count();
-        if range.start > prefix + 1 && range.len() >= TAIL {
-            let shape = (text[prefix..range.start].to_owned(), range.len());
-            self.0.get_or_insert_default().insert(shape);
-        } else if range.start == prefix && range.len() < PLAIN {
-            let shape = lead(text, range.start).map(|lead| (lead.to_owned(), range.len()));
-            self.0.get_or_insert_default().extend(shape);
-        }
-    }
-
-    /// A short word that stands alone, if it is one: by its look, or, where its digits happen to be a
-    /// number, by the words before it, behind which others stood.
-    fn short(&self, text: &str, span: Range<usize>) -> Option<Range<usize>> {
-        let word = &text.as_bytes()[span.clone()];
-        let known = || {
-            let known = self.0.as_ref().filter(|_| word.iter().all(u8::is_ascii_digit));
-            known
-                .zip(lead(text, span.start))
-                .is_some_and(|(known, lead)| known.contains(&(lead.to_owned(), span.len())))
-        };
-        let is_colour = || text.as_bytes()[..span.start].last() == Some(&b'#');
-        ((minted::is_bare_hex(word) && !is_colour()) || known()).then_some(span)
-    }
-
-    /// Where an identifier of a known shape begins in a run that has nothing else behind it.
-    fn find(&self, run: &str) -> Option<usize> {
-        let known = self.0.as_ref()?;
-        let separators = run.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'-' | b'_'));
-        let starts = separators.map(|(at, _)| at + 1);
-        starts.take(MOST_PARTS).find(|start| {
-            let tail = &run.as_bytes()[*start..];
-            (tail.len() >= PLAIN || (tail.len() >= TAIL && is_mixed(tail)))
-                && known.contains(&(run[..*start].to_owned(), run.len() - start))
-        })
-    }
-}
-
-/// The words before a place in a text, up to whatever ends them in JSON; `None` if there are none.
-fn lead(text: &str, end: usize) -> Option<&str> {
-    let belongs = |byte: &&u8| is_word(byte) || b" .,:;+@/#".contains(byte);
-    let before = text.as_bytes()[..end].iter().rev().take(LEAD).take_while(belongs).count();
-    (before > 0).then(|| &text[end - before..end])
-}
-
 /// Shorter ones are words as often as not.
-const PLAIN: usize = 16;
+pub(super) const PLAIN: usize = 16;
 
 /// Shorter ones behind a prefix are told by their look alone.
-const TAIL: usize = 10;
+pub(super) const TAIL: usize = 10;
 
 /// Whether a word has digits, or capitals within: one that somebody chose has neither as a rule.
-fn is_mixed(word: &[u8]) -> bool {
+pub(super) fn is_mixed(word: &[u8]) -> bool {
     let has = |class: fn(&u8) -> bool| word[1..].iter().any(class);
     has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
 }
 
 /// A prefix has so many parts at most.
-const MOST_PARTS: usize = 4;
+pub(super) const MOST_PARTS: usize = 4;
 
 /// The next run of letters, digits, `-` and `_` that is long enough.
 ///
@@ -160,7 +103,7 @@ fn next_span(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
     None
 }
 
-const fn is_word(byte: &u8) -> bool {
+pub(super) const fn is_word(byte: &u8) -> bool {
     WORD[*byte as usize]
 }
 

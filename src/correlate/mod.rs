@@ -21,6 +21,7 @@ mod name;
 mod nested;
 mod origins;
 mod plain;
+mod shapes;
 
 pub use bindings::Bindings;
 pub use echoes::{Echo, Renamed};
@@ -29,8 +30,9 @@ pub(crate) use field::documents;
 pub use field::{Envelopes, Role, may_identify, may_mark, may_number, scope_of};
 pub use hole::{Form, Hole, Scope};
 pub(crate) use identifier::SHORTEST;
-pub use identifier::{Shapes, identifiers, identifiers_like};
+pub use identifier::{identifiers, identifiers_like};
 pub use ledger::{Entry, Ledger, Sign};
 pub use moment::{is_epoch, is_moment, moments};
 pub use name::Meaning;
 pub use origins::{Issuer, Origin, Origins};
+pub use shapes::Shapes;
