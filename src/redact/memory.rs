@@ -14,7 +14,10 @@ use crate::cassette::{Headers, Request};
 /// The secrets of one client's requests so far. What stood in a telling place once is a secret
 /// wherever it stands later, as it is in a cassette.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<Known>);
+pub struct Memory {
+    known: Mutex<Known>,
+    hasher: RandomState,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -31,16 +34,16 @@ const FIELDS: usize = 1024;
 impl Memory {
     /// Takes the secrets out of a request and remembers them.
     pub fn redact(&self, redactor: &Redactor, request: &mut Request) {
-        self.look_at(&request.headers);
+        let fields = self.fields(&request.headers);
         let own = apply::rules(redactor, request);
-        self.remember(redactor, request, own);
+        self.remember(redactor, request, own, fields);
     }
 
     /// The same for a request whose body stands in a cassette, where no rule finds anything any more.
     pub fn redact_around_body(&self, redactor: &Redactor, request: &mut Request) {
-        self.look_at(&request.headers);
+        let fields = self.fields(&request.headers);
         let own = apply::rules_of_head(redactor, request);
-        self.remember(redactor, request, own);
+        self.remember(redactor, request, own, fields);
     }
 
     /// Whether the header fields of a request hold no secret that is not known yet.
@@ -51,17 +54,23 @@ impl Memory {
             return true;
         }
         let known = self.known();
-        telling.all(|(name, value)| known.has_seen(name.as_str(), value.as_bytes()))
+        telling.all(|(name, value)| {
+            known.fields.contains(&self.field(name.as_str(), value.as_bytes()))
+        })
     }
 
-    fn look_at(&self, headers: &Headers) {
-        let mut known = self.known();
-        for (name, value) in headers.iter().filter(|(name, _)| !header::is_plain(name)) {
-            known.look_at(name, value);
-        }
+    /// The fields of a request that may hold a secret.
+    fn fields(&self, headers: &Headers) -> Vec<u64> {
+        let telling = headers.iter().filter(|(name, _)| !header::is_plain(name));
+        telling.map(|(name, value)| self.field(name, value)).collect()
     }
 
-    fn remember(&self, redactor: &Redactor, request: &mut Request, own: Secrets) {
+    fn field(&self, name: &str, value: &[u8]) -> u64 {
+        self.hasher.hash_one((name, value))
+    }
+
+    /// Secrets and fields are noted at once: another request may come with the same.
+    fn remember(&self, redactor: &Redactor, request: &mut Request, own: Secrets, fields: Vec<u64>) {
         let searcher = {
             let mut known = self.known();
             if !known.secrets.covers(&own) {
@@ -70,6 +79,10 @@ impl Memory {
                 known.secrets.extend(own);
                 known.searcher = Arc::new(known.secrets.searcher());
             }
+            if known.fields.len() + fields.len() > FIELDS {
+                known.fields.clear();
+            }
+            known.fields.extend(fields);
             Arc::clone(&known.searcher)
         };
         apply::known(redactor, request, &searcher);
@@ -81,24 +94,42 @@ impl Memory {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
-    fn has_seen(&self, name: &str, value: &[u8]) -> bool {
-        self.fields.contains(&self.hash(name, value))
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn seen(memory: &Memory, name: &'static str, value: &str) -> bool {
+        let value = HeaderValue::from_str(value).expect("it is a value");
+        memory.has_seen(&HeaderMap::from_iter([(HeaderName::from_static(name), value)]))
     }
 
-    fn look_at(&mut self, name: &str, value: &[u8]) {
-        if self.fields.len() == FIELDS {
-            self.fields.clear();
-        }
-        let hash = self.hash(name, value);
-        self.fields.insert(hash);
-    }
+    #[test]
+    fn fields_were_seen_when_they_were_searched_for_secrets() {
+        let memory = Memory::default();
+        let asked = |name: &'static str, value: String| Request {
+            method: "GET".to_owned(),
+            path: "/".to_owned(),
+            headers: [(name, value)].into_iter().collect(),
+            body: Default::default(),
+        };
+        let redact = |mut request: Request| memory.redact(&Redactor::standard(), &mut request);
+        assert!(seen(&memory, "host", "here") && !seen(&memory, "x-sdk", "1"));
 
-    fn hash(&self, name: &str, value: &[u8]) -> u64 {
-        self.fields.hasher().hash_one((name, value))
+        redact(asked("x-sdk", "1".to_owned()));
+
+        let found = [("x-sdk", "1"), ("x-sdk", "2"), ("x-api-key", "1")];
+        assert_eq!(found.map(|(name, value)| seen(&memory, name, value)), [true, false, false]);
+
+        (0..FIELDS).for_each(|number| redact(asked("x-run", number.to_string())));
+        assert_eq!(["0", "1023"].map(|run| seen(&memory, "x-run", run)), [false, true]);
+
+        memory.clear();
+        assert!(!seen(&memory, "x-run", "1023"));
     }
 }
