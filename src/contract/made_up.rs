@@ -173,6 +173,7 @@ fn is_compound(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cassette::{Body, End, Headers};
 
     #[test]
     fn compound_words_are_made_up_and_plain_ones_are_not() {
@@ -189,5 +190,31 @@ mod tests {
         for word in ["call", "now", "text", "openai", "model"] {
             assert!(!made_up.has(word), "{word}");
         }
+    }
+
+    #[test]
+    fn a_word_that_the_server_said_first_is_not_made_up() {
+        let request = |text: &str| Request {
+            method: "POST".to_owned(),
+            path: "/".to_owned(),
+            headers: Headers::new(),
+            body: format!(r#"{{"text":"{text}"}}"#).into(),
+        };
+        let response = Response {
+            reason: None,
+            status: 200,
+            headers: Headers::new(),
+            body: Body::Whole(r#"{"name":"get_secret","type":"tool_use"}"#.into()),
+            trailers: Headers::new(),
+            ms: 0,
+            end: End::Complete,
+        };
+        let mut made_up = MadeUp::default();
+
+        made_up.hear(&request("call get_secret"));
+        made_up.hear_answer(&response);
+        made_up.hear(&request("tool_use"));
+
+        assert_eq!(["get_secret", "tool_use"].map(|word| made_up.has(word)), [true, false]);
     }
 }

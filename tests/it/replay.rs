@@ -1,7 +1,6 @@
 //! Answers come as they were recorded, and from the recording alone.
 
 use std::io::Write as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -413,29 +412,4 @@ async fn a_request_as_it_was_recorded_hides_no_secret_in_its_header() {
     assert!(!missed.contains("zyxwvu") && !missed.contains("other5"), "{missed}");
     assert!(missed.contains("[redacted:x-api-key]"), "{missed}");
     assert!(session.finish().await.unwrap_err().is_miss());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_are_the_same_byte_for_byte_are_answered_in_recorded_order() {
-    let stage = Stage::new();
-    let turn = AtomicUsize::new(0);
-    let upstream =
-        Upstream::json(move |_| format!("{{\"turn\":{}}}", turn.fetch_add(1, Ordering::Relaxed)));
-    let talk = |url: &str, times: usize| -> Vec<String> {
-        let body = r#"{"a":1}"#;
-        let get = |_| ask("GET", &format!("{url}/poll"), "", "").text();
-        let mut told: Vec<String> = (0..times).map(get).collect();
-        told.extend((0..times).map(|_| post(&format!("{url}/poll"), body).text()));
-        told
-    };
-    let session = stage.record(&upstream).await;
-    let live = talk(&session.url(), 3);
-    session.finish().await.unwrap();
-
-    let session = stage.replay().await;
-    let replayed = talk(&session.url(), 4);
-
-    let repeated = [&live[..3], &live[2..3], &live[3..], &live[5..]].concat();
-    assert_eq!(replayed, repeated);
-    session.finish().await.unwrap();
 }
