@@ -36,11 +36,12 @@ impl Library<'_> {
     /// # Rationale
     ///
     /// Method and path say what a request is about, so they come first: another method costs as much
-    /// as two and a half segments, another number or identifier in the path a third of one. Among the
-    /// interactions that are equally near by that, the share of names, values and words of query and
-    /// body decides that both have; what was played before is put back by 30 % of it. However large
-    /// the cassette is, only some of them are looked at so closely: those with the same skeleton, those
-    /// that come next, those whose body is about as long, and the last ones that were played.
+    /// as two and a half segments (one of `PATCH`, `POST`, `PUT` for another less than one), another
+    /// number or identifier in the path a third of one. Among the interactions that are equally near
+    /// by that, the share of names, values and words of query and body decides that both have; what
+    /// was played before is put back by 30 % of it. However large the cassette is, only some of them
+    /// are looked at so closely: those with the same skeleton, those that come next, those whose body
+    /// is about as long, and the last ones that were played.
     pub(super) fn nearest(&self, asked: &Request, mask: Mask<'_>) -> Option<Found> {
         let route = Route::of(asked);
         let distances: Vec<u32> =

@@ -16,6 +16,12 @@ const SEGMENT: u32 = 10;
 const ANOTHER: u32 = 3;
 /// What another method costs: more than two segments.
 const METHOD: u32 = 25;
+/// What it costs if both send something to the server: less than another path. A client that now says
+/// `PATCH` where it said `PUT` means the same thing.
+const ALIKE: u32 = 8;
+
+/// Methods that differ in how they change what is at their path.
+const WRITES: [&str; 3] = ["PATCH", "POST", "PUT"];
 
 impl<'a> Route<'a> {
     pub(super) fn of(request: &'a Request) -> Self {
@@ -24,7 +30,11 @@ impl<'a> Route<'a> {
 
     /// The distance to a recorded request: method and path alone.
     pub(super) fn distance(&self, recorded: &Request) -> u32 {
-        let method = if self.method == recorded.method { 0 } else { METHOD };
+        let method = match (self.method, &*recorded.method) {
+            (ours, theirs) if ours == theirs => 0,
+            (ours, theirs) if WRITES.contains(&ours) && WRITES.contains(&theirs) => ALIKE,
+            _ => METHOD,
+        };
         let theirs = segments(recorded.path_only());
         let count = theirs.clone().count();
         let costs = self.segments.iter().zip(theirs).map(|(ours, theirs)| cost(ours, theirs));
@@ -94,6 +104,16 @@ mod tests {
             let (one, other) = (asked(one), asked(other));
             assert_eq!(Route::of(&one).is_related(&other), related, "{one:?} {other:?}");
         }
+    }
+
+    #[test]
+    fn another_method_that_writes_as_well_is_nearer_than_another_path() {
+        let one = asked("POST /v1/agents/1");
+        let others = ["PATCH /v1/agents/1", "POST /v1/agents/1/x", "GET /v1/agents/1"];
+
+        let distances = others.map(|other| Route::of(&one).distance(&asked(other)));
+
+        assert_eq!(distances, [8, 10, 25]);
     }
 
     #[test]

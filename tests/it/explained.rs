@@ -305,8 +305,8 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
     `tape` (4 interactions) has no answer to
       PATCH /other
     nothing was recorded with PATCH; there is
-      GET /v1/agents (interaction 1)
       POST /v1/agents (interaction 4)
+      GET /v1/agents (interaction 1)
       GET /v1/agents/agent-11111111-37a2-4fd9-92f1-fd5b1ee5a5f0 (interaction 2)
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
