@@ -1,13 +1,11 @@
 //! What is said of a server that does not answer: to the client, and to the person who records.
 
-use std::net::TcpListener;
-
 use insta::assert_snapshot;
 
 use crate::retape::{Running, Stage, said, told};
 use crate::secure::{Authority, Secure, Then, json};
 use crate::support::client::{Reply, get};
-use crate::support::upstream::{self, Upstream};
+use crate::support::upstream::{self, Upstream, nobody};
 
 /// What the client and the person who records are told of a server at that address, of which the
 /// cassette says that it ended so.
@@ -134,11 +132,10 @@ fn http_2_where_http_1_is_asked_for_and_the_other_way_round() {
 
 #[test]
 fn nobody_there() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     // No name server is asked for a name that is longer than a name can be.
     let name = "a".repeat(64);
 
-    let refused = check(&Stage::new(), &format!("http://{free}"), "unreachable");
+    let refused = check(&Stage::new(), &nobody(), "unreachable");
     let unknown = check(&Stage::new(), &format!("http://{name}"), "unreachable");
 
     assert_snapshot!(refused, @"502 unreachable: `http://HOST` cannot be reached: the connection was refused; is the server running there?");
@@ -167,8 +164,7 @@ fn somebody_else_there() {
 #[test]
 fn a_recording_without_a_single_answer_is_kept_beside_and_told() {
     let stage = Stage::new();
-    let nobody =
-        format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let nobody = nobody();
     let there = Upstream::json(|_| "[]".to_owned());
     let record = |upstream: &str| {
         stage.around(&["record", "--upstream", upstream, "tape"], "GET /1").output().unwrap()

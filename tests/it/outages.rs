@@ -1,7 +1,6 @@
 //! Servers that do not answer, or not to the end: what the client sees is the same when it is
 //! recorded and when it is replayed. Only why there is no answer is told while it is known.
 
-use std::net::TcpListener;
 use std::time::Duration;
 
 use insta::assert_snapshot;
@@ -10,7 +9,7 @@ use retape::{Mode, Saved};
 
 use crate::stage::{Stage, only};
 use crate::support::client::{self, Reply, ask, get};
-use crate::support::upstream::{Then, Upstream};
+use crate::support::upstream::{Then, Upstream, nobody};
 use crate::support::wire::Wire;
 
 /// What a client sees of a server that fails, recorded and then replayed, and how the cassette says
@@ -67,9 +66,8 @@ fn own(reply: &Reply) -> (u16, &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_nobody_started() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let stage = Stage::new();
-    let url = format!("http://{free}");
+    let url = nobody();
     let session = stage.session(Mode::Record).upstream(&url).start().await.unwrap();
     let recorded = get(&session.url());
     let name = saved(session).await;
@@ -183,11 +181,6 @@ async fn a_recorder_may_be_patient_without_end() {
     let summary = session.finish().await.unwrap();
 
     assert_eq!((answer.text().as_str(), summary.recordings[0].answered), ("[1]", 1));
-}
-
-/// The address of a server that is not there.
-fn nobody() -> String {
-    format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

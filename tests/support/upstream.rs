@@ -29,6 +29,23 @@ pub enum Then {
     Reset,
 }
 
+/// The base address of a server that is not there, and that no other test starts: its port is taken, and
+/// nobody listens at it.
+pub fn nobody() -> String {
+    #[cfg(unix)]
+    let address = {
+        use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+        let taken = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&taken, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let address = getsockname(&taken).unwrap();
+        std::mem::forget(taken);
+        SocketAddr::try_from(address).unwrap()
+    };
+    #[cfg(not(unix))]
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    format!("http://{address}")
+}
+
 impl Upstream {
     /// Answers each request by the script.
     pub fn start(script: impl Fn(&Asked, &mut Wire) -> Then + Send + Sync + 'static) -> Self {
