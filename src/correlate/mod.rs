@@ -14,6 +14,7 @@ mod encoded;
 mod field;
 mod hole;
 mod identifier;
+mod issued;
 mod ledger;
 mod minted;
 mod moment;

@@ -1,9 +1,10 @@
 //! Who issued an identifier.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::field::fields;
+use super::issued::Issued;
 use super::moment::epochs;
 use super::plain::Plain;
 use super::{Scope, Shapes, identifiers, moments};
@@ -30,20 +31,18 @@ pub struct Origin {
 /// The origin of each identifier of a cassette.
 #[derive(Debug, Default)]
 pub struct Origins {
-    known: Known,
+    known: Issued,
     minted: usize,
     /// What those of the client look like.
     shapes: Shapes,
     /// Values of fields, which are identifiers by the name of the field only.
-    fields: Known,
-    moments: Known,
+    fields: Issued,
+    moments: Issued,
     /// Whether clients made up values that are told by their place only.
     placed: bool,
     /// Values that are identifiers because a rule says so, wherever they stand as a whole.
     said: HashSet<String>,
 }
-
-type Known = HashMap<String, Origin, foldhash::fast::FixedState>;
 
 impl Origins {
     /// Finds the identifiers of a cassette in the order in which they went over the wire.
@@ -51,7 +50,7 @@ impl Origins {
         let mut origins = Self::default();
         conversation(cassette, |from, text| {
             for range in identifiers(text) {
-                let fresh = note(&mut origins.known, &text[range.clone()], from);
+                let fresh = origins.known.note(&text[range.clone()], from);
                 if fresh && from.issuer == Issuer::Client {
                     origins.minted += 1;
                     origins.shapes.learn(text, &range);
@@ -80,24 +79,24 @@ impl Origins {
                 placed.next_if(|(asked, _)| *asked <= from.interaction)
             {
                 let from = Origin { issuer: Issuer::Client, interaction };
-                values.into_iter().for_each(|value| _ = note(&mut self.fields, value, from));
+                values.into_iter().for_each(|value| _ = self.fields.note(value, from));
             }
             for range in moments(text) {
-                note(&mut self.moments, &text[range], from);
+                self.moments.note(&text[range], from);
             }
             for number in epochs(text) {
-                note(&mut self.moments, number, from);
+                self.moments.note(number, from);
             }
             let fields = fields(text, &self.said);
             for field in fields.iter().filter(|field| field.scope != Scope::Moment) {
-                note(&mut self.fields, &field.value, from);
+                self.fields.note(&field.value, from);
             }
         });
     }
 
     /// Where an identifier came from; `None` if it does not appear in the cassette.
     pub fn origin(&self, identifier: &str) -> Option<Origin> {
-        self.known.get(identifier).or_else(|| self.fields.get(identifier)).copied()
+        self.known.origin(identifier).or_else(|| self.fields.origin(identifier))
     }
 
     /// What identifiers look like that the client makes up.
@@ -137,16 +136,8 @@ impl Origins {
             // Each request of JSON-RPC has an id that its client makes up.
             Scope::Call | Scope::Called | Scope::Progress => return Some(Issuer::Client),
         };
-        Some(known.get(value)?.issuer)
+        Some(known.origin(value)?.issuer)
     }
-}
-
-fn note(known: &mut Known, value: &str, from: Origin) -> bool {
-    let fresh = !known.contains_key(value);
-    if fresh {
-        known.insert(value.to_owned(), from);
-    }
-    fresh
 }
 
 /// Gives all texts of a cassette in order, each with who sent it.

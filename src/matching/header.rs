@@ -1,6 +1,7 @@
 //! Which header fields count, and the marks that a client puts into them.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use super::hash::{HEADER, combine, hash_of, member};
 use super::value::{Value, Values, hash_of_text};
@@ -42,13 +43,13 @@ impl Values<'_> {
                 continue;
             };
             if let Some(text) = counted.text(value, has_body) {
+                if counted == Counted::MediaType && treatment.is_none() && text == JSON {
+                    sum = sum.wrapping_add(*JSON_BODY);
+                    continue;
+                }
                 let name = hash_of(&*lowercase(name));
                 let value = Value::at(member(HEADER, name)).treated(treatment);
-                let counts = match treatment {
-                    None if text == JSON => hash_of_text(JSON),
-                    _ => self.text(value, &text),
-                };
-                sum = sum.wrapping_add(combine(&[name, counts]));
+                sum = sum.wrapping_add(combine(&[name, self.text(value, &text)]));
             }
         }
         sum
@@ -56,6 +57,10 @@ impl Values<'_> {
 }
 
 const JSON: &str = "application/json";
+
+/// What counts of a header that says that the body is JSON, as most do.
+static JSON_BODY: LazyLock<u64> =
+    LazyLock::new(|| combine(&[hash_of("content-type"), hash_of_text(JSON)]));
 
 /// The name as it is hashed. What comes through hyper is lowercase already.
 fn lowercase(name: &str) -> Cow<'_, str> {
@@ -66,6 +71,7 @@ fn lowercase(name: &str) -> Cow<'_, str> {
 }
 
 /// How a field counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     Whole,
     Accepted,
@@ -78,10 +84,11 @@ impl Counted {
         match name.len() {
             6 if name.eq_ignore_ascii_case("accept") => Some(Self::Accepted),
             12 if name.eq_ignore_ascii_case("content-type") => Some(Self::MediaType),
-            length => COUNTED
-                .iter()
-                .any(|counted| counted.len() == length && counted.eq_ignore_ascii_case(name))
-                .then_some(Self::Whole),
+            5 | 6 | 8 | 13 | 14 => {
+                let mut counted = COUNTED.iter();
+                counted.any(|counted| counted.eq_ignore_ascii_case(name)).then_some(Self::Whole)
+            }
+            _ => None,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use fixedbitset::FixedBitSet;
+
 use super::groups::Candidates;
 use super::index::is_telling;
 use super::{Index, Recognized, Skeleton};
@@ -11,7 +13,7 @@ use crate::rules::Repeats;
 /// One client's run through a cassette.
 #[derive(Debug, Default)]
 pub struct Playlist {
-    played: Vec<bool>,
+    played: FixedBitSet,
     unplayed: usize,
     bindings: Bindings,
     /// How far each list of candidates has come.
@@ -33,7 +35,8 @@ const LOOKED_AHEAD: usize = 64;
 impl Playlist {
     /// A run in which nothing was played yet.
     pub fn new(index: &Index) -> Self {
-        Self { played: vec![false; index.len()], unplayed: index.len(), ..Self::default() }
+        let played = FixedBitSet::with_capacity(index.len());
+        Self { played, unplayed: index.len(), ..Self::default() }
     }
 
     /// The interaction that answers a request now, if there is one.
@@ -75,7 +78,7 @@ impl Playlist {
 
     /// What was recorded and not asked for in this run.
     pub fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
-        self.played.iter().enumerate().filter(|(_, played)| !**played).map(|(number, _)| number)
+        self.played.zeroes()
     }
 
     /// Whether an interaction was played in this run.
@@ -189,7 +192,7 @@ impl Playlist {
     }
 
     fn mark_played(&mut self, number: usize) {
-        self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
+        self.unplayed -= usize::from(!self.played.put(number));
     }
 
     /// Notes how far the lists have come that an interaction is on.

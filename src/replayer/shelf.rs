@@ -18,7 +18,10 @@ use super::block::Block;
 #[derive(Debug)]
 pub(super) struct Shelf {
     blocks: Vec<Bytes>,
-    places: Vec<Place>,
+    /// Where each block begins, if one stands behind the other.
+    begins: Vec<usize>,
+    /// Where each answer begins, in units of [`STEP`].
+    places: Vec<u32>,
     fields: Vec<HeaderMap>,
 }
 
@@ -26,18 +29,13 @@ pub(super) struct Shelf {
 #[derive(Debug, Default)]
 pub(super) struct Filling {
     full: Vec<Bytes>,
+    /// How much the full blocks hold.
+    held: usize,
     block: Block,
-    places: Vec<Place>,
+    places: Vec<u32>,
     fields: Vec<HeaderMap>,
     /// Where in `fields` those stand that have these names, and these values where they are alike.
     known: HashMap<Vec<(HeaderName, Option<HeaderValue>)>, u32>,
-}
-
-/// Where an answer stands.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    block: u32,
-    offset: u32,
 }
 
 /// What is known of an answer beside its head and body.
@@ -59,7 +57,7 @@ pub(super) struct Laid<'a> {
     /// The fields; empty are those whose values stand in `values`.
     fields: &'a HeaderMap,
     block: &'a Bytes,
-    /// Values in the order of the map, each ended by a line feed, which no value holds.
+    /// Values in the order of the map, each behind its length.
     values: usize,
     body: usize,
     end: usize,
@@ -82,9 +80,11 @@ impl Shelf {
 
     /// The answer of an interaction.
     pub(super) fn get(&self, number: usize) -> Laid<'_> {
-        let Place { block, offset } = self.places[number];
-        let block = &self.blocks[block as usize];
-        let mut rest = &block[offset as usize..];
+        let place = self.places[number] as usize * STEP;
+        // Most stand in the last ones, which are the largest.
+        let at = self.begins.iter().rposition(|begin| *begin <= place).unwrap_or_default();
+        let block = &self.blocks[at];
+        let mut rest = &block[place - self.begins[at]..];
         let fields = &self.fields[rest.get_u32_le() as usize];
         let lengths = [rest.get_u32_le() as usize, rest.get_u32_le() as usize];
         let label = Label {
@@ -105,10 +105,11 @@ impl Laid<'_> {
         let mut map = HeaderMap::clone(self.fields);
         let mut at = self.values;
         for value in map.values_mut().filter(|value| value.is_empty()) {
-            let end = at + memchr::memchr(b'\n', &self.block[at..]).unwrap_or_default();
-            let text = self.block.slice(at..end);
+            let start = at + LENGTH;
+            let end = start + (&self.block[at..start]).get_u32_le() as usize;
+            let text = self.block.slice(start..end);
             *value = HeaderValue::from_maybe_shared(text).expect("it was the value of a field");
-            at = end + 1;
+            at = end;
         }
         map
     }
@@ -126,11 +127,10 @@ impl Filling {
         let shared = self.fields[number as usize].values();
         let own = headers.values().zip(shared).filter(|(_, shared)| shared.is_empty());
         let own: Vec<&HeaderValue> = own.map(|(value, _)| value).collect();
-        let values: usize = own.iter().map(|value| value.len() + 1).sum();
-        let needed = LABEL + values + body.len();
+        let values: usize = own.iter().map(|value| LENGTH + value.len()).sum();
+        let needed = (LABEL + values + body.len()).next_multiple_of(STEP);
         self.make_room(needed);
-        let offset = short(self.block.as_ref().len());
-        self.places.push(Place { block: short(self.full.len()), offset });
+        self.places.push(short((self.held + self.block.as_ref().len()) / STEP));
         let mut free = self.block.take(needed);
         free.put_u32_le(number);
         free.put_u32_le(short(values));
@@ -140,8 +140,8 @@ impl Filling {
         free.put_u8(label.in_one.into());
         free.put_u8(label.special.into());
         for value in own {
+            free.put_u32_le(short(value.len()));
             free.put_slice(value.as_bytes());
-            free.put_u8(b'\n');
         }
         free.put_slice(body);
     }
@@ -149,14 +149,20 @@ impl Filling {
     /// The shelf with all that was put on it.
     pub(super) fn finish(mut self) -> Shelf {
         self.full.push(Bytes::from_owner(self.block));
-        Shelf { blocks: self.full, places: self.places, fields: self.fields }
+        let begins = self.full.iter().scan(0, |end, block| {
+            *end += block.len();
+            Some(*end - block.len())
+        });
+        let begins = begins.collect();
+        Shelf { blocks: self.full, begins, places: self.places, fields: self.fields }
     }
 
     fn make_room(&mut self, needed: usize) {
         if self.block.room() < needed {
-            self.full.push(Bytes::from_owner(std::mem::take(&mut self.block)));
-            let held = self.full.iter().map(Bytes::len).sum();
-            self.block = Block::new(needed.max(held).max(FIRST));
+            let full = Bytes::from_owner(std::mem::take(&mut self.block));
+            self.held += full.len();
+            self.full.push(full);
+            self.block = Block::new(needed.max(self.held).max(FIRST));
         }
     }
 
@@ -179,6 +185,13 @@ impl Filling {
 
 /// What stands before the values.
 const LABEL: usize = 20;
+
+/// What stands before a value.
+const LENGTH: usize = 4;
+
+/// Each answer begins at a multiple of this, so that a place needs 4 bytes and not 8: the list of them is
+/// looked at in each request.
+const STEP: usize = 8;
 
 /// # Panics
 ///

@@ -21,8 +21,7 @@ pub struct Address<'a> {
 impl<'a> Address<'a> {
     /// Takes a request target apart.
     pub fn parse(target: &'a str) -> Self {
-        let path_end = memchr::memchr(b'?', target.as_bytes()).unwrap_or(target.len());
-        let Some((session, rest)) = split(target, path_end) else {
+        let Some((session, rest)) = split(target) else {
             return Self { session: "", target: Cow::Borrowed(target) };
         };
         let target = match rest.as_bytes().first() {
@@ -51,14 +50,14 @@ impl<'a> Address<'a> {
 }
 
 /// Splits at `/-/`, or at a `/-` that ends the path.
-fn split(target: &str, path_end: usize) -> Option<(&str, &str)> {
-    let path = &target[..path_end];
+fn split(target: &str) -> Option<(&str, &str)> {
+    let bytes = target.as_bytes();
     let is_separator = |at: &usize| {
-        let (before, behind) = path.split_at(*at);
-        before.ends_with('/') && (behind == "-" || behind.starts_with("-/"))
+        bytes[..*at].ends_with(b"/") && matches!(bytes.get(at + 1), None | Some(b'/' | b'?'))
     };
-    let at = memchr::memchr_iter(b'-', path.as_bytes()).find(is_separator)?;
-    Some((path[..at - 1].trim_start_matches('/'), &target[at + 1..]))
+    let in_path = memchr::memchr2_iter(b'-', b'?', bytes).take_while(|at| bytes[*at] == b'-');
+    let at = in_path.into_iter().find(is_separator)?;
+    Some((target[..at - 1].trim_start_matches('/'), &target[at + 1..]))
 }
 
 #[cfg(test)]

@@ -1,17 +1,19 @@
 //! The accept loop.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::Answer;
@@ -20,7 +22,7 @@ use crate::error::{Error, Kind, Result};
 /// Answers requests.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request. It is dropped if the client leaves before the answer's head was sent.
-    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Answer> + Send;
+    fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send;
 }
 
 /// What the handler is told of the names of header fields.
@@ -106,14 +108,20 @@ async fn accept<H: Handler>(
     mut phases: watch::Receiver<Phase>,
 ) {
     let mut connections = JoinSet::new();
+    // One for each connection: to ask it costs a request less than to ask a channel of all.
+    let mut open = HashMap::new();
     loop {
         tokio::select! {
             biased;
             _ = phases.changed() => break,
-            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            Some(ended) = connections.join_next_with_id(), if !connections.is_empty() => {
+                open.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
+            }
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(serve(stream, Arc::clone(&handler), names, phases.clone()));
+                    let (goes_on, finishing) = oneshot::channel();
+                    let task = serve(stream, Arc::clone(&handler), names, finishing);
+                    open.insert(connections.spawn(task).id(), goes_on);
                 }
                 // Out of file descriptors, or a connection that was gone before it was taken.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -121,6 +129,7 @@ async fn accept<H: Handler>(
         }
     }
     drop(listener);
+    drop(open);
     let finished = async { while connections.join_next().await.is_some() {} };
     let closing = async { phases.wait_for(|phase| *phase == Phase::Closing).await.is_ok() };
     tokio::select! {
@@ -129,18 +138,18 @@ async fn accept<H: Handler>(
     }
 }
 
+/// Serves a connection until the client leaves. When the other end of `finishing` is gone, it finishes
+/// what it is at.
 async fn serve<H: Handler>(
     stream: TcpStream,
     handler: Arc<H>,
     names: FieldNames,
-    mut phases: watch::Receiver<Phase>,
+    finishing: oneshot::Receiver<Infallible>,
 ) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| {
-        let handler = Arc::clone(&handler);
-        async move { Ok::<_, Infallible>(handler.handle(request).await) }
-    });
+    let service =
+        service_fn(move |request| Arc::clone(&handler).handle(request).map(Ok::<_, Infallible>));
     let connection = http1::Builder::new()
         .preserve_header_case(names == FieldNames::AsSent)
         .auto_date_header(false)
@@ -152,7 +161,7 @@ async fn serve<H: Handler>(
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.
         _ = connection.as_mut() => return,
-        _ = phases.wait_for(|phase| *phase != Phase::Serving) => connection.as_mut().graceful_shutdown(),
+        _ = finishing => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
 }

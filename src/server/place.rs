@@ -7,27 +7,32 @@ use super::Address;
 use super::origin::{LEADING, may_hold};
 
 /// Where a client sees us: the authority it connected to, and the prefix of its session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    authority: &'a str,
+    /// The header of a request, whose `host` names us.
+    headers: &'a HeaderMap,
     session: &'a str,
 }
 
 impl<'a> Place<'a> {
     /// The place of a session, as the `host` field of a request names us.
     pub fn of(headers: &'a HeaderMap, session: &'a str) -> Self {
-        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-        Self { authority: host.unwrap_or("127.0.0.1"), session }
+        Self { headers, session }
     }
 
     /// The address that stands for the server's own: `http://127.0.0.1:4000/letta/hitl/-`.
     pub fn address(&self) -> String {
-        format!("http://{}{}", self.authority, Address::prefix(self.session))
+        format!("http://{}{}", self.authority(), Address::prefix(self.session))
     }
 
     /// Whether our address may stand in a text.
     pub fn may_stand_in(&self, text: &[u8]) -> bool {
-        may_hold(text, self.authority)
+        may_hold(text, self.authority())
+    }
+
+    fn authority(&self) -> &'a str {
+        let host = self.headers.get(HOST).and_then(|host| host.to_str().ok());
+        host.unwrap_or("127.0.0.1")
     }
 
     /// Keeps absolute paths below the session's prefix: those to which an answer leads, and those to

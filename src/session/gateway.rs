@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::header::UPGRADE;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Method, Request, StatusCode};
 use hyper::body::Incoming;
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -129,23 +129,23 @@ impl Gateway {
         all
     }
 
-    async fn serve(&self, request: Request<Incoming>) -> Answer {
+    async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(asked) = control::asked(target) {
-            return control::answer(self, &head.method, asked);
+            return control::answer(&self, &head.method, asked);
         }
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
             Ok(slot) => slot,
             Err(error) => return self.refuse(&head, &address, "", error),
         };
-        let track = match slot.track(self).await {
+        let track = match slot.track(&self).await {
             Ok(track) => track,
             Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
         };
-        if wants_websocket(&head.headers) {
+        if head.method == Method::GET && wants_websocket(&head.headers) {
             return self.refuse_upgrade(
                 missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES.to_owned()),
                 track,
@@ -311,7 +311,7 @@ impl Slot {
 }
 
 impl Handler for Gateway {
-    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
+    fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
         self.serve(request)
     }
 }

@@ -8,7 +8,7 @@ mod stream;
 mod turn;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -87,7 +87,7 @@ impl AgentServer {
 }
 
 impl Handler for AgentServer {
-    async fn handle(&self, request: Request<Incoming>) -> Answer {
+    async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
         let asked = serde_json::from_slice(&body).unwrap_or(Value::Null);
