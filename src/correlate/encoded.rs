@@ -7,15 +7,23 @@ use base64::alphabet::{Alphabet, STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::moment::epochs;
-use super::{identifiers, moments};
+use super::{identifiers, minted, moments};
+
+/// Shorter words read as text by chance.
+const LONG: usize = 16;
 
 /// Whether the word at a place in a text is, or belongs to, text in Base64 in which nothing was made up
 /// for the moment: who sends another one says something else.
 ///
 /// # Rationale
 ///
-/// Of random words of 16 letters, one in a hundred thousand reads as text.
+/// Of random words of 16 letters, one in a hundred thousand reads as text. Of eight it is one in three
+/// hundred, so a shorter one has to read as text that is written in plain letters, and hexadecimal digits
+/// never do: text in Base64 has capitals.
 pub fn says_something(text: &str, word: &Range<usize>) -> bool {
+    if minted::is_hex(&text.as_bytes()[word.clone()]) {
+        return false;
+    }
     let whole = around(text, word);
     let spelled = [&text[whole], &text[word.clone()]];
     spelled.into_iter().filter_map(decoded).any(|said| !is_made_up(&said))
@@ -44,7 +52,12 @@ fn decoded(word: &str) -> Option<String> {
     let text = String::from_utf8(said).ok()?;
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let strange = text.bytes().filter(|byte| !byte.is_ascii()).count();
-    (!text.contains(control) && strange * 3 <= text.len()).then_some(text)
+    let plain = |c: char| c.is_ascii_alphanumeric() || " \"'{}[]:,;=&_-./".contains(c);
+    let is_text = match word.len() {
+        LONG.. => !text.contains(control) && strange * 3 <= text.len(),
+        _ => text.chars().all(plain),
+    };
+    is_text.then_some(text)
 }
 
 const fn engine(alphabet: &Alphabet) -> GeneralPurpose {
@@ -71,6 +84,20 @@ mod tests {
         check("R3LDvMOfZSBhdXMgWsO8cmljaA==", "R3LDvMOfZSBhdXMgWsO8cmljaA", true);
         // "what? yes? so it is"
         check("d2hhdD8geWVzPyBzbyBpdCBpcw", "d2hhdD8geWVzPyBzbyBpdCBpcw", true);
+    }
+
+    #[test]
+    fn what_is_short_says_something_in_plain_letters_only() {
+        // `{"o":10}`, `after:12`
+        check("cur_eyJvIjoxMH0", "eyJvIjoxMH0", true);
+        check("cur_YWZ0ZXI6MTI", "YWZ0ZXI6MTI", true);
+        // `k|6\u{6dd}\u{b9b}…` in one alphabet or the other
+        for hex in ["a822d25b", "0b81a1c7", "345fd106", "b1961ad4", "b304ac22"] {
+            check(&format!("report-{hex}.txt"), hex, false);
+            check(hex, hex, false);
+        }
+        // `(#9|*S2`
+        check("ord_KCM5fCpTMg", "KCM5fCpTMg", false);
     }
 
     #[test]

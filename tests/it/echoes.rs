@@ -51,6 +51,27 @@ async fn in_a_json_answer_and_its_head() {
     assert_eq!(live.field("content-length"), recorded.field("content-length"));
 }
 
+/// One in three hundred such words is text in Base64, if one reads it so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn short_hexadecimal_words_whatever_they_would_be_in_base64() {
+    let named = |session: &Session, word: &str| {
+        post(&session.url(), &format!(r#"{{"name": "report-{word}.txt"}}"#))
+    };
+    for (recorded, live) in [("8f3a9c2b", "a822d25b"), ("345fd106", "8f3a9c2b")] {
+        let upstream = Upstream::json(|asked| asked.text());
+        let stage = Stage::new();
+        let session = stage.record(&upstream).await;
+        named(&session, recorded);
+        session.finish().await.unwrap();
+
+        let session = stage.replay().await;
+        let reply = named(&session, live);
+
+        assert_eq!(reply.text(), format!(r#"{{"name": "report-{live}.txt"}}"#));
+        session.finish().await.unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_a_stream_of_single_bytes() {
     let upstream = Upstream::start(|asked, wire| {
