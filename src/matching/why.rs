@@ -2,8 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use memchr::memmem::Finder;
+
 use super::given::given;
 use super::nearest::Library;
+use crate::cassette::Interaction;
 use crate::correlate::{Hole, Origin, Scope, identifiers};
 use crate::diff::{Difference, Sort, Value};
 
@@ -48,7 +51,10 @@ pub enum Why {
     /// The elements of the array are the same in another order.
     Order,
     /// Both look made for the moment, but nothing says so: they are compared as they are.
-    LooksMinted,
+    LooksMinted {
+        /// Whether an answer holds the recorded one: if it does not count, the client is given that.
+        comes_back: bool,
+    },
     /// The value is another one.
     Value,
     /// A secret differs, which is not shown.
@@ -82,8 +88,12 @@ impl Library<'_> {
         if let Some((interaction, at)) = given(&self.cassette.interactions[..before], &was) {
             return Why::Given { interaction, at };
         }
-        if difference.at.rule().is_some() && looks_minted(&was) && looks_minted(&is) {
-            Why::LooksMinted
+        // What is an identifier may differ, so where both have some it is the rest that counts.
+        let found = [&was, &is].map(|text| identifiers(text).next().is_some());
+        let look_minted = found != [true; 2] && looks_minted(&was) && looks_minted(&is);
+        if difference.at.rule().is_some() && look_minted {
+            let later = &self.cassette.interactions[before..];
+            Why::LooksMinted { comes_back: comes_back(later, &was) }
         } else {
             Why::Value
         }
@@ -231,7 +241,24 @@ fn looks_minted(value: &str) -> bool {
     let is_epoch = digits == value.len() && (10..=19).contains(&digits);
     let is_time = digits >= 8 && value.get(4..5) == Some("-") && value.get(7..8) == Some("-");
     let is_token = value.len() >= 12 && digits >= 3 && letters >= 3 && value.bytes().all(is_word);
-    is_epoch || is_time || is_token
+    is_epoch || is_time || is_token || is_jumbled(value)
+}
+
+/// Whether it is a word of digits, small letters and capitals, as short random words are.
+fn is_jumbled(value: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
+    value.len() >= 10
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_lowercase)
+        && value.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
+}
+
+/// Whether one of these answers holds a value.
+fn comes_back(interactions: &[Interaction], value: &str) -> bool {
+    let finder = Finder::new(value);
+    let mut answers = interactions.iter().filter_map(Interaction::response);
+    answers.any(|answer| finder.find(&answer.readable().bytes()).is_some())
 }
 
 #[cfg(test)]
@@ -246,6 +273,7 @@ mod tests {
             "2026-11-21T09:16:45Z",
             "2026-11-21 09:16",
             "call_9f8a7b6c5d",
+            "7fbMoasvahVm",
         ] {
             assert!(looks_minted(minted), "{minted}");
         }

@@ -124,8 +124,10 @@ fn hints(nearest: &Nearest) -> Vec<String> {
         );
         lines.push("  cassette's) or resets the run (`POST /-/retape/reset`)".to_owned());
     }
+    let minted = |comes_back| Why::LooksMinted { comes_back };
     let rules = [
-        (Why::LooksMinted, "if that is another value in each run, let it not count", "ignore"),
+        (minted(false), "if that is another value in each run, let it not count", "ignore"),
+        (minted(true), "if it is made up in each run, call it an identifier", "ids"),
         (Why::Order, "if its order means nothing, let it not count", "unordered"),
     ];
     for (why, when, key) in rules {

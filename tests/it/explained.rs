@@ -465,6 +465,47 @@ async fn a_value_that_looks_minted_comes_with_the_line_that_lets_it_not_count() 
     "#);
 }
 
+/// To let it not count would give the client the recorded one back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_that_looks_minted_and_comes_back_is_to_be_called_an_identifier() {
+    let of = |word: &str| format!(r#"{{"ref":"{word}"}}"#);
+    let stage = stage(&[("POST", "/jobs", JSON, &of("7fbMoasvahVm"), &of("7fbMoasvahVm"))]);
+
+    let text = answers(&stage, JSON, &[("POST", "/jobs", &of("mEgo62OltTVR"))]).await;
+
+    assert_snapshot!(text, @r#"
+    `tape` (1 interaction) has no answer to
+      POST /jobs
+    the nearest is interaction 1 (not played yet, 50 % alike)
+    1 field differs (- recorded, + asked):
+      /ref
+        - "7fbMoasvahVm"
+        + "mEgo62OltTVR"
+        both look made for the moment, but are compared as they are
+    hint: if it is made up in each run, call it an identifier, in retape.toml:
+      [match]
+      ids = ["$.ref"]
+    hint: if the client is meant to ask this now, record it again:
+      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+    "#);
+
+    let rules = Rules::default().id("$.ref").unwrap();
+    let session = stage.session(Mode::Replay).rules(rules).start().await.unwrap();
+    let reply = post(&format!("{}/jobs", session.url()), &of("mEgo62OltTVR"));
+    assert_eq!(reply.text(), of("mEgo62OltTVR"));
+}
+
+/// What differs here is the kind of file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_identifier_beside_a_difference_does_not_make_it_look_minted() {
+    let of = |file: &str| format!(r#"{{"file":"{file}"}}"#);
+
+    let text = body(&of("report-65f0e6ab.txt"), &of("report-4096c7c3.md")).await;
+
+    assert!(text.contains(r#"+ "report-4096c7c3.md""#), "{text}");
+    assert!(!text.contains("both look made") && !text.contains("ignore ="), "{text}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_header_field_is_told_where_it_counts() {
     let stage = stage(&[("POST", "/v1/run", JSON, r#"{"a":1}"#, "{}")]);
