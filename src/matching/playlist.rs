@@ -7,7 +7,7 @@ use fixedbitset::FixedBitSet;
 use super::groups::Candidates;
 use super::index::is_telling;
 use super::{Index, Recognized, Skeleton};
-use crate::correlate::Bindings;
+use crate::correlate::{Bindings, Hole};
 use crate::rules::Repeats;
 
 /// One client's run through a cassette.
@@ -142,8 +142,22 @@ impl Playlist {
             Some(0) => fresh.due(is_first).or_else(|| fresh.due(|_| true)),
             _ => fresh.due(|_| true),
         };
+        let may_mark = |number: usize| self.may_mark(index, number, skeleton);
+        let turn = match turn {
+            Some(turn) if may_mark(turn) => Some(turn),
+            Some(turn) => fresh.repeated(list, may_mark).or(Some(turn)),
+            None if skeleton.marks.is_empty() => None,
+            None => fresh.repeated(list, |number| self.marks(index, number, skeleton)),
+        };
+        let before = |is_meant: &dyn Fn(usize) -> bool| {
+            self.played_before(list, |it| is_meant(it) && self.fits(index, it, skeleton))
+        };
         let again = || match index.repeats() {
-            Repeats::Allowed => latest.or_else(|| self.played_before(index, list, skeleton)),
+            Repeats::Allowed => latest
+                .filter(|it| skeleton.marks.is_empty() || self.marks(index, *it, skeleton))
+                .or_else(|| before(&|number| self.marks(index, number, skeleton)))
+                .or(latest)
+                .or_else(|| before(&|_| true)),
             _ => None,
         };
         turn.or_else(again).or_else(|| fresh.any())
@@ -166,14 +180,30 @@ impl Playlist {
         next.or_else(|| (index.repeats() == Repeats::Allowed).then_some(latest))
     }
 
+    /// The last one played that is meant.
     fn played_before(
         &self,
-        index: &Index,
         list: Candidates<'_>,
-        skeleton: &Skeleton,
+        is_meant: impl Fn(usize) -> bool,
     ) -> Option<usize> {
         let played = list.iter().rev().filter(|number| self.played[*number]);
-        played.take(LOOKED_AHEAD).find(|number| self.fits(index, *number, skeleton))
+        played.take(LOOKED_AHEAD).find(|number| is_meant(*number))
+    }
+
+    /// Whether the marks in the header of a request may be those of an interaction: a client that uses one
+    /// again (an idempotency key) speaks of the same call, and with a fresh one of another. They do not
+    /// count, so this only tells which of several it is.
+    fn may_mark(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        self.bindings.unify(marks(index, number, skeleton))
+    }
+
+    /// Whether one of them is that of an interaction that was played.
+    fn marks(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        let mut marks = marks(index, number, skeleton);
+        marks.any(|(recorded, live)| {
+            let known = self.bindings.live(recorded.scope, &recorded.identifier);
+            known.is_some_and(|known| known.identifier == live.identifier)
+        })
     }
 
     fn play(&mut self, index: &Index, number: usize, skeleton: &Skeleton) {
@@ -181,13 +211,11 @@ impl Playlist {
         if skeleton.holes.is_empty() && skeleton.marks.is_empty() {
             return;
         }
-        let entry = index.entry(number);
-        for (recorded, live) in entry.holes.iter().zip(&skeleton.holes) {
+        for (recorded, live) in index.entry(number).holes.iter().zip(&skeleton.holes) {
             self.bindings.bind(recorded, live);
         }
-        for recorded in &entry.marks {
-            let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
-            live.into_iter().for_each(|live| self.bindings.bind(recorded, live));
+        for (recorded, live) in marks(index, number, skeleton) {
+            self.bindings.bind(recorded, live);
         }
     }
 
@@ -223,6 +251,18 @@ impl Playlist {
     }
 }
 
+/// The marks in the header of an interaction, with what stands in their places now.
+fn marks<'a>(
+    index: &'a Index,
+    number: usize,
+    skeleton: &'a Skeleton,
+) -> impl Iterator<Item = (&'a Hole, &'a Hole)> {
+    index.entry(number).marks.iter().filter_map(|recorded| {
+        let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
+        Some((recorded, live?))
+    })
+}
+
 /// Candidates that were not played.
 struct Fresh<'a> {
     playlist: &'a Playlist,
@@ -253,6 +293,18 @@ impl Fresh<'_> {
             }
         }
         due
+    }
+
+    /// The first one that fits of those that repeat what another one has written, whether that was asked
+    /// for or not.
+    fn repeated(&self, list: Candidates<'_>, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
+        let write = |number: usize| self.index.entry(number).write;
+        let mut repeated = self.unplayed().take(LOOKED_AHEAD);
+        repeated.find(|number| {
+            write(*number).is_some_and(|write| list.contains(write))
+                && is_meant(*number)
+                && self.fits(*number)
+        })
     }
 
     /// The first one that fits.

@@ -190,3 +190,52 @@ async fn what_was_called_in_between_does_not_end_a_call() {
 
     assert_eq!(replayed, recorded);
 }
+
+/// A server that pays once for each key, and says so when it is asked with the same key again.
+fn paying() -> Upstream {
+    let paid: Mutex<Vec<String>> = Mutex::default();
+    Upstream::json(move |asked| {
+        let key = asked.head.field("idempotency-key").unwrap().to_owned();
+        let mut paid = paid.lock().unwrap();
+        let before = paid.iter().position(|other| *other == key);
+        let number = before.unwrap_or(paid.len());
+        if before.is_none() {
+            paid.push(key.clone());
+        }
+        format!(r#"{{"payment": {number}, "again": {}, "key": "{key}"}}"#, before.is_some())
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fresh_idempotency_key_is_not_given_the_answer_to_one_that_was_used_again() {
+    let pay = |session: &Session, key: &str| {
+        let fields = format!("Content-Type: application/json\r\nIdempotency-Key: {key}\r\n");
+        ask("POST", &format!("{}/payments", session.url()), &fields, r#"{"amount": 10}"#).text()
+    };
+    let answer = |number: usize, again: bool, key: &str| {
+        format!(r#"{{"payment": {number}, "again": {again}, "key": "{key}"}}"#)
+    };
+    let stage = Stage::new();
+    let upstream = paying();
+    let session = stage.record(&upstream).await;
+    let [one, two] = [uuid(), uuid()];
+    for key in [&one, &one, &two] {
+        pay(&session, key);
+    }
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let [one, two] = [uuid(), uuid()];
+    let told = [&one, &two, &one, &two, &one].map(|key| pay(&session, key));
+
+    assert_eq!(
+        told,
+        [
+            answer(0, false, &one),
+            answer(1, false, &two),
+            answer(0, true, &one),
+            answer(1, false, &two),
+            answer(0, true, &one),
+        ]
+    );
+}
