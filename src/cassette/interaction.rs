@@ -97,6 +97,14 @@ impl Interaction {
         }
     }
 
+    /// Whether the client listened to the answer beside what else it did: it asked for events and for
+    /// nothing to be done.
+    pub fn is_listening(&self) -> bool {
+        let media_type = self.response().and_then(|it| it.headers.get("content-type"));
+        self.request.only_reads()
+            && media_type.is_some_and(|it| it.trim_start().starts_with("text/event-stream"))
+    }
+
     /// How it ended.
     pub fn end(&self) -> End {
         match &self.outcome {
@@ -107,6 +115,11 @@ impl Interaction {
 }
 
 impl Request {
+    /// Whether it only asks for what is there.
+    pub fn only_reads(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
+    }
+
     /// The path without the query.
     pub fn path_only(&self) -> &str {
         self.path.split_once('?').map_or(self.path.as_str(), |(path, _)| path)

@@ -48,8 +48,8 @@ pub(super) fn before(
 type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;
 
 fn writes(interaction: &Interaction) -> bool {
-    let asks = matches!(interaction.request.method.as_str(), "GET" | "HEAD" | "OPTIONS");
-    !asks && interaction.response().is_some_and(|response| response.status < 400)
+    !interaction.request.only_reads()
+        && interaction.response().is_some_and(|response| response.status < 400)
 }
 
 /// Whether a request is a further attempt at a call that looks like the other one.

@@ -269,7 +269,7 @@ impl Tape {
 }
 
 /// Whether an answer had still something to send. One of which only the end was missing had said
-/// all: servers are often a moment late with the end. What a body in one piece had sent of itself
+/// all, unless the client listened for more: servers are often a moment late with the end. What a body in one piece had sent of itself
 /// depends on the network and is not kept.
 fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
     let chunks = earlier.response().map_or(&[][..], |response| response.body.chunks());
@@ -277,5 +277,5 @@ fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
         progress.chunks = 0;
         return true;
     }
-    progress.chunks < chunks.len()
+    progress.chunks < chunks.len() || earlier.is_listening()
 }

@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::body::{Ending, Played};
+use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::shelf::{Filling, Label, Laid, Shelf};
 use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome};
@@ -51,6 +52,8 @@ pub(super) struct Wanted<'a> {
     pub(super) headers: &'a HeaderMap,
     /// What the client's own identifiers are this time.
     pub(super) renamed: &'a Renamed,
+    /// What holds it back.
+    pub(super) hold: Option<Hold>,
 }
 
 impl Answers {
@@ -89,7 +92,7 @@ impl Answers {
     }
 
     /// The answer of an interaction, when it is due.
-    pub(super) async fn send(&self, number: usize, wanted: Wanted<'_>) -> Answer {
+    pub(super) async fn send(&self, number: usize, mut wanted: Wanted<'_>) -> Answer {
         let laid = self.shelf.get(number);
         let special = if laid.label.special { self.special.get(&number) } else { None };
         if let Some(end) = special.and_then(|special| special.nothing) {
@@ -98,7 +101,8 @@ impl Answers {
         if let Some(due) = wanted.clock.due(laid.label.ms.into()) {
             tokio::time::sleep_until(due).await;
         }
-        Ready { laid, special }.answer(&wanted)
+        let hold = wanted.hold.take();
+        Ready { laid, special }.answer(&wanted, hold)
     }
 }
 
@@ -134,7 +138,7 @@ struct Ready<'a> {
 }
 
 impl Ready<'_> {
-    fn answer(&self, wanted: &Wanted<'_>) -> Answer {
+    fn answer(&self, wanted: &Wanted<'_>, hold: Option<Hold>) -> Answer {
         let mut headers = self.laid.headers();
         let small;
         let recorded = match self.special.and_then(|special| special.body.as_ref()) {
@@ -145,8 +149,8 @@ impl Ready<'_> {
             }
         };
         let changed = self.special.and_then(|it| it.apply(recorded, &mut headers, wanted));
-        let mut answer =
-            Response::new(self.framed(&headers, changed.as_ref().unwrap_or(recorded), wanted));
+        let body = changed.as_ref().unwrap_or(recorded);
+        let mut answer = Response::new(self.framed(&headers, body, wanted.clock, hold));
         *answer.status_mut() =
             StatusCode::from_u16(self.laid.label.status).unwrap_or(StatusCode::BAD_GATEWAY);
         *answer.headers_mut() = headers;
@@ -157,18 +161,24 @@ impl Ready<'_> {
     }
 
     /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.
-    fn framed(&self, headers: &HeaderMap, body: &Body, wanted: &Wanted<'_>) -> AnswerBody {
+    fn framed(
+        &self,
+        headers: &HeaderMap,
+        body: &Body,
+        clock: Clock,
+        hold: Option<Hold>,
+    ) -> AnswerBody {
         let timed = match body {
             Body::Whole(bytes) if self.laid.label.in_one => return full(bytes.clone()),
             Body::Whole(bytes) => vec![(None, bytes.clone())],
             Body::Stream(chunks) => {
-                let timed = |chunk: &Chunk| (wanted.clock.due(chunk.ms), chunk.bytes.clone());
+                let timed = |chunk: &Chunk| (clock.due(chunk.ms), chunk.bytes.clone());
                 chunks.iter().map(timed).collect()
             }
         };
         let ending = self.special.map_or(Ending::Whole, |special| special.ending);
         let trailers = self.special.and_then(|special| special.trailers.clone());
-        let played = Played::new(timed, ending).with_trailers(trailers);
+        let played = Played::new(timed, ending).with_trailers(trailers).held(hold);
         let played = match announced(headers) {
             Some(length) => played.with_length(length),
             None => played,

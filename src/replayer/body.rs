@@ -8,6 +8,7 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
+use super::meanwhile::Hold;
 use crate::cassette::End;
 use crate::server::Cut;
 
@@ -19,6 +20,9 @@ pub(super) struct Played {
     /// Whether the recording was cut short, and replay is too.
     ending: Ending,
     timer: Option<Pin<Box<Sleep>>>,
+    /// What holds the rest back, and how many chunks were sent.
+    hold: Option<Hold>,
+    sent: usize,
     /// The announced length, where there is one.
     length: Option<u64>,
 }
@@ -40,7 +44,8 @@ impl Ending {
 impl Played {
     /// Plays chunks, each when it is due, or at once.
     pub(super) fn new(chunks: Vec<(Option<Instant>, Bytes)>, ending: Ending) -> Self {
-        Self { chunks: chunks.into_iter(), trailers: None, ending, timer: None, length: None }
+        let chunks = chunks.into_iter();
+        Self { chunks, trailers: None, ending, timer: None, hold: None, sent: 0, length: None }
     }
 
     /// Announces the length: nothing else is sent as the framing then.
@@ -49,9 +54,24 @@ impl Played {
         self
     }
 
+    /// Holds back what came only after something else was asked.
+    pub(super) fn held(mut self, hold: Option<Hold>) -> Self {
+        self.hold = hold;
+        self
+    }
+
     pub(super) fn with_trailers(mut self, trailers: Option<HeaderMap>) -> Self {
         self.trailers = trailers;
         self
+    }
+
+    fn poll_hold(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let is_end = self.chunks.as_slice().is_empty();
+        match &mut self.hold {
+            Some(hold) if is_end => hold.poll_end(context),
+            Some(hold) => hold.poll(self.sent, context),
+            None => Poll::Ready(()),
+        }
     }
 
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
@@ -75,8 +95,10 @@ impl Body for Played {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        ready!(self.poll_hold(context));
         ready!(self.poll_due(context));
         if let Some((_, bytes)) = self.chunks.next() {
+            self.sent += 1;
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         if self.ending == Ending::Cut {

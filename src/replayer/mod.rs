@@ -3,6 +3,7 @@
 mod answers;
 mod block;
 mod body;
+mod meanwhile;
 mod miss;
 mod pace;
 mod progress;

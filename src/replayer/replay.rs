@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue};
 use http::request::Parts;
+use tokio::sync::watch;
 
 use super::Pace;
 use super::answers::{Answers, Wanted};
+use super::meanwhile::Meanwhile;
 use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
@@ -31,6 +33,7 @@ pub struct Recorded {
     cassette: Cassette,
     index: Index,
     answers: Answers,
+    meanwhile: Meanwhile,
     redactor: Redactor,
 }
 
@@ -56,7 +59,8 @@ impl Recorded {
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         let index = Index::of(&cassette, rules);
         let answers = Answers::of(&mut cassette, index.origins());
-        Ok(Self { cassette, index, answers, redactor })
+        let meanwhile = Meanwhile::of(&cassette);
+        Ok(Self { cassette, index, answers, meanwhile, redactor })
     }
 
     /// Whether all rules of this release were applied to it.
@@ -98,6 +102,8 @@ pub struct Replayer {
     recorded: Arc<Recorded>,
     pace: Pace,
     playlist: Mutex<Playlist>,
+    /// What was asked for, for answers that are held back until then.
+    asked: watch::Sender<Vec<bool>>,
     memory: Memory,
 }
 
@@ -114,7 +120,9 @@ impl Replayer {
     /// Begins a run in which nothing was played yet.
     pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
         let playlist = Mutex::new(Playlist::new(&recorded.index));
-        Self { recorded, pace, playlist, memory: Memory::default() }
+        let length = if recorded.meanwhile.is_empty() { 0 } else { recorded.index.len() };
+        let asked = watch::Sender::new(vec![false; length]);
+        Self { recorded, pace, playlist, asked, memory: Memory::default() }
     }
 
     /// What is replayed.
@@ -162,6 +170,7 @@ impl Replayer {
             clock,
             headers: &head.headers,
             renamed: &renamed,
+            hold: self.recorded.meanwhile.hold(number, &self.asked),
         };
         self.recorded.answers.send(number, wanted).await
     }
@@ -200,6 +209,7 @@ impl Replayer {
     /// Begins the run anew.
     pub fn reset(&self) {
         *self.playlist() = Playlist::new(&self.recorded.index);
+        self.asked.send_modify(|asked| asked.fill(false));
         self.memory.clear();
     }
 
@@ -226,6 +236,9 @@ impl Replayer {
     }
 
     fn chosen(&self, number: usize, playlist: &Playlist) -> Chosen {
+        if !self.recorded.meanwhile.is_empty() {
+            self.asked.send_modify(|asked| self.recorded.meanwhile.note(number, asked));
+        }
         let answers = &self.recorded.answers;
         let bindings = playlist.bindings();
         let renamed = match bindings.is_empty() {

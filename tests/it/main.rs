@@ -23,6 +23,7 @@ mod export;
 mod format;
 mod invariant;
 mod journal;
+mod listening;
 mod matching;
 mod message;
 mod misses;

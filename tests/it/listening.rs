@@ -1,0 +1,97 @@
+//! A client that listens to a stream is told of what it does elsewhere when it does it, and listens until
+//! the end, as it did when it was recorded.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use retape::Session;
+
+use crate::stage::Stage;
+use crate::support::client::{ask, post, request, split};
+use crate::support::gate::Gate;
+use crate::support::upstream::{EVENTS, Then, Upstream, json};
+use crate::support::wire::{Chunk, Wire};
+
+/// For so long nothing is sent that is held back.
+const MOMENT: Duration = Duration::from_millis(40);
+
+/// A server that tells whoever listens of what is posted, until a `DELETE` ends it.
+fn telling() -> Upstream {
+    let (posted, ended) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    Upstream::start(move |asked, wire| {
+        match asked.head.line.split(' ').next() {
+            Some("GET") => {
+                wire.send(EVENTS);
+                posted.pass();
+                wire.send_chunk("id: 7\ndata: posted\n\n");
+                ended.pass();
+                wire.send_end();
+            }
+            Some("POST") => {
+                posted.open();
+                wire.send(json(200, "{}"));
+            }
+            _ => {
+                ended.open();
+                wire.send(json(200, "{}"));
+            }
+        }
+        Then::KeepAlive
+    })
+}
+
+fn listen(session: &Session) -> Wire {
+    let url = format!("{}/mcp", session.url());
+    let mut wire = Wire::connect(split(&url).0);
+    wire.send(request("GET", &url, "Accept: text/event-stream\r\n", ""));
+    wire.head().unwrap();
+    wire
+}
+
+/// Listens, posts, posts something else, and ends it.
+fn converse(session: &Session) {
+    let url = format!("{}/mcp", session.url());
+    let mut listening = listen(session);
+    assert!(listening.is_silent(MOMENT), "told before it was posted");
+
+    post(&url, r#"{"say": "hello"}"#);
+    assert_eq!(listening.data(), "id: 7\ndata: posted\n\n");
+    assert!(listening.is_silent(MOMENT), "ended before its time");
+
+    ask("DELETE", &url, "", "");
+    assert_eq!(listening.chunk(), Chunk::End(Vec::new()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_goes_on_and_ends_when_what_was_asked_meanwhile_is_asked_again() {
+    let stage = Stage::new();
+    let upstream = telling();
+    let session = stage.record(&upstream).await;
+    converse(&session);
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+    converse(&session);
+    // The same run once more, from the beginning.
+    converse(&session);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_asks_for_nothing_meanwhile_is_not_kept_waiting_for_ever() {
+    let stage = Stage::new();
+    let upstream = telling();
+    let session = stage.record(&upstream).await;
+    converse(&session);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let asked = Instant::now();
+    let mut listening = listen(&session);
+
+    assert_eq!(listening.data(), "id: 7\ndata: posted\n\n");
+    assert_eq!(listening.chunk(), Chunk::End(Vec::new()));
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    session.stop().await.unwrap();
+}
