@@ -104,6 +104,9 @@ mod tests {
     fn what_is_random_or_holds_something_random_does_not() {
         check("V1StGXR8_Z5jdHi6B-myT", "V1StGXR8_Z5jdHi6B-myT", false);
         check("98a5f7163e0582751f4f3b89", "98a5f7163e0582751f4f3b89", false);
+        // It would read "w}vk" and a Greek letter.
+        check("d312a868", "d312a868", false);
+        check("thing-ae474c57", "ae474c57", false);
         check("9pKqLm2XvT8nRw4YbZc6DfGh", "9pKqLm2XvT8nRw4YbZc6DfGh", false);
         // "Task:6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"
         let task = "VGFzazo2ZjFjMGEyZi0zN2EyLTRmZDktOTJmMS1mZDViMWVlNWE1ZjA";

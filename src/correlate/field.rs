@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::nested::Nested;
-use super::{Form, Meaning, Scope, is_epoch};
+use super::{Form, Meaning, Scope, each_document, is_epoch};
 use crate::json::{Container, Text, Token, unescape};
 
 /// A whole value that may be an identifier because of the name of its field, or its place in a JSON-RPC
@@ -58,27 +58,8 @@ fn foldhash_of(name: &str) -> u64 {
 /// is said to be an identifier is one in any field.
 pub(super) fn fields(text: &str, said: &HashSet<String>) -> Vec<Field> {
     let mut search = Search { said, found: Vec::new() };
-    for (offset, document) in documents(text) {
-        search.read(document, &|at| offset + at, 0);
-    }
+    each_document(text, |offset, document| search.read(document, &|at| offset + at, 0));
     search.found
-}
-
-/// The JSON documents in a text, with where they begin.
-pub(crate) fn documents(text: &str) -> Vec<(usize, Text<'_>)> {
-    if let Some(whole) = Text::read_container(text) {
-        return vec![(0, whole)];
-    }
-    let mut found = Vec::new();
-    let mut start = 0;
-    for line in text.split_inclusive(['\n', '\r']) {
-        let data = line.strip_prefix("data:").unwrap_or(line);
-        if let Some(document) = Text::read_container(data) {
-            found.push((start + line.len() - data.len(), document));
-        }
-        start += line.len();
-    }
-    found
 }
 
 /// Looks for fields.

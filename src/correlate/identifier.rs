@@ -17,6 +17,9 @@ const UUID: usize = 36;
 /// URL-safe tokens of the usual sizes: 16 characters of a nano id and more, 16 and 32 bytes of Base64.
 const TOKENS: [usize; 3] = [21, 22, 43];
 
+/// The longer of those that a word with a short prefix may be as long as.
+const NANO: usize = 22;
+
 /// Longer runs of the letters of Base64 are contents.
 const CONTENT: usize = 200;
 
@@ -168,15 +171,13 @@ fn whole_token(word: &[u8]) -> Option<usize> {
     if !word.iter().any(u8::is_ascii_uppercase) || !word.iter().any(u8::is_ascii_lowercase) {
         return None;
     }
-    let sized = TOKENS.contains(&word.len()) && is_parted(word);
-    if sized
-        && (minted::is_minted_whole(word)
-            || (minted::is_minted_token(word) && !says_something(word, 4)))
-    {
+    let sized = TOKENS.contains(&word.len()) && is_parted(word) && !has_prefix(word);
+    let says = || says_something(word, 4) && !(word.len() > NANO && has_minted(word));
+    if sized && (minted::is_minted_whole(word) || (minted::is_minted_token(word) && !says())) {
         return Some(0);
     }
     let mut start = 0;
-    for piece in word.split(|byte| !byte.is_ascii_alphanumeric()) {
+    for piece in parts(word) {
         if piece.is_empty() || !piece.iter().all(u8::is_ascii_lowercase) {
             break;
         }
@@ -187,12 +188,33 @@ fn whole_token(word: &[u8]) -> Option<usize> {
     token.then_some(start)
 }
 
+/// Whether it begins with a word that somebody chose: with `task_` before them, 16 letters are as many
+/// as a nano id has. Of those, one in 500 begins so by chance.
+fn has_prefix(word: &[u8]) -> bool {
+    let first = parts(word).next().unwrap_or_default();
+    let is_word = first.len() >= 3 && first.iter().all(u8::is_ascii_lowercase);
+    word.len() <= NANO && is_word && has_vowel(first)
+}
+
+fn has_minted(word: &[u8]) -> bool {
+    parts(word).any(minted::is_minted)
+}
+
+fn has_vowel(word: &[u8]) -> bool {
+    word.iter().any(|letter| b"aeiouyAEIOUY".contains(letter))
+}
+
+fn parts(word: &[u8]) -> impl Iterator<Item = &[u8]> {
+    word.split(|byte| !byte.is_ascii_alphanumeric())
+}
+
 /// Whether a word of so many letters or more stands between the marks: `Turbo`, `mini`.
 fn says_something(word: &[u8], letters: usize) -> bool {
-    word.split(|byte| !byte.is_ascii_alphanumeric()).any(|piece| {
+    parts(word).any(|piece| {
         piece.len() >= letters
             && piece[1..].iter().all(u8::is_ascii_lowercase)
             && piece[0].is_ascii_alphabetic()
+            && has_vowel(piece)
     })
 }
 
@@ -275,6 +297,11 @@ mod tests {
         check("01ARZ3NDEKTSV4RRFFQ69G5FAV", &["01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
         check("/files/V1StGXR8_Z5jdHi6B-myT/", &["V1StGXR8_Z5jdHi6B-myT"]);
         check("req_V1StGXR8_Z5jdHi6B-myTb", &["V1StGXR8_Z5jdHi6B-myTb"]);
+        check(
+            "task_UG3YlZZWhx1YVxJ2 task_T8h5QvHeNdSBm5lh",
+            &["UG3YlZZWhx1YVxJ2", "T8h5QvHeNdSBm5lh"],
+        );
+        check("agent_UG3YlZZWhx1YVxJ2", &["UG3YlZZWhx1YVxJ2"]);
         check("test-agent-8f3a9c2b", &["8f3a9c2b"]);
         check("report-8f3a9c2b.pdf 8f3a9c2b_report", &["8f3a9c2b", "8f3a9c2b"]);
         check("Bug 8f3a9c2b, by me+8f3a9c2b1d2e@example.com", &["8f3a9c2b", "8f3a9c2b1d2e"]);

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::field::documents;
-use super::{Form, Issuer, Meaning, Origin, identifiers, may_identify, may_mark, may_number};
+use super::{
+    Form, Issuer, Meaning, Origin, each_document, identifiers, may_identify, may_mark, may_number,
+};
 use crate::cassette::{self, Cassette, Headers, Interaction, Request};
 use crate::{multipart, percent};
 
@@ -241,14 +242,15 @@ fn each_field(headers: &Headers, told: &mut impl FnMut(Spot<'_>)) {
 
 fn content(body: &[u8], told: &mut impl FnMut(Spot<'_>)) {
     let text = cassette::text(body);
-    let documents = documents(&text);
-    if documents.is_empty() {
-        return told(Spot { at: At(BODY, "".into()), name: "".into(), text, form: Form::Text });
-    }
-    for (_, document) in documents {
+    let mut found = false;
+    each_document(&text, |_, document| {
+        found = true;
         document.each_leaf(|pointer, name, text, spelled| {
             let form = if spelled.starts_with('"') { Form::Text } else { Form::Number };
             told(Spot { at: At("", pointer.into()), name, text, form });
         });
+    });
+    if !found {
+        told(Spot { at: At(BODY, "".into()), name: "".into(), text, form: Form::Text });
     }
 }

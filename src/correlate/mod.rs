@@ -9,6 +9,7 @@
 //! its own. Times ([`moments`]) are holes too, whose value means nothing.
 
 mod bindings;
+mod documents;
 mod echoes;
 mod encoded;
 mod field;
@@ -25,9 +26,9 @@ mod plain;
 mod shapes;
 
 pub use bindings::Bindings;
+pub(crate) use documents::each_document;
 pub use echoes::{Echo, Renamed};
 pub use encoded::says_something;
-pub(crate) use field::documents;
 pub use field::{Envelopes, Role, may_identify, may_mark, may_number, scope_of};
 pub use hole::{Form, Hole, Scope};
 pub(crate) use identifier::SHORTEST;

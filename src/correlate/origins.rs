@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::documents::pieced_together;
 use super::field::fields;
 use super::issued::Issued;
 use super::moment::epochs;
 use super::plain::Plain;
 use super::{Scope, Shapes, identifiers, moments};
-use crate::cassette::{self, Cassette, Headers};
+use crate::cassette::{self, Cassette, Headers, Media};
 
 /// Who brought an identifier up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,13 +74,18 @@ impl Origins {
     ) {
         self.said = said;
         self.placed = true;
-        let mut placed = placed.into_iter().enumerate().peekable();
+        let placed: Vec<Vec<&str>> = placed.into_iter().collect();
+        let wanted: Words<'_> = placed.iter().flatten().copied().collect();
+        let mut placed = placed.iter().enumerate().peekable();
         conversation(cassette, |from, text| {
             while let Some((interaction, values)) =
                 placed.next_if(|(asked, _)| *asked <= from.interaction)
             {
                 let from = Origin { issuer: Issuer::Client, interaction };
-                values.into_iter().for_each(|value| _ = self.fields.note(value, from));
+                values.iter().for_each(|value| _ = self.fields.note(value, from));
+            }
+            for word in words(text).filter(|word| wanted.contains(word)) {
+                self.fields.note(word, from);
             }
             for range in moments(text) {
                 self.moments.note(&text[range], from);
@@ -140,6 +146,38 @@ impl Origins {
     }
 }
 
+type Words<'a> = HashSet<&'a str, foldhash::fast::FixedState>;
+
+/// A shorter word is the same by chance as often as not.
+const TELLING: usize = 4;
+
+/// The words of a text that may be identifiers, wherever they stand: in prose, in a path, as a whole.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        rest = &rest[rest.find(belongs)?..];
+        let (word, behind) = rest.split_at(rest.find(|c| !belongs(c)).unwrap_or(rest.len()));
+        let before = &text[..text.len() - rest.len()];
+        rest = behind;
+        Some((before, word, behind))
+    })
+    .filter(|(before, word, behind)| word.len() >= TELLING && !is_amount(before, word, behind))
+    .map(|(_, word, _)| word)
+}
+
+/// Whether a word is a number that counts or measures something: the value of a member or an element in
+/// JSON, of which its name says what it means, or a part of one with a point.
+fn is_amount(before: &str, word: &str, behind: &str) -> bool {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let ahead = before.trim_end();
+    word.bytes().all(|byte| byte.is_ascii_digit())
+        && (ahead.ends_with(['[', ','])
+            || ahead.ends_with("\":")
+            || before.ends_with('.')
+            || (behind.starts_with('.') && is_digit(behind.as_bytes().get(1))))
+}
+
 /// Gives all texts of a cassette in order, each with who sent it.
 fn conversation(cassette: &Cassette, mut told: impl FnMut(Origin, &str)) {
     for (number, interaction) in cassette.interactions.iter().enumerate() {
@@ -153,13 +191,23 @@ fn conversation(cassette: &Cassette, mut told: impl FnMut(Origin, &str)) {
         let mut answered =
             |text: &str| told(Origin { issuer: Issuer::Server, interaction: number }, text);
         each_value(&response.headers, &mut answered);
-        answered(&plain(&response.readable().bytes()));
+        let text = response.readable().bytes();
+        let text = plain(&text);
+        answered(&text);
+        // What comes behind the last request is nobody's to come back with.
+        if number + 1 < cassette.interactions.len()
+            && Media::of_headers(&response.headers).is_stream()
+        {
+            pieced_together(&text).iter().for_each(|text| answered(text));
+        }
     }
 }
 
-/// The time at which a message was sent is nobody's to give back.
+/// The time at which a message was sent is nobody's to give back, nor is its length.
 fn each_value(headers: &Headers, told: &mut impl FnMut(&str)) {
-    let meant = headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date"));
+    let is_meant =
+        |name: &str| !["date", "content-length"].iter().any(|of| name.eq_ignore_ascii_case(of));
+    let meant = headers.iter().filter(|(name, _)| is_meant(name));
     meant.for_each(|(_, value)| told(&cassette::text(value)));
 }
 

@@ -44,8 +44,10 @@ impl<'a> Counterfactual<'a> {
 
     /// Whether a header field counts, all else aside.
     pub(super) fn header(&self, name: &str) -> bool {
-        // The media type counts only where there is a body.
-        let body = self.asked.body.slice(..self.asked.body.len().min(1));
+        // The media type counts only where there is a body, and what a coding does to one is no part of
+        // the header.
+        let some = usize::from(!name.eq_ignore_ascii_case("content-encoding"));
+        let body = self.asked.body.slice(..self.asked.body.len().min(some));
         let asked = Request { body, ..self.asked.clone() };
         let mut other = asked.clone();
         set(&mut other, name, self.recorded);

@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 use crate::cassette::{self, Interaction, Response};
-use crate::correlate::documents;
+use crate::correlate::each_document;
 
 /// What the names of fields end with that hold something to come back with.
 const REFERS: [&str; 8] = ["id", "ids", "number", "key", "token", "cursor", "ts", "etag"];
@@ -36,7 +36,7 @@ pub(super) fn given(interactions: &[Interaction], value: &str) -> Option<(usize,
 fn in_header(response: &Response, value: &str) -> Option<String> {
     let mut fields = response.headers.iter();
     fields
-        .find(|(name, field)| *field == value.as_bytes() && refers(name, value))
+        .find(|(name, field)| is_given(name, &cassette::text(field), value))
         .map(|(name, _)| format!("header.{}", name.to_ascii_lowercase()))
 }
 
@@ -44,18 +44,33 @@ fn in_body(response: &Response, value: &str, finder: &Finder<'_>) -> Option<Stri
     let body = response.readable().bytes();
     finder.find(&body)?;
     let mut at = None;
-    for (_, document) in documents(&cassette::text(&body)) {
+    let text = cassette::text(&body);
+    each_document(&text, |_, document| {
         document.each_leaf(|pointer, name, leaf, _| {
-            if at.is_none() && leaf == value && refers(&name, value) {
+            if at.is_none() && is_given(&name, &leaf, value) {
                 at = Some(pointer.to_owned());
             }
         });
-    }
-    at
+    });
+    at.or_else(|| is_given("", &text, value).then(|| "body".to_owned()))
 }
 
-fn refers(name: &str, value: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+/// Whether a text is the value, or, where that can hardly be chance, holds it as a word of its own: the
+/// path of a `location`, prose.
+fn is_given(name: &str, text: &str, value: &str) -> bool {
     let is_long = value.len() >= LONG && value.bytes().any(|byte| byte.is_ascii_digit());
-    is_long || REFERS.iter().any(|end| name.ends_with(end))
+    let refers = || {
+        let name = name.to_ascii_lowercase();
+        REFERS.iter().any(|end| name.ends_with(end))
+    };
+    if text == value { is_long || refers() } else { is_long && has_word(text, value) }
+}
+
+fn has_word(text: &str, value: &str) -> bool {
+    let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let bytes = text.as_bytes();
+    text.match_indices(value).any(|(at, _)| {
+        let around = [at.checked_sub(1), Some(at + value.len())];
+        !around.into_iter().flatten().filter_map(|at| bytes.get(at)).any(belongs)
+    })
 }

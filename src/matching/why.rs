@@ -8,7 +8,7 @@ use super::given::given;
 use super::nearest::Library;
 use crate::cassette::Interaction;
 use crate::correlate::{Hole, Origin, Scope, identifiers};
-use crate::diff::{Difference, Sort, Value};
+use crate::diff::{Difference, Place, Sort, Value};
 
 /// Why a difference counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +76,12 @@ impl Library<'_> {
         if difference.sort == Sort::Reordered {
             return Why::Order;
         }
-        let (Some(was), Some(is)) = (scalar(recorded), scalar(asked)) else {
+        // A part of a form may be JSON as a whole.
+        let said = |value: &Value| match difference.at {
+            Place::Part(_) => value.said(),
+            _ => scalar(value),
+        };
+        let (Some(was), Some(is)) = (said(recorded), said(asked)) else {
             return kinds(recorded, asked).unwrap_or(Why::Value);
         };
         if let Some(issued) = self.issued(&was, &is) {
@@ -102,10 +107,12 @@ impl Library<'_> {
     /// The server issued what was recorded, and it did not come back.
     fn issued(&self, recorded: &str, asked: &str) -> Option<Why> {
         let origins = self.index.origins();
+        let is_rarer = |identifier: &str| {
+            asked.matches(identifier).count() < recorded.matches(identifier).count()
+        };
         let (value, interaction) = identifiers(recorded).find_map(|range| {
             let identifier = &recorded[range];
-            let is_gone =
-                origins.is_issued(Scope::Anywhere, identifier) && !asked.contains(identifier);
+            let is_gone = origins.is_issued(Scope::Anywhere, identifier) && is_rarer(identifier);
             let around = recorded.len() - identifier.len();
             let told = if around <= SHORT { recorded } else { identifier };
             is_gone.then(|| origins.origin(identifier).map(|it| (told, it.interaction)))?
@@ -132,8 +139,8 @@ pub(super) struct Conflict {
 impl Conflict {
     /// Why a value counts that the client is free to choose: it holds what it calls otherwise.
     pub(super) fn in_difference(all: &[Self], difference: &Difference) -> Option<Why> {
-        let recorded = scalar(difference.recorded.as_ref()?)?;
-        let asked = scalar(difference.asked.as_ref()?)?;
+        let recorded = difference.recorded.as_ref()?.said()?;
+        let asked = difference.asked.as_ref()?.said()?;
         let here = |it: &&Self| recorded.contains(&it.recorded) && asked.contains(&it.asked);
         all.iter().find(here).map(|conflict| conflict.why.clone())
     }
@@ -212,11 +219,14 @@ impl Library<'_> {
     }
 }
 
+/// A text without its identifiers, and what is before them in the same word.
 fn without_identifiers(text: &str) -> String {
     let mut rest = 0;
     let mut left = String::with_capacity(text.len());
     for range in identifiers(text) {
-        left.push_str(&text[rest..range.start]);
+        let before = text[rest..range.start]
+            .trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        left.push_str(before);
         left.push('…');
         rest = range.end;
     }

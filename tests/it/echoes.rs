@@ -148,6 +148,56 @@ async fn a_short_mark_of_the_header_in_json_and_in_the_head() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_short_mark_in_an_event_of_several_lines() {
+    let upstream = Upstream::start(|_, wire| {
+        wire.send(EVENTS);
+        for end in ["\n", "\r\n"] {
+            let lines = ["data: {", "data:  \"otid\":", "data:  \"msg-7\"", "data: }", "", ""];
+            wire.send_chunk(lines.join(end));
+        }
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let marked = |session: &Session, id: &str| {
+        let mark = if id == LIVE { "msg-1001" } else { "msg-7" };
+        post(&session.url(), &format!(r#"{{"otid": "{mark}"}}"#))
+    };
+
+    let (recorded, live) = replayed(upstream, marked).await;
+
+    assert_eq!(live.text(), recorded.text().replace("msg-7", "msg-1001"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_progress_token_is_no_secret() {
+    let call = |token: &str| {
+        format!(
+            r#"{{"jsonrpc": "2.0", "id": "{token}", "method": "tools/call", "params": {{"_meta": {{"progressToken": "{token}"}}}}}}"#
+        )
+    };
+    let upstream = Upstream::start(|asked, wire| {
+        let text = asked.text();
+        let token = text.split('"').nth(7).expect("it has an id").to_owned();
+        let said = format!(
+            r#"{{"jsonrpc": "2.0", "method": "notifications/progress", "params": {{"progressToken": "{token}"}}}}"#
+        );
+        wire.send(EVENTS);
+        wire.send_chunk(format!("data: {said}\n\n"));
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let called = |session: &Session, id: &str| {
+        let token = if id == LIVE { "3L0UBP7KazYGoDI2BLVJr" } else { "2Wsrs8Q0EiEon5W6ZQ_s6" };
+        post(&session.url(), &call(token))
+    };
+
+    let (recorded, live) = replayed(upstream, called).await;
+
+    assert!(recorded.text().contains("2Wsrs8Q0EiEon5W6ZQ_s6"));
+    assert!(live.text().contains("3L0UBP7KazYGoDI2BLVJr"), "{}", live.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_a_head_where_two_have_changed_their_names() {
     let names = |id: &str| if id == LIVE { (LIVE, RECORDED) } else { (RECORDED, LIVE) };
     let upstream = Upstream::start(|_, wire| {

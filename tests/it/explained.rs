@@ -1,12 +1,15 @@
 //! How a miss is explained, case by case.
 
+use std::io::Write as _;
+
 use insta::assert_snapshot;
 use retape::Mode;
 use retape::redact::Redactor;
 use retape::rules::{Repeats, Rules};
 
 use crate::stage::Stage;
-use crate::support::client::{ask, get, post};
+use crate::support::client::{ask, get, post, reply, split};
+use crate::support::wire::Wire;
 
 /// A server's word and two that it never said.
 const ISSUED: &str = "toolu_6f1c0a2f37a24fd992f1fd5b1ee5a5f0";
@@ -415,6 +418,78 @@ async fn what_the_server_gave_is_told_though_it_does_not_look_like_an_identifier
         payments.contains("the server gave the recorded one in interaction 1 (`/id`)"),
         "{payments}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_server_gave_is_told_also_of_a_word_in_a_text_and_of_one_that_comes_twice() {
+    let two = |one: &str, other: &str| format!(r#"{{"text":"{one} and {other}"}}"#);
+    let stage = stage(&[
+        ("POST", "/jobs", JSON, "{}", r#"{"text":"see /jobs/task-wpx03?full"}"#),
+        ("POST", "/runs", JSON, "{}", &format!("your call is {ISSUED}")),
+        ("GET", "/jobs/task-wpx03/state", JSON, "", "{}"),
+        ("POST", "/stop", JSON, &two(ISSUED, ISSUED), "{}"),
+    ]);
+
+    let word = answers(&stage, JSON, &[("GET", "/jobs/task-olen8/state", "")]).await;
+    let twice = answers(&stage, JSON, &[("POST", "/stop", &two(ISSUED, OTHER))]).await;
+
+    let given = "the server gave the recorded one in interaction 1 (`/text`)";
+    assert!(word.contains(given), "{word}");
+    assert!(twice.contains("issued") && twice.contains("in interaction 2"), "{twice}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_called_otherwise_in_json_in_a_part_is_told() {
+    let part = |name: &str, id: &str| {
+        let value = if name == "json" { format!(r#"{{"of":"{id}"}}"#) } else { id.to_owned() };
+        format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+    };
+    let form =
+        |one: &str, other: &str| format!("{}{}--b--\r\n", part("text", one), part("json", other));
+    let media = "multipart/form-data; boundary=b";
+    let issued = ("POST", "/a", media, "", r#"{"call":"CALL"}"#.replace("CALL", ISSUED));
+    let stage = stage(&[
+        (issued.0, issued.1, issued.2, issued.3, &issued.4),
+        ("POST", "/m", media, &form(MINTED, MINTED), "{}"),
+        ("POST", "/n", media, &form("hi", ISSUED), "{}"),
+    ]);
+    let live = ["33333333", "44444444"].map(|it| format!("{it}-37a2-4fd9-92f1-fd5b1ee5a5f0"));
+
+    let otherwise = answers(&stage, media, &[("POST", "/m", &form(&live[0], &live[1]))]).await;
+    let wrong = answers(&stage, media, &[("POST", "/n", &form("hi", OTHER))]).await;
+
+    assert!(
+        otherwise.contains("1 field differs") && otherwise.contains("part.json"),
+        "{otherwise}"
+    );
+    assert!(
+        otherwise.contains(&format!("this client called it `{}` before", live[0])),
+        "{otherwise}"
+    );
+    assert!(wrong.contains("part.json") && wrong.contains("issued"), "{wrong}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn that_a_body_is_compressed_is_no_difference() {
+    let stage = stage(&[("POST", "/m", JSON, r#"{"text":"hello"}"#, "{}")]);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(br#"{"text":"hullo"}"#).unwrap();
+    let body = encoder.finish().unwrap();
+    let session = stage.replay().await;
+    let url = format!("{}/m", session.url());
+
+    let (address, path) = split(&url);
+    let mut wire = Wire::connect(address);
+    wire.send(format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: {JSON}\r\nContent-Encoding: gzip\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    ));
+    wire.send(body);
+    let text = reply(&mut wire, "POST").text();
+    session.stop().await.unwrap();
+
+    assert!(text.contains("1 field differs") && text.contains("/text"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -190,6 +190,88 @@ fn a_number_that_the_server_gave_must_come_back() {
     assert_eq!(run.ask(&update("17")), Some(1));
 }
 
+/// What a server answers with these header fields and this body.
+fn told(first: &Request, fields: &[(&str, &str)], body: &str) -> Interaction {
+    let mut told = turn(first.clone(), body);
+    if let Outcome::Response(response) = &mut told.outcome {
+        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        response.headers = Headers::from_iter(fields);
+    }
+    told
+}
+
+#[test]
+fn what_the_server_gave_must_come_back_wherever_it_stood() {
+    let first = request("POST /v1/orders", &[], r#"{"name": "a"}"#);
+    let events = [("content-type", "text/event-stream")];
+    let plain = [("content-type", "text/plain")];
+    for (fields, body) in [
+        (&[("x-order", "4711")][..], ""),
+        (&[("location", "/v1/orders/4711?full=1")], ""),
+        (&events, "id: 4711\ndata: {}\n\n"),
+        (&plain, "Order 4711 was made."),
+        (&plain, r#"{"text": "order #4711"}"#),
+        (&plain, r#"{"order": "4711"}"#),
+    ] {
+        let pay = |id: &str| post(&format!(r#"{{"id": {id}, "amount": 5}}"#));
+        let recorded = vec![told(&first, fields, body), turn(pay("4711"), "{}")];
+        let mut run = Run::of(recorded, Rules::default());
+
+        run.ask(&first);
+        assert_eq!(run.ask(&pay("4712")), None, "{fields:?} {body}");
+        assert_eq!(run.ask(&pay("4711")), Some(1), "{fields:?} {body}");
+    }
+}
+
+#[test]
+fn what_a_server_counts_is_nobody_s_identifier() {
+    let first = request("GET /v1/orders", &[], "");
+    let pay = |id: &str| post(&format!(r#"{{"id": {id}, "amount": 5}}"#));
+    for body in [r#"{"total": 4711}"#, "[1, 4711]", r#"{"rate": 0.4711, "of": 4711.5}"#] {
+        let recorded =
+            vec![told(&first, &[("content-length", "4711")], body), turn(pay("4711"), "{}")];
+        let mut run = Run::of(recorded, Rules::default());
+
+        run.ask(&first);
+        assert_eq!(run.ask(&pay("4712")), Some(1), "{body}");
+    }
+}
+
+#[test]
+fn what_the_server_gave_in_pieces_must_come_back() {
+    let first = request("POST /v1/chat", &[], r#"{"text": "hi"}"#);
+    let piece = |text: &str| format!("data: {{\"delta\": {{\"text\": \"{text}\"}}}}\n\n");
+    let pieces = ["Your run is run_4cnOje", "mOqItbPZBel", "3xgEzos now."].map(piece);
+    let body = format!("{}data: {{\"done\": \"yes\"}}\n\n", pieces.concat());
+    let get = |id: &str| request(&format!("GET /v1/runs/{id}"), &[], "");
+    let (given, other) = ("run_4cnOjemOqItbPZBel3xgEzos", "run_9pKqLm2XvT8nRw4YbZc6DfGh");
+    let stream = told(&first, &[("content-type", "text/event-stream")], &body);
+    let mut run = Run::of(vec![stream, turn(get(given), "{}")], Rules::default());
+
+    run.ask(&first);
+    assert_eq!(run.ask(&get(other)), None);
+    assert_eq!(run.ask(&get(given)), Some(1));
+}
+
+#[test]
+fn a_prefix_makes_no_nano_id_of_what_is_shorter() {
+    // Some of them look like a token of 21 letters as a whole, others do not.
+    let of = |id: &str| post(&format!(r#"{{"name": "{id}"}}"#));
+    check(&of("task_UG3YlZZWhx1YVxJ2"), &of("task_T8h5QvHeNdSBm5lh"), true);
+    check(&of("task_UG3YlZZWhx1YVxJ2"), &of("item_T8h5QvHeNdSBm5lh"), false);
+    check(&of("6nDEQvxzyZq72i-t_DMdP"), &of("Xhch-QRRekrGwbD5LmqLo"), true);
+    let long = "tePOUSBLsIP4hfJNvuT4L6KeJidYrD2yTyEX-JR2Y59";
+    check(&of(long), &of("qwdo-uO8MZjcjIqnqNtMpRZHmtpsmZmReQjAYalXWaF"), true);
+}
+
+#[test]
+fn hexadecimal_digits_are_no_text_in_base64() {
+    // Decoded, the second of each would be six letters.
+    let of = |id: &str| post(&format!(r#"{{"name": "{id}"}}"#));
+    check(&of("5e1b83c6"), &of("d312a868"), true);
+    check(&of("thing-3a09e05d"), &of("thing-ae474c57"), true);
+}
+
 #[test]
 fn what_clients_number_themselves_is_theirs() {
     let said = |id: &str| post(&format!(r#"{{"id": {id}, "user_id": 5, "text": "hi"}}"#));

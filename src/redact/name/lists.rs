@@ -102,6 +102,7 @@ pub(super) const PLAIN_TOKENS: &[&str] = &[
     "previous",
     "prev",
     "continuation",
+    "progress",
     "sync",
     "cursor",
     "pagination",

@@ -216,6 +216,7 @@ mod tests {
             "token_type",
             "tokens",
             "next_page_token",
+            "progressToken",
             "pageToken",
             "tool_call_id",
             "public_key",

@@ -1,0 +1,148 @@
+//! The JSON in a text: all of it, or what its lines hold.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
+
+use crate::json::Text;
+
+/// Calls with each JSON document of a text and where it begins: all of the text, or lines that are some
+/// or hold one behind `data:`, also where one goes over several such lines.
+pub(crate) fn each_document(text: &str, mut told: impl FnMut(usize, Text<'_>)) {
+    if let Some(whole) = Text::read_container(text) {
+        return told(0, whole);
+    }
+    let mut lines = Lines { text, at: 0, tried: 0 };
+    while let Some(line) = lines.next() {
+        let Some(data) = line.strip_prefix(DATA) else {
+            Text::read_container(line).into_iter().for_each(|found| told(lines.begin(line), found));
+            continue;
+        };
+        if let Some(document) = Text::read_container(data) {
+            told(lines.begin(data), document);
+        } else if data.trim_start().starts_with(['{', '[']) {
+            lines.several(lines.begin(line), &mut told);
+        }
+    }
+}
+
+/// What the messages of a stream say in pieces: for each place, the strings that stand there in one
+/// message after the other, put together; those of all messages, and those of messages that are made
+/// alike, for others may say something else there.
+pub(super) fn pieced_together(text: &str) -> Vec<String> {
+    let mut places: HashMap<(u64, String), (usize, String), FixedState> = HashMap::default();
+    each_document(text, |_, document| {
+        let mut said = Vec::new();
+        let mut form = 0;
+        document.each_leaf(|pointer, _, value, spelled| {
+            form = FixedState::with_seed(form).hash_one(pointer);
+            if spelled.starts_with('"') {
+                said.push((pointer.to_owned(), value));
+            }
+        });
+        for (form, (pointer, value)) in
+            [0, form].into_iter().flat_map(|form| said.iter().map(move |said| (form, said)))
+        {
+            let (pieces, together) = places.entry((form, pointer.clone())).or_default();
+            *pieces += 1;
+            together.push_str(value);
+        }
+    });
+    let several = places.into_values().filter(|(pieces, _)| *pieces > 1);
+    several.map(|(_, together)| together).collect()
+}
+
+const DATA: &str = "data:";
+
+/// The lines of a text, none of which is empty.
+struct Lines<'t> {
+    text: &'t str,
+    at: usize,
+    /// Up to where several lines were found to be no document.
+    tried: usize,
+}
+
+impl<'t> Lines<'t> {
+    fn next(&mut self) -> Option<&'t str> {
+        let rest = &self.text[self.at..];
+        let line = rest.split_inclusive(['\n', '\r']).next()?;
+        self.at += line.len();
+        Some(line)
+    }
+
+    /// Where what the last line ends with begins.
+    fn begin(&self, end_of_line: &str) -> usize {
+        self.at - end_of_line.len()
+    }
+
+    /// Reads the document that begins in a line at `start` and goes on in those behind it.
+    fn several(&mut self, start: usize, told: &mut impl FnMut(usize, Text<'_>)) {
+        if start < self.tried {
+            return;
+        }
+        // The names of the fields become white space, so that everything stays in its place.
+        let mut plain = String::new();
+        let mut rest = &self.text[start..];
+        while let Some(data) = rest.strip_prefix(DATA) {
+            let length = data.find(['\n', '\r']).unwrap_or(data.len());
+            let end = ["\r\n", "\n", "\r"].into_iter().find(|end| data[length..].starts_with(end));
+            let length = length + end.map_or(0, str::len);
+            plain.extend(std::iter::repeat_n(' ', DATA.len()));
+            plain.push_str(&data[..length]);
+            rest = &data[length..];
+        }
+        match Text::read_container(&plain) {
+            Some(document) => {
+                told(start, document);
+                self.at = start + plain.len();
+            }
+            None => self.tried = start + plain.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_found_where_they_stand() {
+        for (text, expected) in [
+            (r#" {"a": 1} "#, vec![r#"{"a": 1}"#]),
+            ("{\"a\": 1}\n[2]\nx\n", vec![r#"{"a": 1}"#, "[2]"]),
+            (
+                "id: 1\ndata: {\"a\": 1}\n\ndata:[2]\r\n\r\ndata: [DONE]\n\n",
+                vec![r#"{"a": 1}"#, "[2]"],
+            ),
+            (
+                "data: {\ndata:   \"a\":\ndata: 1}\n\ndata: [2]\n",
+                vec!["{\ndata:   \"a\":\ndata: 1}", "[2]"],
+            ),
+            ("data: {\r\ndata: \"a\": 1}\r\n\r\n", vec!["{\r\ndata: \"a\": 1}"]),
+            ("data: {\ndata: oh\n\ndata: [2]", vec!["[2]"]),
+            ("data: {\ndata: {\ndata: [2]", vec!["[2]"]),
+            ("data: {", vec![]),
+        ] {
+            let mut found = Vec::new();
+            each_document(text, |start, document| {
+                let json = document.as_str();
+                let begin = start + json.len() - json.trim_start().len();
+                found.push(&text[begin..start + json.trim_end().len()]);
+            });
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn pieces_of_a_stream_are_put_together_by_their_place() {
+        let piece = |text: &str| format!("data: {{\"n\": 1, \"d\": {{\"t\": \"{text}\"}}}}\n\n");
+        let other = "data: {\"d\": {\"t\": \"x\"}, \"y\": \"z\"}\n\n";
+        let text = [piece("run_4cn"), other.to_owned(), piece("Ojem")].concat();
+
+        let mut together = pieced_together(&text);
+
+        together.sort_unstable();
+        assert_eq!(together, ["run_4cnOjem", "run_4cnxOjem"]);
+    }
+}
