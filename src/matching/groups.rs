@@ -57,6 +57,11 @@ impl Groups {
         found
     }
 
+    /// Whether any group is one of several.
+    pub(super) fn has_several(&self) -> bool {
+        !self.several.is_empty()
+    }
+
     /// The group of a key.
     pub(super) fn get(&self, key: u64) -> Option<Candidates<'_>> {
         let group = self.groups.get(&key)?;

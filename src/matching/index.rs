@@ -2,6 +2,7 @@
 
 use http::HeaderMap;
 
+use super::Skeleton;
 use super::bodies::Bodies;
 use super::groups::{Candidates, Groups};
 use super::hash::{combine, hash_of};
@@ -9,7 +10,7 @@ use super::header;
 use super::skeleton::Reduced;
 use super::value::Values;
 use super::verbatim::{Known, Verbatim};
-use super::{Skeleton, writes};
+use super::writes::{self, Before};
 use crate::cassette::{Cassette, Request};
 use crate::correlate::{Hole, Origins, Scope};
 use crate::rules::{Repeats, Rules};
@@ -26,6 +27,7 @@ pub struct Index {
     verbatim: Verbatim,
     bodies: Bodies,
     entries: Vec<Entry>,
+    has_needed: bool,
 }
 
 /// What a request is that stands in the cassette byte for byte, and in which the client made nothing up.
@@ -43,8 +45,7 @@ pub(super) struct Entry {
     pub(super) holes: Vec<Hole>,
     pub(super) marks: Vec<Hole>,
     pub(super) attempt: Option<u32>,
-    /// The last interaction before it that may have changed what it asks for.
-    pub(super) write: Option<usize>,
+    pub(super) before: Before,
 }
 
 impl Index {
@@ -57,33 +58,22 @@ impl Index {
             requests().zip(&reduced).filter(|(_, reduced)| reduced.skeleton.holes.is_empty());
         let bodies = Bodies::of(whole.map(|(request, reduced)| (request, reduced.body)));
         let by_skeleton = Groups::of(reduced.iter().map(|reduced| reduced.skeleton.hash).zip(0..));
+        let said = (&rules, by_skeleton.has_several());
+        let before = writes::of(cassette, &origins, &reduced, said);
         let repeated = rules.repetition() == Repeats::Allowed;
-        let only = |skeleton| by_skeleton.get(skeleton).filter(|_| repeated)?.only();
+        let only = |skeleton| {
+            let only = by_skeleton.get(skeleton).filter(|_| repeated)?.only();
+            only.filter(|number| before[*number].needed.is_none())
+        };
+        let has_needed = before.iter().any(|it| it.needed.is_some());
         let verbatim = Verbatim::of(requests().zip(&reduced), only);
-        let skeletons: Vec<Skeleton> =
-            reduced.into_iter().map(|reduced| reduced.skeleton).collect();
-        let several = |skeleton: &Skeleton| {
-            by_skeleton.get(skeleton.hash).is_some_and(|found| found.len() > 1)
-        };
-        let several: Vec<_> =
-            skeletons.iter().enumerate().filter(|(_, skeleton)| several(skeleton)).collect();
-        let by_value = Groups::of(several.iter().flat_map(|(number, skeleton)| {
-            let keys = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
-            keys.map(|(at, hole)| (value_key(skeleton, at, &hole.identifier), *number))
-        }));
-        let writes = if several.is_empty() {
-            Vec::new()
-        } else {
-            writes::before(cassette, &origins, &skeletons)
-        };
-        let entries = skeletons.into_iter().enumerate().map(|(number, skeleton)| Entry {
-            holes: skeleton.holes,
-            marks: skeleton.marks,
-            attempt: skeleton.attempt,
-            write: writes.get(number).copied().flatten(),
+        let by_value = by_value(&reduced, &by_skeleton);
+        let entries = reduced.into_iter().zip(before).map(|(reduced, before)| {
+            let Skeleton { holes, marks, attempt, .. } = reduced.skeleton;
+            Entry { holes, marks, attempt, before }
         });
         let entries = entries.collect();
-        Self { origins, rules, by_skeleton, by_value, verbatim, bodies, entries }
+        Self { origins, rules, by_skeleton, by_value, verbatim, bodies, entries, has_needed }
     }
 
     /// Who issued which identifier in the cassette.
@@ -155,6 +145,17 @@ impl Index {
         self.by_skeleton.get(skeleton.hash)
     }
 
+    /// Whether any answer has to wait for what it shows.
+    pub fn has_needed(&self) -> bool {
+        self.has_needed
+    }
+
+    /// The interactions of which one has to be asked for before an answer may be given, if any has to.
+    pub(super) fn needed(&self, interaction: usize) -> Option<Candidates<'_>> {
+        let needed = self.entries[interaction].before.needed?;
+        self.by_skeleton.get(needed.skeleton)
+    }
+
     /// Those of them in which the client used `value` in the hole number `at`.
     pub(super) fn with_value(
         &self,
@@ -178,6 +179,18 @@ impl Index {
     pub(super) fn entry(&self, interaction: usize) -> &Entry {
         &self.entries[interaction]
     }
+}
+
+/// The interactions by what the client used in the holes of skeletons that several of them have.
+fn by_value(all: &[Reduced], by_skeleton: &Groups) -> Groups {
+    let skeletons = all.iter().map(|reduced| &reduced.skeleton).enumerate();
+    let several = skeletons.filter(|(_, skeleton)| {
+        by_skeleton.get(skeleton.hash).is_some_and(|found| found.len() > 1)
+    });
+    Groups::of(several.flat_map(|(number, skeleton)| {
+        let keys = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
+        keys.map(move |(at, hole)| (value_key(skeleton, at, &hole.identifier), number))
+    }))
 }
 
 /// Whether the value in a hole tells apart requests that look the same. The ids of JSON-RPC do not:

@@ -43,6 +43,8 @@ pub struct Nearest {
     pub more: usize,
     /// The first interaction that was not played yet.
     pub next: Option<Asking>,
+    /// What its answer shows and was not asked for in this run, if that is why it is not given.
+    pub awaited: Option<Asking>,
 }
 
 /// What a recorded interaction asks.
@@ -102,7 +104,9 @@ impl Library<'_> {
             found_to_differ = self.veiled(found_to_differ, recorded, asked, redactor);
         }
         let (differences, more) = found_to_differ;
+        let awaited = self.playlist.awaited(self.index, &self.index.skeleton(asked));
         Nearest {
+            awaited: awaited.map(|number| self.asking(number, veil)),
             asking: self.asking(found.interaction, veil),
             played: self.playlist.was_played(found.interaction),
             alike: found.alike,

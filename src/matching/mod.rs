@@ -11,6 +11,7 @@
 mod bodies;
 mod body;
 mod counterfactual;
+mod fresh;
 mod given;
 mod groups;
 mod hash;

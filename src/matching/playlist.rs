@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use fixedbitset::FixedBitSet;
 
+use super::fresh::Fresh;
 use super::groups::Candidates;
 use super::index::is_telling;
 use super::{Index, Recognized, Skeleton};
@@ -30,7 +31,7 @@ struct Progress {
 }
 
 /// How many candidates whose time has not come are passed over in search of one whose time has.
-const LOOKED_AHEAD: usize = 64;
+pub(super) const LOOKED_AHEAD: usize = 64;
 
 impl Playlist {
     /// A run in which nothing was played yet.
@@ -44,7 +45,8 @@ impl Playlist {
     /// Requests that look the same are answered in recorded order, but not with a state that nobody
     /// has brought about yet: what was recorded behind a write waits until that write was played. When
     /// all of them were played the last answer stays: clients repeat what they ask, by retrying and by
-    /// polling. Where a client counts its attempts, the first one begins a new call.
+    /// polling. What asks for one thing only is not answered at all before a write that its answer shows
+    /// ([`Early`](crate::rules::Early)); what writes, or asks for a list, is, if nothing else is left. Where a client counts its attempts, the first one begins a new call.
     ///
     /// A repetition that brings other client-minted values is no repetition, and nothing answers it,
     /// unless the whole cassette was played and it is the first request again: then the client has
@@ -103,7 +105,8 @@ impl Playlist {
             return (is_next && self.fits(index, next, skeleton)).then_some(next);
         }
         if let (Some(only), Repeats::Allowed) = (all.only(), index.repeats()) {
-            return self.fits(index, only, skeleton).then_some(only);
+            let fits = self.fits(index, only, skeleton) && self.may_come(index, only);
+            return fits.then_some(only);
         }
         let narrowed = if all.len() > 1 { self.narrowed(index, skeleton) } else { None };
         let chosen = narrowed.and_then(|list| self.choose(index, list, skeleton));
@@ -121,8 +124,8 @@ impl Playlist {
         lists.min_by_key(|list| list.len())
     }
 
-    /// The candidate whose turn it is, else the one that was played last, else one that waits for
-    /// something that never came.
+    /// The candidate whose turn it is, else the one that was played last, else one that shows what never
+    /// came, if it need not have come.
     fn choose(
         &mut self,
         index: &Index,
@@ -134,7 +137,7 @@ impl Playlist {
         if let (Some(1..), Some(latest)) = (skeleton.attempt, latest) {
             return self.attempted_again(index, list, latest, skeleton);
         }
-        let shown = latest.and_then(|latest| index.entry(latest).write);
+        let shown = latest.and_then(|latest| index.entry(latest).before.write);
         let fresh = Fresh { playlist: self, index, skeleton, list: list.from(front), shown };
         let is_first =
             |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
@@ -219,6 +222,22 @@ impl Playlist {
         }
     }
 
+    /// Whether what an answer shows was brought about in this run, or need not be.
+    pub(super) fn may_come(&self, index: &Index, number: usize) -> bool {
+        index.needed(number).is_none_or(|needed| match needed.only() {
+            Some(only) => self.played[only],
+            None => self.progress.get(&needed.key).is_some_and(|it| it.latest.is_some()),
+        })
+    }
+
+    /// The write that was not asked for yet and is shown by what would answer a request.
+    pub fn awaited(&self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
+        let mut all = index.candidates(skeleton)?.iter().take(LOOKED_AHEAD);
+        let waiting =
+            all.find(|it| self.fits(index, *it, skeleton) && !self.may_come(index, *it))?;
+        index.entry(waiting).before.needed.map(|needed| needed.interaction)
+    }
+
     fn mark_played(&mut self, number: usize) {
         self.unplayed -= usize::from(!self.played.put(number));
     }
@@ -242,7 +261,7 @@ impl Playlist {
         *progress
     }
 
-    fn fits(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+    pub(super) fn fits(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
         // Requests of one skeleton have their holes in the same places.
         if skeleton.holes.is_empty() {
             return true;
@@ -261,62 +280,4 @@ fn marks<'a>(
         let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
         Some((recorded, live?))
     })
-}
-
-/// Candidates that were not played.
-struct Fresh<'a> {
-    playlist: &'a Playlist,
-    index: &'a Index,
-    skeleton: &'a Skeleton,
-    list: Candidates<'a>,
-    /// The write behind which the answer was recorded that was given last.
-    shown: Option<usize>,
-}
-
-impl Fresh<'_> {
-    /// The first one that fits of those that show the latest state which was brought about, and none
-    /// that lies before what was shown.
-    fn due(&self, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
-        let write = |number: usize| self.index.entry(number).write;
-        // Behind the others no earlier state was recorded.
-        let latest = self.list.iter().next_back().and_then(write);
-        let mut due: Option<usize> = None;
-        for number in self.unplayed().take(LOOKED_AHEAD) {
-            let came = write(number).is_none_or(|write| self.playlist.played[write]);
-            let is_later =
-                self.shown <= write(number) && due.is_none_or(|due| write(due) < write(number));
-            if came && is_later && is_meant(number) && self.fits(number) {
-                due = Some(number);
-            }
-            if due.is_some() && write(number) == latest {
-                break;
-            }
-        }
-        due
-    }
-
-    /// The first one that fits of those that repeat what another one has written, whether that was asked
-    /// for or not.
-    fn repeated(&self, list: Candidates<'_>, is_meant: impl Fn(usize) -> bool) -> Option<usize> {
-        let write = |number: usize| self.index.entry(number).write;
-        let mut repeated = self.unplayed().take(LOOKED_AHEAD);
-        repeated.find(|number| {
-            write(*number).is_some_and(|write| list.contains(write))
-                && is_meant(*number)
-                && self.fits(*number)
-        })
-    }
-
-    /// The first one that fits.
-    fn any(&self) -> Option<usize> {
-        self.unplayed().find(|number| self.fits(*number))
-    }
-
-    fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
-        self.list.iter().filter(|number| !self.playlist.played[*number])
-    }
-
-    fn fits(&self, number: usize) -> bool {
-        self.playlist.fits(self.index, number, self.skeleton)
-    }
 }

@@ -71,7 +71,8 @@ fn cost(ours: &str, theirs: &str) -> u32 {
     }
 }
 
-fn is_id(segment: &str) -> bool {
+/// Whether a segment of a path is a number or an identifier.
+pub(super) fn is_id(segment: &str) -> bool {
     let number = !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit());
     number || identifiers(segment).next().is_some()
 }

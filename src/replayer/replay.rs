@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue};
@@ -21,7 +22,7 @@ use crate::cassette::{Cassette, Headers, Name, Request};
 use crate::correlate::Echo;
 use crate::correlate::Renamed;
 use crate::error::Result;
-use crate::matching::{Index, Mismatch, Playlist};
+use crate::matching::{Index, Mismatch, Playlist, Skeleton};
 use crate::redact::{Memory, Redactor};
 use crate::rules::Rules;
 use crate::server::{Answer, Place, Rewriter, may_name_us};
@@ -68,6 +69,11 @@ impl Recorded {
         self.redactor.is_standard()
     }
 
+    /// Whether an answer may wait for what else is asked.
+    fn is_watched(&self) -> bool {
+        !self.meanwhile.is_empty() || self.index.has_needed()
+    }
+
     /// What was recorded.
     pub fn cassette(&self) -> &Cassette {
         &self.cassette
@@ -102,10 +108,13 @@ pub struct Replayer {
     recorded: Arc<Recorded>,
     pace: Pace,
     playlist: Mutex<Playlist>,
-    /// What was asked for, for answers that are held back until then.
+    /// What was asked for, for answers that wait for it.
     asked: watch::Sender<Vec<bool>>,
     memory: Memory,
 }
+
+/// How long an answer waits for what it shows: for requests that are under way at once.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The interaction that answers a request.
 #[derive(Debug, Clone)]
@@ -120,7 +129,7 @@ impl Replayer {
     /// Begins a run in which nothing was played yet.
     pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
         let playlist = Mutex::new(Playlist::new(&recorded.index));
-        let length = if recorded.meanwhile.is_empty() { 0 } else { recorded.index.len() };
+        let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let asked = watch::Sender::new(vec![false; length]);
         Self { recorded, pace, playlist, asked, memory: Memory::default() }
     }
@@ -143,7 +152,14 @@ impl Replayer {
         place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         let clock = self.pace.begin();
-        let chosen = self.choose(head, target, body, place)?;
+        let chosen = match self.find(head, target, body, place) {
+            Ok(chosen) => chosen,
+            // In a place of its own: few wait, and all pay for what is held across a wait.
+            Err(asked) => match Box::pin(self.wait(&asked)).await {
+                Some(chosen) => chosen,
+                None => return Err(self.explain(*asked)),
+            },
+        };
         Ok(self.send(chosen, head, place, clock).await)
     }
 
@@ -157,8 +173,10 @@ impl Replayer {
         place: Place<'_>,
     ) -> Option<Answer> {
         let clock = self.pace.begin();
-        let recognized = self.take_recognized(head, target, &body);
-        let chosen = recognized.or_else(|| self.take(&self.asked(head, target, body, place)))?;
+        let chosen = match self.find(head, target, body, place) {
+            Ok(chosen) => chosen,
+            Err(asked) => Box::pin(self.wait(&asked)).await?,
+        };
         Some(self.send(chosen, head, place, clock).await)
     }
 
@@ -187,18 +205,54 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Result<Chosen, Box<Mismatch>> {
+        self.find(head, target, body, place).map_err(|asked| self.explain(*asked))
+    }
+
+    /// The interaction that answers a request now, or what was asked.
+    fn find(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Result<Chosen, Box<Request>> {
         if let Some(chosen) = self.take_recognized(head, target, &body) {
             return Ok(chosen);
         }
         let asked = self.asked(head, target, body, place);
-        self.take(&asked).ok_or_else(|| {
-            let Recorded { cassette, index, .. } = &*self.recorded;
-            // What was compared is redacted by the rules that the cassette names, which may be none, if
-            // somebody wrote it by hand.
-            let veil = (!self.recorded.is_redacted()).then(Redactor::standard);
-            let playlist = self.playlist();
-            Box::new(Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref()))
-        })
+        self.take(&self.recorded.index.skeleton(&asked)).ok_or_else(|| Box::new(asked))
+    }
+
+    /// The interaction that answers a request when what it shows was asked for: the client may ask for both
+    /// at once.
+    async fn wait(&self, asked: &Request) -> Option<Chosen> {
+        let index = &self.recorded.index;
+        if !index.has_needed() {
+            return None;
+        }
+        let skeleton = index.skeleton(asked);
+        let mut played = self.asked.subscribe();
+        let patience = tokio::time::sleep(PATIENCE);
+        tokio::pin!(patience);
+        while self.playlist().awaited(index, &skeleton).is_some() {
+            tokio::select! {
+                _ = played.changed() => {}
+                () = &mut patience => return None,
+            }
+            if let Some(chosen) = self.take(&skeleton) {
+                return Some(chosen);
+            }
+        }
+        self.take(&skeleton)
+    }
+
+    fn explain(&self, asked: Request) -> Box<Mismatch> {
+        let Recorded { cassette, index, .. } = &*self.recorded;
+        // What was compared is redacted by the rules that the cassette names, which may be none, if
+        // somebody wrote it by hand.
+        let veil = (!self.recorded.is_redacted()).then(Redactor::standard);
+        let playlist = self.playlist();
+        Box::new(Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref()))
     }
 
     /// The numbers of the interactions that were not asked for in this run.
@@ -227,16 +281,14 @@ impl Replayer {
         Some(self.chosen(number, &playlist))
     }
 
-    fn take(&self, asked: &Request) -> Option<Chosen> {
-        let index = &self.recorded.index;
-        let skeleton = index.skeleton(asked);
+    fn take(&self, skeleton: &Skeleton) -> Option<Chosen> {
         let mut playlist = self.playlist();
-        let number = playlist.take(index, &skeleton)?;
+        let number = playlist.take(&self.recorded.index, skeleton)?;
         Some(self.chosen(number, &playlist))
     }
 
     fn chosen(&self, number: usize, playlist: &Playlist) -> Chosen {
-        if !self.recorded.meanwhile.is_empty() {
+        if self.recorded.is_watched() {
             self.asked.send_modify(|asked| self.recorded.meanwhile.note(number, asked));
         }
         let answers = &self.recorded.answers;

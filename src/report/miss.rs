@@ -41,6 +41,14 @@ fn tell_nearest(nearest: &Nearest, asked: &str, lines: &mut Vec<String>) {
     if recorded != asked {
         lines.push(format!("  {recorded}"));
     }
+    if let (Some(awaited), true) = (&nearest.awaited, differences.is_empty()) {
+        let number = awaited.interaction + 1;
+        lines.push(format!(
+            "it asks the very same, but its answer shows what interaction {number} did,"
+        ));
+        lines.push("which was not asked for in this run:".to_owned());
+        return lines.push(format!("  {}", first_line(&awaited.method, &awaited.path)));
+    }
     if differences.is_empty() {
         return lines.extend(wrap(&same(nearest), COLUMNS + 6, 4).iter().map(|it| it.to_string()));
     }
@@ -123,6 +131,13 @@ fn hints(nearest: &Nearest) -> Vec<String> {
             "hint: a client that begins anew asks under another name (`~2` behind the".into(),
         );
         lines.push("  cassette's) or resets the run (`POST /-/retape/reset`)".to_owned());
+    }
+    if nearest.awaited.is_some() && nearest.differences.is_empty() {
+        lines.push(
+            "hint: if the client is free to leave that out, say so in retape.toml:".to_owned(),
+        );
+        lines.push("  [match]".to_owned());
+        lines.push("  early = \"given\"".to_owned());
     }
     let minted = |comes_back| Why::LooksMinted { comes_back };
     let rules = [

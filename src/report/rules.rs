@@ -5,7 +5,7 @@ use crate::rules::{Key, Rules};
 
 /// A line for each key, in the words of `retape.toml`.
 pub(super) fn lines(rules: &Rules) -> Vec<String> {
-    let repeats = rules.word().map(|word| (Key::Repeats, format!("{word:?}")));
+    let words = rules.words().map(|(key, word)| (key, format!("{word:?}")));
     let lists = rules.lists().map(|(key, list)| (key, format!("{list:?}")));
     let patterns = rules.patterns().iter().flat_map(|pattern| {
         let at = pattern.at().as_str();
@@ -14,6 +14,6 @@ pub(super) fn lines(rules: &Rules) -> Vec<String> {
     let patterns: Vec<String> = patterns.collect();
     let patterns =
         (!patterns.is_empty()).then(|| (Key::Patterns, format!("[{}]", patterns.join(", "))));
-    let told = repeats.into_iter().chain(lists).chain(patterns);
+    let told = words.chain(lists).chain(patterns);
     told.map(|(key, value)| visible(&format!("{} = {value}", key.as_str())).into_owned()).collect()
 }

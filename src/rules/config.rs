@@ -77,7 +77,7 @@ impl Config {
 
     /// The rules for the cassette of that name: those for all cassettes, then those of each
     /// `[[cassette]]` whose name fits, in the order of the file. They add up; the last one has the
-    /// last word about repeats.
+    /// last word about repeats and what is early.
     pub fn rules(&self, cassette: &str) -> Rules {
         let fitting = self.some.iter().filter(|(glob, _)| glob.fits(cassette));
         fitting.fold(self.all.clone(), |rules, (_, more)| rules.and(more))
@@ -173,7 +173,7 @@ impl Source<'_> {
             rules.put(key, text).map_err(|error| self.at(error, value.span()))
         };
         match key {
-            Key::Repeats => put(value),
+            _ if key.is_of_a_word() => put(value),
             Key::Patterns => {
                 self.list(value)?.iter().try_for_each(|value| self.put_pattern(rules, value))
             }

@@ -4,6 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Repeats,
+    Early,
     Headers,
     Ignore,
     Unordered,
@@ -15,10 +16,11 @@ pub(crate) enum Key {
 impl Key {
     /// The words of all keys, in the order in which they are written.
     pub(crate) const WORDS: &'static [&'static str] =
-        &["repeats", "headers", "ignore", "unordered", "ids", "not-ids", "patterns"];
+        &["repeats", "early", "headers", "ignore", "unordered", "ids", "not-ids", "patterns"];
 
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Repeats,
+        Self::Early,
         Self::Headers,
         Self::Ignore,
         Self::Unordered,
@@ -29,6 +31,11 @@ impl Key {
 
     pub(crate) const fn as_str(self) -> &'static str {
         Self::WORDS[self as usize]
+    }
+
+    /// Whether a word stands below it, and no list.
+    pub(crate) const fn is_of_a_word(self) -> bool {
+        matches!(self, Self::Repeats | Self::Early)
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {

@@ -1,14 +1,15 @@
 //! What a person says about matching, where the defaults are not right.
 //!
-//! [`Rules`] say what counts in a request and what does not, what is an identifier, and how often an
-//! answer may be given. They stand in `retape.toml` ([`Config`]), in the member `match` of a cassette,
+//! [`Rules`] say what counts in a request and what does not, what is an identifier, and how often and
+//! when an answer may be given. They stand in `retape.toml` ([`Config`]), in the member `match` of a cassette,
 //! or in a test ([`SessionBuilder::rules`](crate::SessionBuilder::rules)), everywhere with the same
-//! words. Those of all three add up; where they contradict each other, about repeats or about what is an
-//! identifier, the cassette has the last word.
+//! words. Those of all three add up; where they contradict each other, about repeats, about what is
+//! early, or about what is an identifier, the cassette has the last word.
 //!
 //! | key | what it says |
 //! |---|---|
 //! | `repeats` | `allowed`: when all answers were given the last one stays; `once`: each recorded answer is given once; `strict`: once, and in the recorded order |
+//! | `early` | `missed`: what a question about one thing shows of a write waits for that write; `given`: it does not |
 //! | `headers` | header fields that count as well |
 //! | `ignore` | places that do not count |
 //! | `unordered` | arrays in JSON whose order does not count |
@@ -64,6 +65,7 @@ use crate::nearest;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rules {
     repeats: Option<Repeats>,
+    early: Option<Early>,
     headers: Vec<String>,
     ignore: Vec<At>,
     unordered: Vec<At>,
@@ -86,11 +88,24 @@ pub enum Repeats {
     Strict,
 }
 
+/// What becomes of a question (`GET`, `HEAD`, `OPTIONS`) about one thing, of which only an answer was
+/// recorded that shows what a write has changed, before that write was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Early {
+    /// It is a miss: what was recorded is not true yet.
+    #[default]
+    Missed,
+    /// It is given that answer: for clients that leave out what they did when they were recorded.
+    Given,
+}
+
 impl Rules {
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
-        let Self { repeats, headers, ignore, unordered, ids, not_ids, patterns } = self;
+        let Self { repeats, early, headers, ignore, unordered, ids, not_ids, patterns } = self;
         repeats.is_none()
+            && early.is_none()
             && headers.is_empty()
             && patterns.is_empty()
             && [ignore, unordered, ids, not_ids].iter().all(|places| places.is_empty())
@@ -101,6 +116,12 @@ impl Rules {
         self.repeats.unwrap_or_default()
     }
 
+    /// What becomes of a question that comes before what its answer shows: [`Early::Missed`] if nothing
+    /// is said.
+    pub fn earliness(&self) -> Early {
+        self.early.unwrap_or_default()
+    }
+
     /// The header fields that count as well, as they were spelled.
     pub fn headers(&self) -> &[String] {
         &self.headers
@@ -109,6 +130,12 @@ impl Rules {
     /// Says how often an answer may be given.
     pub fn repeats(mut self, repeats: Repeats) -> Self {
         self.repeats = Some(repeats);
+        self
+    }
+
+    /// Says what becomes of a question that comes before what its answer shows.
+    pub fn early(mut self, early: Early) -> Self {
+        self.early = Some(early);
         self
     }
 
@@ -170,6 +197,7 @@ impl Rules {
     /// Both together; where they contradict each other, the other one has the last word.
     pub fn and(mut self, other: &Self) -> Self {
         self.repeats = other.repeats.or(self.repeats);
+        self.early = other.early.or(self.early);
         self.ids.retain(|at| !other.not_ids.contains(at));
         self.not_ids.retain(|at| !other.ids.contains(at));
         self.headers.extend_from_slice(&other.headers);
@@ -185,6 +213,7 @@ impl Rules {
     pub(crate) fn put(&mut self, key: Key, text: &str) -> Result<()> {
         match key {
             Key::Repeats => self.repeats = Some(Repeats::from_word(text)?),
+            Key::Early => self.early = Some(Early::from_word(text)?),
             Key::Headers => self.headers.push(header_name(text)?),
             Key::Ignore => self.ignore.push(text.parse()?),
             Key::Unordered => self.unordered.push(At::in_json(text)?),
@@ -204,9 +233,11 @@ impl Rules {
         Ok(())
     }
 
-    /// The word for repeats, if something is said about them.
-    pub(crate) fn word(&self) -> Option<&'static str> {
-        self.repeats.map(Repeats::as_str)
+    /// The keys whose values are words, with what is said.
+    pub(crate) fn words(&self) -> impl Iterator<Item = (Key, &'static str)> {
+        let repeats = self.repeats.map(|repeats| (Key::Repeats, repeats.as_str()));
+        let early = self.early.map(|early| (Key::Early, early.as_str()));
+        repeats.into_iter().chain(early)
     }
 
     /// The keys whose values are lists of text, with the lists; those that are empty are left out.
@@ -254,10 +285,31 @@ impl Repeats {
 
     fn from_word(word: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|repeats| repeats.as_str() == word).ok_or_else(|| {
-            let (name, expected) = ("repeats", "allowed, once, strict");
-            let known = Self::ALL.map(Self::as_str);
-            Error::new(Kind::Setting { name, value: word.to_owned(), expected })
-                .with_hint(nearest::hint(word, &known))
+            unknown(Key::Repeats, word, "allowed, once, strict", &Self::ALL.map(Self::as_str))
         })
     }
+}
+
+impl Early {
+    const ALL: [Self; 2] = [Self::Missed, Self::Given];
+
+    /// The word for it: `missed` or `given`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missed => "missed",
+            Self::Given => "given",
+        }
+    }
+
+    fn from_word(word: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|early| early.as_str() == word)
+            .ok_or_else(|| unknown(Key::Early, word, "missed, given", &Self::ALL.map(Self::as_str)))
+    }
+}
+
+fn unknown(key: Key, word: &str, expected: &'static str, known: &[&str]) -> Error {
+    Error::new(Kind::Setting { name: key.as_str(), value: word.to_owned(), expected })
+        .with_hint(nearest::hint(word, known))
 }

@@ -126,6 +126,9 @@ fn details(mismatch: &Mismatch, nearest: Option<&Nearest>) -> Vec<(&'static str,
     };
     let mut told = report::asking_to_json(&nearest.asking);
     told["played"] = nearest.played.into();
+    if let Some(awaited) = &nearest.awaited {
+        told["awaited"] = report::asking_to_json(awaited);
+    }
     let mut details = vec![("nearest", told)];
     if nearest.more > 0 {
         details.push(("more_differences", nearest.more.into()));

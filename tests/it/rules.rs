@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::sample::select;
 use retape::cassette::format;
-use retape::rules::{At, Config, Repeats, Rules, Step, Treatment};
+use retape::rules::{At, Config, Early, Repeats, Rules, Step, Treatment};
 use retape::{Cassette, Mode, store};
 
 use crate::stage::Stage;
@@ -17,6 +17,7 @@ use crate::support::upstream::{Asked, Upstream};
 const EXAMPLE: &str = r#"
 [match]
 repeats = "strict"
+early = "given"
 headers = ["x-tenant"]
 ignore = ["$.client.version", "query.debug"]
 unordered = ["$.tools"]
@@ -81,6 +82,7 @@ fn rules_for_all_cassettes_and_for_some_add_up() {
 
     let all = Rules::default()
         .repeats(Repeats::Strict)
+        .early(Early::Given)
         .header("x-tenant")
         .and_then(|rules| rules.ignore("$.client.version")?.ignore("query.debug"))
         .and_then(|rules| rules.unordered("$.tools")?.id("$.ref")?.not_id("$.model_id"))
@@ -105,7 +107,7 @@ fn an_unknown_key_is_named_with_the_nearest_that_is_known() {
     ");
     assert_snapshot!(refused("[match]\nzzz = []"), @"
     unknown key `zzz` (line 2)
-    hint: known here: `repeats`, `headers`, `ignore`, `unordered`, `ids`, `not-ids`, `patterns`
+    hint: known here: `repeats`, `early`, `headers`, `ignore`, `unordered`, `ids`, `not-ids`, `patterns`
     ");
     assert_snapshot!(refused("[matches]"), @"
     unknown key `matches` (line 1)
@@ -142,6 +144,10 @@ fn a_value_that_cannot_be_is_refused_with_its_line() {
     assert_snapshot!(refused("[match]\nrepeats = \"onec\""), @"
     `repeats` is `onec`, which is not one of allowed, once, strict (line 2)
     hint: did you mean `once`?
+    ");
+    assert_snapshot!(refused("[match]\nearly = \"gvien\""), @"
+    `early` is `gvien`, which is not one of missed, given (line 2)
+    hint: did you mean `given`?
     ");
     assert_snapshot!(refused("[diff]\nnew-fields = \"braking\""), @"
     `new-fields` is `braking`, which is not one of compatible, breaking (line 2)
@@ -327,6 +333,7 @@ fn rules_in_a_cassette_are_written_as_they_are_in_the_configuration() {
       "retape": 1,
       "match": {
         "repeats": "strict",
+        "early": "given",
         "headers": ["x-tenant"],
         "ignore": ["$.client.version", "query.debug"],
         "unordered": ["$.tools"],

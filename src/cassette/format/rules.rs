@@ -14,8 +14,8 @@ pub(super) fn write(w: &mut Writer, rules: &Rules) {
     }
     w.name(MEMBER);
     w.object(Spread::Broken);
-    if let Some(word) = rules.word() {
-        w.name(Key::Repeats.as_str());
+    for (key, word) in rules.words() {
+        w.name(key.as_str());
         w.string(word);
     }
     for (key, list) in rules.lists() {
@@ -55,7 +55,7 @@ fn write_patterns(w: &mut Writer, patterns: &[Pattern]) {
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<Rules> {
     let mut rules = Rules::default();
     reader.object(&[Key::WORDS], |reader, name| match Key::from_word(name) {
-        Some(key @ Key::Repeats) => put(&mut rules, key, reader),
+        Some(key) if key.is_of_a_word() => put(&mut rules, key, reader),
         Some(Key::Patterns) => reader.array(|reader| put_pattern(&mut rules, reader)),
         Some(key) => reader.array(|reader| put(&mut rules, key, reader)),
         None => reader.any().map(drop),
