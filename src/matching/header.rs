@@ -7,7 +7,7 @@ use super::hash::{HEADER, combine, hash_of, member};
 use super::value::{Value, Values, hash_of_text};
 use crate::cassette::Headers;
 use crate::correlate::{Form, Hole, Meaning, Scope, Shapes, identifiers_like, may_mark};
-use crate::rules::Treatment;
+use crate::rules::{Rules, Treatment};
 
 /// Fields that have a meaning in the protocol and are compared as they are.
 const COUNTED: [&str; 6] =
@@ -30,30 +30,46 @@ impl Values<'_> {
     /// What counts of the header. Repeated fields and their order count only within one name.
     pub(super) fn headers<'h>(&mut self, fields: impl Fields<'h>, has_body: bool) -> u64 {
         let mut sum = HEADER;
-        let ruled = !self.rules.is_empty();
-        for (name, value) in fields {
-            let treatment = if ruled { self.rules.of_header(name) } else { None };
-            let is_extra = || {
-                treatment.is_some()
-                    || self.rules.headers().iter().any(|extra| extra.eq_ignore_ascii_case(name))
-            };
-            let counted =
-                Counted::of(name).or_else(|| (ruled && is_extra()).then_some(Counted::Whole));
-            let Some(counted) = counted.filter(|_| treatment != Some(Treatment::Ignore)) else {
+        for Field { name, text, treatment, counted } in counted(fields, self.rules, has_body) {
+            if counted == Counted::MediaType && treatment.is_none() && text == JSON {
+                sum = sum.wrapping_add(*JSON_BODY);
                 continue;
-            };
-            if let Some(text) = counted.text(value, has_body) {
-                if counted == Counted::MediaType && treatment.is_none() && text == JSON {
-                    sum = sum.wrapping_add(*JSON_BODY);
-                    continue;
-                }
-                let name = hash_of(&*lowercase(name));
-                let value = Value::at(member(HEADER, name)).treated(treatment);
-                sum = sum.wrapping_add(combine(&[name, self.text(value, &text)]));
             }
+            let name = hash_of(&*lowercase(name));
+            let value = Value::at(member(HEADER, name)).treated(treatment);
+            sum = sum.wrapping_add(combine(&[name, self.text(value, &text)]));
         }
         sum
     }
+}
+
+/// A field that counts.
+pub(super) struct Field<'h, 'r> {
+    pub(super) name: &'h str,
+    /// What counts of its value.
+    pub(super) text: Cow<'h, str>,
+    treatment: Option<Treatment<'r>>,
+    counted: Counted,
+}
+
+/// The fields of a header that count.
+pub(super) fn counted<'h, 'r>(
+    fields: impl Fields<'h>,
+    rules: &'r Rules,
+    has_body: bool,
+) -> impl Iterator<Item = Field<'h, 'r>> {
+    let ruled = !rules.is_empty();
+    fields.filter_map(move |(name, value)| {
+        let treatment = if ruled { rules.of_header(name) } else { None };
+        let is_extra = || {
+            treatment.is_some()
+                || rules.headers().iter().any(|extra| extra.eq_ignore_ascii_case(name))
+        };
+        let counted = Counted::of(name).or_else(|| (ruled && is_extra()).then_some(Counted::Whole));
+        let counted = counted.filter(|_| treatment != Some(Treatment::Ignore))?;
+        let text = counted.text(value, has_body)?;
+        Some(Field { name, text, treatment, counted })
+    })
 }
 
 const JSON: &str = "application/json";

@@ -4,14 +4,21 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
+use super::header;
 use crate::cassette::Request;
 use crate::diff::Mask;
 use crate::json::{Container, Text, Token, canonical_number, unescape};
 use crate::percent;
+use crate::rules::Rules;
 
-/// The names, values and words of query and body: what is counted to tell how alike two are.
+/// The names, values and words of two requests: what is counted to tell how alike they are.
 #[derive(Debug)]
-pub(super) struct Likeness(Vec<u64>);
+pub(super) struct Likeness {
+    /// Those of query and body.
+    content: Vec<u64>,
+    /// Those of the header fields that count.
+    header: Vec<u64>,
+}
 
 /// So many features tell enough; a miss must be told within a moment.
 const MOST: usize = 8000;
@@ -20,7 +27,7 @@ const MOST: usize = 8000;
 const MOST_WORDS: usize = 64;
 
 impl Likeness {
-    pub(super) fn of(request: &Request, mask: Mask<'_>) -> Self {
+    pub(super) fn of(request: &Request, rules: &Rules, mask: Mask<'_>) -> Self {
         let mut reader = Reader { mask, features: Vec::new() };
         reader.query(request.query().unwrap_or(""));
         let body = request.readable();
@@ -29,24 +36,35 @@ impl Likeness {
             (None, Ok(text)) => reader.words(BODY, text, MOST),
             (None, Err(_)) => body.chunks(16).take(MOST).for_each(|it| reader.note(BODY, it)),
         }
-        reader.features.sort_unstable();
-        Self(reader.features)
+        let content = reader.sorted();
+        reader.header(request, rules);
+        Self { content, header: reader.sorted() }
     }
 
-    /// The share that both have, in thousandths; all of it if there is nothing in either.
+    /// The share of query and body that both have, in thousandths; all of it if there is nothing in
+    /// either.
     pub(super) fn to(&self, other: &Self) -> u32 {
-        let all = self.0.len() + other.0.len();
-        if all == 0 {
-            return 1000;
-        }
-        let (mut ours, mut theirs, mut common) = (&self.0[..], &other.0[..], 0);
-        while let (Some(one), Some(another)) = (ours.first(), theirs.first()) {
-            common += usize::from(one == another);
-            (ours, theirs) =
-                (&ours[usize::from(one <= another)..], &theirs[usize::from(another <= one)..]);
-        }
-        (2000 * common / all) as u32
+        let all = self.content.len() + other.content.len();
+        let share = (2000 * common(&self.content, &other.content)).checked_div(all);
+        share.map_or(1000, |share| share as u32)
     }
+
+    /// How much only one of them has.
+    pub(super) fn apart(&self, other: &Self) -> usize {
+        let apart =
+            |ours: &[u64], theirs: &[u64]| ours.len() + theirs.len() - 2 * common(ours, theirs);
+        apart(&self.content, &other.content) + apart(&self.header, &other.header)
+    }
+}
+
+fn common(mut ours: &[u64], mut theirs: &[u64]) -> usize {
+    let mut common = 0;
+    while let (Some(one), Some(another)) = (ours.first(), theirs.first()) {
+        common += usize::from(one == another);
+        (ours, theirs) =
+            (&ours[usize::from(one <= another)..], &theirs[usize::from(another <= one)..]);
+    }
+    common
 }
 
 struct Reader<'m> {
@@ -55,6 +73,21 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
+    fn sorted(&mut self) -> Vec<u64> {
+        let mut features = std::mem::take(&mut self.features);
+        features.sort_unstable();
+        features
+    }
+
+    fn header(&mut self, request: &Request, rules: &Rules) {
+        let fields = header::fields(&request.headers);
+        for field in header::counted(fields, rules, !request.body.is_empty()) {
+            let place = combine(HEADER, field.name.to_ascii_lowercase().as_bytes());
+            self.features.push(place);
+            self.note(place, (self.mask)(&field.text).as_bytes());
+        }
+    }
+
     fn query(&mut self, query: &str) {
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()).take(MOST) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
@@ -111,6 +144,7 @@ impl Reader<'_> {
 // Roots of the places.
 const QUERY: u64 = 1;
 const BODY: u64 = 2;
+const HEADER: u64 = 3;
 
 fn combine(place: u64, value: &[u8]) -> u64 {
     FixedState::with_seed(place).hash_one(value)

@@ -1,5 +1,8 @@
 //! The recorded interaction that is most alike.
 
+use std::cmp::Reverse;
+
+use super::apart::apart;
 use super::likeness::Likeness;
 use super::route::{Route, sort};
 use super::{Index, Playlist};
@@ -21,14 +24,39 @@ pub(super) struct Found {
     pub(super) alike: u32,
 }
 
-/// What was played before is less likely to be what is meant, unless it is very much alike.
-const PLAYED: u32 = 300;
+/// So many interactions of each sort are looked at: a miss must be told within a moment.
+const LOOKS: usize = 64;
 
-/// So many interactions of each sort are looked at closely: a miss must be told within a moment.
-const CLOSE_LOOKS: usize = 64;
+/// So many of them are compared place by place.
+const CLOSE_LOOKS: usize = 12;
+
+/// So many bytes of theirs, if there are more than two.
+const CLOSE_BYTES: usize = 1 << 20;
 
 /// So many other requests are told.
 const OTHERS: usize = 5;
+
+/// An interaction that was looked at.
+#[derive(Debug)]
+struct Look {
+    found: Found,
+    /// Whether its request looks the same.
+    is_same: bool,
+    /// Whether it was not played yet.
+    fresh: bool,
+    /// How far it is apart.
+    apart: usize,
+}
+
+impl Look {
+    /// The highest is the nearest.
+    fn rank(&self) -> impl Ord + use<> {
+        let apart = self.apart * if self.fresh { 2 } else { 3 };
+        let next = self.fresh && self.apart == 0;
+        let Found { interaction, alike } = self.found;
+        (self.is_same, Reverse(apart), next, alike, self.fresh, Reverse(interaction))
+    }
+}
 
 impl Library<'_> {
     /// The interaction that is most alike, if one is about the same thing at all.
@@ -38,10 +66,14 @@ impl Library<'_> {
     /// Method and path say what a request is about, so they come first: another method costs as much
     /// as two and a half segments (one of `PATCH`, `POST`, `PUT` for another less than one), another
     /// number or identifier in the path a third of one. Among the interactions that are equally near
-    /// by that, the share of names, values and words of query and body decides that both have; what
-    /// was played before is put back by 30 % of it. However large the cassette is, only some of them
-    /// are looked at so closely: those with the same skeleton, those that come next, those whose body
-    /// is about as long, and the last ones that were played.
+    /// by that, the fewest differences that count decide ([`apart`]), since those are what is told.
+    /// What was played before is as near as one that differs in half as much again: of about equally
+    /// near ones it is rather what comes next that is meant. A share of what both have does not tell
+    /// that: it is about the same for all where bodies are large.
+    ///
+    /// However large the cassette is, only some of them are looked at: those with the same skeleton,
+    /// those that come next, those whose body is about as long, and the last ones that were played. Of
+    /// these again only some are compared place by place: those that share most names, values and words.
     pub(super) fn nearest(&self, asked: &Request, mask: Mask<'_>) -> Option<Found> {
         let route = Route::of(asked);
         let distances: Vec<u32> =
@@ -54,16 +86,31 @@ impl Library<'_> {
         if same.is_empty() && !route.is_related(self.request(near[0])) {
             return None;
         }
-        let likeness = Likeness::of(asked, mask);
-        let looked_at = self.worth_a_look(asked, near, &same).into_iter().map(|interaction| {
-            let alike = likeness.to(&Likeness::of(self.request(interaction), mask));
-            Found { interaction, alike }
+        let ours = Likeness::of(asked, self.index.rules(), mask);
+        let mut looks: Vec<Look> = self
+            .worth_a_look(asked, near, &same)
+            .into_iter()
+            .map(|interaction| {
+                let theirs = Likeness::of(self.request(interaction), self.index.rules(), mask);
+                Look {
+                    is_same: same.contains(&interaction),
+                    fresh: !self.playlist.was_played(interaction),
+                    apart: ours.apart(&theirs),
+                    found: Found { interaction, alike: ours.to(&theirs) },
+                }
+            })
+            .collect();
+        looks.sort_by_key(|look| Reverse(look.rank()));
+        let mut bytes = 0;
+        let closely = looks.into_iter().take(CLOSE_LOOKS).enumerate().take_while(|(at, look)| {
+            bytes += self.request(look.found.interaction).body.len() + asked.body.len();
+            *at < 2 || bytes <= CLOSE_BYTES
         });
-        looked_at.max_by_key(|found| {
-            let fresh = !self.playlist.was_played(found.interaction);
-            let alike = found.alike + if fresh { PLAYED } else { 0 };
-            (same.contains(&found.interaction), alike, std::cmp::Reverse(found.interaction))
-        })
+        let closely = closely.map(|(_, look)| {
+            let recorded = self.request(look.found.interaction);
+            Look { apart: apart(self.index, asked, recorded, mask), ..look }
+        });
+        closely.max_by_key(Look::rank).map(|look| look.found)
     }
 
     /// Requests about other things, each sort once, the nearest first: those with the same method, or
@@ -94,16 +141,16 @@ impl Library<'_> {
 
     fn worth_a_look(&self, asked: &Request, near: Vec<usize>, same: &[usize]) -> Vec<usize> {
         let played = |number: &&usize| self.playlist.was_played(**number);
-        let mut chosen: Vec<usize> = Vec::with_capacity(5 * CLOSE_LOOKS);
-        chosen.extend(same.iter().filter(|number| !played(number)).take(CLOSE_LOOKS));
-        chosen.extend(same.iter().rev().take(CLOSE_LOOKS));
-        chosen.extend(near.iter().filter(|number| !played(number)).take(CLOSE_LOOKS));
-        chosen.extend(near.iter().rev().filter(played).take(CLOSE_LOOKS));
+        let mut chosen: Vec<usize> = Vec::with_capacity(5 * LOOKS);
+        chosen.extend(same.iter().filter(|number| !played(number)).take(LOOKS));
+        chosen.extend(same.iter().rev().take(LOOKS));
+        chosen.extend(near.iter().filter(|number| !played(number)).take(LOOKS));
+        chosen.extend(near.iter().rev().filter(played).take(LOOKS));
         let length = |number: &usize| self.request(*number).body.len().abs_diff(asked.body.len());
         let mut by_length = near;
-        if by_length.len() > CLOSE_LOOKS {
-            by_length.select_nth_unstable_by_key(CLOSE_LOOKS, |number| (length(number), *number));
-            by_length.truncate(CLOSE_LOOKS);
+        if by_length.len() > LOOKS {
+            by_length.select_nth_unstable_by_key(LOOKS, |number| (length(number), *number));
+            by_length.truncate(LOOKS);
         }
         chosen.extend(by_length);
         chosen.sort_unstable();

@@ -29,6 +29,7 @@ mod message;
 mod misses;
 mod modes;
 mod mount;
+mod nearest;
 mod order;
 mod origins;
 mod outages;
