@@ -65,12 +65,12 @@ impl Played {
         self
     }
 
-    fn poll_hold(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_hold(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
         let is_end = self.chunks.as_slice().is_empty();
         match &mut self.hold {
             Some(hold) if is_end => hold.poll_end(context),
             Some(hold) => hold.poll(self.sent, context),
-            None => Poll::Ready(()),
+            None => Poll::Ready(Ok(())),
         }
     }
 
@@ -95,7 +95,9 @@ impl Body for Played {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        ready!(self.poll_hold(context));
+        if let Err(cut) = ready!(self.poll_hold(context)) {
+            return Poll::Ready(Some(Err(cut)));
+        }
         ready!(self.poll_due(context));
         if let Some((_, bytes)) = self.chunks.next() {
             self.sent += 1;

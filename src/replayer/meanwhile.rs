@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::cassette::{Cassette, End};
+use crate::server::Cut;
 
 /// For each answer that a client listens to beside what else it does: which requests arrived meanwhile, and
 /// how many chunks it had been sent by then.
@@ -35,8 +36,30 @@ const NEVER: usize = usize::MAX;
 /// A client that asks for nothing for so long does without what was recorded meanwhile.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Which interactions were asked for in a run.
-type Asked = Vec<bool>;
+/// What a run has come to.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Which interactions were asked for.
+    asked: Vec<bool>,
+    /// Whether the server goes away.
+    is_over: bool,
+}
+
+impl Run {
+    /// A run in which nothing was asked for yet.
+    pub(super) fn begin(length: usize) -> watch::Sender<Self> {
+        watch::Sender::new(Self { asked: vec![false; length], is_over: false })
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.asked.fill(false);
+    }
+
+    /// Nothing is held back any more: what was comes to no end.
+    pub(super) fn end(&mut self) {
+        self.is_over = true;
+    }
+}
 
 impl Meanwhile {
     pub(super) fn of(cassette: &Cassette) -> Self {
@@ -65,7 +88,8 @@ impl Meanwhile {
 
     /// Notes that an interaction was asked for. Who listens again when all that was recorded meanwhile was
     /// asked for begins anew.
-    pub(super) fn note(&self, number: usize, asked: &mut Asked) {
+    pub(super) fn note(&self, number: usize, run: &mut Run) {
+        let asked = &mut run.asked;
         let meanwhile = self.0.get(&number).into_iter().flatten();
         let requests = meanwhile.map(|gate| gate.request).filter(|request| *request != NEVER);
         if requests.clone().all(|request| asked[request]) {
@@ -75,16 +99,16 @@ impl Meanwhile {
     }
 
     /// What holds an answer back in a run, if anything does.
-    pub(super) fn hold(&self, number: usize, asked: &watch::Sender<Asked>) -> Option<Hold> {
+    pub(super) fn hold(&self, number: usize, run: &watch::Sender<Run>) -> Option<Hold> {
         let gates = self.0.get(&number)?.clone();
-        Some(Hold { gates, asked: asked.subscribe(), waiting: None })
+        Some(Hold { gates, run: run.subscribe(), waiting: None })
     }
 }
 
 /// What holds an answer back.
 pub(super) struct Hold {
     gates: Vec<Gate>,
-    asked: watch::Receiver<Asked>,
+    run: watch::Receiver<Run>,
     waiting: Option<Pin<Box<dyn Future<Output = Came> + Send + Sync>>>,
 }
 
@@ -93,47 +117,53 @@ pub(super) struct Hold {
 enum Came {
     Yes,
     No,
+    /// The server goes away before.
+    Never,
 }
 
 impl Hold {
-    /// Ready when the next thing behind so many chunks may be sent.
-    pub(super) fn poll(&mut self, sent: usize, context: &mut Context<'_>) -> Poll<()> {
+    /// Ready when the next thing behind so many chunks may be sent, or never will be.
+    pub(super) fn poll(&mut self, sent: usize, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
         loop {
             if let Some(waiting) = &mut self.waiting {
                 let came = ready!(waiting.as_mut().poll(context));
                 self.waiting = None;
-                if came == Came::No {
-                    self.gates.clear();
+                match came {
+                    Came::Yes => {}
+                    Came::No => self.gates.clear(),
+                    Came::Never => return Poll::Ready(Err(Cut)),
                 }
             }
             let here = |gate: &Gate| gate.chunks <= sent;
             let needed: Vec<usize> =
                 self.gates.iter().filter(|gate| here(gate)).map(|gate| gate.request).collect();
             if needed.is_empty() {
-                return Poll::Ready(());
+                return Poll::Ready(Ok(()));
             }
             self.gates.retain(|gate| !here(gate));
-            self.waiting = Some(Box::pin(come(needed, self.asked.clone())));
+            self.waiting = Some(Box::pin(come(needed, self.run.clone())));
         }
     }
 
     /// The same for the end of the answer.
-    pub(super) fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
         self.poll(usize::MAX, context)
     }
 }
 
 /// Waits until these requests have come.
-async fn come(requests: Vec<usize>, mut asked: watch::Receiver<Asked>) -> Came {
+async fn come(requests: Vec<usize>, mut run: watch::Receiver<Run>) -> Came {
     loop {
-        let came = {
-            let asked = asked.borrow_and_update();
-            requests.iter().all(|request| asked.get(*request) == Some(&true))
-        };
-        if came {
-            return Came::Yes;
+        {
+            let run = run.borrow_and_update();
+            if requests.iter().all(|request| run.asked.get(*request) == Some(&true)) {
+                return Came::Yes;
+            }
+            if run.is_over {
+                return Came::Never;
+            }
         }
-        if !matches!(tokio::time::timeout(PATIENCE, asked.changed()).await, Ok(Ok(()))) {
+        if !matches!(tokio::time::timeout(PATIENCE, run.changed()).await, Ok(Ok(()))) {
             return Came::No;
         }
     }

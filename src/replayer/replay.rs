@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::Pace;
 use super::answers::{Answers, Wanted};
-use super::meanwhile::Meanwhile;
+use super::meanwhile::{Meanwhile, Run};
 use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
@@ -108,8 +108,8 @@ pub struct Replayer {
     recorded: Arc<Recorded>,
     pace: Pace,
     playlist: Mutex<Playlist>,
-    /// What was asked for, for answers that wait for it.
-    asked: watch::Sender<Vec<bool>>,
+    /// What it has come to, for answers that wait for it.
+    run: watch::Sender<Run>,
     memory: Memory,
 }
 
@@ -130,8 +130,8 @@ impl Replayer {
     pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
         let playlist = Mutex::new(Playlist::new(&recorded.index));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
-        let asked = watch::Sender::new(vec![false; length]);
-        Self { recorded, pace, playlist, asked, memory: Memory::default() }
+        let run = Run::begin(length);
+        Self { recorded, pace, playlist, run, memory: Memory::default() }
     }
 
     /// What is replayed.
@@ -188,7 +188,7 @@ impl Replayer {
             clock,
             headers: &head.headers,
             renamed: &renamed,
-            hold: self.recorded.meanwhile.hold(number, &self.asked),
+            hold: self.recorded.meanwhile.hold(number, &self.run),
         };
         self.recorded.answers.send(number, wanted).await
     }
@@ -231,7 +231,7 @@ impl Replayer {
             return None;
         }
         let skeleton = index.skeleton(asked);
-        let mut played = self.asked.subscribe();
+        let mut played = self.run.subscribe();
         let patience = tokio::time::sleep(PATIENCE);
         tokio::pin!(patience);
         while self.playlist().awaited(index, &skeleton).is_some() {
@@ -263,8 +263,13 @@ impl Replayer {
     /// Begins the run anew.
     pub fn reset(&self) {
         *self.playlist() = Playlist::new(&self.recorded.index);
-        self.asked.send_modify(|asked| asked.fill(false));
+        self.run.send_modify(Run::reset);
         self.memory.clear();
+    }
+
+    /// Ends what is held back, as a server does that goes away.
+    pub fn end(&self) {
+        self.run.send_modify(Run::end);
     }
 
     /// What answers a request that stands in the cassette as it came. It needs no redaction: what is
@@ -289,7 +294,7 @@ impl Replayer {
 
     fn chosen(&self, number: usize, playlist: &Playlist) -> Chosen {
         if self.recorded.is_watched() {
-            self.asked.send_modify(|asked| self.recorded.meanwhile.note(number, asked));
+            self.run.send_modify(|run| self.recorded.meanwhile.note(number, run));
         }
         let answers = &self.recorded.answers;
         let bindings = playlist.bindings();

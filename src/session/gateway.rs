@@ -92,6 +92,13 @@ impl Gateway {
         replayers.map(Replayer::reset).count()
     }
 
+    /// Ends the answers that wait for what a client asks next: nothing more is asked.
+    pub(super) fn end_waiting(&self) {
+        let tracks = lock(&self.tracks);
+        let replayers = tracks.values().filter_map(|slot| slot.track.get()?.replayer());
+        replayers.for_each(Replayer::end);
+    }
+
     /// The sessions that were asked for and their cassettes.
     pub(super) fn sessions(&self) -> Vec<(String, Name)> {
         lock(&self.tracks)

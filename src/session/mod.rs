@@ -159,6 +159,7 @@ impl Session {
 
     /// Takes no more requests.
     pub(crate) async fn close(self) -> Closed {
+        self.gateway.end_waiting();
         self.server.stop(Duration::from_millis(500)).await;
         Closed::new(self.gateway)
     }

@@ -95,3 +95,29 @@ async fn a_client_that_asks_for_nothing_meanwhile_is_not_kept_waiting_for_ever()
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     session.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_is_held_back_does_not_hold_up_the_end() {
+    let stage = Stage::new();
+    let upstream = telling();
+    let session = stage.record(&upstream).await;
+    converse(&session);
+    session.finish().await.unwrap();
+
+    for told in [false, true] {
+        let session = stage.replay().await;
+        let mut listening = listen(&session);
+        if told {
+            post(&format!("{}/mcp", session.url()), r#"{"say": "hello"}"#);
+            assert_eq!(listening.data(), "id: 7\ndata: posted\n\n");
+        }
+        assert!(listening.is_silent(MOMENT), "told before its time");
+
+        let stopped = Instant::now();
+        session.stop().await.unwrap();
+
+        assert!(stopped.elapsed() < Duration::from_millis(400), "{:?}", stopped.elapsed());
+        // It ends as that of a server that goes away: nothing is said that was not due.
+        assert_eq!(String::from_utf8(listening.rest()).unwrap(), "");
+    }
+}
