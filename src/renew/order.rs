@@ -29,14 +29,20 @@ pub(super) fn restored(
         entries.insert(behind.map_or(entries.len(), |at| at + 1), entry);
     }
     let places = Places::of(&entries);
+    let told = Told::of(&entries, old, new);
     let mut done = Vec::with_capacity(entries.len());
-    for (at, Entry { old: number, mut interaction, .. }) in entries.into_iter().enumerate() {
+    for (at, entry) in entries.into_iter().enumerate() {
+        let told = told.meanwhile(&entry, new);
+        let Entry { old: number, mut interaction, .. } = entry;
         let before = number.map(|number| &old.interactions[number]);
         let is_kept = before.is_some_and(|before| {
             before.request == interaction.request && before.outcome == interaction.outcome
         });
         interaction.after = match before.filter(|_| is_kept) {
-            Some(before) => places.after(&before.after, &places.olds, at),
+            Some(before) => {
+                let after = places.after(&before.after, &places.olds, at);
+                with(after, places.after(&told, &places.news, at))
+            }
             None => places.after(&interaction.after, &places.news, at),
         };
         done.push((interaction, is_kept));
@@ -96,12 +102,94 @@ impl Places {
     }
 }
 
+/// By the numbers of the new recording, the streams that tell what the old one does not: that the client
+/// went on listening when all had been sent. With each goes how many chunks it is kept in.
+///
+/// # Rationale
+///
+/// That of which only the end was missing was left out of `after` once, and a replay that does not know of
+/// it ends such a stream too early. Whether one request came before the end or behind it may be an
+/// accident: servers are often a moment late with the end. So it is told of a stream beside which the client
+/// asked for several things, and of which the old recording tells nothing of this sort.
+struct Told(HashMap<usize, usize>);
+
+impl Told {
+    fn of(entries: &[Entry], old: &Cassette, new: &Cassette) -> Self {
+        let [olds, news] = [old, new].map(Beside::of);
+        let is_told = |entry: &&Entry| {
+            let by = |all: &HashMap<usize, Beside>, number: Option<usize>| {
+                number.and_then(|number| all.get(&number).copied()).unwrap_or_default()
+            };
+            let (before, now) = (by(&olds, entry.old), by(&news, entry.new));
+            before.to_the_end == 0 && now.to_the_end > 0 && now.requests >= SEVERAL
+        };
+        let told = entries.iter().filter(is_told);
+        Self(told.filter_map(|entry| Some((entry.new?, chunks(&entry.interaction)))).collect())
+    }
+
+    /// What a request that does something is told of the streams.
+    fn meanwhile(&self, entry: &Entry, new: &Cassette) -> Vec<Progress> {
+        let Some(number) = entry.new.filter(|_| !entry.interaction.request.only_reads()) else {
+            return Vec::new();
+        };
+        let all = new.interactions[number].after.iter().filter(|it| is_to_the_end(it, new));
+        let told = all.filter_map(|it| {
+            let chunks = *self.0.get(&it.interaction)?;
+            Some(Progress { interaction: it.interaction, chunks })
+        });
+        told.collect()
+    }
+}
+
+/// So many requests beside a stream are no accident.
+const SEVERAL: usize = 2;
+
+/// How many requests came while the client listened to a stream.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beside {
+    requests: usize,
+    /// When all had been sent.
+    to_the_end: usize,
+}
+
+impl Beside {
+    /// By the numbers of the streams.
+    fn of(cassette: &Cassette) -> HashMap<usize, Self> {
+        let mut all: HashMap<usize, Self> = HashMap::new();
+        let after = cassette.interactions.iter().flat_map(|interaction| &interaction.after);
+        for progress in after.filter(|it| cassette.interactions[it.interaction].is_listening()) {
+            let beside = all.entry(progress.interaction).or_default();
+            beside.requests += 1;
+            beside.to_the_end += usize::from(is_to_the_end(progress, cassette));
+        }
+        all
+    }
+}
+
+/// Whether all of a stream had been sent.
+fn is_to_the_end(progress: &Progress, cassette: &Cassette) -> bool {
+    let all = chunks(&cassette.interactions[progress.interaction]);
+    all > 0 && progress.chunks >= all
+}
+
+fn chunks(interaction: &Interaction) -> usize {
+    interaction.response().map_or(0, |response| response.body.chunks().len())
+}
+
+/// The same with more, of what it does not tell of.
+fn with(mut after: Vec<Progress>, more: Vec<Progress>) -> Vec<Progress> {
+    for progress in more {
+        if after.iter().all(|it| it.interaction != progress.interaction) {
+            after.push(progress);
+        }
+    }
+    after.sort_by_key(|progress| progress.interaction);
+    after
+}
+
 /// No more of an answer had been sent than there is.
 fn within_bounds(interactions: &mut [(Interaction, bool)]) {
-    let chunks = |(it, _): &(Interaction, bool)| {
-        it.response().map_or(0, |response| response.body.chunks().len())
-    };
-    let most: Vec<usize> = interactions.iter().map(chunks).collect();
+    let most: Vec<usize> = interactions.iter().map(|(it, _)| chunks(it)).collect();
     for (interaction, _) in interactions.iter_mut().filter(|(_, is_kept)| !is_kept) {
         for progress in &mut interaction.after {
             progress.chunks = progress.chunks.min(most[progress.interaction]);

@@ -231,3 +231,44 @@ fn the_way_json_is_laid_out_is_a_difference() {
 
     check(&compact, spaced.clone(), &spaced);
 }
+
+/// A stream of events of this many chunks, then three posts: what of the stream had been sent when they
+/// came, where it was still open.
+fn listening(chunks: usize, sent: [Option<usize>; 3]) -> Cassette {
+    let chunk = |n: usize| (n as u64, format!("data: {n}\n\n"));
+    let mut cassette = stream(&[]);
+    let chunks =
+        (0..chunks).map(chunk).map(|(ms, text)| Chunk { ms, bytes: text.into() }).collect();
+    let Outcome::Response(response) = &mut cassette.interactions[0].outcome else { unreachable!() };
+    response.body = Body::Stream(chunks);
+    for (number, sent) in sent.into_iter().enumerate() {
+        let mut post = exchange(&format!("POST /{number} {{}}"), whole("{}"));
+        post.after = sent.map(|chunks| Progress { interaction: 0, chunks }).into_iter().collect();
+        cassette.interactions.push(post);
+    }
+    cassette
+}
+
+#[test]
+fn that_a_client_went_on_listening_is_told_where_it_was_not() {
+    let untold = listening(2, [Some(0), None, None]);
+    let told = listening(2, [Some(0), Some(2), Some(2)]);
+    check(&untold, told.clone(), &told);
+    // The same again is the same.
+    check(&told, told.clone(), &told);
+    check(&listening(2, [None, None, None]), told.clone(), &listening(2, [None, Some(2), Some(2)]));
+}
+
+#[test]
+fn how_far_a_stream_had_come_is_no_difference_else() {
+    // The end may come a moment late.
+    let over = listening(2, [None, None, None]);
+    check(&over, listening(2, [Some(2), None, None]), &over);
+    // A request more or less before the end.
+    for sent in [[Some(2), None, None], [Some(0), Some(2), None], [Some(2), Some(2), None]] {
+        let old = listening(2, sent);
+        check(&old, listening(2, [Some(1), Some(2), Some(2)]), &old);
+    }
+    // Before all was sent.
+    check(&over, listening(2, [Some(0), Some(1), Some(1)]), &over);
+}
