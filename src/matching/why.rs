@@ -168,7 +168,8 @@ impl Library<'_> {
         asked.iter().for_each(|new| places.entry(new.place).or_default().push_back(new));
         for old in recorded.iter() {
             let new = places.get_mut(&old.place).and_then(VecDeque::pop_front);
-            let new = new.filter(|new| old.scope.is_lasting() && new.scope == old.scope);
+            // A time that stands where a name was is taken for one.
+            let new = new.filter(|_| old.scope.is_lasting());
             pairs
                 .extend(new.map(|new| (old.scope, old.identifier.clone(), new.identifier.clone())));
         }

@@ -374,6 +374,37 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_and_a_time_that_change_places_are_told() {
+    let named = |id: &str| format!(r#"{{"run":"{id}"}}"#);
+    let list = |one: &str, two: &str| format!(r#"{{"of":["{one}","{two}"]}}"#);
+    let (recorded, time) = (list(MINTED, "2026-11-21T09:16:45Z"), "2026-11-22T10:00:00Z");
+    let stage = stage(&[
+        ("POST", "/runs", JSON, &named(MINTED), "{}"),
+        ("POST", "/lists", JSON, &recorded, "{}"),
+    ]);
+    let turned = list(time, AGAIN);
+
+    let asks = [("POST", "/runs", &*named(AGAIN)), ("POST", "/lists", &turned)];
+    let text = answers(&stage, JSON, &asks).await;
+
+    assert_snapshot!(text, @r#"
+    `tape` (2 interactions) has no answer to
+      POST /lists
+    the nearest is interaction 2 (not played yet)
+    1 field differs (- recorded, + asked):
+      /of/0
+        - "11111111-37a2-4fd9-92f1-fd5b1ee5a5f0"
+        + "2026-11-22T10:00:00Z"
+        this client called it `22222222-37a2-4fd9-92f1-fd5b1ee5a5f0` before
+        (first seen in interaction 1)
+    hint: a client that begins anew asks under another name (`~2` behind the
+      cassette's) or resets the run (`POST /-/retape/reset`)
+    hint: if the client is meant to ask this now, record it again:
+      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_names_in_one_text_are_no_conflict() {
     let live = ["33333333", "44444444"].map(|it| format!("{it}-37a2-4fd9-92f1-fd5b1ee5a5f0"));
     let of = |one: &str, two: &str, text: &str| {
