@@ -30,27 +30,60 @@ pub(crate) fn each_document(text: &str, mut told: impl FnMut(usize, Text<'_>)) {
 /// What the messages of a stream say in pieces: for each place, the strings that stand there in one
 /// message after the other, put together; those of all messages, and those of messages that are made
 /// alike, for others may say something else there.
+///
+/// Where each message says the same, nothing comes in pieces: most places are so.
 pub(super) fn pieced_together(text: &str) -> Vec<String> {
-    let mut places: HashMap<(u64, String), (usize, String), FixedState> = HashMap::default();
+    let mut places: HashMap<Place, Together, FixedState> = HashMap::default();
     each_document(text, |_, document| {
         let mut said = Vec::new();
         let mut form = 0;
         document.each_leaf(|pointer, _, value, spelled| {
-            form = FixedState::with_seed(form).hash_one(pointer);
+            let place = FixedState::with_seed(0).hash_one(pointer);
+            form = FixedState::with_seed(form).hash_one(place);
             if spelled.starts_with('"') {
-                said.push((pointer.to_owned(), value));
+                said.push((place, value));
             }
         });
-        for (form, (pointer, value)) in
-            [0, form].into_iter().flat_map(|form| said.iter().map(move |said| (form, said)))
-        {
-            let (pieces, together) = places.entry((form, pointer.clone())).or_default();
-            *pieces += 1;
-            together.push_str(value);
+        for (place, value) in said {
+            places.entry((None, place)).or_default().add(&value);
+            places.entry((Some(form), place)).or_default().add(&value);
         }
     });
-    let several = places.into_values().filter(|(pieces, _)| *pieces > 1);
-    several.map(|(_, together)| together).collect()
+    // Nearly all streams have one kind of messages in which a place is.
+    let alike = |(form, place): &Place, it: &Together| {
+        form.is_some() && places.get(&(None, *place)).is_some_and(|all| all.pieces == it.pieces)
+    };
+    let again: Vec<Place> =
+        places.iter().filter(|(place, it)| alike(place, it)).map(|(place, _)| *place).collect();
+    again.iter().for_each(|place| _ = places.remove(place));
+    places.into_values().filter(|it| it.differs).map(|it| it.text).collect()
+}
+
+/// A place in messages that are made alike, or in all.
+type Place = (Option<u64>, u64);
+
+/// What stands in a place, one after the other.
+#[derive(Default)]
+struct Together {
+    pieces: usize,
+    differs: bool,
+    /// All of it, or what it is each time as long as it does not differ.
+    text: String,
+}
+
+impl Together {
+    fn add(&mut self, piece: &str) {
+        if self.pieces == 0 {
+            self.text = piece.to_owned();
+        } else if self.differs || self.text != piece {
+            if !self.differs {
+                self.differs = true;
+                self.text = self.text.repeat(self.pieces);
+            }
+            self.text.push_str(piece);
+        }
+        self.pieces += 1;
+    }
 }
 
 const DATA: &str = "data:";

@@ -42,6 +42,9 @@ impl Echo {
         for range in identifiers(&plain.text) {
             push(Scope::Anywhere, range.clone(), &plain.text[range], 0);
         }
+        for range in origins.frames().as_long(&plain.text) {
+            push(Scope::Anywhere, range.clone(), &plain.text[range], 0);
+        }
         if origins.has_placed() {
             for range in moments(&plain.text) {
                 push(Scope::Moment, range.clone(), &plain.text[range], 0);
@@ -51,6 +54,7 @@ impl Echo {
             }
         }
         echoes.sort_by_key(|echo| echo.range.start);
+        echoes.dedup_by(|echo, before| echo.range == before.range && echo.scope == before.scope);
         echoes
     }
 

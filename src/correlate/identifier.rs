@@ -44,7 +44,7 @@ pub fn identifiers_like<'a>(
     let mut found: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
         while found.is_empty() {
-            let span = unescaped(bytes, next_span(bytes, at)?);
+            let span = unescaped(bytes, next_span(bytes, at, SHORTEST)?);
             at = span.end;
             match web_token(bytes, &span) {
                 Some(token) => {
@@ -86,11 +86,11 @@ pub(super) const MOST_PARTS: usize = 4;
 
 /// The next run of letters, digits, `-` and `_` that is long enough.
 ///
-/// Such a run covers one of any ten bytes in a row that is not its own end, so most of a text is
-/// never looked at.
-fn next_span(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
-    while let Some(byte) = bytes.get(at + SHORTEST - 1) {
-        let within = at + SHORTEST - 1;
+/// Such a run covers one of any so many bytes in a row, so most of a text is never looked at.
+#[inline]
+pub(super) fn next_span(bytes: &[u8], mut at: usize, shortest: usize) -> Option<Range<usize>> {
+    while let Some(byte) = bytes.get(at + shortest - 1) {
+        let within = at + shortest - 1;
         if !is_word(byte) {
             at = within + 1;
             continue;
@@ -98,7 +98,7 @@ fn next_span(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
         let before = bytes[at..within].iter().rev().take_while(|byte| is_word(byte));
         let start = within - before.count();
         let end = within + run(&bytes[within..]);
-        if end - start >= SHORTEST {
+        if end - start >= shortest {
             return Some(start..end);
         }
         at = end;

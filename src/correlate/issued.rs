@@ -38,6 +38,16 @@ impl Issued {
         }
     }
 
+    /// The same, also if it is known to have come from a later interaction; that one is given back.
+    pub(super) fn note_earlier(&mut self, value: &str, from: Origin) -> Option<Origin> {
+        let known = self.origin(value);
+        if known.is_some_and(|known| known.interaction <= from.interaction) {
+            return None;
+        }
+        self.known.insert(bits(value), Short::of(from));
+        known
+    }
+
     /// Where a value came from.
     pub(super) fn origin(&self, value: &str) -> Option<Origin> {
         if self.known.is_empty() {

@@ -117,6 +117,82 @@ fn speaks(word: &[u8]) -> bool {
     common > 3 && common * 100 > all * 38
 }
 
+/// Whether half of a word or more are words, or parts of names: three letters and more that can be said.
+pub(super) fn reads(word: &[u8]) -> bool {
+    let mut read = 0;
+    let mut at = 0;
+    while at < word.len() {
+        let length = name(&word[at..]);
+        let piece = &word[at..at + length];
+        if length >= 3 && has_vowel(piece) && strange(piece) * 5 <= length {
+            read += length;
+        }
+        at += length.max(1);
+    }
+    // In words put together of both cases, marks and numbers say nothing.
+    let has = |class: fn(&u8) -> bool| word.iter().any(class);
+    let all = match has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) {
+        true => word.iter().filter(|byte| byte.is_ascii_alphabetic()).count(),
+        false => word.len(),
+    };
+    read * 2 >= all
+}
+
+/// How many letters at the beginning belong together: small ones, maybe behind a capital, or capitals.
+fn name(word: &[u8]) -> usize {
+    let run = |word: &[u8], class: fn(&u8) -> bool| word.iter().take_while(|it| class(it)).count();
+    match run(word, u8::is_ascii_uppercase) {
+        capitals @ 0..=1 => capitals + run(&word[capitals..], u8::is_ascii_lowercase),
+        capitals if word.get(capitals).is_some_and(u8::is_ascii_lowercase) => capitals - 1,
+        capitals => capitals,
+    }
+}
+
+fn has_vowel(word: &[u8]) -> bool {
+    word.iter().any(|letter| b"aeiouyAEIOUY".contains(letter))
+}
+
+/// How many pairs of letters there are that no language has.
+pub(super) fn strange(word: &[u8]) -> usize {
+    let pairs = word.windows(2).filter(|pair| pair.iter().all(u8::is_ascii_alphabetic));
+    pairs
+        .filter(|pair| {
+            let [first, second] = [pair[0], pair[1]].map(|letter| letter.to_ascii_lowercase());
+            STRANGE[usize::from(first - b'a')].contains(&second)
+        })
+        .count()
+}
+
+/// For each letter, those that follow it in hardly any word of English: fewer than 4 pairs in 10,000.
+const STRANGE: [&[u8]; 26] = [
+    b"aehjoqxz",
+    b"bdfghjkmnpqtvwxyz",
+    b"bdfgjmnpqvwxz",
+    b"bcfghjkmnpqtvwxyz",
+    b"hjkz",
+    b"bcdghjkmnpqvwxz",
+    b"bcdfjkmpqtvwxyz",
+    b"bcdfghjklmnpqsvwxyz",
+    b"hijkquwy",
+    b"abcdfghijklmnopqrstuvwxyz",
+    b"bcdfghjklmnopqrtuvwxyz",
+    b"bcfghjkmnpqrvwxz",
+    b"cdfghjklnqrtvwxyz",
+    b"bhjmqrwxyz",
+    b"ehjqxyz",
+    b"bcdfgjkmnqvwxz",
+    b"abcdefghijklmnopqrstvwxyz",
+    b"hjqwxz",
+    b"bdfgjnqrvwxz",
+    b"bdfgjkmnqvwxz",
+    b"hjkoquvwxyz",
+    b"bcdfghjklmnpqrstuwxyz",
+    b"bcdfgjklmpqtuvwxyz",
+    b"abdfghjklmnoqrsuvwxyz",
+    b"abcdefghjklmoqrtuvwxyz",
+    b"bcdfghjklmnopqrstuvwxyz",
+];
+
 /// The commonest pairs of letters in English text and in names in programs, in order.
 const COMMON: [[u8; 2]; 62] = [
     *b"ac", *b"al", *b"an", *b"ar", *b"as", *b"at", *b"ce", *b"ch", *b"co", *b"ct", *b"de", *b"di",

@@ -12,7 +12,7 @@ use super::value::Values;
 use super::verbatim::{Known, Verbatim};
 use super::writes::{self, Before};
 use crate::cassette::{Cassette, Request};
-use crate::correlate::{Hole, Origins, Scope};
+use crate::correlate::{Frames, Hole, Origins, Scope};
 use crate::rules::{Repeats, Rules};
 
 /// The interactions of a cassette by the skeleton of their request.
@@ -53,6 +53,7 @@ impl Index {
     pub fn of(cassette: &Cassette, rules: Rules) -> Self {
         let mut origins = Origins::of(cassette);
         let reduced = reduced(cassette, &mut origins, &rules);
+        origins.settle();
         let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
         let whole =
             requests().zip(&reduced).filter(|(_, reduced)| reduced.skeleton.holes.is_empty());
@@ -105,7 +106,7 @@ impl Index {
         body: &[u8],
     ) -> Option<Recognized> {
         let fields = || headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-        let mut values = Values { origins: &self.origins, rules: &self.rules, holes: Vec::new() };
+        let mut values = Values::new(&self.origins, &self.rules);
         let header = values.headers(fields(), !body.is_empty());
         if !values.holes.is_empty() {
             return None;
@@ -205,6 +206,12 @@ fn reduced(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> Vec<Red
     let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
     let mut all: Vec<Reduced> =
         requests().map(|request| Reduced::of(request, origins, rules, None)).collect();
+    let mut frames = Frames::default();
+    all.iter_mut().flat_map(|reduced| reduced.stood.drain(..)).for_each(|it| frames.learn(&it));
+    if !frames.is_empty() {
+        origins.look_for(cassette, frames);
+        all = requests().map(|request| Reduced::of(request, origins, rules, None)).collect();
+    }
     let placed = |skeleton: &Skeleton| {
         let mut holes = skeleton.holes.iter().chain(&skeleton.marks);
         holes.any(|hole| hole.scope != Scope::Anywhere)

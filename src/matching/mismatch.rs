@@ -202,7 +202,7 @@ fn named(place: Place, memory: &Memory, redactor: &Redactor) -> Place {
 
 /// A text without the identifiers and times that the client may choose.
 fn masked<'t>(text: &'t str, index: &Index) -> Cow<'t, str> {
-    let mut values = Values { origins: index.origins(), rules: index.rules(), holes: Vec::new() };
+    let mut values = Values::new(index.origins(), index.rules());
     values.text(value::Value::at(0), text);
     let mut out = String::new();
     let mut rest = text;

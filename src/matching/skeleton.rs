@@ -4,7 +4,7 @@ use super::hash::{BODY, FORM, PART, PATH, QUERY, combine, hash_of, item, member}
 use super::header::{self, fields};
 use super::value::{Value, Values};
 use crate::cassette::Request;
-use crate::correlate::{Hole, Meaning, Origins};
+use crate::correlate::{Framed, Hole, Meaning, Origins};
 use crate::json::Text;
 use crate::multipart::{self, Part};
 use crate::percent;
@@ -38,6 +38,8 @@ pub(super) struct Reduced {
     pub(super) skeleton: Skeleton,
     pub(super) header: u64,
     pub(super) body: u64,
+    /// Where the identifiers in it stand.
+    pub(super) stood: Vec<Framed>,
 }
 
 impl Reduced {
@@ -48,7 +50,7 @@ impl Reduced {
         rules: &Rules,
         body: Option<u64>,
     ) -> Self {
-        let mut values = Values { origins, rules, holes: Vec::new() };
+        let mut values = Values::new(origins, rules);
         let body = body.unwrap_or_else(|| values.body(request));
         let path = values.path(request.path_only());
         let query = values.query(request.query().unwrap_or(""));
@@ -58,13 +60,14 @@ impl Reduced {
         holes.sort_by_key(|hole| hole.place);
         let attempt = header::attempt(fields(&request.headers));
         let marks = header::marks(&request.headers, origins.shapes());
-        Self { skeleton: Skeleton { hash, holes, marks, attempt }, header, body }
+        let stood = values.stood;
+        Self { skeleton: Skeleton { hash, holes, marks, attempt }, header, body, stood }
     }
 }
 
 /// What counts of one part of a multipart body.
 pub(super) fn hash_of_part(part: &Part<'_>, origins: &Origins, rules: &Rules) -> u64 {
-    Values { origins, rules, holes: Vec::new() }.part(part)
+    Values::new(origins, rules).part(part)
 }
 
 /// Where the fields of a query or a form belong.

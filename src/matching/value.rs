@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::hash::{HOLE, combine, hash_of, hasher};
 use crate::correlate::{
-    Form, Hole, Meaning, Origins, SHORTEST, Scope, identifiers_like, is_epoch, is_moment,
+    Form, Framed, Hole, Meaning, Origins, SHORTEST, Scope, identifiers_like, is_epoch, is_moment,
     may_identify, may_mark, may_number, moments, says_something, scope_of,
 };
 use crate::json::canonical_number;
@@ -17,6 +17,8 @@ pub(super) struct Values<'a> {
     pub(super) origins: &'a Origins,
     pub(super) rules: &'a Rules,
     pub(super) holes: Vec<Hole>,
+    /// Where identifiers stand in texts.
+    pub(super) stood: Vec<Framed>,
 }
 
 /// A value and all that is known about it.
@@ -41,6 +43,12 @@ impl<'a> Value<'a> {
 
     pub(super) fn treated(self, treatment: Option<Treatment<'a>>) -> Self {
         Self { treatment, ..self }
+    }
+}
+
+impl<'a> Values<'a> {
+    pub(super) fn new(origins: &'a Origins, rules: &'a Rules) -> Self {
+        Self { origins, rules, holes: Vec::new(), stood: Vec::new() }
     }
 }
 
@@ -132,7 +140,7 @@ impl Values<'_> {
         let mut hasher = hasher();
         let mut rest = 0;
         let mut times = moments(text).peekable();
-        let mut words = made_up(text, self.origins).peekable();
+        let mut words = self.made_up_at(place, text).into_iter().peekable();
         loop {
             let time_is_next = match (words.peek(), times.peek()) {
                 (Some(word), Some(time)) => time.start < word.start,
@@ -150,10 +158,29 @@ impl Values<'_> {
             hasher.write_u64(HOLE);
             rest = range.end;
             let identifier = identifier.to_owned();
+            if scope == Scope::Anywhere {
+                self.stood.extend(Framed::of(place, text, range));
+            }
             self.holes.push(Hole { place, scope, identifier, form: Form::Text });
         }
         hasher.write(&text.as_bytes()[rest..]);
         hasher.finish()
+    }
+
+    /// The words in a text that are made up, by their look or because one was where they stand.
+    fn made_up_at(&self, place: u64, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<_> = made_up(text, self.origins).collect();
+        let mut framed = self.origins.frames().find(place, text);
+        if !framed.is_empty() {
+            framed.retain(|word| !says_something(text, word));
+            let is_part = |word: &Range<usize>| {
+                framed.iter().any(|it| it.start < word.end && word.start < it.end)
+            };
+            found.retain(|word| !is_part(word));
+            found.append(&mut framed);
+            found.sort_unstable_by_key(|word| word.start);
+        }
+        found
     }
 }
 

@@ -13,7 +13,7 @@ use super::shelf::{Filling, Label, Laid, Shelf};
 use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome};
 use crate::correlate::{Echo, Origins, Renamed, Scope};
 use crate::server::{
-    ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins,
+    ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins_in,
     no_answer,
 };
 
@@ -35,8 +35,10 @@ struct Special {
     reason: Option<ReasonPhrase>,
     trailers: Option<HeaderMap>,
     ending: Ending,
-    /// Whether the server's own address stands in the head or the body.
+    /// Whether the server's own address may stand in the head or stands in the body.
     addressed: bool,
+    /// Whether it stands in the body, without its coding.
+    speaks_of_itself: bool,
     /// Where client-minted identifiers come back in the body, without its coding.
     echoes: Vec<Echo>,
     /// Those in the head.
@@ -195,9 +197,11 @@ impl Special {
         origins: &Origins,
     ) -> Self {
         let reason = response.reason.as_ref();
-        let addressed = !upstream.is_empty()
-            && (ADDRESSES.iter().any(|name| headers.contains_key(name))
-                || (may_hold_origins(headers) && may_hold(&response.body.bytes(), upstream)));
+        let speaks_of_itself = !upstream.is_empty()
+            && may_hold_origins_in(headers)
+            && may_hold(&response.readable().bytes(), upstream);
+        let addressed = speaks_of_itself
+            || (!upstream.is_empty() && ADDRESSES.iter().any(|name| headers.contains_key(name)));
         let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
@@ -207,6 +211,7 @@ impl Special {
             trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
             ending: Ending::of(response.end),
             addressed,
+            speaks_of_itself,
             echoes: Echo::all(&response.readable().bytes(), origins),
             echoed: echoed.collect(),
         }
@@ -228,7 +233,8 @@ impl Special {
     fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
         let mut body = None;
         let renamed = !wanted.renamed.is_empty();
-        if renamed || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
+        let changes = renamed || self.speaks_of_itself;
+        if changes || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
             body = self.decoded(recorded, headers);
         }
         if renamed {
@@ -245,7 +251,7 @@ impl Special {
         if self.addressed {
             let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
             rewriter.fields(headers, &ADDRESSES);
-            if may_hold_origins(headers) {
+            if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
                 let plain = body.as_ref().unwrap_or(recorded);
                 let replaced = rewritten(plain, rewriter);
                 if replaced.len() != plain.len() {

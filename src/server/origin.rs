@@ -9,27 +9,37 @@ use http::header::{
 
 use crate::cassette::Media;
 
+/// How `:` and `/` are spelled in an address.
+const SPELLINGS: [(&str, &str); 9] = [
+    (":", "/"),
+    (":", "\\/"),
+    (":", "\\\\/"),
+    (":", "\\u002f"),
+    (":", "\\u002F"),
+    (":", "\\\\u002f"),
+    (":", "\\\\u002F"),
+    ("%3A", "%2F"),
+    ("%3a", "%2f"),
+];
+
 /// Replaces one origin by another in a body that comes in pieces.
 ///
 /// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. It is found as
-/// it is, with `\/` for `/` as some JSON writers spell it, and percent-encoded; never as the
-/// beginning of a longer host or port. Only what may be the beginning of one is held back.
+/// it is, with `\/` or `\u002f` for `/` as some JSON writers spell it, also in JSON within a string, and
+/// percent-encoded; never as the beginning of a longer host or port. Only what may be the beginning of
+/// one is held back.
 #[derive(Debug, Clone)]
 pub struct Rewriter {
-    pairs: [(Vec<u8>, Vec<u8>); 3],
+    pairs: [(Vec<u8>, Vec<u8>); SPELLINGS.len()],
     held: BytesMut,
 }
 
 impl Rewriter {
     /// Replaces `from` by `to`.
     pub fn new(from: &str, to: &str) -> Self {
-        let escaped = |origin: &str| origin.replace('/', "\\/").into_bytes();
-        let encoded = |origin: &str| origin.replace(':', "%3A").replace('/', "%2F").into_bytes();
-        let pairs = [
-            (from.as_bytes().to_vec(), to.as_bytes().to_vec()),
-            (escaped(from), escaped(to)),
-            (encoded(from), encoded(to)),
-        ];
+        let pairs = SPELLINGS.map(|(colon, slash)| {
+            [from, to].map(|it| it.replace(':', colon).replace('/', slash).into_bytes()).into()
+        });
         Self { pairs, held: BytesMut::new() }
     }
 
@@ -151,8 +161,17 @@ pub const READ_WHOLE: u64 = 1024 * 1024;
 
 /// Whether the body of an answer is text in which an address of the server may stand: JSON, alone or
 /// in a stream, not compressed.
+///
+/// While it is recorded, an answer that is compressed goes on as it is: to exchange an address in it, it
+/// would have to be taken apart and put together again, and what a coder holds back would be held back
+/// from the client. In replay it is all there: see [`may_hold_origins_in`].
 pub fn may_hold_origins(headers: &HeaderMap) -> bool {
-    media(headers).holds_json() && !headers.contains_key(CONTENT_ENCODING)
+    may_hold_origins_in(headers) && !headers.contains_key(CONTENT_ENCODING)
+}
+
+/// The same of what a body says without its coding.
+pub fn may_hold_origins_in(headers: &HeaderMap) -> bool {
+    media(headers).holds_json()
 }
 
 /// Whether our address is replaced in the body of a request: JSON, a form or other text, neither
@@ -198,6 +217,12 @@ mod tests {
             "\"http://localhost:9/name/-/v1?x\" and http://localhost:9/name/-",
         );
         check(r#""http:\/\/127.0.0.1:8283\/v1""#, r#""http:\/\/localhost:9\/name\/-\/v1""#);
+        check(
+            r#""http:\u002f\u002f127.0.0.1:8283""#,
+            r#""http:\u002f\u002flocalhost:9\u002fname\u002f-""#,
+        );
+        check(r#""http:\\/\\/127.0.0.1:8283\\/v1""#, r#""http:\\/\\/localhost:9\\/name\\/-\\/v1""#);
+        check("http%3a%2f%2f127.0.0.1%3a8283", "http%3a%2f%2flocalhost%3a9%2fname%2f-");
         check(
             "?next=http%3A%2F%2F127.0.0.1%3A8283%2Fv1",
             "?next=http%3A%2F%2Flocalhost%3A9%2Fname%2F-%2Fv1",

@@ -521,3 +521,57 @@ fn the_date_of_an_answer_is_no_time_that_must_come_back() {
 
     assert_eq!(run.ask(&said("10:30:00")), Some(1));
 }
+
+#[test]
+fn a_random_word_that_spells_something_is_an_identifier_where_one_was_recorded() {
+    for (recorded, live) in [
+        ("V1StGXR8_Z5jdHi6B-myT", "6WfX3a0hIThRqr50AL6_R"),
+        ("x-k3j2h1g5f6d", "x-qzkwxjvpfhb"),
+        ("8f3a9c2b", "31415926"),
+    ] {
+        for place in [r#"{"ref": "ID"}"#, r#"{"text": "Please look at ID, and tell."}"#] {
+            let [recorded, live] = [recorded, live].map(|id| post(&place.replace("ID", id)));
+            assert!(same(&recorded, &live), "{live:?}");
+        }
+        let [recorded, live] =
+            [recorded, live].map(|id| request(&format!("GET /v1/things/{id}/x"), &[], ""));
+        assert!(same(&recorded, &live), "{live:?}");
+    }
+}
+
+#[test]
+fn a_word_is_none_where_an_identifier_was_recorded() {
+    for (recorded, live) in [
+        ("V1StGXR8_Z5jdHi6B-myT", "getSecretCodeToolName"),
+        ("V1StGXR8_Z5jdHi6B-myT", "Meta-Llama-3-Instruct"),
+        ("x-k3j2h1g5f6d", "x-informative"),
+        ("8f3a9c2b", "20251121"),
+        ("8f3a9c2b", "acceding"),
+    ] {
+        let [recorded, live] = [recorded, live].map(|id| post(&format!(r#"{{"ref": "{id}"}}"#)));
+        assert!(!same(&recorded, &live), "{live:?}");
+    }
+}
+
+#[test]
+fn a_number_is_an_identifier_only_where_one_was_recorded() {
+    let recorded = post(r#"{"ref": "8f3a9c2b", "code": "31415926"}"#);
+
+    assert!(same(&recorded, &post(r#"{"ref": "27182818", "code": "31415926"}"#)));
+    assert!(!same(&recorded, &post(r#"{"ref": "8f3a9c2b", "code": "27182818"}"#)));
+}
+
+#[test]
+fn what_the_server_issued_stays_where_the_client_put_its_own_before() {
+    let mut run = Run::of(
+        vec![
+            turn(post(r#"{"ref": "8f3a9c2b"}"#), r#"{"a": "31415926", "b": "27182818"}"#),
+            turn(post(r#"{"ref": "31415926"}"#), "{}"),
+        ],
+        Rules::default(),
+    );
+
+    assert_eq!(run.ask(&post(r#"{"ref": "27182818"}"#)), None);
+    assert_eq!(run.ask(&post(r#"{"ref": "57721566"}"#)), Some(0));
+    assert_eq!(run.ask(&post(r#"{"ref": "31415926"}"#)), Some(1));
+}

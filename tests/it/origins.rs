@@ -1,5 +1,7 @@
 //! The server's address and retape's are exchanged in both directions.
 
+use std::io::Write as _;
+
 use retape::Session;
 
 use crate::stage::{Stage, answer, only};
@@ -170,6 +172,54 @@ async fn addresses_in_json_lead_back_to_retape() {
     };
 
     check(answer, Told { field: None, body }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_lead_back_to_retape_however_their_slashes_are_spelled() {
+    let body = |origin: &str| {
+        let spelled = [r"\/", r"\\/", r"\u002f", r"\\u002F"]
+            .map(|slash| format!(r#"{{"next":"{}{slash}x"}}"#, origin.replace('/', slash)));
+        format!("[{}]", spelled.join(","))
+    };
+    let upstream = Upstream::start(move |_, wire: &mut Wire| {
+        wire.send(json(200, &body(&format!("http://{}", wire.address()))));
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let recorded = get(&session.url());
+    assert_eq!(recorded.text(), body(&session.url()));
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let replayed = get(&session.url());
+    assert_eq!(replayed.text(), body(&session.url()));
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_in_a_compressed_answer_lead_back_to_retape_in_replay() {
+    let upstream = Upstream::start(|_, wire: &mut Wire| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        write!(gzip, r#"{{"next": "http://{}/x"}}"#, wire.address()).unwrap();
+        let body = gzip.finish().unwrap();
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip";
+        wire.send(format!("{head}\r\nContent-Length: {}\r\n\r\n", body.len()));
+        wire.send(body);
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    ask("GET", &session.url(), "Accept-Encoding: gzip\r\n", "");
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let replayed = ask("GET", &session.url(), "Accept-Encoding: gzip\r\n", "");
+
+    assert_eq!(replayed.field("content-encoding"), None);
+    assert_eq!(replayed.text(), format!(r#"{{"next": "{}/x"}}"#, session.url()));
+    assert_eq!(replayed.field("content-length"), Some(&*replayed.body.len().to_string()));
+    session.finish().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
