@@ -269,8 +269,8 @@ impl Tape {
 }
 
 /// Whether an answer had still something to send. One of which only the end was missing had said
-/// all, unless the client listened for more: servers are often a moment late with the end. What a body in one piece had sent of itself
-/// depends on the network and is not kept.
+/// all, unless the client listened for more: servers are often a moment late with the end. What a body
+/// in one piece had sent of itself depends on the network and is not kept.
 fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
     let chunks = earlier.response().map_or(&[][..], |response| response.body.chunks());
     if chunks.is_empty() {

@@ -51,6 +51,10 @@ impl Run {
         watch::Sender::new(Self { asked: vec![false; length], is_over: false })
     }
 
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     pub(super) fn reset(&mut self) {
         self.asked.fill(false);
     }

@@ -198,6 +198,7 @@ impl Replayer {
     /// # Errors
     ///
     /// What is most alike, if nothing answers it.
+    #[cfg(feature = "wiremock")]
     pub fn choose(
         &self,
         head: &Parts,
@@ -238,6 +239,9 @@ impl Replayer {
             tokio::select! {
                 _ = played.changed() => {}
                 () = &mut patience => return None,
+            }
+            if played.borrow_and_update().is_over() {
+                return None;
             }
             if let Some(chosen) = self.take(&skeleton) {
                 return Some(chosen);
