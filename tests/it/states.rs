@@ -1,7 +1,7 @@
 //! What is read follows from what was written: a state is not shown before the writes that led to it.
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use retape::rules::{Early, Rules};
@@ -9,9 +9,10 @@ use retape::{Mode, Session};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
-use crate::support::client::{ask, get, post};
+use crate::support::client::{ask, get, post, request};
 use crate::support::gate::Gate;
 use crate::support::upstream::{Asked, Upstream};
+use crate::support::wire::Wire;
 
 /// A server of notes: `POST /v1/notes`, `PATCH` and `GET /v1/notes/{id}`, `GET /v1/notes`, and
 /// `POST /v1/marks` with a note's id, which changes the note as well.
@@ -231,6 +232,27 @@ async fn what_is_read_a_moment_before_it_is_written_waits_for_it() {
     session.finish().await.unwrap();
 
     assert_eq!(lines, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_for_a_write_does_not_hold_up_the_end() {
+    let stage = recorded(changed_unseen).await;
+    let mut fastest = Duration::MAX;
+    for _ in 0..3 {
+        let session = stage.replay().await;
+        let url = Client(&session).url(&format!("/v1/notes/{}", Client(&session).create("1")));
+        let mut waiting = Wire::connect(session.address());
+        waiting.send(request("GET", &url, "", ""));
+        assert!(waiting.is_silent(Duration::from_millis(50)), "answered before its time");
+
+        let stopped = Instant::now();
+        session.stop().await.unwrap();
+        fastest = stopped.elapsed().min(fastest);
+
+        assert_eq!(waiting.head().unwrap().line, "HTTP/1.1 470 Not Recorded");
+    }
+    // What is under way when a session ends is given half a second.
+    assert!(fastest < Duration::from_millis(400), "{fastest:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
