@@ -152,14 +152,8 @@ impl Replayer {
         place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         let clock = self.pace.begin();
-        let chosen = match self.find(head, target, body, place) {
-            Ok(chosen) => chosen,
-            // In a place of its own: few wait, and all pay for what is held across a wait.
-            Err(asked) => match Box::pin(self.wait(&asked)).await {
-                Some(chosen) => chosen,
-                None => return Err(self.explain(*asked)),
-            },
-        };
+        let chosen = self.found(head, target, body, place).await;
+        let chosen = chosen.map_err(|asked| self.explain(*asked))?;
         Ok(self.send(chosen, head, place, clock).await)
     }
 
@@ -173,10 +167,7 @@ impl Replayer {
         place: Place<'_>,
     ) -> Option<Answer> {
         let clock = self.pace.begin();
-        let chosen = match self.find(head, target, body, place) {
-            Ok(chosen) => chosen,
-            Err(asked) => Box::pin(self.wait(&asked)).await?,
-        };
+        let chosen = self.found(head, target, body, place).await.ok()?;
         Some(self.send(chosen, head, place, clock).await)
     }
 
@@ -207,6 +198,21 @@ impl Replayer {
         place: Place<'_>,
     ) -> Result<Chosen, Box<Mismatch>> {
         self.find(head, target, body, place).map_err(|asked| self.explain(*asked))
+    }
+
+    /// The interaction that answers a request, or what was asked.
+    async fn found(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Result<Chosen, Box<Request>> {
+        match self.find(head, target, body, place) {
+            // In a place of its own: few wait, and all pay for what is held across a wait.
+            Err(asked) => Box::pin(self.wait(&asked)).await.ok_or(asked),
+            found => found,
+        }
     }
 
     /// The interaction that answers a request now, or what was asked.

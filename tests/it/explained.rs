@@ -4,7 +4,6 @@ use std::io::Write as _;
 
 use insta::assert_snapshot;
 use retape::Mode;
-use retape::redact::Redactor;
 use retape::rules::{Repeats, Rules};
 
 use crate::stage::Stage;
@@ -33,15 +32,7 @@ fn stage(interactions: &[(&str, &str, &str, &str, &str)]) -> Stage {
             })
         })
         .collect();
-    let stage = Stage::new();
-    let cassette = serde_json::json!({
-        "retape": 1,
-        "recorded": {"upstream": "http://127.0.0.1:8283"},
-        "redactions": Redactor::standard().rules().collect::<Vec<_>>(),
-        "interactions": told,
-    });
-    std::fs::write(stage.folder().join("tape.json"), cassette.to_string()).unwrap();
-    stage
+    Stage::with(&told)
 }
 
 const JSON: &str = "application/json";

@@ -1,7 +1,5 @@
 //! With which recorded interaction a request is compared that nothing answers.
 
-use retape::redact::Redactor;
-
 use crate::stage::Stage;
 use crate::support::client::ask;
 
@@ -22,15 +20,7 @@ fn stage(requests: &[Asking<'_>]) -> Stage {
             })
         })
         .collect();
-    let stage = Stage::new();
-    let cassette = serde_json::json!({
-        "retape": 1,
-        "recorded": {"upstream": "http://127.0.0.1:8283"},
-        "redactions": Redactor::standard().rules().collect::<Vec<_>>(),
-        "interactions": told,
-    });
-    std::fs::write(stage.folder().join("tape.json"), cassette.to_string()).unwrap();
-    stage
+    Stage::with(&told)
 }
 
 /// The number of the interaction that the last of these requests is compared with, and how many fields

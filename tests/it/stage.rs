@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use retape::cassette::{Interaction, Response};
+use retape::redact::Redactor;
 use retape::{Cassette, Mode, Name, Session, SessionBuilder, store};
 
 use crate::support::upstream::Upstream;
@@ -18,6 +19,19 @@ impl Stage {
 
     pub fn folder(&self) -> &Path {
         self.0.path()
+    }
+
+    /// A cassette `tape` of these interactions.
+    pub fn with(interactions: &[serde_json::Value]) -> Self {
+        let stage = Self::new();
+        let cassette = serde_json::json!({
+            "retape": 1,
+            "recorded": {"upstream": "http://127.0.0.1:8283"},
+            "redactions": Redactor::standard().rules().collect::<Vec<_>>(),
+            "interactions": interactions,
+        });
+        std::fs::write(stage.folder().join("tape.json"), cassette.to_string()).unwrap();
+        stage
     }
 
     /// A session on the cassette `tape`.
