@@ -58,20 +58,19 @@
 //!
 //! # Layout
 //!
-//! A module uses only modules below it; `tests/architecture.rs` holds that.
+//! A room uses only rooms below it; `tests/architecture.rs` holds that.
 //!
 //! - `cli`: the command, one file per subcommand.
-//! - [`session`], [`mount()`]: what a test calls.
-//! - `recorder`, `replayer`: talk HTTP.
-//! - `server`, [`store`], [`Mode`]: sockets, files, environment.
-//! - [`report`]: tells people; `renew`: a recording in the words of an older one; [`coverage`]: how
-//!   much of a server the cassettes show; [`change`]: what changed in what is promised; [`openapi`]: documents of an API; [`contract`]: what a server
-//!   promises; `matching`: which interaction answers; [`alignment`]: what is what in two recordings;
-//!   [`redact`]: what is never
-//!   written; `correlate`: who issued which identifier; [`diff`]: how two requests differ;
-//!   [`message`]: typed messages; [`order`]: in which order they come; [`shape`]: what JSON values look
-//!   like; [`invariant`]: what ties the events of a stream together; [`cassette`]: the data and its
-//!   file; [`rules`]: what a person says about matching. None of these does any IO.
+//! - [`session`]: what a Rust test starts; `assert`: the assertion macros.
+//! - `serve`: the server, the recorder and the replayer.
+//! - [`store`]: files, the journal, git and the environment.
+//! - [`review`]: what changed, and how people read about it.
+//! - [`contract`]: what a server promises; [`compare`]: which recorded interaction this is.
+//! - [`message`]: typed messages; `identity`: who issued which identifier; [`redact`]: what is never written.
+//! - [`cassette`]: what was recorded, and its file.
+//! - [`config`]: what a person says; `text`: the syntaxes.
+//!
+//! From [`review`] on, nothing does any IO.
 //!
 //! # Limits
 //!
@@ -79,55 +78,45 @@
 //! TLS: a client is pointed at it by its base address. It is a test tool; it binds the loopback
 //! address unless told otherwise. WebSocket is not recorded yet.
 
-pub mod alignment;
+mod error;
+
+mod text;
+
+pub mod config;
+
 pub mod cassette;
-pub mod change;
+
+mod identity;
+pub mod message;
+pub mod redact;
+
+pub mod compare;
+pub mod contract;
+
+pub mod review;
+
+pub mod store;
+
+mod serve;
+
+mod assert;
+pub mod session;
+
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-pub mod contract;
-mod correlate;
-pub mod coverage;
-pub mod diff;
-mod error;
-pub mod invariant;
-mod json;
-#[doc(hidden)] // Its index is measured by the benchmarks.
-pub mod matching;
-pub mod message;
-mod mode;
-#[cfg(feature = "wiremock")]
-mod mount;
-mod multipart;
-mod nearest;
-pub mod openapi;
-pub mod order;
-mod percent;
-mod recorder;
-pub mod redact;
-#[doc(hidden)] // Its laws are tested with generated changes of real recordings.
-pub mod renew;
-mod replayer;
-pub mod report;
-pub mod rules;
-mod sequence;
-mod server;
-pub mod session;
-pub mod shape;
-mod snapshot;
-pub mod store;
 
+#[cfg(feature = "insta")]
+#[doc(hidden)]
+pub use self::assert::macro_support as _macro_support;
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};
 /// The insta that the assertions use; its settings apply to them.
 #[cfg(feature = "insta")]
 pub use insta;
-pub use mode::Mode;
+pub use serve::recorder::{Kept, Recording, Saved};
+pub use serve::replayer::Pace;
 #[cfg(feature = "wiremock")]
-pub use mount::{Mounted, mount};
-pub use recorder::{Kept, Recording, Saved};
-pub use replayer::Pace;
+pub use session::mount::{Mounted, mount};
 pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
-#[cfg(feature = "insta")]
-#[doc(hidden)]
-pub use snapshot::macro_support as _macro_support;
+pub use store::mode::Mode;

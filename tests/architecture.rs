@@ -8,22 +8,33 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the top. A module uses modules of lower rows only, never of its own, never above.
-const ROWS: [&[&str]; 13] = [
-    &["cli"],
-    &["session", "mount", "snapshot"],
-    &["recorder", "replayer"],
-    &["server", "store", "mode"],
+/// A room of the house, and what it is for.
+type Room = (&'static str, &'static str);
+
+/// From the top. A room uses rooms of lower rows only, never of its own, never above.
+const ROWS: [&[Room]; 11] = [
+    &[("cli", "the command, one file per subcommand")],
+    &[
+        ("session", "what a Rust test starts, and what listens for it"),
+        ("assert", "the assertion macros, and what checks contracts"),
+    ],
+    &[("serve", "the server, the recorder and the replayer: everything that talks HTTP")],
+    &[("store", "files, the journal, git and the environment")],
     // No IO, no async, no clock, no environment from here on.
-    &["report", "renew"],
-    &["coverage", "change"],
-    &["openapi"],
-    &["matching", "contract", "alignment"],
-    &["redact", "correlate", "diff"],
-    &["message", "order", "shape", "invariant"],
-    &["cassette"],
-    &["multipart", "rules"],
-    &["error", "json", "nearest", "percent", "sequence"],
+    &[("review", "what changed, whether it breaks a client, and how people read about it")],
+    &[
+        ("contract", "what a server promises: orders, shapes and invariants"),
+        ("compare", "which recorded interaction this is, and how it differs"),
+    ],
+    &[
+        ("message", "bodies cut into typed messages"),
+        ("identity", "which values are names or times, and who issued them"),
+        ("redact", "takes secrets out before anything is kept"),
+    ],
+    &[("cassette", "what was recorded, and its file")],
+    &[("config", "what a person says in `retape.toml`")],
+    &[("text", "the syntaxes, read with the places where things stand")],
+    &[("error", "the one error type")],
 ];
 
 /// The first row below the line.
@@ -63,7 +74,7 @@ fn a_module_uses_only_modules_of_lower_rows() {
 
 #[test]
 fn every_module_of_the_root_has_a_row() {
-    let known: Vec<&str> = ROWS.iter().flat_map(|row| row.iter().copied()).collect();
+    let known: Vec<&str> = ROWS.iter().flat_map(|row| row.iter().map(|room| room.0)).collect();
 
     let found: BTreeMap<String, PathBuf> =
         sources().into_iter().map(|source| (source.module, source.path)).collect();
@@ -72,6 +83,38 @@ fn every_module_of_the_root_has_a_row() {
         let known = known.contains(&module.as_str()) || matches!(module.as_str(), "lib" | "main");
         assert!(known, "`{module}` ({}) has no row", path.display());
     }
+}
+
+#[test]
+fn the_table_in_the_contributing_guide_is_made_from_the_rows() {
+    let file = root().join("CONTRIBUTING.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let (before, rest) = text.split_once("```text\n").unwrap();
+    let (_, after) = rest.split_once("```\n").unwrap();
+
+    let expected = format!("{before}```text\n{}```\n{after}", table());
+
+    if std::env::var_os("RETAPE_BLESS").is_some() {
+        fs::write(&file, &expected).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), expected, "RETAPE_BLESS=1 writes it");
+}
+
+/// A line for each room; rooms of one row stand together.
+fn table() -> String {
+    let mut table = String::new();
+    for (row, rooms) in ROWS.iter().enumerate() {
+        if row == PURE {
+            table.push_str(
+                " ----- no IO, no async, no clock, no environment below this line -----\n",
+            );
+        }
+        for (name, purpose) in *rooms {
+            let number = ROWS.len() - row;
+            table.push_str(&format!(" {number:>2}  {name:<10}{purpose}\n"));
+        }
+    }
+    table
 }
 
 #[test]
@@ -152,7 +195,7 @@ fn root() -> &'static Path {
 }
 
 fn row_of(module: &str) -> Option<usize> {
-    ROWS.iter().position(|row| row.contains(&module))
+    ROWS.iter().position(|row| row.iter().any(|room| room.0 == module))
 }
 
 fn sources() -> Vec<Source> {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use regex::{Captures, Regex};
 use retape::Name;
-use retape::change::{Known, compare};
-use retape::report::{Colour, Face, changes};
+use retape::review::change::{Known, compare};
+use retape::review::report::{Colour, Face, changes};
 use retape::store::{self, Side};
 use serde_json::Value;
 

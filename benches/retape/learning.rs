@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
-use retape::shape::Shape;
+use retape::contract::shape::Shape;
 use serde_json::{Value, json};
 
 use crate::cpu::Thread;

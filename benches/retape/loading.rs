@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use retape::cassette::format::{decode, encode};
-use retape::matching::Index;
-use retape::rules::Rules;
+use retape::compare::matching::Index;
+use retape::config::Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

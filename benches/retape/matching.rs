@@ -9,8 +9,8 @@ use bytes::Bytes;
 
 use retape::Cassette;
 use retape::cassette::Request;
-use retape::matching::{Index, Playlist};
-use retape::rules::Rules;
+use retape::compare::matching::{Index, Playlist};
+use retape::config::Rules;
 
 use crate::cpu::Thread;
 use crate::measure::{BATCH, Bench, Contender, Effort, Goal, Table, compare};

@@ -6,7 +6,7 @@ mod agent;
 use std::hint::black_box;
 use std::rc::Rc;
 
-use retape::order::{Edges, Learned, Slicing, Style, Word};
+use retape::contract::order::{Edges, Learned, Slicing, Style, Word};
 
 use crate::cpu::Thread;
 use crate::dice::Random;

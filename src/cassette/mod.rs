@@ -21,7 +21,7 @@ pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
 pub(crate) use media::Media;
 pub use name::Name;
 
-use crate::rules::Rules;
+use crate::config::Rules;
 
 /// One scenario's recorded interactions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

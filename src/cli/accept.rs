@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::arguments::absolute;
 use super::{Exit, contracts, tell};
+use crate::assert::{self, Checked};
 use crate::contract::{Endpoint, Finding};
 use crate::error::Result;
-use crate::snapshot::{self, Checked};
 
 /// Accept what the cassettes show as the contract of the server
 ///
@@ -62,8 +62,8 @@ impl Accept {
 
     fn checked(&self, folder: &Path) -> Result<Checked> {
         match self.fresh {
-            true => snapshot::learned(folder, |endpoint| self.is_meant(endpoint)),
-            false => snapshot::checked(folder, None),
+            true => assert::learned(folder, |endpoint| self.is_meant(endpoint)),
+            false => assert::checked(folder, None),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::report::Rerun;
+use crate::review::report::Rerun;
 use crate::session::SessionBuilder;
 
 /// Where retape listens if nothing is said.

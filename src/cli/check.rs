@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::arguments::absolute;
 use super::{Exit, contracts, tell};
+use crate::assert;
 use crate::contract::{Evidence, Finding};
 use crate::error::Result;
-use crate::mode::Update;
-use crate::report::{self, Colour};
-use crate::snapshot;
+use crate::review::report::{self, Colour};
 use crate::store;
+use crate::store::mode::Update;
 
 /// Check that the cassettes keep the contracts that were accepted
 ///
@@ -55,8 +55,8 @@ impl Check {
         let findings = contracts::settle(&folder, update)?;
         let evidence = match self.evidence {
             true => {
-                let (loaded, accepted) = (snapshot::load(&folder)?, store::contracts(&folder)?);
-                Some(snapshot::traffic(&folder, &loaded, &accepted)?.evidence())
+                let (loaded, accepted) = (assert::load(&folder)?, store::contracts(&folder)?);
+                Some(assert::traffic(&folder, &loaded, &accepted)?.evidence())
             }
             false => None,
         };

@@ -10,7 +10,7 @@ use super::recording::Flaw;
 use super::serve::{PATIENCE, Served, Start};
 use super::{Exit, tell};
 use crate::error::{Error, Kind, Result};
-use crate::recorder::{Course, Recording};
+use crate::serve::recorder::{Course, Recording};
 use crate::session::{Closed, Session, SessionBuilder, Summary};
 use crate::store;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::contract::Finding;
 use crate::error::Result;
-use crate::mode::Update;
-use crate::{snapshot, store};
+use crate::store::mode::Update;
+use crate::{assert, store};
 
 /// Checks the cassettes of a folder, and writes what waits to be accepted.
 pub(super) fn settle(cassettes: &Path, update: Update) -> Result<Vec<Finding>> {
@@ -18,7 +18,7 @@ pub(super) fn settle(cassettes: &Path, update: Update) -> Result<Vec<Finding>> {
 
 /// What the cassettes of a folder show that is not as accepted.
 pub(super) fn findings(cassettes: &Path) -> Result<Vec<Finding>> {
-    Ok(snapshot::checked(cassettes, None)?.findings)
+    Ok(assert::checked(cassettes, None)?.findings)
 }
 
 /// Makes what was found the accepted contract; an orphan is taken back.

@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 
 use super::arguments::absolute;
 use super::{Exit, tell};
-use crate::coverage::{Coverage as Against, Exercised};
+use crate::contract::openapi::Document;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
-use crate::openapi::Document;
-use crate::report::{self, Colour};
-use crate::{snapshot, store};
+use crate::review::coverage::{Coverage as Against, Exercised};
+use crate::review::report::{self, Colour};
+use crate::{assert, store};
 
 /// Tell which endpoints, statuses and messages the cassettes exercise
 ///
@@ -55,7 +55,7 @@ impl Coverage {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
         let document = self.openapi.as_deref().map(document).transpose()?;
-        let loaded = snapshot::load(&folder)?;
+        let loaded = assert::load(&folder)?;
         if loaded.is_empty() {
             return Err(Error::new(Kind::NothingToCheck).at(&folder).with_hint(
                 "name the folder of the cassettes; a first one is recorded by `retape record`",

@@ -9,11 +9,11 @@ use clap::Args;
 use super::arguments::absolute;
 use super::{Exit, tell};
 use crate::cassette::Name;
-use crate::change::{self, Approval, Known, Report};
+use crate::config::NewFields;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
-use crate::report::{self, Colour, Face};
-use crate::rules::NewFields;
+use crate::review::change::{self, Approval, Known, Report};
+use crate::review::report::{self, Colour, Face};
 use crate::store::{self, Side};
 
 /// Tell what changed in what the server promises, and whether that breaks a client

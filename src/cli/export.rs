@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum};
 
 use super::arguments::absolute;
 use super::{Exit, tell};
+use crate::contract::openapi;
 use crate::error::{Error, Kind, Result};
-use crate::{openapi, store};
+use crate::store;
 
 /// Print the accepted contracts for other tools
 ///

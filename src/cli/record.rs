@@ -6,7 +6,7 @@ use super::Exit;
 use super::arguments::{Common, Live};
 use super::conduct::{self, Plan};
 use crate::error::Result;
-use crate::mode::Mode;
+use crate::store::mode::Mode;
 
 /// Record what a command asks a live server
 ///

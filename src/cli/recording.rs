@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::tell::{GREEN, PLAIN, RED, count, hint, line};
-use crate::recorder::{Kept, Recording, Saved};
+use crate::serve::recorder::{Kept, Recording, Saved};
 use crate::store::{self, mention, mention_path};
 
 /// Why what was recorded may be less than it should be.

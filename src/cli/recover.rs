@@ -8,7 +8,7 @@ use super::arguments::{absolute, place};
 use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::Result;
-use crate::recorder::recover;
+use crate::serve::recorder::recover;
 use crate::session::Event;
 
 /// Save what a recorder had written when it was killed

@@ -7,8 +7,8 @@ use super::arguments::{Common, Play};
 use super::conduct::{self, Plan, Unplayed};
 use crate::cassette::Name;
 use crate::error::Result;
-use crate::mode::Mode;
 use crate::store;
+use crate::store::mode::Mode;
 
 /// Run a command against what was recorded, with no server
 ///

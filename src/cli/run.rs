@@ -6,7 +6,7 @@ use super::Exit;
 use super::arguments::{Common, Live, Play};
 use super::conduct::{self, Plan, Unplayed};
 use crate::error::Result;
-use crate::mode::Mode;
+use crate::store::mode::Mode;
 
 /// Record or replay, as RETAPE_MODE says
 ///

@@ -10,7 +10,7 @@ use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::Result;
 use crate::message::Protocols;
-use crate::report::{self, Colour, Detail, ShowOptions};
+use crate::review::report::{self, Colour, Detail, ShowOptions};
 use crate::store;
 
 /// Print a cassette for a person: what was asked, what came back, in which order and when

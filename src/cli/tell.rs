@@ -7,7 +7,7 @@ use super::child::Heard;
 use super::recording::{self, Flaw};
 use crate::cassette::Name;
 use crate::error::Error;
-use crate::report::visible;
+use crate::review::report::visible;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
 use crate::store::mention_path;
 

@@ -15,7 +15,7 @@ use foldhash::fast::RandomState;
 use super::orders::{Case, Orders};
 use super::situation::{Condition, Feature, Situation};
 use super::traffic::Answer;
-use crate::order::{Learned, Order, Refinement, Style, Word};
+use crate::contract::order::{Learned, Order, Refinement, Style, Word};
 
 /// A feature with more values divides in two: one value, and all others.
 const MOST_WAYS: usize = 4;

@@ -7,9 +7,9 @@ use super::message::Said;
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, History, Kinds, learn};
 use crate::cassette::Interaction;
-use crate::invariant::Invariant;
+use crate::contract::invariant::Invariant;
+use crate::contract::order::Witness;
 use crate::message::Protocols;
-use crate::order::Witness;
 
 /// What a check has found about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::cassette::{Request, Response};
-use crate::correlate::identifiers;
+use crate::identity::identifiers;
 
 /// A method, a path in which identifiers are left open, a status, and a media type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -7,8 +7,8 @@ use super::message::Said;
 use super::text::{OTHERWISE, WHEN};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
-use crate::order::{self, Edges, Learned, Slicing, Witness, Word};
-use crate::shape::{self, Shape};
+use crate::contract::order::{self, Edges, Learned, Slicing, Witness, Word};
+use crate::contract::shape::{self, Shape};
 
 /// Who has seen what is learned about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::said::alike;
 use crate::cassette::{End, Interaction};
-use crate::correlate::identifiers;
-use crate::invariant::{Earlier, Field, Names, identified};
-use crate::json::Text;
+use crate::contract::invariant::{Earlier, Field, Names, identified};
+use crate::contract::order::Token;
+use crate::identity::identifiers;
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
-use crate::order::Token;
+use crate::text::json::Text;
 
 /// What a server has said in the earlier answers of a conversation.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::message::Said;
-use crate::nearest;
-use crate::shape::{Schema, Violation};
+use crate::contract::shape::{Schema, Violation};
+use crate::text::nearest;
 
 /// What messages look like.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::made_up::MadeUp;
 use super::message::Said;
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, Kinds, Orders};
-use crate::invariant::{Invariant, Learner};
-use crate::shape::{Schema, Shape};
+use crate::contract::invariant::{Invariant, Learner};
+use crate::contract::shape::{Schema, Shape};
 
 /// What the answers of an endpoint have in common.
 pub(super) fn learn(endpoint: &Endpoint, traffic: &Traffic) -> Contract {

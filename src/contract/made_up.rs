@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use crate::cassette::{Request, Response};
-use crate::correlate::{Issuer, Ledger, identifiers};
-use crate::json::{Leaf, Text};
+use crate::identity::{Issuer, Ledger, identifiers};
+use crate::text::json::{Leaf, Text};
 
 /// The names that clients have said: of a tool, of a model. A server that repeats them promises nothing
 /// by it.

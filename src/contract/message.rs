@@ -1,8 +1,8 @@
 //! A message of an answer, and its kind.
 
-use crate::invariant;
-use crate::json::Text;
+use crate::contract::invariant;
 use crate::message::Tag;
+use crate::text::json::Text;
 
 /// A message of an answer.
 #[derive(Debug)]

@@ -9,13 +9,17 @@ mod check;
 mod endpoint;
 mod evidence;
 mod history;
+pub mod invariant;
 mod kinds;
 mod learn;
 mod made_up;
 mod message;
+pub mod openapi;
+pub mod order;
 mod orders;
 mod read;
 mod said;
+pub mod shape;
 mod situation;
 mod source;
 mod tagging;
@@ -32,7 +36,7 @@ pub use situation::{Condition, Feature};
 pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
-use crate::invariant::Invariant;
+use crate::contract::invariant::Invariant;
 use crate::message::Told;
 
 /// What a server promises at one endpoint.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::situation::{Condition, Feature, Holds, Situation};
-use crate::order::{Order, Word};
+use crate::contract::order::{Order, Word};
 
 /// The orders in which the messages of an answer may come.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use super::situation::{Condition, Feature};
 use super::source::{Block, Mistake, Mistakes, Source};
 use super::text::{BODY, BY_KIND, EVENTS, INVARIANTS, ORDER, ORDERS, OTHERWISE, TAG, WHEN};
 use super::{Case, Contract, Endpoint, Kinds, Orders};
+use crate::contract::invariant::Invariant;
+use crate::contract::order::Order;
+use crate::contract::shape::Schema;
 use crate::error::{Error, Kind};
-use crate::invariant::Invariant;
 use crate::message::Told;
-use crate::nearest;
-use crate::order::Order;
-use crate::shape::Schema;
+use crate::text::nearest;
 
 /// What stands before the fields that decide, in contracts of old: `order by request.role, stream`.
 const BY: &str = "order by request.";

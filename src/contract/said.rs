@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::correlate::{Meaning, identifiers};
-use crate::json::{Container, Text};
+use crate::identity::{Meaning, identifiers};
+use crate::text::json::{Container, Text};
 
 /// A longer value is no word.
 const LONGEST: usize = 40;

@@ -6,9 +6,9 @@ use std::fmt;
 use super::history::Before;
 use super::said::{is_plain, may_decide};
 use crate::cassette::Interaction;
-use crate::correlate::identifiers;
-use crate::json::Text;
-use crate::order::{Comparison, Guard, Literal, Pattern};
+use crate::contract::order::{Comparison, Guard, Literal, Pattern};
+use crate::identity::identifiers;
+use crate::text::json::Text;
 
 /// Something that may decide about an answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -175,7 +175,9 @@ impl Condition {
     }
 
     fn after(pattern: &str) -> Option<Self> {
-        let crate::order::Expression::Event(pattern) = pattern.parse().ok()? else { return None };
+        let crate::contract::order::Expression::Event(pattern) = pattern.parse().ok()? else {
+            return None;
+        };
         let [Guard { path, comparison: Comparison::Equal, values }] = &*pattern.guards else {
             return None;
         };

@@ -9,11 +9,11 @@ use super::situation::Situation;
 use super::tagging::Tagging;
 use super::{Contract, Endpoint, message::Said};
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
-use crate::correlate::{Ledger, Sign};
-use crate::invariant;
-use crate::json::Text;
+use crate::contract::invariant;
+use crate::contract::order::{Witness, Word};
+use crate::identity::{Ledger, Sign};
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Told};
-use crate::order::{Witness, Word};
+use crate::text::json::Text;
 
 /// What was recorded, sorted by endpoint.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Framing, Message, Protocols, Tag, json, ndjson, sse};
 use crate::cassette::text;
-use crate::json::Text;
+use crate::text::json::Text;
 
 /// Cuts a body into messages while it arrives.
 ///

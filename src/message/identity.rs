@@ -1,8 +1,8 @@
 //! Which of a server's things a message is about.
 
 use super::Protocols;
-use crate::json::Text;
-use crate::rules::Object;
+use crate::config::Object;
+use crate::text::json::Text;
 
 /// What a message says of its identity: the places where it does, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Protocols, Tag};
-use crate::json::{Container, Text};
-use crate::rules::Object;
+use crate::config::Object;
+use crate::text::json::{Container, Text};
 
 /// The places of the messages in a JSON body, in bytes; `None` if the body is not JSON.
 ///

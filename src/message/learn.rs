@@ -13,8 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Message, Protocols, Told};
-use crate::json::{Leaf, Text};
-use crate::rules::{At, Object};
+use crate::config::{At, Object};
+use crate::text::json::{Leaf, Text};
 
 /// More messages do not tell more.
 const LOOKED_AT: usize = 2_000;

@@ -6,8 +6,8 @@ use memchr::memmem::Finder;
 
 use super::{Message, Tag, Told};
 
-use crate::json::{Container, Text};
-use crate::rules::{Config, Object, Protocol};
+use crate::config::{Config, Object, Protocol};
+use crate::text::json::{Container, Text};
 
 /// How messages are told apart: by what a person says, by the protocols that retape knows, by what was
 /// learned, and else by what is common.
@@ -21,7 +21,7 @@ use crate::rules::{Config, Object, Protocol};
 ///
 /// ```
 /// use retape::message::Protocols;
-/// use retape::rules::Config;
+/// use retape::config::Config;
 ///
 /// let config = Config::parse("[[protocol]]\ntag = '/kind_of_thing'")?;
 /// let protocols = Protocols::of(&config);

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::config::At;
 use crate::error::Error;
-use crate::rules::At;
 
 /// What tells the type of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::notes::Notes;
 use super::{Rule, text, url, value};
 use crate::cassette::Media;
 use crate::cassette::splice::Edit;
-use crate::multipart::{self, Part};
+use crate::text::multipart::{self, Part};
 
 /// The edits that take the secrets out of a body that can be read.
 pub(super) fn find(body: &[u8], content_type: Option<&str>, notes: &mut Notes<'_>) -> Vec<Edit> {

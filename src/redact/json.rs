@@ -7,7 +7,7 @@ use super::notes::Notes;
 use super::places::Places;
 use super::{text, value};
 use crate::cassette::splice::Edit;
-use crate::json::{Container, Text, Token};
+use crate::text::json::{Container, Text, Token};
 
 /// The edits that take the secrets out of a JSON text, in order.
 pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {

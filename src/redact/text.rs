@@ -4,7 +4,7 @@ use super::notes::Notes;
 use super::places::Places;
 use super::{json, scan};
 use crate::cassette::splice::{self, Edit};
-use crate::json::Text;
+use crate::text::json::Text;
 
 /// The edits that take the secrets out of a text, in order.
 pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {

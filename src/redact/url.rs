@@ -6,7 +6,7 @@ use super::name::{self, Tells};
 use super::notes::Notes;
 use super::{Rule, value};
 use crate::cassette::splice::Edit;
-use crate::percent::{self, form_decoded};
+use crate::text::percent::{self, form_decoded};
 
 /// What stands in the place of a URL's user information. It has to be a valid one.
 const USER: &str = "redacted";

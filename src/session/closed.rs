@@ -8,7 +8,7 @@ use super::gateway::{Gateway, lock};
 use super::summary::Summary;
 use crate::cassette::Name;
 use crate::error::Result;
-use crate::recorder::{Course, Recording, Tape};
+use crate::serve::recorder::{Course, Recording, Tape};
 
 /// A session that takes no more requests. Answers that are under way are still recorded.
 #[derive(Debug)]

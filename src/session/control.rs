@@ -8,8 +8,8 @@ use super::event::Miss;
 use super::gateway::Gateway;
 use super::misses;
 use crate::cassette::Name;
-use crate::nearest;
-use crate::server::{Answer, full, problem};
+use crate::serve::server::{Answer, full, problem};
+use crate::text::nearest;
 
 const ROOT: &str = "/-/retape/";
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::matching::{Mismatch, Nearest};
-use crate::report::{self, Differs};
+use crate::compare::matching::{Mismatch, Nearest};
+use crate::review::report::{self, Differs};
 
 use crate::store::Recovered;
 

@@ -17,15 +17,15 @@ use super::summary::Unplayed;
 use super::track::{self, Track};
 use super::{control, inspect, track::Begun};
 use crate::cassette::Name;
+use crate::compare::matching::Mismatch;
 use crate::error::{Error, Result};
-use crate::matching::Mismatch;
-use crate::mode::Mode;
-use crate::recorder::{Recorder, Tape, Upstream};
 use crate::redact::Redactor;
-use crate::replayer::{Recorded, Replayer, miss_answer};
-use crate::report;
-use crate::server::{Address, Answer, Handler, Place, problem};
+use crate::review::report;
+use crate::serve::recorder::{Recorder, Tape, Upstream};
+use crate::serve::replayer::{Recorded, Replayer, miss_answer};
+use crate::serve::server::{Address, Answer, Handler, Place, problem};
 use crate::store::Journal;
+use crate::store::mode::Mode;
 
 /// All sessions that are served at one address.
 #[derive(Debug)]

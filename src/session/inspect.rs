@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::event::Miss;
-use crate::matching::Asking;
-use crate::replayer::Replayer;
-use crate::report;
+use crate::compare::matching::Asking;
+use crate::review::report;
+use crate::serve::replayer::Replayer;
 
 /// A session: its cassette, what was played of it and what was not, what stands for the identifiers
 /// that the client minted when it was recorded, and what was missed.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::event::Miss;
 use crate::error::Result;
-use crate::percent;
 use crate::store;
+use crate::text::percent;
 
 /// The misses of all sessions, in the order in which they came, and the file that tells them.
 #[derive(Debug, Default)]

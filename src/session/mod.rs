@@ -10,6 +10,8 @@ mod event;
 mod gateway;
 mod inspect;
 mod misses;
+#[cfg(feature = "wiremock")]
+pub(crate) mod mount;
 mod settings;
 mod summary;
 mod track;
@@ -25,9 +27,9 @@ pub use summary::{Summary, Unplayed};
 pub(crate) use closed::Closed;
 
 use crate::error::Result;
-use crate::mode::Mode;
-use crate::recorder::Course;
-use crate::server::{Address, Server};
+use crate::serve::recorder::Course;
+use crate::serve::server::{Address, Server};
+use crate::store::mode::Mode;
 use gateway::Gateway;
 
 /// A running recorder or replayer, and the cassettes it works with.

@@ -10,14 +10,14 @@ use std::time::Duration;
 use super::gateway::Gateway;
 use super::{Event, Session};
 use crate::cassette::Name;
+use crate::config::{Config, Rules};
 use crate::error::{Error, Kind, Result};
-use crate::mode::Mode;
-use crate::recorder::{Patience, Upstream, Wording};
-use crate::replayer::Pace;
-use crate::report::Rerun;
-use crate::rules::{Config, Rules};
-use crate::server::{FieldNames, Server};
+use crate::review::report::Rerun;
+use crate::serve::recorder::{Patience, Upstream, Wording};
+use crate::serve::replayer::Pace;
+use crate::serve::server::{FieldNames, Server};
 use crate::store;
+use crate::store::mode::Mode;
 
 /// Is told what happens.
 pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
@@ -182,7 +182,7 @@ impl SessionBuilder {
     /// # Example: a field that changes with each release of a client
     ///
     /// ```no_run
-    /// use retape::rules::Rules;
+    /// use retape::config::Rules;
     ///
     /// # async fn example() -> retape::Result<()> {
     /// let rules = Rules::default().ignore("$.client.version")?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::event::Miss;
 use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
-use crate::recorder::Recording;
+use crate::serve::recorder::Recording;
 
 /// What a session came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

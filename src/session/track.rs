@@ -10,12 +10,12 @@ use hyper::body::{Body as _, Incoming};
 
 use super::settings::{Settings, no_upstream};
 use crate::cassette::{Cassette, End, Name};
+use crate::compare::matching::Mismatch;
 use crate::error::Result;
-use crate::matching::Mismatch;
-use crate::mode::Mode;
-use crate::recorder::{Asked, Recorder, Tape, Upstream};
-use crate::replayer::{Recorded, Replayer};
-use crate::server::{Answer, Place, no_answer};
+use crate::serve::recorder::{Asked, Recorder, Tape, Upstream};
+use crate::serve::replayer::{Recorded, Replayer};
+use crate::serve::server::{Answer, Place, no_answer};
+use crate::store::mode::Mode;
 use crate::store::{self, Recovered};
 
 /// What a session of one cassette does with a request.

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::replace::replace;
-use crate::change::Approval;
 use crate::error::{Error, Result};
+use crate::review::change::Approval;
 
 /// What the file is called.
 const FILE: &str = "retape-approvals.toml";

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::rules::Config;
 
 /// What the file is called.
 const FILE: &str = "retape.toml";

@@ -12,12 +12,12 @@ use super::list::list;
 use super::replace::{remove_unfinished, replace};
 use super::{Journal, find_config, mention};
 use crate::cassette::{Cassette, Name, Response, format};
+use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
-use crate::nearest;
 use crate::redact::Redacted;
-use crate::report;
-use crate::rules::Rules;
+use crate::review::report;
+use crate::text::nearest;
 
 /// The file of a cassette below a folder: `cassettes/letta/hitl.json`.
 pub fn path_of(folder: &Path, name: &Name) -> PathBuf {

@@ -9,6 +9,7 @@ mod git;
 mod journal;
 mod list;
 mod mention;
+pub(crate) mod mode;
 mod replace;
 #[cfg(feature = "cli")]
 mod repository;

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::config::Config;
 use retape::contract::{Contract, Finding, History, Traffic, check};
 use retape::message::Protocols;
-use retape::rules::Config;
 use retape::{Cassette, Name};
 
 /// What a chat says to a question, and to an approval: the lines of a stream.

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
-use retape::coverage::{Coverage, Exercised};
-use retape::openapi::Document;
-use retape::report::{Colour, coverage};
+use retape::contract::openapi::Document;
+use retape::review::coverage::{Coverage, Exercised};
+use retape::review::report::{Colour, coverage};
 use retape::{Cassette, Name};
 use serde_json::{Value, json};
 

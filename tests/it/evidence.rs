@@ -4,7 +4,7 @@ use bytes::Bytes;
 use insta::assert_snapshot;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::{Evidence, Traffic};
-use retape::report::{Colour, evidence, evidence_to_json};
+use retape::review::report::{Colour, evidence, evidence_to_json};
 use retape::{Cassette, Name};
 
 /// A request and a stream of JSON lines that answers it.

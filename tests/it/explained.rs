@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use insta::assert_snapshot;
 use retape::Mode;
-use retape::rules::{Repeats, Rules};
+use retape::config::{Repeats, Rules};
 
 use crate::stage::Stage;
 use crate::support::client::{ask, get, post, reply, split};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use retape::cassette::{End, Response};
+use retape::contract::openapi::{Document, to_json_schema, to_open_api};
 use retape::contract::{Contract, Endpoint};
 use retape::message::{Framing, Messages};
-use retape::openapi::{Document, to_json_schema, to_open_api};
 use retape::{Name, store};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use retape::cassette::format::decode;
 use retape::cassette::{Body, Outcome};
-use retape::invariant::{Event, Invariant, Learner, Trace};
+use retape::contract::invariant::{Event, Invariant, Learner, Trace};
 use retape::message::{Message, Messages};
 
 /// A request and its events, as type and JSON.

@@ -2,8 +2,8 @@
 
 use retape::Cassette;
 use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
-use retape::matching::{Index, Playlist};
-use retape::rules::{Repeats, Rules};
+use retape::compare::matching::{Index, Playlist};
+use retape::config::{Repeats, Rules};
 
 /// A request and what it was answered with.
 fn turn(request: Request, answer: &str) -> Interaction {

@@ -1,9 +1,9 @@
 //! Bodies cut into typed messages.
 
 use retape::cassette::{Body, Chunk};
+use retape::config::Config;
 use retape::message::sse::{Content, Decoder, Item};
 use retape::message::{self, Framing, Messages, Protocols, Tag, Trace, json, ndjson};
-use retape::rules::Config;
 
 mod event_stream {
     use super::*;
@@ -724,8 +724,8 @@ mod bodies {
 }
 
 mod websocket {
+    use retape::contract::order::Order;
     use retape::message::websocket::{Frame, Payload, Sender, messages};
-    use retape::order::Order;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
-use retape::change::{Known, Report, compare};
-use retape::report::{Colour, Face, changes};
+use retape::review::change::{Known, Report, compare};
+use retape::review::report::{Colour, Face, changes};
 use retape::{Cassette, Name};
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::sample::select;
 use retape::cassette::format;
-use retape::rules::{At, Config, Early, Repeats, Rules, Step, Treatment};
+use retape::config::{At, Config, Early, Repeats, Rules, Step, Treatment};
 use retape::{Cassette, Mode, store};
 
 use crate::stage::Stage;

@@ -6,8 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use retape::cassette::Outcome;
 use retape::cassette::format::decode;
+use retape::contract::shape::{Schema, Shape};
 use retape::message::Messages;
-use retape::shape::{Schema, Shape};
 use serde_json::{Value, json};
 
 fn learned<J: AsRef<str>>(samples: impl IntoIterator<Item = J>) -> Shape {

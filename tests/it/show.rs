@@ -4,8 +4,8 @@ use insta::assert_snapshot;
 use retape::Cassette;
 use retape::cassette::{Body, Chunk, End, Headers, Interaction, Outcome, Progress};
 use retape::cassette::{Recorded, Request, Response};
-use retape::report::{Colour, Detail, ShowOptions, difference, ids, pretty, show};
-use retape::rules::{Repeats, Rules};
+use retape::config::{Repeats, Rules};
+use retape::review::report::{Colour, Detail, ShowOptions, difference, ids, pretty, show};
 
 const AGENT: &str = "/v1/agents/agent-6f1c27a1-27a2-4fd9-92f1-fd5b1ee5a00b";
 

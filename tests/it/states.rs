@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
-use retape::rules::{Early, Rules};
+use retape::config::{Early, Rules};
 use retape::{Mode, Session};
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use insta::assert_snapshot;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::config::Config;
 use retape::contract::{Breach, Contract, Finding, Traffic, check};
 use retape::message::Protocols;
-use retape::rules::Config;
 use retape::{Cassette, Name};
 
 /// The events of one answer: a run thinks, uses a tool or not, speaks, ends.

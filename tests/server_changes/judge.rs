@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use retape::change::{Change, Known, Report, Rule, compare};
 use retape::contract::Endpoint;
+use retape::review::change::{Change, Known, Report, Rule, compare};
 
 use super::edit::ServerChange;
 use super::kind::{Class, KINDS, Kind};

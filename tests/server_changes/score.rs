@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use retape::change::{Report, Verdict};
+use retape::review::change::{Report, Verdict};
 
 use super::kind::{Class, Kind};
 

@@ -11,7 +11,7 @@ use super::sse::Events;
 use super::style::{Framing, Style};
 use super::text;
 use crate::error::Result;
-use crate::json::Text;
+use crate::text::json::Text;
 
 /// Bytes as they stand in the file.
 #[derive(Debug)]

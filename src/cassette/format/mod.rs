@@ -34,8 +34,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{Cassette, Response};
+use crate::config::Rules;
 use crate::error::Result;
-use crate::rules::Rules;
 
 /// A version of the cassette format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

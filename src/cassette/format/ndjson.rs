@@ -4,7 +4,7 @@ use super::reader::Reader;
 use super::style::{Framing, Style};
 use super::writer::{Spread, Writer};
 use crate::error::Result;
-use crate::json::{Layout, Text};
+use crate::text::json::{Layout, Text};
 
 /// Lines, each an object or an array in one layout.
 #[derive(Debug, PartialEq, Eq)]

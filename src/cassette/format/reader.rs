@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, Kind, Result};
-use crate::json::{Text, Token, Tokens};
-use crate::nearest;
+use crate::text::json::{Text, Token, Tokens};
+use crate::text::nearest;
 
 /// Walks a file once. What is not as it must be is an [`Error`] with its line.
 ///

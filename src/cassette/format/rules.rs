@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use super::writer::{Spread, Writer};
+use crate::config::{Key, Pattern, Rules};
 use crate::error::Result;
-use crate::rules::{Key, Pattern, Rules};
 
 /// The member that holds it.
 pub(super) const MEMBER: &str = "match";

@@ -6,7 +6,7 @@ use super::reader::Reader;
 use super::style::{Framing, Style};
 use super::writer::{Spread, Writer};
 use crate::error::Result;
-use crate::json::{Layout, Text};
+use crate::text::json::{Layout, Text};
 
 /// Whole events, ended by an empty line each.
 ///

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::writer::Writer;
 use crate::error::Result;
-use crate::json::{Indent, Layout, Text};
+use crate::text::json::{Indent, Layout, Text};
 
 /// The white space of JSON; compact if nothing is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::FormatVersion;
 use super::reader::Reader;
 use crate::error::{Error, Kind, Result};
-use crate::json::{Container, Token, Tokens};
+use crate::text::json::{Container, Token, Tokens};
 
 /// The member that tells the version, at the top of the file.
 pub(super) const MEMBER: &str = "retape";

@@ -8,7 +8,7 @@ use super::File;
 use super::reader::Reader;
 use super::sidecar;
 use crate::error::Result;
-use crate::json::{Layout, Place, Text, fitted};
+use crate::text::json::{Layout, Place, Text, fitted};
 
 /// A file being written: its text, and the bodies beside it.
 #[derive(Debug, Default)]

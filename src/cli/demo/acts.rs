@@ -15,10 +15,10 @@ use super::{checks, epilogue, stage};
 use crate::cassette::Cassette;
 use crate::cli::{Exit, tell};
 use crate::error::{Error, Result};
-use crate::mode::Mode;
-use crate::server::{FieldNames, Server};
+use crate::serve::server::{FieldNames, Server};
 use crate::session::Event;
 use crate::store;
+use crate::store::mode::Mode;
 
 /// What the demo is to be like.
 #[derive(Debug)]

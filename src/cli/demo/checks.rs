@@ -2,7 +2,7 @@
 
 use super::transcript::Transcript;
 use crate::cassette::Cassette;
-use crate::report::{Colour, difference};
+use crate::review::report::{Colour, difference};
 use crate::session::Summary;
 
 /// What is wrong with a cassette, given what the client saw while it was recorded.

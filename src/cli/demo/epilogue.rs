@@ -6,7 +6,7 @@ use super::acts::Taken;
 use super::folder::{CASSETTE, Folder};
 use super::stage;
 use crate::cli::Exit;
-use crate::report::{self, Colour, Detail, ShowOptions};
+use crate::review::report::{self, Colour, Detail, ShowOptions};
 
 /// How many interactions of the file are shown.
 const SHOWN: usize = 3;

@@ -18,7 +18,7 @@ pub(super) fn uuid() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::correlate::identifiers;
+    use crate::identity::identifiers;
 
     #[test]
     fn each_uuid_is_another_one() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::stage;
 use crate::cli::tell::{self, CYAN, DIM, GREEN, PLAIN, YELLOW};
-use crate::correlate::identifiers;
+use crate::identity::identifiers;
 
 /// Prints who says what while it is said, and keeps all of it.
 #[derive(Debug, Default)]

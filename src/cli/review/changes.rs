@@ -5,10 +5,11 @@ use std::path::Path;
 use super::keys::Keys;
 use super::walk::{Decision, Key};
 use super::{Talk, decide, sum_up};
-use crate::change::{Approval, Change};
 use crate::cli::{Exit, diff, tell};
 use crate::error::Result;
-use crate::{report, store};
+use crate::review::change::{Approval, Change};
+use crate::review::report;
+use crate::store;
 
 const TALK: Talk = Talk {
     keys: "a approve  r reject  s skip  m more  p previous  A R S all  q quit  ? help",

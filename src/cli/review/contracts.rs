@@ -5,12 +5,13 @@ use std::path::Path;
 use super::keys::Keys;
 use super::walk::Decision;
 use super::{Talk, decide, sum_up};
-use crate::change::{self, Change, Known, Part};
 use crate::cli::{Exit, contracts, tell};
 use crate::contract::{Contract, Finding};
 use crate::error::Result;
-use crate::mode::Update;
-use crate::{report, snapshot, store};
+use crate::review::change::{self, Change, Known, Part};
+use crate::review::report;
+use crate::store::mode::Update;
+use crate::{assert, store};
 
 const TALK: Talk = Talk {
     keys: "a accept  r reject  s skip  m more  p previous  A R S all  q quit  ? help",
@@ -70,7 +71,7 @@ pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
 
 /// What the recordings mean to whoever relies on what was accepted.
 fn changes(folder: &Path, accepted: &[Contract]) -> Result<Vec<Change>> {
-    let cassettes = snapshot::load(folder)?;
+    let cassettes = assert::load(folder)?;
     let old = Known { name: "accepted", path: "", cassettes: &[], accepted };
     let new = Known { name: "recorded", path: "", cassettes: &cassettes, accepted };
     let mut report = change::compare(old, new);

@@ -15,7 +15,7 @@ use self::walk::{Decision, Key, Step, Walk};
 use super::arguments::absolute;
 use super::{Exit, tell};
 use crate::error::Result;
-use crate::report::{Colour, ReviewOptions};
+use crate::review::report::{Colour, ReviewOptions};
 use crate::store;
 
 /// Look at what `retape check` finds, one contract after the other, and accept or reject it

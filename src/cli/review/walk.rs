@@ -1,6 +1,6 @@
 //! Where somebody stands who decides about one thing after the other.
 
-use crate::report::Extent;
+use crate::review::report::Extent;
 
 /// What somebody asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

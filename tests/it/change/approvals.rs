@@ -1,6 +1,6 @@
 //! Changes that somebody has approved.
 
-use retape::change::{Approval, Verdict};
+use retape::review::change::{Approval, Verdict};
 
 use super::{compared, stream};
 

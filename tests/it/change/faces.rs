@@ -1,7 +1,7 @@
 //! The faces of a report.
 
-use retape::change::{Approval, Report, Rule};
-use retape::report::{Colour, Face, changes};
+use retape::review::change::{Approval, Report, Rule};
+use retape::review::report::{Colour, Face, changes};
 use serde_json::Value;
 
 use super::{body, compared, stream};

@@ -10,8 +10,8 @@ mod shapes;
 
 mod soundness;
 
-use retape::change::{Change, Known, Report, compare};
 use retape::contract::Contract;
+use retape::review::change::{Change, Known, Report, compare};
 
 /// Two contracts by their texts.
 #[track_caller]

@@ -1,9 +1,9 @@
 //! Changes in the order of messages.
 
 use proptest::prelude::*;
-use retape::change::{Report, Rule, Verdict};
-use retape::order::{Event, Gains, Order};
-use retape::report::{Colour, Face, changes};
+use retape::contract::order::{Event, Gains, Order};
+use retape::review::change::{Report, Rule, Verdict};
+use retape::review::report::{Colour, Face, changes};
 
 use super::{compared, stream, told};
 use crate::order::{Random, any_order, sore_order};

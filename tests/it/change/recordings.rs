@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
-use retape::change::{Exchange, Known, Report, Rule, State, Verdict, compare};
+use retape::review::change::{Exchange, Known, Report, Rule, State, Verdict, compare};
 use retape::store::{Side, load_side};
 use retape::{Cassette, Name};
 

@@ -1,9 +1,9 @@
 //! Whatever a new shape accepts and the old one does not is never called compatible.
 
 use proptest::prelude::*;
-use retape::change::{Report, Verdict};
-use retape::rules::NewFields;
-use retape::shape::Schema;
+use retape::config::NewFields;
+use retape::contract::shape::Schema;
+use retape::review::change::{Report, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::{body, compared};

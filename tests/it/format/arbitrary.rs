@@ -10,7 +10,7 @@ use retape::cassette::{
     Body, Chunk, End, Headers, Interaction, Outcome, Progress, Recorded, Request, Response,
 };
 
-use retape::rules::{Repeats, Rules};
+use retape::config::{Repeats, Rules};
 
 use super::compress;
 use crate::rules::places;

@@ -10,7 +10,7 @@ use retape::Cassette;
 use retape::cassette::format::{File, encode};
 use retape::cassette::{Body, End, Interaction, Outcome, Progress, Recorded, Response};
 
-use retape::rules::{Repeats, Rules};
+use retape::config::{Repeats, Rules};
 
 use super::sample::*;
 

@@ -7,7 +7,7 @@ use retape::cassette::format::{File, decode, encode};
 use retape::cassette::{
     Body, Cassette, Chunk, End, Headers, Interaction, Outcome, Recorded, Request, Response,
 };
-use retape::rules::Rules;
+use retape::config::Rules;
 
 pub(super) fn headers(fields: &[(&str, &str)]) -> Headers {
     fields.iter().map(|(name, value)| (*name, value.as_bytes().to_vec())).collect()

@@ -1,6 +1,6 @@
 //! A made-up agent server, and how well what is learned from few of its recordings does.
 
-use retape::order::{Learned, Order, Style, Token, Witness, Word};
+use retape::contract::order::{Learned, Order, Style, Token, Witness, Word};
 
 use crate::dice::Random;
 

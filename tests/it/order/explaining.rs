@@ -1,6 +1,8 @@
 //! What is said of a trace that is not in order.
 
-use retape::order::{Event, Explanation, Fault, Learned, Order, Step, Style, Token, Witness, Word};
+use retape::contract::order::{
+    Event, Explanation, Fault, Learned, Order, Step, Style, Token, Witness, Word,
+};
 
 use super::random::{self, Random};
 use super::{agent, cases, order, word};
@@ -90,7 +92,7 @@ fn counts_in_a_slice_are_those_of_the_slice() {
 
     let headline = order.explain(&word.events(), Some(&learned)).headline().unwrap();
 
-    let calls = learned.all().times(retape::order::Place::Tag("tool_call"));
+    let calls = learned.all().times(retape::contract::order::Place::Tag("tool_call"));
     assert_eq!(
         headline,
         format!(

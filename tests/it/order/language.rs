@@ -1,7 +1,7 @@
 //! Orders as text, and what they accept.
 
 use proptest::prelude::*;
-use retape::order::{Event, Expression, Fields, Order};
+use retape::contract::order::{Event, Expression, Fields, Order};
 
 use super::random::{self, Random};
 use super::{cases, order};

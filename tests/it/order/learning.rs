@@ -1,6 +1,6 @@
 //! Edges and the expressions for them.
 
-use retape::order::{Edges, Letter, Place, Style, Witness};
+use retape::contract::order::{Edges, Letter, Place, Style, Witness};
 
 fn edges(words: &[&str]) -> Edges {
     let mut edges = Edges::default();

@@ -10,7 +10,7 @@ mod refining;
 mod slices;
 
 pub use crate::dice::Random;
-use retape::order::{Order, Token, Word};
+use retape::contract::order::{Order, Token, Word};
 
 /// How often a property is tried: so often, or `PROPTEST_CASES` times if that is more.
 fn cases(least: u64) -> u64 {

@@ -1,6 +1,6 @@
 //! What is claimed about the algorithms.
 
-use retape::order::{Edges, Event, Order, Style, Witness};
+use retape::contract::order::{Edges, Event, Order, Style, Witness};
 
 use super::random::{self, Random};
 use super::{agent, cases};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 pub use crate::dice::Random;
-use retape::order::{Edges, Expression, Place, Times, Witness};
+use retape::contract::order::{Edges, Expression, Place, Times, Witness};
 
 /// An expression in which each of the tags stands once.
 pub fn sore(random: &mut Random, tags: &[String]) -> Expression {

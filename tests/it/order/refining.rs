@@ -1,6 +1,6 @@
 //! Types told apart further by what a field says.
 
-use retape::order::{Learned, Order, Refinement, Style, Token, Witness, Word};
+use retape::contract::order::{Learned, Order, Refinement, Style, Token, Witness, Word};
 
 use super::{accepts, cases};
 use crate::dice::Random;

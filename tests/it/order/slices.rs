@@ -1,6 +1,6 @@
 //! Slices by a key.
 
-use retape::order::{Between, Coverage, Expression, Learned, Slicing, Style, Word};
+use retape::contract::order::{Between, Coverage, Expression, Learned, Slicing, Style, Word};
 
 use super::agent;
 use super::random::Random;

@@ -5,7 +5,7 @@ use retape::Cassette;
 use retape::cassette::{
     Body, Chunk, End, Headers, Interaction, Outcome, Progress, Request, Response,
 };
-use retape::renew::renew;
+use retape::compare::renew::renew;
 
 use super::told;
 

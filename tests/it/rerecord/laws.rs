@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use regex::Regex;
 use retape::Cassette;
 use retape::cassette::{Body, Interaction, Outcome};
-use retape::renew::renew;
+use retape::compare::renew::renew;
 use retape::store;
 
 use super::disguise::Disguise;

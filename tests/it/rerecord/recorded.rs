@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use retape::rules::Rules;
+use retape::config::Rules;
 use retape::{Kept, Session};
 
 use super::changed;

@@ -19,7 +19,7 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::mint;
-use crate::server::{Answer, Handler, full};
+use crate::serve::server::{Answer, Handler, full};
 use mind::Mind;
 
 /// The server's state: the agents by their ids.

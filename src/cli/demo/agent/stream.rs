@@ -10,7 +10,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http_body::{Body, Frame};
 use tokio::time::{Interval, interval};
 
-use crate::server::{Answer, AnswerBody, Cut};
+use crate::serve::server::{Answer, AnswerBody, Cut};
 
 /// Streams events as `text/event-stream`, one after the other.
 pub(super) fn answer(events: Vec<String>, pause: Duration) -> Answer {

@@ -1,0 +1,94 @@
+//! Contracts as snapshots of insta.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use insta::internals::SnapshotContents;
+use insta::{Comparator, Settings, Snapshot};
+
+use super::checked::{Checked, checked};
+use crate::contract::{Contract, Finding};
+use crate::error::{Error, Kind, Result};
+use crate::review::report::{self, Colour};
+use crate::store;
+
+/// Holds cassettes against the contracts that were accepted; `assert` asserts one snapshot by its name,
+/// its text and what it is about.
+///
+/// # Panics
+///
+/// As [`assert_contract!`](crate::assert_contract) says.
+#[track_caller]
+pub fn check_contract(
+    package: &str,
+    cassettes: &(impl AsRef<Path> + ?Sized),
+    assert: impl Fn(&str, &str, &str),
+) {
+    let (folder, checked) = match look(&Path::new(package).join(cassettes)) {
+        Ok(looked) => looked,
+        Err(error) => panic!("{error:?}"),
+    };
+    let kept = checked.kept.iter().map(|contract| (contract, Judged::Kept));
+    let proposed = checked.findings.iter().filter_map(Finding::proposed);
+    let judged = kept.chain(proposed.map(|contract| (contract, Judged::Broken)));
+    // Each is asserted, so that all that are broken can be reviewed at once.
+    let failed = judged.filter(|(contract, judged)| !passes(&folder, contract, *judged, &assert));
+    let failed = failed.count();
+    let orphans = checked.findings.iter().any(|finding| matches!(finding, Finding::Orphaned(_)));
+    if failed > 0 || orphans {
+        let told = report::findings(&checked.findings, Colour::Plain);
+        panic!(
+            "contracts are not kept\n\n{told}\nhint: if that is right, accept it: `cargo insta review` or `retape accept`"
+        );
+    }
+}
+
+/// What a folder of cassettes, or one cassette in it, shows.
+fn look(cassettes: &Path) -> Result<(PathBuf, Checked)> {
+    if cassettes.extension().is_none_or(|ending| ending != "json") {
+        return Ok((cassettes.to_owned(), checked(cassettes, None)?));
+    }
+    if !cassettes.is_file() {
+        let name = cassettes.display().to_string();
+        return Err(Error::new(Kind::NoCassette { name }));
+    }
+    let parent = cassettes.parent().unwrap_or(Path::new("."));
+    let has_contracts = |folder: &&Path| folder.join("contracts").is_dir();
+    let folder = parent.ancestors().find(has_contracts).unwrap_or(parent);
+    Ok((folder.to_owned(), checked(folder, Some(cassettes))?))
+}
+
+/// Asserts one contract in the folder where it belongs, whatever the settings of the test are: the file
+/// is also the command's.
+fn passes(
+    folder: &Path,
+    contract: &Contract,
+    judged: Judged,
+    assert: &impl Fn(&str, &str, &str),
+) -> bool {
+    let mut settings = Settings::new();
+    settings.set_snapshot_path(folder.join("contracts"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_comparator(Box::new(judged));
+    let endpoint = &contract.endpoint;
+    let name = store::contract_name(folder, endpoint);
+    let assertion = || assert(&name, &contract.to_string(), &endpoint.to_string());
+    catch_unwind(AssertUnwindSafe(|| settings.bind(assertion))).is_ok()
+}
+
+/// Whether an accepted contract is kept, which its text alone does not tell.
+#[derive(Clone, Copy)]
+enum Judged {
+    Kept,
+    Broken,
+}
+
+impl Comparator for Judged {
+    fn matches(&self, reference: &Snapshot, _: &Snapshot) -> bool {
+        matches!((self, reference.contents()), (Self::Kept, SnapshotContents::Text(_)))
+    }
+
+    fn dyn_clone(&self) -> Box<dyn Comparator> {
+        Box::new(*self)
+    }
+}

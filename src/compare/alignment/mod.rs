@@ -1,0 +1,193 @@
+//! Two recordings of the same scenario, laid beside each other.
+//!
+//! Identifiers and times are others in every recording, and parallel requests come in another order.
+//! An [`Alignment`] says which interaction of the old recording is which of the new one, and which
+//! old identifier stands for which new one, for the recordings as a whole.
+//!
+//! # How it is found
+//!
+//! First with all identifiers masked: interactions that are equal then are partners, then those that
+//! ask the same, then those that ask for the same sort of thing. Each pair is walked through side by
+//! side, and two identifiers in the same place vote for each other. With those that are known by
+//! name all is done once more, so that what only its identifiers tell apart finds its partner too.
+
+mod family;
+mod interactions;
+mod known;
+mod lens;
+mod likeness;
+mod records;
+mod renaming;
+mod sequence;
+mod sketch;
+pub(crate) mod texts;
+mod tree;
+mod view;
+mod votes;
+mod walk;
+mod words;
+
+pub(crate) use lens::is_span;
+pub(crate) use records::Record;
+pub use renaming::Renaming;
+pub(crate) use sequence::records;
+pub(crate) use tree::{Field, Kind, Member, Node};
+pub(crate) use view::{Script, View};
+pub(crate) use walk::{elements, members, walk};
+pub(crate) use words::{Said, Sort, Word, words};
+
+use self::interactions::{Paired, pair};
+use self::known::Known;
+use self::lens::Lens;
+use self::votes::Votes;
+use self::walk::walk_words;
+use crate::cassette::{Cassette, Interaction};
+
+/// Which interaction of an old recording is which of a new one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Alignment {
+    /// Interactions that are the same, or the same but for some values, in the order of the new
+    /// recording.
+    pub pairs: Vec<Pair>,
+    /// Numbers, from 0, of interactions that only the old recording has.
+    pub only_old: Vec<usize>,
+    /// Numbers, from 0, of interactions that only the new recording has.
+    pub only_new: Vec<usize>,
+    /// Interactions of the old recording that only say that a client asked once more before the
+    /// answer changed, without a partner: how often it asks is a matter of time. Each is told with
+    /// the interaction that it repeats.
+    pub waits_old: Vec<Wait>,
+    /// The same of the new recording.
+    pub waits_new: Vec<Wait>,
+    /// What the identifiers of the new recording are called in the old one.
+    pub renaming: Renaming,
+}
+
+/// Two interactions that are the same but for some values. Numbers count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// The number in the old recording.
+    pub old: usize,
+    /// The number in the new recording.
+    pub new: usize,
+}
+
+/// A request that was asked again, with the same answer, before the answer changed. Numbers count
+/// from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// The number of the interaction.
+    pub interaction: usize,
+    /// The number of the one before that it repeats.
+    pub repeats: usize,
+}
+
+/// How often the names that were found are used to find more.
+const ROUNDS: usize = 2;
+
+impl Alignment {
+    /// Lays two recordings beside each other.
+    ///
+    /// # Example: an identifier that was minted anew
+    ///
+    /// ```
+    /// use retape::compare::alignment::Alignment;
+    /// use retape::Cassette;
+    /// use retape::cassette::{End, Interaction, Outcome, Request};
+    ///
+    /// let asked = |path: &str| {
+    ///     let request = Request {
+    ///         method: "GET".to_owned(),
+    ///         path: path.to_owned(),
+    ///         headers: Default::default(),
+    ///         body: Default::default(),
+    ///     };
+    ///     let outcome = Outcome::Nothing(End::Unreachable);
+    ///     let interactions = vec![Interaction { after: vec![], request, outcome }];
+    ///     Cassette { interactions, ..Cassette::default() }
+    /// };
+    /// let old = asked("/agents/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0");
+    /// let new = asked("/agents/0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11");
+    ///
+    /// let alignment = Alignment::of(&old, &new);
+    ///
+    /// assert_eq!(alignment.pairs.len(), 1);
+    /// let path = &new.interactions[0].request.path;
+    /// assert_eq!(alignment.renaming.text(path), old.interactions[0].request.path);
+    /// ```
+    pub fn of(old: &Cassette, new: &Cassette) -> Self {
+        Sides::of(old, new).align()
+    }
+
+    /// Pairs and what stands alone, waits too, in the order of the new recording. What only the old one
+    /// has stands behind what it followed there.
+    pub(crate) fn in_order(&self) -> Vec<(Option<usize>, Option<usize>)> {
+        let waits = |waits: &'_ [Wait]| -> Vec<usize> {
+            waits.iter().map(|wait| wait.interaction).collect()
+        };
+        let mut gone = [self.only_old.clone(), waits(&self.waits_old)].concat();
+        gone.sort_unstable();
+        let mut news: Vec<(usize, Option<usize>)> =
+            self.pairs.iter().map(|pair| (pair.new, Some(pair.old))).collect();
+        let alone = [self.only_new.clone(), waits(&self.waits_new)].concat();
+        news.extend(alone.into_iter().map(|new| (new, None)));
+        news.sort_unstable();
+        let mut steps: Vec<(Option<usize>, Option<usize>)> =
+            news.into_iter().map(|(new, old)| (old, Some(new))).collect();
+        for old in gone {
+            let before = old.checked_sub(1);
+            let place = steps.iter().position(|(other, _)| before.is_some() && *other == before);
+            steps.insert(place.map_or(0, |place| place + 1), (Some(old), None));
+        }
+        steps
+    }
+}
+
+/// Two recordings made ready to be walked through, and how they lie beside each other.
+pub(crate) struct Sides<'a> {
+    pub(crate) old: Vec<View<'a>>,
+    pub(crate) new: Vec<View<'a>>,
+}
+
+impl<'a> Sides<'a> {
+    pub(crate) fn of(old: &'a Cassette, new: &'a Cassette) -> Self {
+        Self::between(&old.interactions, &new.interactions)
+    }
+
+    /// The same of parts of them; numbers count from their beginnings.
+    pub(crate) fn between(old: &'a [Interaction], new: &'a [Interaction]) -> Self {
+        let views = |all: &'a [Interaction]| all.iter().map(View::of).collect();
+        Self { old: views(old), new: views(new) }
+    }
+
+    /// Finds how they lie beside each other; the views then show values under their common names.
+    pub(crate) fn align(&mut self) -> Alignment {
+        let known = Known::of(&self.old, &self.new);
+        let mut renaming = known.fixed();
+        for _ in 0..ROUNDS {
+            self.look(&renaming);
+            let paired = pair(&self.old, &self.new);
+            let mut votes = Votes::default();
+            for pair in &paired.pairs {
+                walk_words(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
+                    votes.hear(&old, &new, &known);
+                });
+            }
+            renaming = votes.counted(known.fixed());
+        }
+        self.look(&renaming);
+        let Paired { pairs, only_old, only_new, waits_old, waits_new } = pair(&self.old, &self.new);
+        Alignment { pairs, only_old, only_new, waits_old, waits_new, renaming }
+    }
+
+    /// Whether an old interaction and a new one say the same, under their common names.
+    pub(crate) fn are_same(&self, old: usize, new: usize) -> bool {
+        let (old, new) = (&self.old[old], &self.new[new]);
+        (old.request, old.response) == (new.request, new.response)
+    }
+
+    fn look(&mut self, renaming: &Renaming) {
+        self.old.iter_mut().for_each(|view| view.look(&Lens::Old(renaming)));
+        self.new.iter_mut().for_each(|view| view.look(&Lens::New(renaming)));
+    }
+}

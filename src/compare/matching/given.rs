@@ -1,0 +1,76 @@
+//! What the server gave before it came back.
+
+use memchr::memmem::Finder;
+
+use crate::cassette::{self, Interaction, Response};
+use crate::identity::each_document;
+
+/// What the names of fields end with that hold something to come back with.
+const REFERS: [&str; 8] = ["id", "ids", "number", "key", "token", "cursor", "ts", "etag"];
+
+/// A shorter value is the same by chance as often as not.
+const SHORTEST: usize = 3;
+
+/// A value that is as long, with a digit in it, is hardly the same by chance, however it is called.
+const LONG: usize = 8;
+
+/// Longer ones are contents.
+const LONGEST: usize = 512;
+
+/// The first of these interactions whose answer held a value as a whole, and where; `None` if the same
+/// may stand there by chance.
+pub(super) fn given(interactions: &[Interaction], value: &str) -> Option<(usize, String)> {
+    if !(SHORTEST..=LONGEST).contains(&value.len()) {
+        return None;
+    }
+    let finder = Finder::new(value);
+    let answers = interactions.iter().enumerate();
+    answers.filter_map(|(number, it)| Some((number, it.response()?))).find_map(
+        |(number, response)| {
+            let at = in_header(response, value).or_else(|| in_body(response, value, &finder));
+            Some((number, at?))
+        },
+    )
+}
+
+fn in_header(response: &Response, value: &str) -> Option<String> {
+    let mut fields = response.headers.iter();
+    fields
+        .find(|(name, field)| is_given(name, &cassette::text(field), value))
+        .map(|(name, _)| format!("header.{}", name.to_ascii_lowercase()))
+}
+
+fn in_body(response: &Response, value: &str, finder: &Finder<'_>) -> Option<String> {
+    let body = response.readable().bytes();
+    finder.find(&body)?;
+    let mut at = None;
+    let text = cassette::text(&body);
+    each_document(&text, |_, document| {
+        document.each_leaf(|pointer, name, leaf, _| {
+            if at.is_none() && is_given(&name, &leaf, value) {
+                at = Some(pointer.to_owned());
+            }
+        });
+    });
+    at.or_else(|| is_given("", &text, value).then(|| "body".to_owned()))
+}
+
+/// Whether a text is the value, or, where that can hardly be chance, holds it as a word of its own: the
+/// path of a `location`, prose.
+fn is_given(name: &str, text: &str, value: &str) -> bool {
+    let is_long = value.len() >= LONG && value.bytes().any(|byte| byte.is_ascii_digit());
+    let refers = || {
+        let name = name.to_ascii_lowercase();
+        REFERS.iter().any(|end| name.ends_with(end))
+    };
+    if text == value { is_long || refers() } else { is_long && has_word(text, value) }
+}
+
+fn has_word(text: &str, value: &str) -> bool {
+    let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let bytes = text.as_bytes();
+    text.match_indices(value).any(|(at, _)| {
+        let around = [at.checked_sub(1), Some(at + value.len())];
+        !around.into_iter().flatten().filter_map(|at| bytes.get(at)).any(belongs)
+    })
+}

@@ -1,0 +1,197 @@
+//! Which header fields count, and the marks that a client puts into them.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use super::hash::{HEADER, combine, hash_of, member};
+use super::value::{Value, Values, hash_of_text};
+use crate::cassette::Headers;
+use crate::config::{Rules, Treatment};
+use crate::identity::{Form, Hole, Meaning, Scope, Shapes, identifiers_like, may_mark};
+
+/// Fields that have a meaning in the protocol and are compared as they are.
+const COUNTED: [&str; 6] =
+    ["if-match", "if-none-match", "last-event-id", "mcp-session-id", "prefer", "range"];
+
+/// Fields in which an SDK counts its own attempts, with the first one as 0.
+const ATTEMPTS: [&str; 3] = ["x-stainless-retry-count", "x-retry-count", "retry-attempt"];
+
+/// Header fields, their values as bytes.
+pub(super) trait Fields<'h>: Iterator<Item = (&'h str, &'h [u8])> {}
+
+impl<'h, I: Iterator<Item = (&'h str, &'h [u8])>> Fields<'h> for I {}
+
+/// The fields of a request of a cassette.
+pub(super) fn fields(headers: &Headers) -> impl Fields<'_> {
+    headers.iter().map(|(name, value)| (name, &**value))
+}
+
+impl Values<'_> {
+    /// What counts of the header. Repeated fields and their order count only within one name.
+    pub(super) fn headers<'h>(&mut self, fields: impl Fields<'h>, has_body: bool) -> u64 {
+        let mut sum = HEADER;
+        for Field { name, text, treatment, counted } in counted(fields, self.rules, has_body) {
+            if counted == Counted::MediaType && treatment.is_none() && text == JSON {
+                sum = sum.wrapping_add(*JSON_BODY);
+                continue;
+            }
+            let name = hash_of(&*lowercase(name));
+            let value = Value::at(member(HEADER, name)).treated(treatment);
+            sum = sum.wrapping_add(combine(&[name, self.text(value, &text)]));
+        }
+        sum
+    }
+}
+
+/// A field that counts.
+pub(super) struct Field<'h, 'r> {
+    pub(super) name: &'h str,
+    /// What counts of its value.
+    pub(super) text: Cow<'h, str>,
+    treatment: Option<Treatment<'r>>,
+    counted: Counted,
+}
+
+/// The fields of a header that count.
+pub(super) fn counted<'h, 'r>(
+    fields: impl Fields<'h>,
+    rules: &'r Rules,
+    has_body: bool,
+) -> impl Iterator<Item = Field<'h, 'r>> {
+    let ruled = !rules.is_empty();
+    fields.filter_map(move |(name, value)| {
+        let treatment = if ruled { rules.of_header(name) } else { None };
+        let is_extra = || {
+            treatment.is_some()
+                || rules.headers().iter().any(|extra| extra.eq_ignore_ascii_case(name))
+        };
+        let counted = Counted::of(name).or_else(|| (ruled && is_extra()).then_some(Counted::Whole));
+        let counted = counted.filter(|_| treatment != Some(Treatment::Ignore))?;
+        let text = counted.text(value, has_body)?;
+        Some(Field { name, text, treatment, counted })
+    })
+}
+
+const JSON: &str = "application/json";
+
+/// What counts of a header that says that the body is JSON, as most do.
+static JSON_BODY: LazyLock<u64> =
+    LazyLock::new(|| combine(&[hash_of("content-type"), hash_of_text(JSON)]));
+
+/// The name as it is hashed. What comes through hyper is lowercase already.
+fn lowercase(name: &str) -> Cow<'_, str> {
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// How a field counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    Whole,
+    Accepted,
+    MediaType,
+}
+
+impl Counted {
+    fn of(name: &str) -> Option<Self> {
+        // Most fields are told by their length.
+        match name.len() {
+            6 if name.eq_ignore_ascii_case("accept") => Some(Self::Accepted),
+            12 if name.eq_ignore_ascii_case("content-type") => Some(Self::MediaType),
+            5 | 6 | 8 | 13 | 14 => {
+                let mut counted = COUNTED.iter();
+                counted.any(|counted| counted.eq_ignore_ascii_case(name)).then_some(Self::Whole)
+            }
+            _ => None,
+        }
+    }
+
+    /// What counts of a value, if anything does.
+    fn text(self, value: &[u8], has_body: bool) -> Option<Cow<'_, str>> {
+        match self {
+            Self::MediaType if !has_body => None,
+            Self::MediaType if value == JSON.as_bytes() => Some(JSON.into()),
+            Self::MediaType => Some(media_type(&String::from_utf8_lossy(value))),
+            Self::Accepted => accepted(&String::from_utf8_lossy(value)).map(Cow::Owned),
+            Self::Whole => Some(String::from_utf8_lossy(value)),
+        }
+    }
+}
+
+/// What is accepted beyond JSON and anything at all: an SDK and `curl` ask for the same in other
+/// words, but to ask for a stream is to ask for something else.
+fn accepted(text: &str) -> Option<String> {
+    if matches!(text, "*/*" | "application/json") {
+        return None;
+    }
+    let ranges = text.split(',').map(|range| essence(range).to_ascii_lowercase());
+    let mut special: Vec<String> = ranges
+        .filter(|range| !matches!(&**range, "" | "*/*" | "application/*" | "application/json"))
+        .collect();
+    special.sort_unstable();
+    special.dedup();
+    (!special.is_empty()).then(|| special.join(","))
+}
+
+/// The media type without its parameters. JSON is JSON, whatever it is about.
+fn media_type(text: &str) -> Cow<'static, str> {
+    let essence = essence(text);
+    if essence == JSON {
+        return JSON.into();
+    }
+    let essence = essence.to_ascii_lowercase();
+    if essence == JSON || essence.ends_with("+json") { JSON.into() } else { essence.into() }
+}
+
+fn essence(text: &str) -> &str {
+    text.split_once(';').map_or(text, |(essence, _)| essence).trim()
+}
+
+/// Which attempt at the same call a request is, counted from 0, if the client says so.
+pub(super) fn attempt<'h>(mut fields: impl Fields<'h>) -> Option<u32> {
+    let counts = |name: &str| ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name));
+    let (_, value) = fields.find(|(name, _)| counts(name))?;
+    std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+/// The values by which the client marks the request in its header (`idempotency-key`,
+/// `x-request-id`). They do not count; the server may give them back.
+pub(super) fn marks(headers: &Headers, shapes: &Shapes) -> Vec<Hole> {
+    let mut marks = Vec::new();
+    for (name, value) in headers.iter().filter(|(name, _)| Meaning::of(name) == Meaning::Mark) {
+        let Ok(text) = std::str::from_utf8(value) else { continue };
+        let place = member(HEADER, hash_of(&*lowercase(name)));
+        let words = identifiers_like(text, shapes).map(|range| (Scope::Anywhere, &text[range]));
+        let mut words: Vec<_> = words.collect();
+        if words.is_empty() && may_mark(text) {
+            words.push((Scope::Word, text));
+        }
+        marks.extend(words.into_iter().map(|(scope, word)| Hole {
+            place,
+            scope,
+            identifier: word.to_owned(),
+            form: Form::Text,
+        }));
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_accepted_counts_where_it_asks_for_something_else() {
+        for (accept, counted) in [
+            ("application/json", None),
+            ("*/*", None),
+            ("application/json, text/plain, */*", Some("text/plain")),
+            ("text/event-stream; q=0.9, application/json", Some("text/event-stream")),
+            ("Application/JSON,Text/Event-Stream", Some("text/event-stream")),
+        ] {
+            assert_eq!(accepted(accept).as_deref(), counted, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What a session has played, and what comes next.
+
+use std::collections::HashMap;
+
+use fixedbitset::FixedBitSet;
+
+use super::fresh::Fresh;
+use super::groups::Candidates;
+use super::index::is_telling;
+use super::{Index, Recognized, Skeleton};
+use crate::config::Repeats;
+use crate::identity::{Bindings, Hole};
+
+/// One client's run through a cassette.
+#[derive(Debug, Default)]
+pub struct Playlist {
+    played: FixedBitSet,
+    unplayed: usize,
+    bindings: Bindings,
+    /// How far each list of candidates has come.
+    progress: HashMap<u64, Progress, foldhash::fast::FixedState>,
+}
+
+/// How far a list of candidates has come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    /// How many of them from the first on have been played.
+    front: usize,
+    /// The one that was played last.
+    latest: Option<usize>,
+}
+
+/// How many candidates whose time has not come are passed over in search of one whose time has.
+pub(super) const LOOKED_AHEAD: usize = 64;
+
+impl Playlist {
+    /// A run in which nothing was played yet.
+    pub fn new(index: &Index) -> Self {
+        let played = FixedBitSet::with_capacity(index.len());
+        Self { played, unplayed: index.len(), ..Self::default() }
+    }
+
+    /// The interaction that answers a request now, if there is one.
+    ///
+    /// Requests that look the same are answered in recorded order, but not with a state that nobody
+    /// has brought about yet: what was recorded behind a write waits until that write was played. When
+    /// all of them were played the last answer stays: clients repeat what they ask, by retrying and by
+    /// polling. What asks for one thing only is not answered at all before a write that its answer shows
+    /// ([`Early`](crate::config::Early)); what writes, or asks for a list, is, if nothing else is left. Where a client counts its attempts, the first one begins a new call.
+    ///
+    /// A repetition that brings other client-minted values is no repetition, and nothing answers it,
+    /// unless the whole cassette was played and it is the first request again: then the client has
+    /// begun anew, and so does the run.
+    ///
+    /// [`Repeats`] other than the default give each answer once.
+    pub fn take(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
+        let all = index.candidates(skeleton)?;
+        let number = self.fitting(index, all, skeleton).or_else(|| {
+            let again = all.get(0) == Some(0) && self.unplayed == 0;
+            (again && index.repeats() == Repeats::Allowed).then(|| *self = Self::new(index))?;
+            self.fitting(index, all, skeleton)
+        })?;
+        self.play(index, number, skeleton);
+        if all.len() > 1 {
+            self.note(index, all, number, skeleton);
+        }
+        Some(number)
+    }
+
+    /// The same for a request that was recognized.
+    pub fn take_recognized(&mut self, index: &Index, recognized: &Recognized) -> Option<usize> {
+        match recognized {
+            Recognized::OneOf(skeleton) => self.take(index, skeleton),
+            Recognized::Only(number) => {
+                self.mark_played(*number);
+                Some(*number)
+            }
+        }
+    }
+
+    /// What was recorded and not asked for in this run.
+    pub fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
+        self.played.zeroes()
+    }
+
+    /// Whether an interaction was played in this run.
+    pub fn was_played(&self, interaction: usize) -> bool {
+        self.played[interaction]
+    }
+
+    /// What stands for the client-minted identifiers of the recording in this run.
+    pub fn bindings(&self) -> &Bindings {
+        &self.bindings
+    }
+
+    fn fitting(
+        &mut self,
+        index: &Index,
+        all: Candidates<'_>,
+        skeleton: &Skeleton,
+    ) -> Option<usize> {
+        if index.repeats() == Repeats::Strict {
+            let next = self.played.len() - self.unplayed;
+            let is_next = all.contains(next);
+            return (is_next && self.fits(index, next, skeleton)).then_some(next);
+        }
+        if let (Some(only), Repeats::Allowed) = (all.only(), index.repeats()) {
+            let fits = self.fits(index, only, skeleton) && self.may_come(index, only);
+            return fits.then_some(only);
+        }
+        let narrowed = if all.len() > 1 { self.narrowed(index, skeleton) } else { None };
+        let chosen = narrowed.and_then(|list| self.choose(index, list, skeleton));
+        chosen.or_else(|| self.choose(index, all, skeleton))
+    }
+
+    /// The candidates in which the client used the values that it uses now, or what they stand for:
+    /// the fewest that one value leads to.
+    fn narrowed<'a>(&self, index: &'a Index, skeleton: &Skeleton) -> Option<Candidates<'a>> {
+        let telling = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
+        let lists = telling.filter_map(|(at, hole)| {
+            let recorded = self.bindings.stands_for(hole.scope, &hole.identifier);
+            index.with_value(skeleton, at, recorded.unwrap_or(&hole.identifier))
+        });
+        lists.min_by_key(|list| list.len())
+    }
+
+    /// The candidate whose turn it is, else the one that was played last, else one that shows what never
+    /// came, if it need not have come.
+    fn choose(
+        &mut self,
+        index: &Index,
+        list: Candidates<'_>,
+        skeleton: &Skeleton,
+    ) -> Option<usize> {
+        let Progress { front, latest } = self.progress(list);
+        let latest = latest.filter(|latest| self.fits(index, *latest, skeleton));
+        if let (Some(1..), Some(latest)) = (skeleton.attempt, latest) {
+            return self.attempted_again(index, list, latest, skeleton);
+        }
+        let shown = latest.and_then(|latest| index.entry(latest).before.write);
+        let fresh = Fresh { playlist: self, index, skeleton, list: list.from(front), shown };
+        let is_first =
+            |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
+        let turn = match skeleton.attempt {
+            Some(0) => fresh.due(is_first).or_else(|| fresh.due(|_| true)),
+            _ => fresh.due(|_| true),
+        };
+        let may_mark = |number: usize| self.may_mark(index, number, skeleton);
+        let turn = match turn {
+            Some(turn) if may_mark(turn) => Some(turn),
+            Some(turn) => fresh.repeated(list, may_mark).or(Some(turn)),
+            None if skeleton.marks.is_empty() => None,
+            None => fresh.repeated(list, |number| self.marks(index, number, skeleton)),
+        };
+        let before = |is_meant: &dyn Fn(usize) -> bool| {
+            self.played_before(list, |it| is_meant(it) && self.fits(index, it, skeleton))
+        };
+        let again = || match index.repeats() {
+            Repeats::Allowed => latest
+                .filter(|it| skeleton.marks.is_empty() || self.marks(index, *it, skeleton))
+                .or_else(|| before(&|number| self.marks(index, number, skeleton)))
+                .or(latest)
+                .or_else(|| before(&|_| true)),
+            _ => None,
+        };
+        turn.or_else(again).or_else(|| fresh.any())
+    }
+
+    /// What answers a further attempt at the call that was answered last: what was recorded for a
+    /// further attempt, else the same again.
+    fn attempted_again(
+        &self,
+        index: &Index,
+        list: Candidates<'_>,
+        latest: usize,
+        skeleton: &Skeleton,
+    ) -> Option<usize> {
+        let next = list.behind(latest).filter(|next| {
+            index.entry(*next).attempt.is_some_and(|attempt| attempt > 0)
+                && !self.played[*next]
+                && self.fits(index, *next, skeleton)
+        });
+        next.or_else(|| (index.repeats() == Repeats::Allowed).then_some(latest))
+    }
+
+    /// The last one played that is meant.
+    fn played_before(
+        &self,
+        list: Candidates<'_>,
+        is_meant: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let played = list.iter().rev().filter(|number| self.played[*number]);
+        played.take(LOOKED_AHEAD).find(|number| is_meant(*number))
+    }
+
+    /// Whether the marks in the header of a request may be those of an interaction: a client that uses one
+    /// again (an idempotency key) speaks of the same call, and with a fresh one of another. They do not
+    /// count, so this only tells which of several it is.
+    fn may_mark(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        self.bindings.unify(marks(index, number, skeleton))
+    }
+
+    /// Whether one of them is that of an interaction that was played.
+    fn marks(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        let mut marks = marks(index, number, skeleton);
+        marks.any(|(recorded, live)| {
+            let known = self.bindings.live(recorded.scope, &recorded.identifier);
+            known.is_some_and(|known| known.identifier == live.identifier)
+        })
+    }
+
+    fn play(&mut self, index: &Index, number: usize, skeleton: &Skeleton) {
+        self.mark_played(number);
+        if skeleton.holes.is_empty() && skeleton.marks.is_empty() {
+            return;
+        }
+        for (recorded, live) in index.entry(number).holes.iter().zip(&skeleton.holes) {
+            self.bindings.bind(recorded, live);
+        }
+        for (recorded, live) in marks(index, number, skeleton) {
+            self.bindings.bind(recorded, live);
+        }
+    }
+
+    /// Whether what an answer shows was brought about in this run, or need not be.
+    pub(super) fn may_come(&self, index: &Index, number: usize) -> bool {
+        index.needed(number).is_none_or(|needed| match needed.only() {
+            Some(only) => self.played[only],
+            None => self.progress.get(&needed.key).is_some_and(|it| it.latest.is_some()),
+        })
+    }
+
+    /// The write that was not asked for yet and is shown by what would answer a request.
+    pub fn awaited(&self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
+        let mut all = index.candidates(skeleton)?.iter().take(LOOKED_AHEAD);
+        let waiting =
+            all.find(|it| self.fits(index, *it, skeleton) && !self.may_come(index, *it))?;
+        index.entry(waiting).before.needed.map(|needed| needed.interaction)
+    }
+
+    fn mark_played(&mut self, number: usize) {
+        self.unplayed -= usize::from(!self.played.put(number));
+    }
+
+    /// Notes how far the lists have come that an interaction is on.
+    fn note(&mut self, index: &Index, all: Candidates<'_>, number: usize, skeleton: &Skeleton) {
+        for list in index.lists(number, skeleton).chain([all]) {
+            self.progress.entry(list.key).or_default().latest = Some(number);
+        }
+    }
+
+    fn progress(&mut self, list: Candidates<'_>) -> Progress {
+        if let Some(only) = list.only() {
+            let played = self.played[only];
+            return Progress { front: usize::from(played), latest: played.then_some(only) };
+        }
+        let progress = self.progress.entry(list.key).or_default();
+        while list.get(progress.front).is_some_and(|number| self.played[number]) {
+            progress.front += 1;
+        }
+        *progress
+    }
+
+    pub(super) fn fits(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
+        // Requests of one skeleton have their holes in the same places.
+        if skeleton.holes.is_empty() {
+            return true;
+        }
+        self.bindings.unify(index.holes(number).iter().zip(&skeleton.holes))
+    }
+}
+
+/// The marks in the header of an interaction, with what stands in their places now.
+fn marks<'a>(
+    index: &'a Index,
+    number: usize,
+    skeleton: &'a Skeleton,
+) -> impl Iterator<Item = (&'a Hole, &'a Hole)> {
+    index.entry(number).marks.iter().filter_map(|recorded| {
+        let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
+        Some((recorded, live?))
+    })
+}

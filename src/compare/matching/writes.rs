@@ -1,0 +1,137 @@
+//! What may have changed the state that a request asks for.
+
+use std::collections::HashMap;
+
+use super::hash::{combine, hash_of};
+use super::route::is_id;
+use super::skeleton::{Reduced, Skeleton};
+use crate::cassette::{Cassette, Interaction, Request};
+use crate::config::{Early, Rules};
+use crate::identity::{Origins, Scope, identifiers};
+
+/// What came before a request and may have changed what it asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    /// The last one.
+    pub(super) write: Option<usize>,
+    /// What has to be asked for before.
+    pub(super) needed: Option<Needed>,
+}
+
+/// A write that an answer shows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needed {
+    pub(super) interaction: usize,
+    /// The hash of its skeleton: one that looks the same will do.
+    pub(super) skeleton: u64,
+}
+
+/// The same for all interactions, as far as it matters: where several requests look the same, or one asks
+/// for what another has changed and is not to be answered early.
+pub(super) fn of(
+    cassette: &Cassette,
+    origins: &Origins,
+    all: &[Reduced],
+    (rules, are_repeated): (&Rules, bool),
+) -> Vec<Before> {
+    let may_wait = rules.earliness() == Early::Missed && asks_behind_a_write(cassette);
+    if !may_wait && !are_repeated {
+        return vec![Before::default(); all.len()];
+    }
+    let mut before = before(cassette, origins, all);
+    if !may_wait {
+        before.iter_mut().for_each(|before| before.needed = None);
+    }
+    before
+}
+
+fn asks_behind_a_write(cassette: &Cassette) -> bool {
+    let mut behind = cassette.interactions.iter().skip_while(|it| !writes(it));
+    behind.any(|it| it.request.only_reads())
+}
+
+/// For each interaction the last one before it that may have changed what it asks for: one that is not
+/// only a question (`GET`, `HEAD`, `OPTIONS`) and was not refused, and that names an identifier of the
+/// server that this one names too, or whose path is the same or goes on from there.
+///
+/// Further attempts at the same call hold up nobody who makes fewer of them before the next call. And
+/// who writes the same again after it was done asks for it to be done once more; who was refused is
+/// refused again until something has changed.
+///
+/// It is needed, so that nothing answers before it, where the request only asks for what is there, and for
+/// one thing: where its path names one, or where both name the same identifier. What shows a list is the
+/// affair of all clients that write to it, of which some may be absent. What was still being answered when
+/// the request came may have changed nothing yet.
+fn before(cassette: &Cassette, origins: &Origins, all: &[Reduced]) -> Vec<Before> {
+    let skeleton = |number: usize| &all[number].skeleton;
+    let mut last = Numbers::default();
+    let mut alike = Numbers::default();
+    let mut before: Vec<Before> = Vec::with_capacity(all.len());
+    for (number, interaction) in cassette.interactions.iter().enumerate() {
+        let request = &interaction.request;
+        let last_of = |key: &u64| last.get(key).copied();
+        let by_path = paths(request).last().as_ref().and_then(last_of);
+        let named = issued(request, origins);
+        let by_name = named.iter().filter_map(last_of).max();
+        let same = alike.insert(skeleton(number).hash, number);
+        let done = same.filter(|same| writes(&cassette.interactions[*same]));
+        let mut write = done.or(by_path.max(by_name));
+        while let Some(attempt) = write.filter(|write| is_retry(skeleton(*write), skeleton(number)))
+        {
+            write = before[attempt].write;
+        }
+        let shown = by_name.max(by_path.filter(|_| is_of_one(request)));
+        let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
+        let needed = shown.filter(|write| request.only_reads() && was_over(write));
+        let needed = needed.map(|interaction| {
+            let skeleton = skeleton(interaction).hash;
+            Needed { interaction, skeleton }
+        });
+        before.push(Before { write, needed });
+        if writes(interaction) {
+            for key in paths(request).chain(named) {
+                last.insert(key, number);
+            }
+        }
+    }
+    before
+}
+
+type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;
+
+fn writes(interaction: &Interaction) -> bool {
+    !interaction.request.only_reads()
+        && interaction.response().is_some_and(|response| response.status < 400)
+}
+
+/// Whether the path of a request names one thing.
+fn is_of_one(request: &Request) -> bool {
+    request.path_only().split('/').any(is_id)
+}
+
+/// Whether a request is a further attempt at a call that looks like the other one.
+fn is_retry(request: &Skeleton, other: &Skeleton) -> bool {
+    request.hash == other.hash && request.attempt.is_some_and(|attempt| attempt > 0)
+}
+
+/// The path and all that it goes on from, the shortest first.
+fn paths(request: &Request) -> impl Iterator<Item = u64> + '_ {
+    let segments = request.path_only().split('/').filter(|segment| !segment.is_empty());
+    segments.scan(0, |path, segment| {
+        *path = combine(&[*path, hash_of(segment)]);
+        Some(*path)
+    })
+}
+
+/// The identifiers in a request that the server issued.
+fn issued(request: &Request, origins: &Origins) -> Vec<u64> {
+    let body = request.readable();
+    let mut found = Vec::new();
+    for text in [request.path.as_str(), std::str::from_utf8(&body).unwrap_or("")] {
+        let issued = identifiers(text)
+            .map(|range| &text[range])
+            .filter(|word| origins.is_issued(Scope::Anywhere, word));
+        found.extend(issued.map(|word| combine(&[hash_of(word)])));
+    }
+    found
+}

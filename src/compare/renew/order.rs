@@ -1,0 +1,198 @@
+//! In which order interactions stand, and what was going on when each began.
+
+use std::collections::HashMap;
+
+use crate::cassette::{Cassette, Interaction, Progress};
+use crate::compare::alignment::Wait;
+
+/// An interaction of the renewed recording, and what it was in the others.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) old: Option<usize>,
+    pub(super) new: Option<usize>,
+    pub(super) interaction: Interaction,
+}
+
+/// Puts interactions that were under way at the same time into their old order, and those back by
+/// which the client only waited. Tells of each whether it is as it was.
+pub(super) fn restored(
+    mut entries: Vec<Entry>,
+    waits: &[Wait],
+    old: &Cassette,
+    new: &Cassette,
+) -> Vec<(Interaction, bool)> {
+    sort(&mut entries, old, new);
+    for wait in waits {
+        let behind = entries.iter().position(|entry| entry.old == Some(wait.repeats));
+        let interaction = old.interactions[wait.interaction].clone();
+        let entry = Entry { old: Some(wait.interaction), new: None, interaction };
+        entries.insert(behind.map_or(entries.len(), |at| at + 1), entry);
+    }
+    let places = Places::of(&entries);
+    let told = Told::of(&entries, old, new);
+    let mut done = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.into_iter().enumerate() {
+        let told = told.meanwhile(&entry, new);
+        let Entry { old: number, mut interaction, .. } = entry;
+        let before = number.map(|number| &old.interactions[number]);
+        let is_kept = before.is_some_and(|before| {
+            before.request == interaction.request && before.outcome == interaction.outcome
+        });
+        interaction.after = match before.filter(|_| is_kept) {
+            Some(before) => {
+                let after = places.after(&before.after, &places.olds, at);
+                with(after, places.after(&told, &places.news, at))
+            }
+            None => places.after(&interaction.after, &places.news, at),
+        };
+        done.push((interaction, is_kept));
+    }
+    within_bounds(&mut done);
+    done
+}
+
+/// Exchanges neighbours that stand in another order than before, if one began while the other was
+/// under way, in either recording.
+fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
+    for _ in 0..entries.len() {
+        let mut is_done = true;
+        for at in 1..entries.len() {
+            let (one, other) = (&entries[at - 1], &entries[at]);
+            let is_turned = matches!((one.old, other.old), (Some(one), Some(other)) if one > other);
+            let met = |cassette: &Cassette, one: Option<usize>, other: Option<usize>| {
+                let (Some(one), Some(other)) = (one, other) else { return false };
+                let (first, last) = (one.min(other), one.max(other));
+                cassette.interactions[last].after.iter().any(|it| it.interaction == first)
+            };
+            if is_turned && (met(new, one.new, other.new) || met(old, one.old, other.old)) {
+                entries.swap(at - 1, at);
+                is_done = false;
+            }
+        }
+        if is_done {
+            return;
+        }
+    }
+}
+
+/// Where the interactions of the recordings stand now.
+struct Places {
+    olds: HashMap<usize, usize>,
+    news: HashMap<usize, usize>,
+}
+
+impl Places {
+    fn of(entries: &[Entry]) -> Self {
+        let places = |number: fn(&Entry) -> Option<usize>| {
+            let numbered = entries.iter().enumerate();
+            numbered.filter_map(|(at, entry)| Some((number(entry)?, at))).collect()
+        };
+        Self { olds: places(|entry| entry.old), news: places(|entry| entry.new) }
+    }
+
+    /// What was under way, of what is still there and stands before.
+    fn after(&self, after: &[Progress], of: &HashMap<usize, usize>, at: usize) -> Vec<Progress> {
+        let placed = after.iter().filter_map(|progress| {
+            let interaction = *of.get(&progress.interaction)?;
+            (interaction < at).then_some(Progress { interaction, ..*progress })
+        });
+        let mut placed: Vec<Progress> = placed.collect();
+        placed.sort_by_key(|progress| progress.interaction);
+        placed
+    }
+}
+
+/// By the numbers of the new recording, the streams that tell what the old one does not: that the client
+/// went on listening when all had been sent. With each goes how many chunks it is kept in.
+///
+/// # Rationale
+///
+/// That of which only the end was missing was left out of `after` once, and a replay that does not know of
+/// it ends such a stream too early. Whether one request came before the end or behind it may be an
+/// accident: servers are often a moment late with the end. So it is told of a stream beside which the client
+/// asked for several things, and of which the old recording tells nothing of this sort.
+struct Told(HashMap<usize, usize>);
+
+impl Told {
+    fn of(entries: &[Entry], old: &Cassette, new: &Cassette) -> Self {
+        let [olds, news] = [old, new].map(Beside::of);
+        let is_told = |entry: &&Entry| {
+            let by = |all: &HashMap<usize, Beside>, number: Option<usize>| {
+                number.and_then(|number| all.get(&number).copied()).unwrap_or_default()
+            };
+            let (before, now) = (by(&olds, entry.old), by(&news, entry.new));
+            before.to_the_end == 0 && now.to_the_end > 0 && now.requests >= SEVERAL
+        };
+        let told = entries.iter().filter(is_told);
+        Self(told.filter_map(|entry| Some((entry.new?, chunks(&entry.interaction)))).collect())
+    }
+
+    /// What a request that does something is told of the streams.
+    fn meanwhile(&self, entry: &Entry, new: &Cassette) -> Vec<Progress> {
+        let Some(number) = entry.new.filter(|_| !entry.interaction.request.only_reads()) else {
+            return Vec::new();
+        };
+        let all = new.interactions[number].after.iter().filter(|it| is_to_the_end(it, new));
+        let told = all.filter_map(|it| {
+            let chunks = *self.0.get(&it.interaction)?;
+            Some(Progress { interaction: it.interaction, chunks })
+        });
+        told.collect()
+    }
+}
+
+/// So many requests beside a stream are no accident.
+const SEVERAL: usize = 2;
+
+/// How many requests came while the client listened to a stream.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beside {
+    requests: usize,
+    /// When all had been sent.
+    to_the_end: usize,
+}
+
+impl Beside {
+    /// By the numbers of the streams.
+    fn of(cassette: &Cassette) -> HashMap<usize, Self> {
+        let mut all: HashMap<usize, Self> = HashMap::new();
+        let after = cassette.interactions.iter().flat_map(|interaction| &interaction.after);
+        for progress in after.filter(|it| cassette.interactions[it.interaction].is_listening()) {
+            let beside = all.entry(progress.interaction).or_default();
+            beside.requests += 1;
+            beside.to_the_end += usize::from(is_to_the_end(progress, cassette));
+        }
+        all
+    }
+}
+
+/// Whether all of a stream had been sent.
+fn is_to_the_end(progress: &Progress, cassette: &Cassette) -> bool {
+    let all = chunks(&cassette.interactions[progress.interaction]);
+    all > 0 && progress.chunks >= all
+}
+
+fn chunks(interaction: &Interaction) -> usize {
+    interaction.response().map_or(0, |response| response.body.chunks().len())
+}
+
+/// The same with more, of what it does not tell of.
+fn with(mut after: Vec<Progress>, more: Vec<Progress>) -> Vec<Progress> {
+    for progress in more {
+        if after.iter().all(|it| it.interaction != progress.interaction) {
+            after.push(progress);
+        }
+    }
+    after.sort_by_key(|progress| progress.interaction);
+    after
+}
+
+/// No more of an answer had been sent than there is.
+fn within_bounds(interactions: &mut [(Interaction, bool)]) {
+    let most: Vec<usize> = interactions.iter().map(|(it, _)| chunks(it)).collect();
+    for (interaction, _) in interactions.iter_mut().filter(|(_, is_kept)| !is_kept) {
+        for progress in &mut interaction.after {
+            progress.chunks = progress.chunks.min(most[progress.interaction]);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Places in a request.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json_path::JsonPath;
+
+use crate::error::{Error, Kind, Result};
+use crate::text::nearest;
+
+/// A place in a request, or many.
+///
+/// | form | where |
+/// |---|---|
+/// | `$.a[*].b` | in a JSON body, by JSONPath (RFC 9535) |
+/// | `/a/0/b` | in a JSON body, by JSON Pointer (RFC 6901) |
+/// | `query.NAME` | the value of a parameter, each time it is there |
+/// | `header.NAME` | the value of a header field, whatever the case of its name |
+/// | `form.NAME` | the value of a field in an urlencoded form |
+/// | `part.NAME` | the content of a part in a multipart body |
+/// | `part.NAME.filename` | the name of the file in it |
+/// | `path` | the path, without the query |
+///
+/// # Example: what is written is what is read
+///
+/// ```
+/// use retape::config::At;
+///
+/// let at: At = "$.messages[0].otid".parse()?;
+/// assert_eq!(at.to_string(), "$.messages[0].otid");
+/// assert!("messages.otid".parse::<At>().is_err());
+/// # Ok::<(), retape::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct At {
+    text: String,
+    place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    Json(JsonPath),
+    /// The names of members and the indices of items on the way.
+    Pointer(Vec<String>),
+    Query(String),
+    Header(String),
+    Form(String),
+    Part(String),
+    Path,
+}
+
+/// The brackets that a JSONPath may have: its parser goes into them by recursion.
+const BRACKETS: usize = 64;
+
+impl At {
+    /// The place as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// A place that can be unordered.
+    pub(super) fn in_json(text: &str) -> Result<Self> {
+        let at = Self::from_str(text)?;
+        match at.place {
+            Place::Json(_) | Place::Pointer(_) => Ok(at),
+            _ => Err(refused(text, "cannot be `unordered`: only JSON has arrays")
+                .with_hint("the order of parameters in a query and in a form never counts")),
+        }
+    }
+
+    /// A place that can be an identifier.
+    pub(super) fn of_id(text: &str) -> Result<Self> {
+        let at = Self::from_str(text)?;
+        if at.place == Place::Path {
+            let hint =
+                "say which part of it may differ: `patterns = [{ at = \"path\", regex = \"…\" }]`";
+            return Err(
+                refused(text, "cannot be one of `ids`: it is more than one value").with_hint(hint)
+            );
+        }
+        Ok(at)
+    }
+
+    /// One field of a JSON value, by a pointer.
+    pub(crate) fn field(text: &str) -> Result<Self> {
+        match Self::from_str(text) {
+            Ok(at) if matches!(at.place, Place::Pointer(_)) => Ok(at),
+            Err(error) if text.starts_with('/') => Err(error),
+            _ => Err(refused(text, "is not a JSON Pointer").with_hint(format!(
+                "a field is named with a slash before it: `/{}`",
+                text.trim_start_matches("$.").replace('.', "/")
+            ))),
+        }
+    }
+
+    /// The way to a field; none for other places.
+    pub(crate) fn steps(&self) -> &[String] {
+        match &self.place {
+            Place::Pointer(steps) => steps,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl FromStr for At {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let place = match text.as_bytes().first() {
+            Some(b'$') => json_path(text)?,
+            Some(b'/') => pointer(text)?,
+            _ if text == "path" => Place::Path,
+            _ => named(text)?,
+        };
+        Ok(Self { text: text.to_owned(), place })
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Takes the name of a header field.
+pub(super) fn header_name(name: &str) -> Result<String> {
+    match name.parse::<http::HeaderName>() {
+        Ok(_) => Ok(name.to_owned()),
+        Err(_) => Err(refused(name, "is not the name of a header field")
+            .with_hint("it has letters, digits and dashes: `x-tenant`")),
+    }
+}
+
+fn json_path(text: &str) -> Result<Place> {
+    if text.matches(['(', '[']).count() > BRACKETS {
+        return Err(refused(text, "has more than 64 brackets"));
+    }
+    JsonPath::parse(text).map(Place::Json).map_err(|error| {
+        let from = error.position().min(text.len());
+        let understood = text.get(..from).unwrap_or("$");
+        refused(text, "is not a JSONPath")
+            .because(format!("it is understood up to `{understood}`"))
+            .with_hint(
+                "a JSONPath is written like `$.messages[0].otid`, `$..id`, `$['content-type']`",
+            )
+    })
+}
+
+fn pointer(text: &str) -> Result<Place> {
+    let part = |part: &str| {
+        let tildes = part.matches('~').count();
+        let known = part.matches("~0").count() + part.matches("~1").count();
+        (tildes == known).then(|| part.replace("~1", "/").replace("~0", "~"))
+    };
+    let parts: Option<Vec<String>> = text.split('/').skip(1).map(part).collect();
+    parts.map(Place::Pointer).ok_or_else(|| {
+        refused(text, "is not a JSON Pointer")
+            .with_hint("`~` is written `~0` in one, and `/` within a name is written `~1`")
+    })
+}
+
+fn named(text: &str) -> Result<Place> {
+    let (root, name) = text.split_once('.').unwrap_or((text, ""));
+    let place = match root {
+        "query" => Place::Query,
+        "header" => Place::Header,
+        "form" => Place::Form,
+        "part" => Place::Part,
+        _ => return Err(unknown(text, root, name)),
+    };
+    if name.is_empty() {
+        return Err(refused(text, "does not say which").with_hint(format!("`{root}.NAME`")));
+    }
+    if root == "header" {
+        header_name(name)?;
+    }
+    Ok(place(name.to_owned()))
+}
+
+fn unknown(text: &str, root: &str, name: &str) -> Error {
+    let roots = ["query", "header", "form", "part"];
+    let near = similar::get_close_matches(root, &roots, 1, 0.6);
+    let hint = match near.first() {
+        Some(near) if !name.is_empty() => format!("did you mean `{near}.{name}`?"),
+        _ => format!(
+            "a place is {} or `path`",
+            nearest::listed(&[
+                "$.a[*].b",
+                "/a/0/b",
+                "query.NAME",
+                "header.NAME",
+                "form.NAME",
+                "part.NAME"
+            ])
+        ),
+    };
+    refused(text, "is not a place in a request").with_hint(hint)
+}
+
+fn refused(text: &str, why: &'static str) -> Error {
+    Error::new(Kind::Rule { text: text.to_owned(), why })
+}

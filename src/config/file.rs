@@ -1,0 +1,263 @@
+//! `retape.toml`.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::glob::Glob;
+use super::{Key, NewFields, Protocol, Rules};
+use crate::error::{Error, Kind, Result};
+use crate::text::nearest;
+
+/// What a `retape.toml` says.
+///
+/// # Example: rules for all cassettes, and for some
+///
+/// ```
+/// use retape::config::{Config, Repeats};
+///
+/// let config = Config::parse(r#"
+///     [match]
+///     ignore = ["$.client.version"]
+///
+///     [[cassette]]
+///     name = "letta/*"
+///     repeats = "once"
+/// "#)?;
+///
+/// assert_eq!(config.rules("chat").repetition(), Repeats::Allowed);
+/// assert_eq!(config.rules("letta/hello").repetition(), Repeats::Once);
+/// # Ok::<(), retape::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    all: Rules,
+    some: Vec<(Glob, Rules)>,
+    protocols: Vec<Protocol>,
+    new_fields: NewFields,
+}
+
+/// What the sections are called.
+const SECTIONS: [&str; 4] = ["match", "cassette", "protocol", "diff"];
+
+/// The key of `[diff]`.
+const NEW_FIELDS: &str = "new-fields";
+
+impl Config {
+    /// Reads the text of the file.
+    ///
+    /// # Errors
+    ///
+    /// If it is not TOML, has a key that is not known, or a value that cannot be. The error names the
+    /// line and what to do.
+    pub fn parse(text: &str) -> Result<Self> {
+        let source = Source(text);
+        let table = DeTable::parse(text).map_err(|error| source.not_toml(&error))?;
+        let mut config = Self::default();
+        for (name, value) in entries(table.get_ref()) {
+            match &**name.get_ref() {
+                "match" => config.all = source.rules(source.table(value)?)?,
+                "cassette" => {
+                    let sections = source.sections(value, "one or more `[[cassette]]`")?.iter();
+                    config.some =
+                        sections.map(|value| source.section(value)).collect::<Result<_>>()?;
+                }
+                "protocol" => {
+                    let sections = source.sections(value, "one or more `[[protocol]]`")?.iter();
+                    config.protocols =
+                        sections.map(|value| source.protocol(value)).collect::<Result<_>>()?;
+                }
+                "diff" => config.new_fields = source.diff(source.table(value)?)?,
+                _ => return Err(source.unknown(name, &SECTIONS)),
+            }
+        }
+        Ok(config)
+    }
+
+    /// The rules for the cassette of that name: those for all cassettes, then those of each
+    /// `[[cassette]]` whose name fits, in the order of the file. They add up; the last one has the
+    /// last word about repeats and what is early.
+    pub fn rules(&self, cassette: &str) -> Rules {
+        let fitting = self.some.iter().filter(|(glob, _)| glob.fits(cassette));
+        fitting.fold(self.all.clone(), |rules, (_, more)| rules.and(more))
+    }
+
+    /// How messages are told apart, in the order of the file.
+    pub fn protocols(&self) -> &[Protocol] {
+        &self.protocols
+    }
+
+    /// What a new field means to clients.
+    pub fn new_fields(&self) -> NewFields {
+        self.new_fields
+    }
+}
+
+pub(super) type Name<'a> = Spanned<std::borrow::Cow<'a, str>>;
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+
+/// The text, to tell lines of.
+pub(super) struct Source<'t>(&'t str);
+
+impl Source<'_> {
+    /// The tables of a section of which there may be several.
+    fn sections<'v, 'i>(
+        &self,
+        value: &'v Value<'i>,
+        expected: &'static str,
+    ) -> Result<&'v toml::de::DeArray<'i>> {
+        match value.get_ref() {
+            DeValue::Array(tables) => Ok(tables),
+            _ => {
+                let head = expected.trim_start_matches("one or more ");
+                Err(self
+                    .wrong_type(value, expected)
+                    .with_hint(format!("write {head} with two brackets: there may be several")))
+            }
+        }
+    }
+
+    /// A `[[cassette]]`: a name beside what a `[match]` has.
+    fn section(&self, value: &Value<'_>) -> Result<(Glob, Rules)> {
+        let table = self.table(value)?;
+        let (mut glob, mut rules) = (None, Rules::default());
+        for (name, value) in entries(table) {
+            match Key::from_word(name.get_ref()) {
+                _ if *name.get_ref() == "name" => {
+                    let text = self.text(value)?;
+                    glob = Some(Glob::new(text).map_err(|error| self.at(error, value.span()))?);
+                }
+                Some(key) => self.put(&mut rules, key, value)?,
+                None => return Err(self.unknown(name, &[&["name"], Key::WORDS].concat())),
+            }
+        }
+        let missing = || {
+            self.at(Error::new(Kind::Config("a `[[cassette]]` has no `name`")), value.span())
+                .with_hint("`name = \"letta/*\"` says which cassettes are meant; rules for all stand in `[match]`")
+        };
+        Ok((glob.ok_or_else(missing)?, rules))
+    }
+
+    /// A `[diff]`: what changes mean.
+    fn diff(&self, table: &DeTable<'_>) -> Result<NewFields> {
+        let mut new_fields = NewFields::default();
+        for (name, value) in entries(table) {
+            if name.get_ref() != NEW_FIELDS {
+                return Err(self.unknown(name, &[NEW_FIELDS]));
+            }
+            let word = self.text(value)?;
+            let not_known = |hint| {
+                let expected = "compatible, breaking";
+                let setting = Kind::Setting { name: NEW_FIELDS, value: word.to_owned(), expected };
+                self.at(Error::new(setting), value.span()).with_hint(hint)
+            };
+            new_fields = word.parse().map_err(not_known)?;
+        }
+        Ok(new_fields)
+    }
+
+    fn rules(&self, table: &DeTable<'_>) -> Result<Rules> {
+        let mut rules = Rules::default();
+        for (name, value) in entries(table) {
+            let unknown = || self.unknown(name, Key::WORDS);
+            let key = Key::from_word(name.get_ref()).ok_or_else(unknown)?;
+            self.put(&mut rules, key, value)?;
+        }
+        Ok(rules)
+    }
+
+    fn put(&self, rules: &mut Rules, key: Key, value: &Value<'_>) -> Result<()> {
+        let mut put = |value: &Value<'_>| {
+            let text = self.text(value)?;
+            rules.put(key, text).map_err(|error| self.at(error, value.span()))
+        };
+        match key {
+            _ if key.is_of_a_word() => put(value),
+            Key::Patterns => {
+                self.list(value)?.iter().try_for_each(|value| self.put_pattern(rules, value))
+            }
+            _ => self.list(value)?.iter().try_for_each(put),
+        }
+    }
+
+    fn put_pattern(&self, rules: &mut Rules, value: &Value<'_>) -> Result<()> {
+        let (mut at, mut regex) = (None, None);
+        for (name, value) in entries(self.table(value)?) {
+            match &**name.get_ref() {
+                "at" => {
+                    let parsed = self.text(value)?.parse();
+                    at = Some(parsed.map_err(|error| self.at(error, value.span()))?);
+                }
+                "regex" => regex = Some((self.text(value)?, value.span())),
+                _ => return Err(self.unknown(name, &["at", "regex"])),
+            }
+        }
+        let (Some(at), Some((regex, span))) = (at, regex) else {
+            let what = "a pattern needs both `at` and `regex`";
+            return Err(self
+                .at(Error::new(Kind::Config(what)), value.span())
+                .with_hint("`{ at = \"$.prompt\", regex = \"Today is .*\" }`"));
+        };
+        rules.put_pattern(at, regex).map_err(|error| self.at(error, span))
+    }
+
+    pub(super) fn text<'v>(&self, value: &'v Value<'_>) -> Result<&'v str> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text),
+            _ => Err(self.wrong_type(value, "a string")),
+        }
+    }
+
+    fn list<'v, 'i>(&self, value: &'v Value<'i>) -> Result<&'v toml::de::DeArray<'i>> {
+        match value.get_ref() {
+            DeValue::Array(list) => Ok(list),
+            _ => Err(self.wrong_type(value, "an array")),
+        }
+    }
+
+    pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>) -> Result<&'v DeTable<'i>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(table),
+            _ => Err(self.wrong_type(value, "a table")),
+        }
+    }
+}
+
+/// Errors.
+impl Source<'_> {
+    pub(super) fn at(&self, error: Error, span: Range<usize>) -> Error {
+        let before = self.0.as_bytes().get(..span.start).unwrap_or_default();
+        error.on_line(memchr::memchr_iter(b'\n', before).count() + 1)
+    }
+
+    pub(super) fn unknown(&self, name: &Name<'_>, known: &[&str]) -> Error {
+        let hint = nearest::hint(name.get_ref(), known);
+        let error = Error::new(Kind::UnknownKey { name: name.get_ref().to_string() });
+        self.at(error, name.span()).with_hint(hint)
+    }
+
+    fn wrong_type(&self, value: &Value<'_>, expected: &'static str) -> Error {
+        let found = match value.get_ref() {
+            DeValue::String(_) => "a string",
+            DeValue::Integer(_) | DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "a truth value",
+            DeValue::Datetime(_) => "a time",
+            DeValue::Array(_) => "an array",
+            DeValue::Table(_) => "a table",
+        };
+        self.at(Error::new(Kind::WrongType { expected, found }), value.span())
+    }
+
+    fn not_toml(&self, error: &toml::de::Error) -> Error {
+        let found = Error::new(Kind::Config("it is not TOML")).because(error.message().to_owned());
+        self.at(found, error.span().unwrap_or_default())
+    }
+}
+
+/// The entries of a table in the order of the file.
+pub(super) fn entries<'v, 'i>(table: &'v DeTable<'i>) -> Vec<(&'v Name<'i>, &'v Value<'i>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    entries
+}

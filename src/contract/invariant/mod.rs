@@ -1,0 +1,47 @@
+//! What ties the events of a stream together.
+//!
+//! A [`Learner`] sees traces, each a request and the events that came of it, and finds out what holds
+//! in all of them: that a field says the same in all events, that a number grows, that an identifier
+//! is unique, echoes the request, or refers to an earlier event, of this answer or of one before
+//! ([`Earlier`]). An [`Invariant`] is written as text
+//! (`run_id constant`) and read back; [`Invariant::check`] tells where a trace breaks it.
+//!
+//! # Example: what holds in all traces
+//!
+//! ```
+//! use retape::contract::invariant::{Event, Invariant, Learner, Trace};
+//!
+//! let mut learner = Learner::default();
+//! for trace in 1..=6 {
+//!     let call = format!(r#"{{"run": "run-{trace}0", "call": {{"id": "call-{trace}"}}}}"#);
+//!     let answer = format!(r#"{{"run": "run-{trace}0", "call_id": "call-{trace}"}}"#);
+//!     let events = [Event { tag: "call", json: &call }, Event { tag: "answer", json: &answer }];
+//!     learner.learn(&Trace { request: None, events: &events, earlier: None });
+//! }
+//!
+//! let found: Vec<String> = learner.finish().iter().map(ToString::to_string).collect();
+//!
+//! assert_eq!(found, ["run constant", "answer.call_id refers to call.call.id, each by the end"]);
+//! ```
+
+mod check;
+mod claim;
+mod earlier;
+mod facts;
+mod field;
+mod holding;
+mod learn;
+mod names;
+mod parse;
+mod trace;
+
+pub use check::{Place, Violation};
+pub use claim::{Invariant, Referred};
+pub use earlier::Earlier;
+pub use facts::CHANCES;
+pub use field::{Field, Path};
+pub use learn::Learner;
+pub(crate) use names::Names;
+pub use parse::{ParseError, Problem};
+pub(crate) use trace::identified;
+pub use trace::{Event, Trace};

@@ -1,0 +1,181 @@
+//! Contracts as documents of others: JSON Schema 2020-12 and OpenAPI 3.2.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::contract::shape::Schema;
+use crate::contract::{Contract, Endpoint, Kinds};
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The methods that have a name of their own in a path item of OpenAPI 3.2.
+const METHODS: [&str; 9] =
+    ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"];
+
+/// What ends an OpenAI-style stream, and is no JSON.
+const DONE: &str = "[DONE]";
+
+/// Contracts as JSON Schema: one contract as the schema of its answers (of the messages of a stream),
+/// several as `$defs`, by the names of their files. Contracts that say nothing of JSON are left out.
+pub fn to_json_schema(contracts: &[Contract]) -> Value {
+    let mut schemas = Map::new();
+    for contract in contracts {
+        if let Some(schema) = of_contract(contract) {
+            schemas.insert(free_name(&contract.endpoint.slug(), &schemas), schema);
+        }
+    }
+    if schemas.len() > 1 {
+        return json!({"$schema": DIALECT, "$defs": schemas});
+    }
+    let mut only = schemas.into_iter().next().map_or_else(|| json!({}), |(_, schema)| schema);
+    only["$schema"] = DIALECT.into();
+    only
+}
+
+/// What is promised of each answer, or of each message of it.
+fn of_contract(contract: &Contract) -> Option<Value> {
+    let mut schema = of_kinds(contract.events.as_ref().or(contract.body.as_ref())?);
+    schema["title"] = contract.endpoint.to_string().into();
+    Some(schema)
+}
+
+/// What messages look like: those of one kind, or of any.
+fn of_kinds(kinds: &Kinds) -> Value {
+    match kinds {
+        Kinds::One(schema) => plain(schema),
+        Kinds::Each(kinds) => {
+            let each = kinds.iter().map(|(kind, schema)| {
+                let mut schema = plain(schema);
+                schema["title"] = kind.as_str().into();
+                schema
+            });
+            json!({"anyOf": each.collect::<Vec<_>>()})
+        }
+    }
+}
+
+/// A schema that stands within a document.
+fn plain(schema: &Schema) -> Value {
+    let mut schema = schema.to_json_schema();
+    schema.as_object_mut().map(|members| members.remove("$schema"));
+    schema
+}
+
+fn free_name(name: &str, taken: &Map<String, Value>) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains_key(name)).unwrap_or_default()
+}
+
+/// Contracts as one OpenAPI 3.2 document. Streams have an `itemSchema`; what OpenAPI has no words for,
+/// the order of messages and what ties them together, stands in `x-retape-contract`.
+///
+/// What is asked is not described: contracts are about answers.
+pub fn to_open_api(contracts: &[Contract]) -> Value {
+    let mut paths: BTreeMap<String, (String, Map<String, Value>)> = BTreeMap::new();
+    for contract in contracts {
+        let Endpoint { method, path, status, .. } = &contract.endpoint;
+        // Paths that differ in the names of their open places only are one path.
+        let (name, parameters) = distinct(path);
+        let (_, item) = paths.entry(nameless(path)).or_insert_with(|| (name, item(&parameters)));
+        let operations = match METHODS.contains(&method.as_str()) {
+            true => item,
+            false => members(item, "additionalOperations"),
+        };
+        let method = match METHODS.contains(&method.as_str()) {
+            true => method.to_ascii_lowercase(),
+            false => method.clone(),
+        };
+        let responses = members(members(operations, &method), "responses");
+        add(contract, members(responses, &status.to_string()));
+    }
+    let paths: Map<String, Value> =
+        paths.into_values().map(|(name, item)| (name, item.into())).collect();
+    json!({
+        "openapi": "3.2.0",
+        "info": {"title": "Learned contracts", "version": "1"},
+        "paths": paths,
+    })
+}
+
+/// The object below a name, made if it is not there.
+fn members<'m>(object: &'m mut Map<String, Value>, name: &str) -> &'m mut Map<String, Value> {
+    let value = object.entry(name).or_insert_with(|| json!({}));
+    value.as_object_mut().expect("only objects are put below these names")
+}
+
+/// Adds what a contract says to its response.
+fn add(contract: &Contract, response: &mut Map<String, Value>) {
+    let Endpoint { status, media, .. } = &contract.endpoint;
+    let reason = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
+    let reason = reason.map_or_else(|| format!("Status {status}"), str::to_owned);
+    response.insert("description".to_owned(), reason.into());
+    if media.is_empty() {
+        return;
+    }
+    let mut kind = match (&contract.events, &contract.body) {
+        (Some(events), _) => stream(contract, events),
+        (None, Some(body)) => json!({"schema": of_kinds(body)}),
+        (None, None) => json!({}),
+    };
+    if let Some(told) = told(contract) {
+        kind["x-retape-contract"] = told.into();
+    }
+    members(response, "content").insert(media.clone(), kind);
+}
+
+fn stream(contract: &Contract, events: &Kinds) -> Value {
+    let mut kind = Schema::any().to_open_api_stream(&contract.endpoint.media);
+    match kind.pointer_mut("/itemSchema/properties/data") {
+        None => kind["itemSchema"] = of_kinds(events),
+        Some(data) => {
+            data["contentSchema"] = of_kinds(events);
+            if told(contract).is_some_and(|told| told.contains(DONE)) {
+                *data = json!({"anyOf": [{"const": DONE}, data.take()]});
+            }
+        }
+    }
+    kind
+}
+
+/// The order and the invariants, as the contract writes them.
+fn told(contract: &Contract) -> Option<String> {
+    let told = Contract { events: None, body: None, ..contract.clone() }.to_string();
+    let lines = told.lines().skip(1).map(|line| format!("{}\n", line.get(2..).unwrap_or_default()));
+    Some(lines.collect::<String>()).filter(|told| !told.is_empty())
+}
+
+fn item(parameters: &[String]) -> Map<String, Value> {
+    let described = parameters.iter().map(
+        |name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}),
+    );
+    let described: Vec<Value> = described.collect();
+    let described = (!described.is_empty()).then(|| ("parameters".to_owned(), described.into()));
+    described.into_iter().collect()
+}
+
+/// A path whose open places have different names, and these names.
+fn distinct(path: &str) -> (String, Vec<String>) {
+    let (mut taken, mut names) = (BTreeSet::new(), Vec::new());
+    let segments = path.split('/').map(|segment| {
+        let Some(name) = open_place(segment) else { return segment.to_owned() };
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let mut free = std::iter::once(name.to_owned()).chain(numbered);
+        let name = free.find(|name| taken.insert(name.clone())).unwrap_or_default();
+        names.push(name.clone());
+        format!("{{{name}}}")
+    });
+    let path = segments.collect::<Vec<_>>().join("/");
+    (path, names)
+}
+
+fn nameless(path: &str) -> String {
+    let segments = path.split('/').map(|segment| open_place(segment).map_or(segment, |_| "{}"));
+    segments.collect::<Vec<_>>().join("/")
+}
+
+fn open_place(segment: &str) -> Option<&str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
+}

@@ -1,0 +1,134 @@
+//! The order in which events come: a language for it, what runs it, what learns it, and what explains
+//! where a trace leaves it.
+//!
+//! # Example: an order that is written, and one that is learned
+//!
+//! ```
+//! use retape::contract::order::{Event, Learned, Order, Style, Witness, Word};
+//!
+//! let order: Order = "reasoning+ (call return | answer) [DONE]  # one step".parse()?;
+//! let trace = ["reasoning", "reasoning", "call", "return", "[DONE]"].map(Event::plain);
+//! assert!(order.accepts(&trace));
+//!
+//! let words = [
+//!     Word::plain(["question", "thought", "answer", "end"], Witness(1)),
+//!     Word::plain(["question", "answer", "end"], Witness(2)),
+//! ];
+//! let learned = Learned::from_words(&words);
+//! assert_eq!(learned.expression(Style::Shortest).to_string(), "question thought? answer end");
+//! # Ok::<(), retape::contract::order::ParseErrors>(())
+//! ```
+//!
+//! # The language
+//!
+//! | written | means |
+//! |---|---|
+//! | `tool_call`, `[DONE]`, `"any text"` | an event with this tag; letters, digits and `. - _ /` need no quotes |
+//! | `_` | an event with any tag |
+//! | `a[path="text", other!=1]` | … whose fields are so; the values are JSON without parts |
+//! | `a[path="x"\|"y"]` | … whose field says one of these; `!=` says none of these |
+//! | `a b` | one behind the other |
+//! | `a \| b` | one of them; binds less than the rest |
+//! | `a & b` | both, their events in any mixture |
+//! | `a?` `a*` `a+` `a{2}` `a{2,}` `a{2,5}` | again and again |
+//! | `(a b)`, `()` | a group; nothing at all |
+//! | `per key (a b)` | the events of one value of a field, in a row |
+//! | `per key & (a b)` | the same, with anything between them |
+//! | `# …` | a comment, to the end of the line |
+//!
+//! # Slices
+//!
+//! Where an order has a `per key (…)`, every event that has the field `key` belongs to the slice of
+//! its value; one with `null` there does not have it. If an order has several keys side by side, the
+//! first one that an event has counts. A slice stands for one event in what is around it, at the place
+//! of its first event. In a slice, the same holds again for keys inside.
+
+mod automaton;
+mod event;
+mod explain;
+mod expression;
+mod gain;
+mod guard;
+mod learn;
+mod parse;
+mod text;
+
+use std::fmt;
+use std::str::FromStr;
+
+use automaton::Automaton;
+pub use automaton::{Neighbours, Next, Run, TooLarge};
+pub use event::{Event, Fields};
+pub use explain::{Deviation, Expected, Explanation, Fault, Step};
+pub use expression::{Between, Expression, Pattern, Slice, Times};
+pub use gain::Gains;
+pub use guard::{Comparison, Guard, Literal};
+pub use learn::{
+    Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Refinement, Seen, Share, Slicing,
+    Style, Token, Witness, Word,
+};
+pub use parse::{ParseError, ParseErrors, Problem};
+
+/// An order that traces can be held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    expression: Expression,
+    automaton: Automaton,
+}
+
+impl Order {
+    /// The order that an expression says.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] if interleaving or counting give it too many states.
+    pub fn new(expression: Expression) -> Result<Self, TooLarge> {
+        let automaton = Automaton::new(&expression)?;
+        Ok(Self { expression, automaton })
+    }
+
+    /// What it says.
+    pub fn expression(&self) -> &Expression {
+        &self.expression
+    }
+
+    /// Begins a run over a trace.
+    pub fn run(&self) -> Run<'_> {
+        Run::new(&self.automaton)
+    }
+
+    /// Whether a whole trace is in order.
+    pub fn accepts(&self, trace: &[Event<'_>]) -> bool {
+        let mut run = self.run();
+        trace.iter().all(|event| run.push(event)) && run.is_complete()
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.expression.fmt(f)
+    }
+}
+
+impl FromStr for Expression {
+    type Err = ParseErrors;
+
+    /// # Errors
+    ///
+    /// All that is wrong with the text, at once.
+    fn from_str(text: &str) -> Result<Self, ParseErrors> {
+        parse::parse(text)
+    }
+}
+
+impl FromStr for Order {
+    type Err = ParseErrors;
+
+    /// # Errors
+    ///
+    /// All that is wrong with the text, at once, or that it has too many states.
+    fn from_str(text: &str) -> Result<Self, ParseErrors> {
+        let expression = parse::parse(text)?;
+        Self::new(expression).map_err(|TooLarge| ParseErrors::too_large(text))
+    }
+}

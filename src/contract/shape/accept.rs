@@ -1,0 +1,284 @@
+//! What a value breaks.
+
+use std::fmt;
+
+use super::change::Place;
+use super::sample::{Member, Sample};
+use super::schema::{Fields, Number, Object, Presence, Rest, Schema, Union};
+use super::show::{alternatives, quote};
+use crate::text::json::{Text, canonical_number};
+use crate::text::nearest;
+
+/// How much of a string is shown.
+const SHOWN: usize = 40;
+
+/// A place of a value that is not as promised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Where, as a JSON Pointer (RFC 6901).
+    pub pointer: String,
+    /// Where in the promise, as in a [`Change`](super::Change); a field that is missing counts as the
+    /// place.
+    pub place: Vec<String>,
+    /// What is wrong there.
+    pub fault: Fault,
+    /// What was promised, in words.
+    pub expected: String,
+    /// What is there, in words.
+    pub found: String,
+    /// The name that may have been meant.
+    pub hint: Option<String>,
+}
+
+/// What can be wrong with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The text is no JSON.
+    NotJson,
+    /// The value is of another type, of another format, or not one of the known ones.
+    Value,
+    /// A field is missing.
+    Missing,
+    /// A field is not known.
+    Unknown,
+    /// A member has a name that none has, where names are data.
+    Name,
+    /// What tells objects apart says something that is not known.
+    Branch,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, expected, found, .. } = self;
+        let place = if pointer.is_empty() { "the whole" } else { pointer };
+        write!(f, "{place}: expected {expected}, found {found}")
+    }
+}
+
+impl Violation {
+    /// The place in the promise as it is written: `tool_calls[].name`; empty for the whole.
+    pub fn at(&self) -> String {
+        Place(&self.place).to_string()
+    }
+}
+
+impl Schema {
+    /// Everything in a JSON text that is not as promised; nothing if it keeps the promise.
+    ///
+    /// Numbers are compared by value: `1.0` is an integer.
+    pub fn accepts(&self, json: &str) -> Vec<Violation> {
+        if let Some(json) = Text::read(json) {
+            return self.accepts_text(json);
+        }
+        let mut check = Check::default();
+        check.tell(Fault::NotJson, self.words(), "text that is not JSON".to_owned());
+        check.found
+    }
+
+    /// The same of what was read before.
+    pub(crate) fn accepts_text(&self, json: Text<'_>) -> Vec<Violation> {
+        let mut check = Check::default();
+        check.value(self, &Sample::of(json));
+        check.found
+    }
+
+    /// It in a few words, without the fields of objects.
+    fn words(&self) -> String {
+        let mut short = self.clone();
+        short.object = None;
+        let array = short.array.take().map(|_| "an array".to_owned());
+        let object = self.object.as_deref().map(|object| match object {
+            Object::Plain(_) => "an object".to_owned(),
+            Object::Union(union) => format!("an object by `{}`", union.tag),
+        });
+        let mut words: Vec<String> = array.into_iter().chain(object).collect();
+        if words.is_empty() || !short.is_never() {
+            words.insert(0, short.inline());
+        }
+        words.join(" | ")
+    }
+
+    fn is_of(&self, sample: &Sample<'_>) -> bool {
+        match sample {
+            Sample::Deep => false,
+            Sample::Null => self.null,
+            Sample::Boolean => self.boolean,
+            Sample::Number(spelled) => match self.number {
+                Some(Number::Any) => true,
+                Some(Number::Integer) => !canonical_number(spelled).contains("e-"),
+                None => false,
+            },
+            Sample::String(said) => self.string.as_ref().is_some_and(|text| text.fits(&said.text)),
+            Sample::Array(_) => self.array.is_some(),
+            Sample::Object(_) => self.object.is_some(),
+        }
+    }
+}
+
+/// What has been found, and where the check is.
+#[derive(Default)]
+struct Check {
+    pointer: String,
+    place: Vec<String>,
+    found: Vec<Violation>,
+}
+
+impl Check {
+    fn value(&mut self, schema: &Schema, sample: &Sample<'_>) {
+        if schema.any {
+            return;
+        }
+        if !schema.is_of(sample) {
+            self.tell(Fault::Value, schema.words(), described(sample));
+            return;
+        }
+        if let (Some(elements), Sample::Array(found)) = (&schema.array, sample) {
+            for (index, element) in found.iter().enumerate() {
+                self.within(&index.to_string(), "[]", |check| check.value(elements, element));
+            }
+        }
+        if let (Some(object), Sample::Object(members)) = (&schema.object, sample) {
+            self.object(object, members, &mut Vec::new());
+        }
+    }
+
+    /// `told` are the tags that have been looked at already.
+    fn object<'s>(&mut self, object: &'s Object, members: &[Member<'_>], told: &mut Vec<&'s str>) {
+        match object {
+            Object::Plain(fields) => self.fields(fields, members, told),
+            Object::Union(union) => self.union(union, members, told),
+        }
+    }
+
+    fn union<'s>(&mut self, union: &'s Union, members: &[Member<'_>], told: &mut Vec<&'s str>) {
+        let member = members.iter().find(|member| *member.name == union.tag);
+        let known = || {
+            let known: Vec<String> = union.branches.keys().map(|value| quote(value)).collect();
+            known.join(" | ")
+        };
+        let Some(member) = member else {
+            let expected = format!("the field `{}`: {}", union.tag, known());
+            return self.tell(Fault::Missing, expected, "none".to_owned());
+        };
+        let said = match &member.value {
+            Sample::String(said) => Some(&*said.text),
+            _ => None,
+        };
+        match said.and_then(|said| union.branches.get(said)) {
+            Some(branch) => {
+                told.push(&union.tag);
+                self.place.extend(said.map(str::to_owned));
+                self.object(branch, members, told);
+                self.place.pop();
+            }
+            None if union.open && said.is_some() => {}
+            None => {
+                let names: Vec<&str> = union.branches.keys().map(String::as_str).collect();
+                let hint = said.map(|said| nearest::hint(said, &names));
+                self.inside(&union.tag, |check| {
+                    check.tell(Fault::Branch, known(), described(&member.value));
+                    check.hint(hint);
+                });
+            }
+        }
+    }
+
+    fn fields(&mut self, fields: &Fields, members: &[Member<'_>], told: &[&str]) {
+        let is_there = |name: &str| members.binary_search_by(|it| (*it.name).cmp(name)).is_ok();
+        for (name, field) in &fields.fields {
+            let required = field.presence == Presence::Required;
+            if required && !is_there(name) {
+                let expected = format!("the field `{name}`: {}", field.schema.words());
+                self.place.push(name.clone());
+                self.tell(Fault::Missing, expected, "none".to_owned());
+                self.place.pop();
+            }
+        }
+        for member in members.iter().filter(|member| !told.contains(&&*member.name)) {
+            match (fields.fields.get(&*member.name), &fields.rest) {
+                (Some(field), _) => {
+                    let name = &member.name;
+                    self.within(name, name, |check| check.value(&field.schema, &member.value));
+                }
+                (None, Some(rest)) if fits(rest, &member.name) => {
+                    let name = &member.name;
+                    self.within(name, "{}", |check| check.value(&rest.schema, &member.value));
+                }
+                (None, _) if fields.open => {}
+                (None, rest) => self.unknown(fields, rest.as_ref(), member),
+            }
+        }
+    }
+
+    fn unknown(&mut self, fields: &Fields, rest: Option<&Rest>, member: &Member<'_>) {
+        let names: Vec<&str> = fields.fields.keys().map(String::as_str).collect();
+        let near = similar::get_close_matches(&*member.name, &names, 1, 0.6);
+        let hint = near.first().map(|name| format!("did you mean `{name}`?"));
+        let (fault, expected) = match rest {
+            None => (Fault::Unknown, "no field of this name".to_owned()),
+            Some(rest) => {
+                let names = alternatives(&rest.name).join(" | ");
+                (Fault::Name, format!("a name that is {names}"))
+            }
+        };
+        self.within(&member.name, &member.name, |check| {
+            check.tell(fault, expected, described(&member.value));
+            check.hint(hint);
+        });
+    }
+
+    /// Looks at a part: what it is called in the value, and in the promise.
+    fn within(&mut self, step: &str, place: &str, check: impl FnOnce(&mut Self)) {
+        self.place.push(place.to_owned());
+        self.inside(step, check);
+        self.place.pop();
+    }
+
+    fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        match step.contains(['~', '/']) {
+            true => self.pointer.push_str(&step.replace('~', "~0").replace('/', "~1")),
+            false => self.pointer.push_str(step),
+        }
+        check(self);
+        self.pointer.truncate(length);
+    }
+
+    fn tell(&mut self, fault: Fault, expected: String, found: String) {
+        let (pointer, place) = (self.pointer.clone(), self.place.clone());
+        self.found.push(Violation { pointer, place, fault, expected, found, hint: None });
+    }
+
+    /// Adds to what was told last.
+    fn hint(&mut self, hint: Option<String>) {
+        if let Some(last) = self.found.last_mut() {
+            last.hint = hint;
+        }
+    }
+}
+
+fn fits(rest: &Rest, name: &str) -> bool {
+    rest.name.fits(name)
+}
+
+fn described(sample: &Sample<'_>) -> String {
+    match sample {
+        Sample::Deep => "a value too deep to look at".to_owned(),
+        Sample::Null => "null".to_owned(),
+        Sample::Boolean => "a boolean".to_owned(),
+        Sample::Number(spelled) if spelled.contains(['.', 'e', 'E']) => {
+            format!("the number {spelled}")
+        }
+        Sample::Number(spelled) => format!("the integer {spelled}"),
+        Sample::String(said) if said.text.chars().nth(SHOWN).is_some() => {
+            let begin: String = said.text.chars().take(SHOWN - 1).collect();
+            format!("{}…", quote(&begin).trim_end_matches('"')) + "\""
+        }
+        Sample::String(said) => quote(&said.text),
+        Sample::Array(elements) if elements.is_empty() => "an empty array".to_owned(),
+        Sample::Array(_) => "an array".to_owned(),
+        Sample::Object(_) => "an object".to_owned(),
+    }
+}

@@ -1,0 +1,295 @@
+//! What one promise allows and another one did not.
+
+use serde_json::{Value, json};
+
+use super::change::Place;
+use super::schema::{Field, Fields, Number, Object, Presence, Schema, Text, Union};
+
+/// Something that a promise allows and the one before it did not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gain {
+    /// Where, as in a [`Change`](super::Change).
+    pub place: Vec<String>,
+    /// What.
+    pub what: Gained,
+    /// What became possible there: the value of a field, also of one that can be missing.
+    pub schema: Schema,
+}
+
+/// What can become possible.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Gained {
+    /// A field that was always there can be missing.
+    Missing,
+    /// A field can be there that was not known: who reads the known ones does not see it.
+    Field,
+    /// Fields of any other name can be there, none of which was known.
+    Fields,
+    /// A member can be there with a name that no member had, where names are data.
+    Member,
+    /// A value can be of another type.
+    Type,
+    /// A string can say this.
+    Value(String),
+    /// A string can be of this format; `string` for any.
+    Format(String),
+    /// An object can be of another kind: the field that tells it, and what it says.
+    Kind(String, String),
+    /// More is possible, in a way that has no other name.
+    Wider,
+}
+
+impl Schema {
+    /// What the promise after this one allows and this one does not; nothing only if that is nothing:
+    /// if this one [covers](Self::covers) the other.
+    ///
+    /// # Example: what became possible
+    ///
+    /// ```
+    /// use retape::contract::shape::{Gained, Schema};
+    ///
+    /// let old = Schema::parse("\"end_turn\" | \"error\"")?;
+    /// let new = Schema::parse("\"end_turn\" | \"max_steps\"")?;
+    ///
+    /// let gains = old.gains(&new);
+    ///
+    /// assert_eq!(gains[0].what, Gained::Value("max_steps".to_owned()));
+    /// assert_eq!(gains.len(), 1);
+    /// # Ok::<(), retape::contract::shape::ParseErrors>(())
+    /// ```
+    pub fn gains(&self, after: &Self) -> Vec<Gain> {
+        let mut compare = Compare::default();
+        compare.schemas(self, after);
+        compare.found
+    }
+}
+
+impl Gain {
+    /// The place as it is written: `tool_calls[].name`; empty for the whole.
+    pub fn at(&self) -> String {
+        Place(&self.place).to_string()
+    }
+
+    /// What became possible, as a contract says it.
+    pub fn text(&self) -> String {
+        let name = self.place.last().map_or("", String::as_str);
+        match &self.what {
+            Gained::Missing => format!("{name}?: {}", self.schema.inline()),
+            Gained::Field | Gained::Member => format!("{name}: {}", self.schema.inline()),
+            _ => self.schema.inline(),
+        }
+    }
+
+    /// What became possible, as JSON Schema 2020-12: of the value at that place, or of the object around
+    /// a field.
+    pub fn to_json_schema(&self) -> Value {
+        let name = self.place.last().map_or("", String::as_str);
+        let mut schema = self.schema.to_json_schema();
+        let dialect = schema.as_object_mut().and_then(|members| members.remove("$schema"));
+        let mut schema = match &self.what {
+            Gained::Missing => json!({"type": "object", "not": {"required": [name]}}),
+            Gained::Field | Gained::Member => {
+                json!({"type": "object", "required": [name], "properties": {name: schema}})
+            }
+            _ => schema,
+        };
+        if let (Some(members), Some(dialect)) = (schema.as_object_mut(), dialect) {
+            members.insert("$schema".to_owned(), dialect);
+        }
+        schema
+    }
+}
+
+/// What has been found, and where the comparison is.
+#[derive(Default)]
+struct Compare {
+    place: Vec<String>,
+    found: Vec<Gain>,
+}
+
+impl Compare {
+    fn schemas(&mut self, old: &Schema, new: &Schema) {
+        if old.any {
+            return;
+        }
+        if new.any {
+            return self.tell(Gained::Type, Schema::any());
+        }
+        self.kinds(old, new);
+        if let (Some(old), Some(new)) = (&old.string, &new.string) {
+            self.texts(old, new);
+        }
+        if let (Some(old), Some(new)) = (&old.array, &new.array) {
+            self.within("[]", |compare| compare.schemas(old, new));
+        }
+        if let (Some(old), Some(new)) = (&old.object, &new.object) {
+            self.objects(old, new);
+        }
+    }
+
+    /// Types of which the old one has none, one by one.
+    fn kinds(&mut self, old: &Schema, new: &Schema) {
+        let one = Schema::never;
+        let number = |number: Number| Schema { number: Some(number), ..one() };
+        let more = new.number.filter(|number| old.number < Some(*number));
+        let kinds = [
+            (new.null && !old.null).then(|| Schema { null: true, ..one() }),
+            (new.boolean && !old.boolean).then(|| Schema { boolean: true, ..one() }),
+            more.map(number),
+            new.string.clone().filter(|_| old.string.is_none()).map(Schema::of_string),
+            new.array
+                .clone()
+                .filter(|_| old.array.is_none())
+                .map(|array| Schema { array: Some(array), ..one() }),
+            new.object
+                .clone()
+                .filter(|_| old.object.is_none())
+                .map(|object| Schema { object: Some(object), ..one() }),
+        ];
+        kinds.into_iter().flatten().for_each(|kind| self.tell(Gained::Type, kind));
+    }
+
+    fn texts(&mut self, old: &Text, new: &Text) {
+        if old.covers(new) {
+            return;
+        }
+        let Text::Of(formats, values) = new else {
+            let any = Gained::Format("string".to_owned());
+            return self.tell(any, Schema::of_string(new.clone()));
+        };
+        for format in formats {
+            let text = Text::format(format.clone());
+            if !old.covers(&text) {
+                self.tell(Gained::Format(format.to_string()), Schema::of_string(text));
+            }
+        }
+        for value in values.iter().filter(|value| !old.fits(value)) {
+            self.tell(Gained::Value(value.clone()), Schema::of_string(Text::value(value)));
+        }
+    }
+
+    fn objects(&mut self, old: &Object, new: &Object) {
+        if old.covers(new) {
+            return;
+        }
+        let before = self.found.len();
+        match (old, new) {
+            (Object::Plain(old), Object::Plain(new)) => self.fields(old, new),
+            (Object::Union(old), Object::Union(new)) if old.tag == new.tag => self.unions(old, new),
+            (old, Object::Union(new)) if !new.open => {
+                new.apart().for_each(|kind| self.objects(old, &kind));
+            }
+            (Object::Union(old), Object::Plain(new)) => self.told_apart(old, new),
+            (_, Object::Union(_)) => {}
+        }
+        if self.found.len() == before {
+            self.tell(Gained::Wider, of_object(new));
+        }
+    }
+
+    fn unions(&mut self, old: &Union, new: &Union) {
+        for (value, kind) in &new.branches {
+            match old.branches.get(value) {
+                Some(old) => self.within(value, |compare| compare.objects(old, kind)),
+                None if old.open => {}
+                None => self.tell(Gained::Kind(old.tag.clone(), value.clone()), of_object(kind)),
+            }
+        }
+        let any_kind = |value: &&String| !new.branches.contains_key(*value);
+        if new.open && (!old.open || old.branches.keys().any(|value| any_kind(&value))) {
+            self.tell(Gained::Wider, of_object(&Object::Union(new.clone())));
+        }
+    }
+
+    /// Objects that are not told apart any more, where the field that told them still says which.
+    fn told_apart(&mut self, old: &Union, new: &Fields) {
+        let mut rest = new.clone();
+        let Some(field) = rest.fields.remove(&old.tag) else { return };
+        let only_string = !field.schema.any
+            && field.presence == Presence::Required
+            && Schema { string: None, ..field.schema.clone() }.is_never();
+        let Some(Text::Of(formats, values)) = field.schema.string.filter(|_| only_string) else {
+            return;
+        };
+        if !formats.is_empty() {
+            return;
+        }
+        let rest = Object::Plain(rest);
+        for value in values {
+            match old.branches.get(&value) {
+                Some(old) => self.within(&value, |compare| compare.objects(old, &rest)),
+                None if old.open => {}
+                None => self.tell(Gained::Kind(old.tag.clone(), value), of_object(&rest)),
+            }
+        }
+    }
+
+    fn fields(&mut self, old: &Fields, new: &Fields) {
+        for (name, field) in &old.fields {
+            self.within(name, |compare| compare.known(field, new.fields.get(name)));
+        }
+        for (name, field) in new.fields.iter().filter(|(name, _)| !old.fields.contains_key(*name)) {
+            match old.rest.as_ref().filter(|rest| rest.name.fits(name)) {
+                Some(rest) => {
+                    self.within("{}", |compare| compare.schemas(&rest.schema, &field.schema));
+                }
+                None if old.covers_unknown(name, &field.schema) => {}
+                None => {
+                    let what = if old.rest.is_some() { Gained::Member } else { Gained::Field };
+                    self.within(name, |compare| compare.tell(what, field.schema.clone()));
+                }
+            }
+        }
+        if !old.covers_rest(new) {
+            self.others(old, new);
+        }
+    }
+
+    fn known(&mut self, old: &Field, new: Option<&Field>) {
+        let optional = new.is_none_or(|new| new.presence == Presence::Optional);
+        if old.presence == Presence::Required && optional {
+            self.tell(Gained::Missing, new.unwrap_or(old).schema.clone());
+        }
+        if let Some(new) = new {
+            self.schemas(&old.schema, &new.schema);
+        }
+    }
+
+    /// Members that are no fields may be so now as they might not.
+    fn others(&mut self, old: &Fields, new: &Fields) {
+        let object = || of_object(&Object::Plain(new.clone()));
+        // What has no known name is no field that anybody reads.
+        let is_read = |name: &String| !new.fields.contains_key(name);
+        if old.rest.is_none() && !old.fields.keys().any(is_read) {
+            return self.tell(Gained::Fields, object());
+        }
+        let before = self.found.len();
+        let mut told = old.clone();
+        if let (Some(old), Some(new)) = (&mut told.rest, &new.rest) {
+            self.within("{}", |compare| compare.schemas(&old.schema, &new.schema));
+            old.schema = new.schema.clone();
+        }
+        // What was told of values hides nothing about names.
+        if self.found.len() == before || !told.covers_rest(new) {
+            self.within("{}", |compare| compare.tell(Gained::Wider, object()));
+        }
+    }
+
+    fn within(&mut self, step: &str, compare: impl FnOnce(&mut Self)) {
+        self.place.push(step.to_owned());
+        compare(self);
+        self.place.pop();
+    }
+
+    fn tell(&mut self, what: Gained, schema: Schema) {
+        let gain = Gain { place: self.place.clone(), what, schema };
+        if !self.found.contains(&gain) {
+            self.found.push(gain);
+        }
+    }
+}
+
+fn of_object(object: &Object) -> Schema {
+    Schema { object: Some(Box::new(object.clone())), ..Schema::never() }
+}

@@ -1,0 +1,122 @@
+//! One JSON text, read once and looked at by many shapes.
+
+use std::borrow::Cow;
+
+use super::format::{ID, URI, UUID, formats, is_hash};
+use crate::text::json::{Container, Text, Token, Tokens, unescape};
+
+/// Values below so many containers are anything.
+const DEEPEST: usize = 64;
+
+/// The longest string that can be one of a few known words.
+const LONGEST_WORD: usize = 48;
+
+/// A value.
+#[derive(Debug)]
+pub(super) enum Sample<'a> {
+    /// It is too deep to be looked at.
+    Deep,
+    Null,
+    Boolean,
+    /// A number with its spelling.
+    Number(&'a str),
+    String(Said<'a>),
+    Array(Vec<Sample<'a>>),
+    /// The members by name; the last one where a name is repeated, as most parsers have it.
+    Object(Vec<Member<'a>>),
+}
+
+/// A string and what can be seen from it alone.
+#[derive(Debug)]
+pub(super) struct Said<'a> {
+    pub(super) text: Cow<'a, str>,
+    /// Its formats as bits.
+    pub(super) formats: u8,
+    /// The length of the prefix before what was minted.
+    pub(super) prefix: usize,
+}
+
+/// A member of an object.
+#[derive(Debug)]
+pub(super) struct Member<'a> {
+    pub(super) name: Cow<'a, str>,
+    /// How many members stand before it.
+    pub(super) position: u32,
+    pub(super) value: Sample<'a>,
+}
+
+impl<'a> Sample<'a> {
+    /// Reads a JSON text.
+    pub(super) fn of(json: Text<'a>) -> Self {
+        // A text is one value, so it begins with one.
+        Self::take(&mut json.tokens(), 0).unwrap_or(Self::Deep)
+    }
+
+    fn take(tokens: &mut Tokens<'a>, depth: usize) -> Option<Self> {
+        let token = tokens.find(|token| !matches!(token, Token::Comma | Token::Colon))?;
+        Some(match token {
+            Token::Close(_) | Token::Comma | Token::Colon => return None,
+            Token::Open(_) if depth == DEEPEST => {
+                pass(tokens);
+                Self::Deep
+            }
+            Token::Open(Container::Array) => {
+                Self::Array(std::iter::from_fn(|| Self::take(tokens, depth + 1)).collect())
+            }
+            Token::Open(Container::Object) => Self::Object(members(tokens, depth + 1)),
+            Token::String(spelled) => Self::String(Said::of(unescape(spelled))),
+            Token::Scalar("null") => Self::Null,
+            Token::Scalar("true" | "false") => Self::Boolean,
+            Token::Scalar(spelled) => Self::Number(spelled),
+        })
+    }
+}
+
+impl<'a> Said<'a> {
+    pub(super) fn of(text: Cow<'a, str>) -> Self {
+        let (formats, prefix) = formats(&text);
+        Self { text, formats, prefix }
+    }
+
+    /// Whether it may be a word of a fixed vocabulary, such as the type of a message.
+    pub(super) fn is_word(&self) -> bool {
+        let bytes = self.text.as_bytes();
+        let begins = bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+        begins
+            && bytes.len() <= LONGEST_WORD
+            && self.formats & (ID | UUID | URI) == 0
+            && !is_hash(bytes)
+            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:".contains(byte))
+    }
+}
+
+fn members<'a>(tokens: &mut Tokens<'a>, depth: usize) -> Vec<Member<'a>> {
+    let mut members: Vec<Member<'a>> = Vec::new();
+    while let Some(Token::String(name)) = tokens.find(|token| *token != Token::Comma) {
+        let Some(value) = Sample::take(tokens, depth) else { break };
+        let position = u32::try_from(members.len()).unwrap_or(u32::MAX);
+        members.push(Member { name: unescape(name), position, value });
+    }
+    members.sort_by(|a, b| a.name.cmp(&b.name));
+    members.dedup_by(|later, kept| {
+        let repeated = later.name == kept.name;
+        if repeated {
+            std::mem::swap(later, kept);
+        }
+        repeated
+    });
+    members
+}
+
+/// Passes the rest of a container.
+fn pass(tokens: &mut Tokens<'_>) {
+    let mut depth = 1_usize;
+    while depth > 0 {
+        match tokens.next() {
+            Some(Token::Open(_)) => depth += 1,
+            Some(Token::Close(_)) => depth -= 1,
+            Some(_) => {}
+            None => return,
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What is promised of the JSON values at one place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::format::Format;
+
+/// What is promised of the JSON values at one place: [learned](super::Shape::finish) or
+/// [written](Schema::parse), shown by [`Display`](std::fmt::Display).
+///
+/// Two are equal if they mean the same, in whatever order their fields are shown.
+///
+/// # Example: a promise reads like an interface
+///
+/// ```
+/// use retape::contract::shape::Schema;
+///
+/// let promised = Schema::parse("\
+/// object
+///   id: Id<message>
+///   signature?: string | null
+///   tool_calls: [object]
+///     name: string
+///     arguments: string
+/// ")?;
+///
+/// let found = promised.accepts(r#"{"id": 7, "tool_calls": [{"name": "f"}]}"#);
+///
+/// let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+/// assert_eq!(found, [
+///     "/id: expected Id<message>, found the integer 7",
+///     "/tool_calls/0: expected the field `arguments`: string, found none",
+/// ]);
+/// # Ok::<(), retape::contract::shape::ParseErrors>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Schema {
+    /// Anything goes; nothing else is said then.
+    pub(super) any: bool,
+    pub(super) null: bool,
+    pub(super) boolean: bool,
+    pub(super) number: Option<Number>,
+    pub(super) string: Option<Text>,
+    /// What the elements of an array are.
+    pub(super) array: Option<Box<Schema>>,
+    pub(super) object: Option<Box<Object>>,
+}
+
+/// Which numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Number {
+    Integer,
+    Any,
+}
+
+/// Which strings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Text {
+    Any,
+    /// These are known, others may come.
+    Open(BTreeSet<String>),
+    /// Only strings of these formats, and these.
+    Of(BTreeSet<Format>, BTreeSet<String>),
+}
+
+/// Which objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Object {
+    Plain(Fields),
+    Union(Union),
+}
+
+/// Objects by their fields.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Fields {
+    pub(super) fields: BTreeMap<String, Field>,
+    /// The members whose names are data.
+    pub(super) rest: Option<Rest>,
+    /// Whether fields may come that are not known.
+    pub(super) open: bool,
+}
+
+/// A field.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    /// Where it is shown among the others.
+    pub(super) position: u32,
+    pub(super) presence: Presence,
+    pub(super) schema: Schema,
+}
+
+/// Whether each object has a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Required,
+    Optional,
+}
+
+/// Members whose names are data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub(super) name: Text,
+    pub(super) schema: Schema,
+}
+
+/// Objects told apart by what one field says. The branches do not mention that field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Union {
+    pub(super) tag: String,
+    pub(super) branches: BTreeMap<String, Object>,
+    /// Whether branches may come that are not known.
+    pub(super) open: bool,
+}
+
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        self.presence == other.presence && self.schema == other.schema
+    }
+}
+
+impl Eq for Field {}
+
+impl Schema {
+    /// What accepts everything.
+    pub fn any() -> Self {
+        Self { any: true, ..Self::default() }
+    }
+
+    /// What accepts nothing, as the elements of an array that was always empty.
+    pub fn never() -> Self {
+        Self::default()
+    }
+
+    /// Whether it accepts nothing.
+    pub(super) fn is_never(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Of strings only.
+    pub(super) fn of_string(text: Text) -> Self {
+        Self { string: Some(text), ..Self::default() }
+    }
+
+    /// Adds what another accepts where no place is in both twice: arrays and objects of one kind.
+    /// Gives back whether there was room for it.
+    pub(super) fn take(&mut self, other: Self) -> Option<()> {
+        self.any |= other.any;
+        self.null |= other.null;
+        self.boolean |= other.boolean;
+        self.number = self.number.max(other.number);
+        self.string = match (self.string.take(), other.string) {
+            (Some(one), Some(two)) => Some(one.or(two)),
+            (one, two) => one.or(two),
+        };
+        only(&mut self.array, other.array)?;
+        only(&mut self.object, other.object)?;
+        if self.any {
+            *self = Self::any();
+        }
+        Some(())
+    }
+}
+
+fn only<T>(own: &mut Option<T>, other: Option<T>) -> Option<()> {
+    if own.is_some() && other.is_some() {
+        return None;
+    }
+    *own = own.take().or(other);
+    Some(())
+}
+
+impl Text {
+    /// A single string.
+    pub(super) fn value(value: &str) -> Self {
+        Self::Of(BTreeSet::new(), BTreeSet::from([value.to_owned()]))
+    }
+
+    /// A format.
+    pub(super) fn format(format: Format) -> Self {
+        Self::Of(BTreeSet::from([format]), BTreeSet::new())
+    }
+
+    /// Strings of either, said only once.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Any, _) | (_, Self::Any) => Self::Any,
+            (Self::Open(mut known), Self::Open(values) | Self::Of(_, values))
+            | (Self::Of(_, values), Self::Open(mut known)) => {
+                known.extend(values);
+                Self::Open(known)
+            }
+            (Self::Of(mut formats, mut values), Self::Of(more_formats, more)) => {
+                formats.extend(more_formats);
+                values.extend(more);
+                Self::of(formats, values)
+            }
+        }
+    }
+
+    fn of(formats: BTreeSet<Format>, mut values: BTreeSet<String>) -> Self {
+        let covered =
+            |format: &Format| formats.iter().any(|other| other != format && other.covers(format));
+        let formats: BTreeSet<Format> =
+            formats.iter().filter(|format| !covered(format)).cloned().collect();
+        values.retain(|value| !formats.iter().any(|format| format.fits(value)));
+        Self::Of(formats, values)
+    }
+
+    /// Whether it accepts a string.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        match self {
+            Self::Any | Self::Open(_) => true,
+            Self::Of(formats, values) => {
+                values.contains(text) || formats.iter().any(|format| format.fits(text))
+            }
+        }
+    }
+}
+
+impl Union {
+    /// The branches as objects that have the tag as a field.
+    pub(super) fn apart(&self) -> impl Iterator<Item = Object> + '_ {
+        self.branches.iter().map(|(value, branch)| branch.clone().saying(&self.tag, value))
+    }
+}
+
+impl Object {
+    /// The same with a field that says always the same.
+    pub(super) fn saying(mut self, tag: &str, value: &str) -> Self {
+        match &mut self {
+            Self::Plain(fields) => {
+                let schema = Schema::of_string(Text::value(value));
+                let field = Field { position: 0, presence: Presence::Required, schema };
+                fields.fields.insert(tag.to_owned(), field);
+            }
+            Self::Union(union) => {
+                let branches = std::mem::take(&mut union.branches).into_iter();
+                union.branches =
+                    branches.map(|(name, branch)| (name, branch.saying(tag, value))).collect();
+            }
+        }
+        self
+    }
+}

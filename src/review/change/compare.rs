@@ -1,0 +1,369 @@
+//! Two sides, endpoint by endpoint.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::{Draft, Position, Shown};
+use super::report::{CaseEdges, ContractPair, Edge, Part, Report, Side, State, Verdict};
+use super::rule::Rule;
+use super::shapes::{Basis, Value};
+use super::{cassettes, kinds, orders, parallel, promised_orders, requests, ties};
+use crate::cassette::{Cassette, Name};
+use crate::contract::order::Order;
+use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
+use crate::message::{Messages, Protocols, Trace};
+
+/// What is known of one side.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// What it is: a path, or a revision and a path.
+    pub name: &'a str,
+    /// The folder of its cassettes, or the only file there is, from the root of the repository.
+    pub path: &'a str,
+    /// What was recorded.
+    pub cassettes: &'a [(Name, Cassette)],
+    /// The contracts that were accepted.
+    pub accepted: &'a [Contract],
+}
+
+/// What changed from one side to the other.
+///
+/// The contract of an endpoint is the accepted one as far as the recordings of the same side keep it;
+/// where they do not, and where none was accepted, it is what they teach.
+pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
+    compare_by(&Protocols::default(), old, new)
+}
+
+/// The same with other protocols than those that retape knows, for both sides.
+pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Report {
+    let (was, is) =
+        parallel::both(|| Promises::of(protocols, old), || Promises::of(protocols, new));
+    let moved = moved(&was, &is);
+    let endpoints: BTreeSet<&Endpoint> = was.all.keys().chain(is.all.keys()).collect();
+    let endpoints: Vec<&Endpoint> =
+        endpoints.into_iter().filter(|it| !moved.values().any(|from| from == it)).collect();
+    let pairs = || cassettes::pairs(protocols, old.cassettes, new.cassettes);
+    // One endpoint may take as long as all others: meanwhile the cassettes are compared.
+    let drafts = || {
+        parallel::each(&endpoints, |endpoint| {
+            let before = *moved.get(endpoint).unwrap_or(endpoint);
+            match (was.all.get(before), is.all.get(endpoint)) {
+                (Some(old), Some(new)) => {
+                    let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
+                    let mut drafts = at_endpoint(old, new, answers);
+                    drafts
+                        .extend((before != *endpoint).then(|| other_status(before, endpoint, &is)));
+                    drafts
+                }
+                (old, _) => vec![appeared(endpoint, old.is_some(), &was, &is)],
+            }
+        })
+    };
+    let (drafts, cassettes) = parallel::both(drafts, pairs);
+    let mut changes = Vec::new();
+    let mut contracts = Vec::new();
+    let mut unanswered = was.at_endpoints(requests::unanswered(&cassettes));
+    for (endpoint, drafts) in endpoints.into_iter().zip(drafts) {
+        let before = *moved.get(endpoint).unwrap_or(&endpoint);
+        let unanswered = [endpoint, before].map(|it| unanswered.remove(it).unwrap_or_default());
+        let drafts = drafts.into_iter().chain(unanswered.into_iter().flatten());
+        let protocols = is.traffic.protocols(endpoint);
+        let event = |shown: &Shown| number_of_message(&protocols, new.cassettes, shown);
+        changes.extend(drafts.map(|draft| draft.finish(endpoint, &event)));
+        contracts.extend(pair(endpoint, was.all.get(before), is.all.get(endpoint)));
+    }
+    let (old, new) = (was.side(old), is.side(new));
+    // To give so much back takes a while.
+    parallel::both(|| drop(was), || drop(is));
+    let mut report = Report { old, new, changes, contracts, cassettes, stale: Vec::new() };
+    report.sort();
+    report
+}
+
+/// What is promised on one side.
+struct Promises {
+    traffic: Traffic,
+    all: BTreeMap<Endpoint, Promise>,
+}
+
+/// A contract, and the accepted one that it comes from, if there is one.
+struct Promise {
+    contract: Contract,
+    accepted: Option<Contract>,
+}
+
+impl Promises {
+    fn of(protocols: &Protocols, known: Known<'_>) -> Self {
+        let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
+        let traffic = Traffic::by(protocols, known.accepted, cassettes);
+        let accepted = known.accepted.iter().map(|contract| {
+            let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
+            (contract.endpoint.clone(), promise)
+        });
+        let mut all: BTreeMap<Endpoint, Promise> = accepted.collect();
+        for finding in contract::check(&traffic, known.accepted) {
+            if let Finding::New(contract) | Finding::Broken { proposed: contract, .. } = finding {
+                let accepted = all.remove(&contract.endpoint).and_then(|it| it.accepted);
+                all.insert(contract.endpoint.clone(), Promise { contract, accepted });
+            }
+        }
+        Self { traffic, all }
+    }
+
+    fn side(&self, known: Known<'_>) -> Side {
+        Side {
+            name: known.name.to_owned(),
+            path: known.path.to_owned(),
+            cassettes: known.cassettes.len(),
+            endpoints: self.all.len(),
+            accepted: known.accepted.iter().map(|it| it.endpoint.clone()).collect(),
+        }
+    }
+
+    /// Sorts changes by the endpoint at which something was recorded on this side; each once.
+    fn at_endpoints(&self, all: Vec<(String, Draft)>) -> BTreeMap<Endpoint, Vec<Draft>> {
+        let mut sorted: BTreeMap<Endpoint, Vec<Draft>> = BTreeMap::new();
+        let places: BTreeMap<&str, &Endpoint> = self
+            .traffic
+            .endpoints()
+            .flat_map(|endpoint| {
+                let answers = self.traffic.answers(endpoint).iter();
+                answers.map(move |answer| (answer.place.as_str(), endpoint))
+            })
+            .collect();
+        for (place, draft) in all {
+            let Some(endpoint) = places.get(place.as_str()) else { continue };
+            let drafts = sorted.entry((*endpoint).clone()).or_default();
+            match (drafts.iter_mut().find(|other| other.is(&draft)), &draft.shown) {
+                (Some(known), Some(shown)) => known.seen(&shown.place, shown.at),
+                _ => drafts.push(draft),
+            }
+        }
+        sorted
+    }
+
+    /// Who shows an endpoint first.
+    fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
+        let answers = self.traffic.answers(endpoint);
+        let first = answers.first()?;
+        Some(Shown::new(&first.place, Position::Whole, answers.len()))
+    }
+
+    /// Whether it knows an endpoint that is like another one in this.
+    fn knows(&self, is_like: impl Fn(&Endpoint) -> bool) -> bool {
+        self.all.keys().any(is_like)
+    }
+}
+
+impl Promise {
+    /// Whether a part of the contract is as it was accepted.
+    fn basis<T: PartialEq>(&self, part: impl Fn(&Contract) -> &T) -> Basis {
+        match &self.accepted {
+            Some(accepted) if part(accepted) == part(&self.contract) => Basis::Accepted,
+            _ => Basis::Learned,
+        }
+    }
+}
+
+fn at_endpoint(old: &Promise, new: &Promise, [before, answers]: [&[Answer]; 2]) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    let (was, is) = (&old.contract, &new.contract);
+    let basis = new.basis(|contract| &contract.order);
+    drafts.extend(promised_orders::changes(was.order.as_ref(), is.order.as_ref(), basis, answers));
+    let basis = new.basis(|contract| &contract.invariants);
+    drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
+    let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
+    let basis = new.basis(|contract| &contract.events);
+    let of = |contract: &'_ Contract| contract.events.clone();
+    drafts.extend(kinds::changes(Part::Events, of(was), of(is), basis, &events));
+    let bodies: Vec<Value<'_>> = answers.iter().filter_map(body).collect();
+    let basis = new.basis(|contract| &contract.body);
+    let of = |contract: &'_ Contract| contract.body.clone();
+    drafts.extend(kinds::changes(Part::Body, of(was), of(is), basis, &bodies));
+    drafts.extend(requests::changes(before, answers));
+    one_for_all_cases(one_tag_each(drafts))
+}
+
+fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
+    answer.events.iter().enumerate().map(|(number, said)| Value {
+        place: &answer.place,
+        at: Position::Said(number),
+        kind: &said.kind,
+        json: &said.json,
+    })
+}
+
+fn body(answer: &Answer) -> Option<Value<'_>> {
+    let said = answer.body.as_ref()?;
+    let (kind, json) = (&*said.kind, &*said.json);
+    Some(Value { place: &answer.place, at: Position::Whole, kind, json })
+}
+
+/// A new type of message is found in the order and among the shapes: it is one change.
+fn one_tag_each(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::new();
+    for draft in drafts {
+        let same = |other: &&mut Draft| {
+            matches!(draft.rule, Rule::TagNew | Rule::TagGone)
+                && other.rule == draft.rule
+                && other.key == draft.key
+        };
+        match kept.iter_mut().find(same) {
+            Some(other) => other.possible = other.possible.take().or(draft.possible),
+            None => kept.push(draft),
+        }
+    }
+    kept
+}
+
+/// What is told of several kinds of requests in the same words is told once.
+fn one_for_all_cases(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::new();
+    for draft in drafts {
+        if !kept.iter_mut().any(|other| other.join(&draft)) {
+            kept.push(draft);
+        }
+    }
+    kept
+}
+
+/// Which endpoint was another one before: the same but for its status, of which there is one where there
+/// was one. A refusal in the place of a success is another answer.
+fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a Endpoint> {
+    let like = |one: &Endpoint, other: &Endpoint| {
+        let of = |it: &Endpoint| (it.method.clone(), it.path.clone(), it.media.clone());
+        of(one) == of(other) && (one.status < 400) == (other.status < 400)
+    };
+    let only = |all: &'a Promises, not: &Promises, one: &Endpoint| {
+        let own = |it: &&Endpoint| like(it, one) && !not.all.contains_key(*it);
+        let mut found = all.all.keys().filter(own);
+        found.next().filter(|_| found.next().is_none())
+    };
+    let new = is.all.keys().filter(|endpoint| only(is, was, endpoint) == Some(*endpoint));
+    new.filter_map(|endpoint| Some((endpoint, only(was, is, endpoint)?))).collect()
+}
+
+/// An endpoint that answers with another status than before, and never with that.
+fn other_status(before: &Endpoint, endpoint: &Endpoint, is: &Promises) -> Draft {
+    let (old, new) = (before.status, endpoint.status);
+    let what = format!("it answers {new}, and not {old} any more");
+    let draft = at_status(Rule::StatusNew, status_new(new), what);
+    draft.keyed(old.to_string()).witnessed(is.first(endpoint))
+}
+
+/// An endpoint that is on one side only.
+fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -> Draft {
+    let other = if is_gone { is } else { was };
+    let same_path = |it: &Endpoint| it.method == endpoint.method && it.path == endpoint.path;
+    let family = other.knows(same_path);
+    let status = other.knows(|it| same_path(it) && it.status == endpoint.status);
+    let (number, media) = (endpoint.status, &endpoint.media);
+    let (rule, verdict, what) = match (is_gone, family, status) {
+        (false, false, _) => {
+            (Rule::EndpointNew, Verdict::Compatible, "the endpoint is new".to_owned())
+        }
+        (false, true, false) => {
+            (Rule::StatusNew, status_new(number), format!("it answers {number}"))
+        }
+        (false, true, true) => {
+            (Rule::MediaNew, Verdict::Breaking, format!("it answers with `{media}`"))
+        }
+        (true, false, _) => {
+            (Rule::EndpointGone, Verdict::Trim, "the endpoint is not recorded any more".to_owned())
+        }
+        (true, true, false) => {
+            (Rule::StatusGone, Verdict::Trim, format!("status {number} is not recorded any more"))
+        }
+        (true, true, true) => {
+            (Rule::MediaGone, Verdict::Trim, format!("`{media}` is not recorded any more"))
+        }
+    };
+    let draft = at_status(rule, verdict, what);
+    draft.witnessed(is.first(endpoint))
+}
+
+fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
+    let draft = Draft::new(rule, verdict, Part::Endpoint, what);
+    match verdict {
+        Verdict::Unproven => draft.because("whether it was asked for before is not known"),
+        _ => draft,
+    }
+}
+
+/// A refusal that is recorded for the first time may be that of a question which was never asked: one that
+/// was answered before is told by itself.
+fn status_new(status: u16) -> Verdict {
+    if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
+}
+
+/// The number of a message in its stream, counted from 1 without keep-alives.
+fn number_of_message(
+    protocols: &Protocols,
+    cassettes: &[(Name, Cassette)],
+    shown: &Shown,
+) -> Option<usize> {
+    let (name, number) = shown.place.rsplit_once(" #")?;
+    let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
+    let interaction = cassette.interactions.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let messages = Messages::by(protocols, interaction.response()?).list;
+    let place = match shown.at {
+        Position::Whole => return None,
+        Position::Step(step) => {
+            *Trace::by(protocols, &messages).steps.get(step)?.messages.first()?
+        }
+        Position::Said(said) => {
+            let is_json = |message: &crate::message::Message| {
+                !message.is_keep_alive() && crate::text::json::Text::read(&message.data).is_some()
+            };
+            messages.iter().enumerate().filter(|(_, it)| is_json(it)).nth(said)?.0
+        }
+    };
+    let before = messages[..=place].iter().filter(|message| !message.is_keep_alive());
+    Some(before.count())
+}
+
+/// The texts of a contract, if they are not the same.
+fn pair(endpoint: &Endpoint, old: Option<&Promise>, new: Option<&Promise>) -> Option<ContractPair> {
+    let text = |promise: Option<&Promise>| promise.map(|promise| promise.contract.to_string());
+    let (was, is) = (text(old), text(new));
+    if was == is {
+        return None;
+    }
+    let of = |promise: Option<&Promise>| promise.and_then(|promise| promise.contract.order.clone());
+    let orders = edges(of(old).as_ref(), of(new).as_ref());
+    Some(ContractPair { endpoint: endpoint.clone(), old: was, new: is, orders })
+}
+
+/// Which messages follow which, in the cases of both sides.
+fn edges(old: Option<&Orders>, new: Option<&Orders>) -> Vec<CaseEdges> {
+    let cases = |orders: Option<&Orders>| -> BTreeMap<String, Order> {
+        let cases = orders.into_iter().flat_map(|orders| {
+            let name = |case| orders::case_name(case).unwrap_or_default();
+            orders.cases.iter().map(move |case| (name(case), case.order.clone()))
+        });
+        cases.collect()
+    };
+    let (was, is) = (cases(old), cases(new));
+    let names: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+    names.into_iter().map(|name| case(name, was.get(name), is.get(name))).collect()
+}
+
+fn case(name: &str, old: Option<&Order>, new: Option<&Order>) -> CaseEdges {
+    let neighbours = |order: Option<&Order>| order.map(Order::neighbours).unwrap_or_default();
+    let (was, is) = (neighbours(old), neighbours(new));
+    let edges = was.union(&is).map(|edge| Edge {
+        from: edge.0.clone(),
+        to: edge.1.clone(),
+        state: match (was.contains(edge), is.contains(edge)) {
+            (true, true) => State::Kept,
+            (false, _) => State::New,
+            (true, false) => State::Lost,
+        },
+    });
+    let expression = |order: Option<&Order>| order.map(|order| order.expression().clone());
+    CaseEdges {
+        case: name.to_owned(),
+        edges: edges.collect(),
+        old: expression(old),
+        new: expression(new),
+    }
+}

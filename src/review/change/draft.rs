@@ -1,0 +1,219 @@
+//! A change while it is found.
+
+use std::collections::BTreeSet;
+
+use super::consequence::consequence;
+use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
+use super::rule::Rule;
+use crate::contract::Endpoint;
+use crate::contract::order::Neighbours;
+use crate::contract::shape::Gain;
+
+/// A change at an endpoint, before it has a fingerprint and before its witness was looked up.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Draft {
+    pub rule: Rule,
+    pub verdict: Verdict,
+    pub part: Part,
+    /// For which requests, sorted; none if for all, an empty one for all others.
+    pub cases: Vec<String>,
+    pub path: String,
+    /// What tells it from other changes of the same rule at the same place.
+    pub key: String,
+    pub what: String,
+    pub why: String,
+    pub trace: Option<NewTrace>,
+    /// Neighbours that are not seen any more because of it.
+    pub lost: BTreeSet<Neighbours>,
+    pub possible: Option<Possible>,
+    pub example: Option<String>,
+    pub shown: Option<Shown>,
+}
+
+/// Who shows it first, and in how many answers it is seen.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shown {
+    /// The cassette and the number of the interaction.
+    pub place: String,
+    pub at: Position,
+    pub answers: usize,
+    /// The last one that was counted.
+    last: String,
+}
+
+impl Shown {
+    pub(super) fn new(place: &str, at: Position, answers: usize) -> Self {
+        Self { place: place.to_owned(), at, answers, last: place.to_owned() }
+    }
+}
+
+/// Where in an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Position {
+    Whole,
+    /// A step of its trace, counted from 0.
+    Step(usize),
+    /// One of the messages that are JSON, counted from 0.
+    Said(usize),
+}
+
+impl Draft {
+    pub(super) fn new(rule: Rule, verdict: Verdict, part: Part, what: String) -> Self {
+        Self {
+            rule,
+            verdict,
+            part,
+            cases: Vec::new(),
+            path: String::new(),
+            key: String::new(),
+            what,
+            why: String::new(),
+            trace: None,
+            lost: BTreeSet::new(),
+            possible: None,
+            example: None,
+            shown: None,
+        }
+    }
+
+    pub(super) fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    pub(super) fn keyed(mut self, key: impl Into<String>) -> Self {
+        self.key = key.into();
+        self
+    }
+
+    /// For which requests: nothing if for all.
+    pub(super) fn within(mut self, case: Option<String>) -> Self {
+        self.cases = case.into_iter().collect();
+        self
+    }
+
+    pub(super) fn witnessed(mut self, shown: Option<Shown>) -> Self {
+        self.shown = shown;
+        self
+    }
+
+    pub(super) fn because(mut self, why: impl Into<String>) -> Self {
+        self.why = why.into();
+        self
+    }
+
+    pub(super) fn possible(mut self, gain: &Gain) -> Self {
+        let json_schema = gain.to_json_schema().to_string();
+        self.possible = Some(Possible { text: gain.text(), json_schema });
+        self
+    }
+
+    /// Whether another one is the same change.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let of = |draft: &Self| (draft.rule, draft.part, draft.path.clone(), draft.key.clone());
+        of(self) == of(other) && self.cases == other.cases
+    }
+
+    /// Notes one more answer that shows it; what one answer shows comes together.
+    pub(super) fn seen(&mut self, place: &str, at: Position) {
+        match &mut self.shown {
+            // An answer that shows it twice is one answer.
+            Some(shown) if shown.last == place => {}
+            Some(shown) => {
+                shown.answers += 1;
+                place.clone_into(&mut shown.last);
+            }
+            None => self.shown = Some(Shown::new(place, at, 1)),
+        }
+    }
+
+    /// Takes the same change for other requests as a part of this one, if it is that.
+    pub(super) fn join(&mut self, other: &Self) -> bool {
+        let of = |draft: &Self| (draft.rule, draft.verdict, draft.part);
+        let same = of(self) == of(other)
+            && (&self.path, &self.key, &self.what) == (&other.path, &other.key, &other.what);
+        if !same || self.part != Part::Order {
+            return false;
+        }
+        // What is told of no case in particular is told of all that are not named.
+        for draft in [&other.cases, &self.cases.clone()] {
+            match draft.is_empty() {
+                true => self.cases.push(String::new()),
+                false => self.cases.extend_from_slice(draft),
+            }
+        }
+        self.cases.sort();
+        self.cases.dedup();
+        self.keep_shorter(other.trace.as_ref());
+        match (&mut self.shown, &other.shown) {
+            (Some(shown), Some(more)) => shown.answers += more.answers,
+            (shown, more) => *shown = shown.take().or_else(|| more.clone()),
+        }
+        true
+    }
+
+    /// Of two traces the shorter one is told.
+    pub(super) fn keep_shorter(&mut self, other: Option<&NewTrace>) {
+        let length = |trace: Option<&NewTrace>| trace.map_or(usize::MAX, |it| it.tags.len());
+        if length(other) < length(self.trace.as_ref()) {
+            self.trace = other.cloned();
+        }
+    }
+
+    /// The change at an endpoint; `event` finds the number of a message.
+    pub(super) fn finish(
+        self,
+        endpoint: &Endpoint,
+        event: &dyn Fn(&Shown) -> Option<usize>,
+    ) -> Change {
+        let fingerprint = self.fingerprint(endpoint);
+        let witnesses = self.shown.as_ref().and_then(|shown| {
+            let (cassette, number) = shown.place.rsplit_once(" #")?;
+            Some(Witnesses {
+                cassette: cassette.to_owned(),
+                interaction: number.parse().ok()?,
+                event: event(shown),
+                answers: shown.answers,
+            })
+        });
+        let why = match (self.why.is_empty(), self.verdict) {
+            (true, Verdict::Breaking) => consequence(self.rule).to_owned(),
+            _ => self.why,
+        };
+        let direction = match self.part {
+            Part::Request => Direction::Request,
+            _ => Direction::Answer,
+        };
+        Change {
+            fingerprint,
+            rule: self.rule,
+            verdict: self.verdict,
+            direction,
+            place: Place {
+                endpoint: endpoint.clone(),
+                part: self.part,
+                cases: self.cases,
+                path: self.path,
+            },
+            what: self.what,
+            why,
+            trace: self.trace,
+            possible: self.possible,
+            example: self.example,
+            witnesses,
+            approved: None,
+        }
+    }
+
+    /// Twelve digits of the hash of what makes the change. Nothing of it depends on which recording
+    /// shows it.
+    fn fingerprint(&self, endpoint: &Endpoint) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let endpoint = endpoint.to_string();
+        let cases = self.cases.join("\n");
+        for part in [self.rule.id(), &endpoint, self.part.as_str(), &cases, &self.path, &self.key] {
+            hasher.update(part.as_bytes()).update(&[0]);
+        }
+        hasher.finalize().to_hex()[..12].to_owned()
+    }
+}

@@ -1,0 +1,308 @@
+//! One request and its answer, before and after.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use super::report::{Difference, Exchange, Mark};
+use crate::cassette::{Body, Cassette, Interaction, Request, Response};
+use crate::compare::alignment::Renaming;
+use crate::compare::diff::{self, Differences, Place, Sort, Value};
+use crate::identity::{Meaning, SHORTEST, identifiers, moments};
+use crate::message::{Framing, Message, Messages, Protocols, Trace};
+use crate::text::json::Text;
+
+/// So much of a value is kept.
+const LONGEST: usize = 2_000;
+
+/// So many differences of an interaction are listed.
+const MOST: usize = 40;
+
+/// An interaction of a cassette, and its answer, which can be cut into messages.
+pub(super) struct Turn<'a> {
+    /// Counted from 0.
+    number: usize,
+    interaction: &'a Interaction,
+    answer: Option<Answer<'a>>,
+}
+
+struct Answer<'a> {
+    protocols: &'a Protocols,
+    response: &'a Response,
+    /// Cut where that is asked for: most answers only differ by what identifiers are called.
+    cut: OnceCell<(Messages, Trace)>,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn of(protocols: &'a Protocols, cassette: &'a Cassette, number: usize) -> Self {
+        let interaction = &cassette.interactions[number];
+        let answer = interaction.response();
+        let answer = answer.map(|response| Answer { protocols, response, cut: OnceCell::new() });
+        Self { number, interaction, answer }
+    }
+
+    /// What there is to tell about it.
+    pub(super) fn exchange(&self) -> Exchange {
+        let Request { method, path, .. } = &self.interaction.request;
+        let answer = self.answer.as_ref();
+        Exchange {
+            number: self.number + 1,
+            method: method.clone(),
+            path: path.clone(),
+            status: answer.map(|answer| answer.response.status),
+            end: self.interaction.end().as_str(),
+            ms: answer.map_or(0, |answer| last_ms(answer.response)),
+            trace: answer.map(Answer::marks).unwrap_or_default(),
+        }
+    }
+
+    fn status(&self) -> String {
+        let answer = self.answer.as_ref();
+        answer.map_or_else(|| "none".to_owned(), |answer| answer.response.status.to_string())
+    }
+}
+
+impl Answer<'_> {
+    fn cut(&self) -> &(Messages, Trace) {
+        self.cut.get_or_init(|| {
+            let messages = Messages::by(self.protocols, self.response);
+            let trace = Trace::by(self.protocols, &messages.list);
+            (messages, trace)
+        })
+    }
+
+    fn messages(&self) -> &[Message] {
+        &self.cut().0.list
+    }
+
+    fn trace(&self) -> &Trace {
+        &self.cut().1
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let marks = self.trace().steps.iter().map(|step| Mark {
+            tag: step.tag.as_str().to_owned(),
+            count: step.count(),
+            first_ms: step.first_ms,
+            last_ms: step.last_ms,
+        });
+        marks.collect()
+    }
+
+    fn is_stream(&self) -> bool {
+        let framing = Framing::of(self.response.headers.get("content-type"));
+        matches!(framing, Framing::EventStream | Framing::Lines)
+    }
+}
+
+fn last_ms(response: &Response) -> u64 {
+    match &response.body {
+        Body::Stream(chunks) => chunks.last().map_or(response.ms, |chunk| chunk.ms),
+        Body::Whole(_) => response.ms,
+    }
+}
+
+/// Whether nothing but times and headers differs.
+pub(super) fn is_same(old: &Interaction, new: &Interaction) -> bool {
+    let asked = |one: &Request, other: &Request| {
+        one.method == other.method && one.path == other.path && one.body == other.body
+    };
+    let answered = match (old.response(), new.response()) {
+        (Some(one), Some(other)) => {
+            one.status == other.status
+                && one.end == other.end
+                && one.headers.get("content-type") == other.headers.get("content-type")
+                && one.body.bytes() == other.body.bytes()
+        }
+        (None, None) => old.end() == new.end(),
+        _ => false,
+    };
+    answered && asked(&old.request, &new.request)
+}
+
+/// Where two interactions differ but for what identifiers are called and times, and how many more places
+/// there are. What is new is told with the old names.
+pub(super) fn differences(
+    renaming: &Renaming,
+    old: &Turn<'_>,
+    new: &Turn<'_>,
+) -> (Vec<Difference>, usize) {
+    let mut list = List { renaming, listed: Vec::new(), more: 0 };
+    let (was, is) = (old.interaction, new.interaction);
+    let request = renamed(&is.request, renaming);
+    let asked = diff::requests(&was.request, &request, &|_| false, &|text| mask(text, renaming));
+    list.take("request ", asked, &|place| place.to_string());
+    list.whether("status", &old.status(), &new.status());
+    list.whether("end", was.end().as_str(), is.end().as_str());
+    if let (Some(old), Some(new)) = (&old.answer, &new.answer) {
+        answers(old, new, &mut list);
+    }
+    (list.listed, list.more)
+}
+
+/// A request in the old names.
+fn renamed(request: &Request, renaming: &Renaming) -> Request {
+    Request {
+        method: request.method.clone(),
+        path: renaming.text(&request.path).into_owned(),
+        headers: request.headers.clone(),
+        body: renaming.bytes(&request.body).into_owned().into(),
+    }
+}
+
+fn answers(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
+    let [was, is] = [old, new].map(|answer| answer.response.readable().bytes());
+    if was == is {
+        return;
+    }
+    if old.is_stream() && new.is_stream() {
+        return streams(old, new, list);
+    }
+    let [was, is] = [&was, &is].map(|body| String::from_utf8_lossy(body));
+    let found = list.compared(&was, &is);
+    list.take("answer ", found, &|place| place.to_string());
+}
+
+/// Streams are compared message by message: their data as one array.
+fn streams(old: &Answer<'_>, new: &Answer<'_>, list: &mut List<'_>) {
+    let (was, is) = (data(old.messages()), data(new.messages()));
+    // A line for each, so that the lines show what came or went.
+    let traces = [old, new].map(|answer| answer.trace().to_string().replace(' ', "\n"));
+    if traces[0] != traces[1] {
+        list.changed("trace", &traces[0], &traces[1]);
+    }
+    let mut found = list.compared(&was, &is);
+    // As a whole it is reordered: the trace says it.
+    found.listed.retain(|difference| difference.at != Place::Json(String::new()));
+    list.take("message ", found, &|place| match place {
+        Place::Json(pointer) => message(pointer),
+        other => other.to_string(),
+    });
+}
+
+/// `/2/name` as `3 /name`: messages are counted from 1.
+fn message(pointer: &str) -> String {
+    let inside = pointer.trim_start_matches('/');
+    let (number, rest) = inside.split_once('/').unwrap_or((inside, ""));
+    let number = number.parse::<usize>().map_or(0, |number| number + 1);
+    if rest.is_empty() { number.to_string() } else { format!("{number} /{rest}") }
+}
+
+/// The messages without keep-alives as a JSON array; what is no JSON is a string in it.
+fn data(messages: &[Message]) -> String {
+    let said = messages.iter().filter(|message| !message.is_keep_alive());
+    let said = said.map(|message| match Text::read(&message.data) {
+        Some(json) => json.as_str().to_owned(),
+        None => serde_json::Value::from(message.data.as_str()).to_string(),
+    });
+    format!("[{}]", said.collect::<Vec<_>>().join(","))
+}
+
+/// A text without times, and without identifiers that are not known by name.
+fn mask<'t>(text: &'t str, renaming: &Renaming) -> Cow<'t, str> {
+    if text.len() < SHORTEST {
+        return Cow::Borrowed(text);
+    }
+    let unknown = |range: &Range<usize>| renaming.new_of(&text[range.clone()]).is_none();
+    let mut holes: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
+    if holes.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    holes.sort_by_key(|hole| hole.start);
+    let (mut out, mut done) = (String::new(), 0);
+    for hole in holes.into_iter().filter(|hole| !hole.is_empty()) {
+        if hole.start >= done {
+            out.push_str(&text[done..hole.start]);
+            out.push('\0');
+        }
+        done = done.max(hole.end);
+    }
+    Cow::Owned(out + &text[done..])
+}
+
+/// What is listed, up to a limit.
+struct List<'r> {
+    renaming: &'r Renaming,
+    listed: Vec<Difference>,
+    more: usize,
+}
+
+impl List<'_> {
+    /// Compares what was with what is, under its old names.
+    fn compared(&self, was: &str, is: &str) -> Differences {
+        let renaming = self.renaming;
+        diff::documents(was, &renaming.text(is), &|text| mask(text, renaming))
+    }
+
+    fn take(&mut self, what: &str, found: Differences, name: &dyn Fn(&Place) -> String) {
+        self.more += found.more;
+        let is_real = |it: &diff::Difference| {
+            it.sort != Sort::Renamed && (!is_told(it) || self.refers_elsewhere(it))
+        };
+        let real: Vec<diff::Difference> = found.listed.into_iter().filter(is_real).collect();
+        for difference in real {
+            let at = format!("{what}{}", name(&difference.at));
+            self.add(Difference {
+                at,
+                old: difference.recorded.as_ref().map(shown),
+                new: difference.asked.as_ref().map(shown),
+            });
+        }
+    }
+
+    /// Whether both hold identifiers that are known by name: not what was minted anew, but another thing.
+    fn refers_elsewhere(&self, difference: &diff::Difference) -> bool {
+        let is_known = |value: &Option<Value>| {
+            let Some(Value::Json(text)) = value else { return false };
+            identifiers(text).any(|range| self.renaming.new_of(&text[range]).is_some())
+        };
+        is_known(&difference.recorded) && is_known(&difference.asked)
+    }
+
+    fn whether(&mut self, at: &str, old: &str, new: &str) {
+        if old != new {
+            self.changed(at, old, new);
+        }
+    }
+
+    fn changed(&mut self, at: &str, old: &str, new: &str) {
+        let [old, new] = [old, new].map(|text| Some(cut(text.to_owned())));
+        self.add(Difference { at: at.to_owned(), old, new });
+    }
+
+    fn add(&mut self, difference: Difference) {
+        match self.listed.len() < MOST {
+            true => self.listed.push(difference),
+            false => self.more += 1,
+        }
+    }
+}
+
+/// Whether the name of a field tells that its value is another each time.
+fn is_told(difference: &diff::Difference) -> bool {
+    let Place::Json(pointer) = &difference.at else { return false };
+    let name = pointer.rsplit('/').next().unwrap_or_default();
+    let kinds = [&difference.recorded, &difference.asked].map(|it| it.as_ref()?.kind());
+    let told = matches!(
+        Meaning::of(name),
+        Meaning::Mark | Meaning::Identity | Meaning::Moment | Meaning::Span
+    );
+    // One that comes, goes, or is of another type is a difference.
+    told && kinds[0].is_some() && kinds[0] == kinds[1]
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Json(spelled) => cut(spelled.clone()),
+        Value::Text(text) => cut(text.clone()),
+        Value::Binary { length, .. } => format!("{length} bytes"),
+    }
+}
+
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

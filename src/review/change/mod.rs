@@ -1,0 +1,38 @@
+//! What changed in what a server promises, and whether that breaks anybody.
+//!
+//! [`compare`] takes two sides, each cassettes and accepted contracts, and gives a [`Report`]: changes
+//! with verdicts, the contracts that are not the same, and the cassettes that are not the same but for
+//! identifiers and times. The faces of a report are in [`report`](crate::review::report).
+//!
+//! # Rationale
+//!
+//! A gate must never hide a breaking change; a false alarm is acceptable. So *compatible* is said only of
+//! what is proved, *breaking* of what is shown, and *unproven* of what is left.
+
+mod approval;
+mod cassettes;
+mod compare;
+mod consequence;
+mod draft;
+mod exchange;
+mod kinds;
+mod new_fields;
+mod orders;
+mod parallel;
+mod promised_orders;
+mod report;
+mod requests;
+mod rule;
+mod shapes;
+mod swap;
+mod ties;
+mod words;
+
+pub use approval::Approval;
+pub use compare::{Known, compare, compare_by};
+pub use report::{
+    CaseEdges, CassettePair, Change, ContractPair, Difference, Direction, Edge, Exchange,
+    InteractionPair, Mark, NewTrace, Part, Place, Possible, Report, Side, State, Verdict,
+    Witnesses,
+};
+pub use rule::Rule;

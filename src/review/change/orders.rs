@@ -1,0 +1,253 @@
+//! What recordings show of the order of messages.
+
+use std::collections::BTreeSet;
+
+use super::draft::{Draft, Position};
+use super::report::{NewTrace, Part, Verdict};
+use super::rule::Rule;
+use super::swap::{neighbours, swapped};
+use super::words::either;
+use crate::contract::order::{Deviation, Event, Explanation, Fault, Neighbours, Next, Token, Word};
+use crate::contract::{Answer, Case, Orders};
+
+/// What ends many streams: behind it nothing is said any more.
+const DONE: &str = "[DONE]";
+
+/// Who shows a trace, if a recording does.
+pub(super) type Seen<'a> = Option<&'a str>;
+
+/// What recordings show that the old orders do not allow.
+pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
+    let whole = in_one(old);
+    for answer in answers {
+        let Some(word) = &answer.word else { continue };
+        let fitting = old.fitting(&answer.situation);
+        let events = word.events();
+        pieces(&whole, answer, word, drafts);
+        match fitting.last() {
+            Some(_) if fitting.iter().any(|case| case.order.accepts(&events)) => {}
+            Some(case) => {
+                let tags = word.tokens.iter().map(|token| mark(&token.tag, token.run)).collect();
+                let trace = Trace { tags, events };
+                deviations(old, case, &trace, Some(&answer.place), drafts);
+            }
+            None => {
+                let covered = Covered::when(old.cases.iter().all(|it| it.order.accepts(&events)));
+                let so = old.so(&answer.situation);
+                add(drafts, unknown_case(so, covered), Some(&answer.place), 0);
+            }
+        }
+    }
+}
+
+/// Types of messages that come in one. One that is named after pieces, or comes in some whatever is asked,
+/// is read piece by piece.
+fn in_one(orders: &Orders) -> BTreeSet<String> {
+    let neighbours: BTreeSet<Neighbours> =
+        orders.cases.iter().flat_map(|case| case.order.neighbours()).collect();
+    let is_piece = |tag: &String| {
+        let twice = (Some(tag.clone()), Some(tag.clone()));
+        ["delta", "chunk"].iter().any(|name| tag.contains(name)) || neighbours.contains(&twice)
+    };
+    tags(orders).into_iter().filter(|tag| !is_piece(tag)).collect()
+}
+
+/// Messages that came in one and come in pieces: who takes each for a whole takes it several times.
+fn pieces(whole: &BTreeSet<String>, answer: &Answer, word: &Word, drafts: &mut Vec<Draft>) {
+    let runs = word.tokens.iter().enumerate().filter(|(_, token)| token.run);
+    for (at, Token { tag, .. }) in runs.filter(|(_, token)| whole.contains(&token.tag)) {
+        let what = format!("`{tag}` comes in several pieces, where it came in one");
+        let draft = Draft::new(Rule::OrderNextNew, Verdict::Breaking, Part::Order, what);
+        add(drafts, draft.keyed(format!("{tag}>{tag}!")), Some(&answer.place), at);
+    }
+}
+
+/// Whether what comes is in order whatever was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Covered {
+    ByAll,
+    NotByAll,
+}
+
+impl Covered {
+    pub(super) fn when(all: bool) -> Self {
+        if all { Self::ByAll } else { Self::NotByAll }
+    }
+}
+
+/// A trace to be held against an order.
+pub(super) struct Trace<'a> {
+    /// As it is shown.
+    pub tags: Vec<String>,
+    pub events: Vec<Event<'a>>,
+}
+
+fn mark(tag: &str, run: bool) -> String {
+    format!("{tag}{}", if run { "+" } else { "" })
+}
+
+/// What a trace has that an order does not allow.
+pub(super) fn deviations(
+    orders: &Orders,
+    case: &Case,
+    trace: &Trace<'_>,
+    seen: Seen<'_>,
+    drafts: &mut Vec<Draft>,
+) {
+    if case.order.accepts(&trace.events) {
+        return;
+    }
+    let explanation = case.order.explain(&trace.events, None);
+    let swapped = swapped(case, &explanation, trace);
+    let is_told = !swapped.is_empty();
+    for (draft, at) in swapped {
+        add(drafts, draft.within(case_name(case)), seen, at);
+    }
+    if is_told {
+        return;
+    }
+    for deviation in together(&explanation) {
+        let mut draft = of_deviation(orders, &deviation, &trace.events);
+        if draft.rule != Rule::TagNew {
+            draft = draft.within(case_name(case));
+        }
+        draft.trace = Some(NewTrace {
+            tags: trace.tags.clone(),
+            at: deviation.at,
+            expected: expected(&deviation),
+        });
+        draft.lost = parted(&deviation, &trace.events);
+        add(drafts, draft, seen, deviation.at);
+    }
+}
+
+/// The neighbours between which something came.
+fn parted(deviation: &Deviation, events: &[Event<'_>]) -> BTreeSet<Neighbours> {
+    if deviation.fault != Fault::Unexpected {
+        return BTreeSet::new();
+    }
+    let mut without = events.to_vec();
+    without.remove(deviation.at);
+    &neighbours(&without) - &neighbours(events)
+}
+
+/// What is not in order. Several that are missing in one place are told as one: the first of them says
+/// what was expected there.
+fn together(explanation: &Explanation) -> Vec<Deviation> {
+    let mut kept: Vec<Deviation> = Vec::new();
+    for deviation in explanation.deviations() {
+        let goes_on = kept.last().is_some_and(|last| {
+            (last.fault, deviation.fault) == (Fault::Missing, Fault::Missing)
+                && (last.at, &last.slice) == (deviation.at, &deviation.slice)
+        });
+        if !goes_on {
+            kept.push(deviation.clone());
+        }
+    }
+    kept
+}
+
+/// Adds a change, or one more answer that shows it; the shortest trace is kept.
+pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
+    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
+        drafts.push(draft.clone());
+        drafts.len() - 1
+    });
+    let known = &mut drafts[number];
+    known.lost.extend(draft.lost.iter().cloned());
+    known.keep_shorter(draft.trace.as_ref());
+    // The worst answer decides.
+    if draft.verdict < known.verdict {
+        (known.verdict, known.why) = (draft.verdict, draft.why);
+    }
+    if let Some(place) = seen {
+        known.seen(place, Position::Step(at));
+    }
+}
+
+/// For which requests: what must be so; nothing if that is nothing.
+pub(super) fn case_name(case: &Case) -> Option<String> {
+    let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
+    (!conditions.is_empty()).then(|| conditions.join(", "))
+}
+
+/// Requests that no order was known for: what is so of them.
+pub(super) fn unknown_case(so: String, covered: Covered) -> Draft {
+    let (verdict, why) = match covered {
+        Covered::ByAll => (Verdict::Compatible, "the order is allowed for all other requests"),
+        Covered::NotByAll => (
+            Verdict::Unproven,
+            "not all other requests allow what comes now, so nothing shows what it was before",
+        ),
+    };
+    let what = "no order was known for such a request".to_owned();
+    Draft::new(Rule::CaseNew, verdict, Part::Order, what).because(why).within(Some(so))
+}
+
+fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) -> Draft {
+    let tag = |at: usize| events.get(at).map(|event| event.tag);
+    let after = deviation.after.and_then(tag);
+    let behind = match after {
+        Some(tag) => format!("after `{tag}`"),
+        None => "at the beginning".to_owned(),
+    };
+    let mut wanted = expected(deviation);
+    // What may come again and again was there.
+    if wanted.len() > 1 {
+        wanted.retain(|tag| Some(tag.as_str()) != after);
+    }
+    let (rule, what, got) = match (deviation.fault, tag(deviation.at)) {
+        (Fault::Missing, got) if got.is_none_or(|tag| tag == DONE) => {
+            let what = format!("the stream ends {behind} with no {}", either(&wanted));
+            (Rule::OrderEndNew, what, "")
+        }
+        (Fault::Missing, got) => {
+            let got = got.unwrap_or_default();
+            let what = format!("`{got}` comes {behind} with no {} between", either(&wanted));
+            (Rule::OrderMissing, what, got)
+        }
+        (Fault::Apart, got) => {
+            let key = deviation.slice.as_ref().map_or("", |(key, _)| key.as_str());
+            let got = got.unwrap_or_default();
+            (Rule::OrderApart, format!("`{got}` of a `{key}` comes when that was over"), got)
+        }
+        (_, got) => unexpected(orders, got.unwrap_or_default(), after, &behind, &wanted),
+    };
+    let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
+    let key = if rule == Rule::TagNew { got.to_owned() } else { key };
+    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key)
+}
+
+fn unexpected<'a>(
+    orders: &Orders,
+    got: &'a str,
+    after: Option<&str>,
+    behind: &str,
+    wanted: &[String],
+) -> (Rule, String, &'a str) {
+    if !tags(orders).contains(got) {
+        return (Rule::TagNew, format!("`{got}` is a new type of message, first {behind}"), got);
+    }
+    let promised = match wanted {
+        [] => "where nothing was promised".to_owned(),
+        wanted => format!("where {} was promised", either(wanted)),
+    };
+    match after {
+        Some(_) => (Rule::OrderNextNew, format!("`{got}` comes {behind}, {promised}"), got),
+        None => (Rule::OrderStartNew, format!("the stream begins with `{got}`, {promised}"), got),
+    }
+}
+
+/// What would have been in order, sorted; the end has a name of its own.
+fn expected(deviation: &Deviation) -> Vec<String> {
+    let names = deviation.expected.iter().map(|expected| match &expected.next {
+        Next::Event(pattern) => pattern.to_string(),
+        Next::End => "the end".to_owned(),
+    });
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// All types of messages that the orders know.
+pub(super) fn tags(orders: &Orders) -> BTreeSet<String> {
+    orders.cases.iter().flat_map(|case| case.order.tags()).collect()
+}

@@ -1,0 +1,203 @@
+//! What changed in the order of messages.
+
+use std::collections::BTreeSet;
+
+use super::draft::Draft;
+use super::orders::{self, Covered, Trace, case_name, deviations, tags, unknown_case};
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use super::shapes::Basis;
+use crate::contract::order::{Gains, Neighbours, Token};
+use crate::contract::{Answer, Case, Condition, Orders};
+
+/// So many lost neighbours are named in a sentence.
+const NAMED: usize = 4;
+
+/// What recordings show, what the orders promise otherwise, and what is not seen any more.
+pub(super) fn changes(
+    old: Option<&Orders>,
+    new: Option<&Orders>,
+    basis: Basis,
+    answers: &[Answer],
+) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    match (old, new) {
+        (Some(old), Some(new)) => {
+            orders::shown(old, answers, &mut drafts);
+            let promised = promised(old, new);
+            shorten(&mut drafts, &promised);
+            if basis == Basis::Accepted {
+                let is_known = |draft: &Draft| drafts.iter().any(|other| other.is(draft));
+                let unseen: Vec<Draft> =
+                    promised.into_iter().filter(|draft| !is_known(draft)).map(unseen).collect();
+                drafts.extend(unseen);
+            }
+            let gone = gone(old, new, &drafts);
+            drafts.extend(gone);
+        }
+        (None, Some(_)) => drafts.extend(first(answers)),
+        (_, None) => {}
+    }
+    drafts
+}
+
+/// What was learned tells the shortest trace, which no recording has to be.
+fn shorten(drafts: &mut [Draft], promised: &[Draft]) {
+    for draft in drafts {
+        let same = promised.iter().find(|other| other.is(draft));
+        let shorter = same.and_then(|other| other.trace.as_ref());
+        if let (Some(own), Some(shorter)) = (&mut draft.trace, shorter)
+            && shorter.tags.len() < own.tags.len()
+        {
+            *own = shorter.clone();
+        }
+    }
+}
+
+fn unseen(mut draft: Draft) -> Draft {
+    if draft.verdict == Verdict::Breaking {
+        let why = "no recording shows it; the trace keeps the new contract and breaks the old one";
+        draft.why = why.to_owned();
+    }
+    draft
+}
+
+/// Messages where no order was known.
+fn first(answers: &[Answer]) -> Option<Draft> {
+    let what = "messages come where none were promised".to_owned();
+    let mut draft = Draft::new(Rule::OrderWider, Verdict::Breaking, Part::Order, what);
+    for answer in answers.iter().filter(|answer| answer.word.is_some()) {
+        draft.seen(&answer.place, super::draft::Position::Whole);
+    }
+    if draft.shown.is_none() {
+        draft.verdict = Verdict::Unproven;
+    }
+    Some(draft)
+}
+
+/// What the new orders allow and the old ones do not.
+///
+/// A request belongs to the first case that fits. If both sides have the same cases, each is compared
+/// with its own; else a new case is compared with all old ones that the same request may belong to.
+fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    let same = old.cases.iter().map(|case| &case.when).eq(new.cases.iter().map(|case| &case.when));
+    if same {
+        for (before, after) in old.cases.iter().zip(&new.cases) {
+            gained(old, before, after, Verdict::Breaking, &mut drafts);
+        }
+        return drafts;
+    }
+    for case in &new.cases {
+        let may_be: Vec<&Case> = old.cases.iter().filter(|it| may_be_one(it, case)).collect();
+        // A request for which no old case fits had no order.
+        let is_known = may_be.iter().any(|it| it.when.iter().all(|one| case.when.contains(one)));
+        if !is_known {
+            let covered = may_be.iter().all(|before| before.order.covers(&case.order));
+            let covered = Covered::when(covered && !may_be.is_empty());
+            drafts.push(unknown_case(case_name(case).unwrap_or_default(), covered));
+        }
+        let verdict = |before: &Case| match may_be.len() == 1 || before.when == case.when {
+            true => Verdict::Breaking,
+            false => Verdict::Unproven,
+        };
+        for before in &may_be {
+            gained(old, before, case, verdict(before), &mut drafts);
+        }
+    }
+    drafts
+}
+
+/// Whether a request may belong to both cases: nothing in one contradicts the other.
+fn may_be_one(one: &Case, other: &Case) -> bool {
+    let contradicts = |condition: &Condition| {
+        let same = other.when.iter().filter(|it| it.feature == condition.feature);
+        same.into_iter().any(|it| it.says != condition.says)
+    };
+    !one.when.iter().any(contradicts)
+}
+
+fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &mut Vec<Draft>) {
+    match before.order.gains(&after.order) {
+        Gains::Nothing => {}
+        Gains::Traces(traces) => {
+            let known = drafts.len();
+            for trace in &traces {
+                let tags = trace.iter().map(|token| token.tag.clone()).collect();
+                let trace = Trace { tags, events: trace.iter().map(Token::event).collect() };
+                deviations(old, before, &trace, None, drafts);
+            }
+            drafts.iter_mut().skip(known).for_each(|draft| draft.verdict = verdict);
+        }
+        Gains::Unknown => drafts.push(unknown(before)),
+    }
+}
+
+fn unknown(before: &Case) -> Draft {
+    let what = "the order is another one".to_owned();
+    Draft::new(Rule::OrderWider, Verdict::Unproven, Part::Order, what)
+        .because("it could not be proved that the old order allows all that the new one does")
+        .within(case_name(before))
+}
+
+/// What is not seen any more: types of messages, neighbours, and kinds of requests.
+fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
+    let (were, are) = (tags(old), tags(new));
+    let mut drafts: Vec<Draft> = were.difference(&are).map(tag_gone).collect();
+    // What changed places is not where it was: that is told.
+    let is_told = |case: &Case, pair: &Neighbours| {
+        let name = case_name(case);
+        let is_of = |draft: &&Draft| draft.cases.is_empty() || draft.cases.first() == name.as_ref();
+        told.iter().filter(is_of).any(|draft| draft.lost.contains(pair))
+    };
+    for case in &old.cases {
+        match new.cases.iter().find(|other| other.when == case.when) {
+            None if !new.cases.iter().any(|other| may_be_one(other, case)) => {
+                drafts.push(case_gone(case));
+            }
+            None => {}
+            Some(after) => {
+                let lost = case.order.neighbours();
+                let is_kept = |tag: &Option<String>| tag.as_ref().is_none_or(|it| are.contains(it));
+                let kept = after.order.neighbours();
+                let lost: BTreeSet<&Neighbours> = lost
+                    .difference(&kept)
+                    .filter(|(from, to)| is_kept(from) && is_kept(to))
+                    .filter(|pair| !is_told(case, pair))
+                    .collect();
+                drafts.extend(next_gone(case, &lost));
+            }
+        }
+    }
+    drafts
+}
+
+fn tag_gone(tag: &String) -> Draft {
+    let what = format!("`{tag}` messages are not seen any more");
+    Draft::new(Rule::TagGone, Verdict::Trim, Part::Order, what).keyed(tag)
+}
+
+fn case_gone(case: &Case) -> Draft {
+    let what = "such requests are not recorded any more".to_owned();
+    Draft::new(Rule::CaseGone, Verdict::Trim, Part::Order, what).within(case_name(case))
+}
+
+fn next_gone(case: &Case, lost: &BTreeSet<&Neighbours>) -> Option<Draft> {
+    let pairs: Vec<String> = lost.iter().map(|pair| neighbours(pair)).collect();
+    let more = pairs.len().checked_sub(NAMED).filter(|more| *more > 0);
+    let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+    let named = pairs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let what = format!("not seen any more: {named}{more}");
+    let draft = Draft::new(Rule::OrderNextGone, Verdict::Trim, Part::Order, what);
+    let draft = draft.keyed(pairs.join(";")).within(case_name(case));
+    (!pairs.is_empty()).then_some(draft)
+}
+
+fn neighbours((from, to): &Neighbours) -> String {
+    match (from, to) {
+        (Some(from), Some(to)) => format!("`{to}` after `{from}`"),
+        (Some(from), None) => format!("the end after `{from}`"),
+        (None, Some(to)) => format!("`{to}` at the beginning"),
+        (None, None) => "an empty stream".to_owned(),
+    }
+}

@@ -1,0 +1,345 @@
+//! What there is to tell about two sides: plain values, to be shown in whatever way.
+
+use super::{Approval, Rule};
+use crate::contract::Endpoint;
+use crate::contract::order::Expression;
+
+/// What changed from one side to the other. Faces in [`report`](crate::review::report) show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// What was before.
+    pub old: Side,
+    /// What is now.
+    pub new: Side,
+    /// What changed in the promises, the worst first.
+    pub changes: Vec<Change>,
+    /// The contracts that are not the same, in the order of their endpoints.
+    pub contracts: Vec<ContractPair>,
+    /// The cassettes that are not the same but for identifiers and times, in the order of their names.
+    pub cassettes: Vec<CassettePair>,
+    /// Approvals that no change needs any more.
+    pub stale: Vec<Approval>,
+}
+
+/// One of two sides.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Side {
+    /// What it is: a path, or a revision and a path.
+    pub name: String,
+    /// The folder of its cassettes, or the only file there is, from the root of the repository.
+    pub path: String,
+    /// How many cassettes it has.
+    pub cassettes: usize,
+    /// How many endpoints it makes a promise about.
+    pub endpoints: usize,
+    /// Those of which a contract was accepted.
+    pub accepted: Vec<Endpoint>,
+}
+
+/// What a change means to whoever relies on what was promised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Something can come that was not promised, and [`Change::witnesses`] or [`Change::example`] shows
+    /// it.
+    Breaking,
+    /// It could neither be shown that it breaks something nor that it does not.
+    Unproven,
+    /// It breaks nothing; that is proved.
+    Compatible,
+    /// Something is not seen any more.
+    Trim,
+}
+
+impl Verdict {
+    /// All, the worst first.
+    pub const ALL: [Self; 4] = [Self::Breaking, Self::Unproven, Self::Compatible, Self::Trim];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Breaking => "breaking",
+            Self::Unproven => "unproven",
+            Self::Compatible => "compatible",
+            Self::Trim => "trim",
+        }
+    }
+
+    /// Whether it must be approved.
+    pub fn fails(self) -> bool {
+        matches!(self, Self::Breaking | Self::Unproven)
+    }
+}
+
+/// Who sends what changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// The server; clients rely on it.
+    Answer,
+    /// The client; the server relies on it.
+    Request,
+}
+
+/// One change in what is promised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The kind of change.
+    pub rule: Rule,
+    /// What it means.
+    pub verdict: Verdict,
+    /// Who sends what changed.
+    pub direction: Direction,
+    /// Where.
+    pub place: Place,
+    /// What changed, in a sentence without a full stop: literals stand in backticks.
+    pub what: String,
+    /// Why the verdict is what it is, or which client breaks, in a sentence without a full stop; empty if
+    /// the rule says it.
+    pub why: String,
+    /// Tells it from all other changes, in every recording and at every revision: it is made of rule,
+    /// place and what changed, never of counts, lines or identifiers.
+    pub fingerprint: String,
+    /// The shortest trace that was not possible before, if it is a change in the order.
+    pub trace: Option<NewTrace>,
+    /// What became possible at that place, if it is a change in a shape.
+    pub possible: Option<Possible>,
+    /// A value as JSON that was not possible before, made up where no recording shows one.
+    pub example: Option<String>,
+    /// Which recordings show it: the first one, and how often.
+    pub witnesses: Option<Witnesses>,
+    /// The reason for which somebody has approved it.
+    pub approved: Option<String>,
+}
+
+impl Change {
+    /// Whether it must be approved and is not.
+    pub fn fails(&self) -> bool {
+        self.verdict.fails() && self.approved.is_none()
+    }
+}
+
+/// Where something changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// At which endpoint.
+    pub endpoint: Endpoint,
+    /// In which part of its contract.
+    pub part: Part,
+    /// For which requests, if the order depends on them: what the deciding fields say, case by case.
+    /// An empty one stands for all other requests.
+    pub cases: Vec<String>,
+    /// Where in a value: names of fields and kinds, `[]` for elements, `{}` for members whose names are
+    /// data. Empty where it is no change in a shape.
+    pub path: String,
+}
+
+/// A part of a contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// Which statuses and media types there are.
+    Endpoint,
+    /// The order of messages.
+    Order,
+    /// What ties messages together.
+    Invariants,
+    /// What messages look like.
+    Events,
+    /// What an answer that is no stream looks like.
+    Body,
+    /// What requests look like.
+    Request,
+}
+
+impl Part {
+    /// The word for it, as in a contract.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Endpoint => "endpoint",
+            Self::Order => "order",
+            Self::Invariants => "invariants",
+            Self::Events => "events",
+            Self::Body => "body",
+            Self::Request => "request",
+        }
+    }
+}
+
+/// A trace that was not possible before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTrace {
+    /// Types of messages, in order; `x+` for several in a row.
+    pub tags: Vec<String>,
+    /// Which of them is not as it was promised, by place; the number of tags where that is the end.
+    pub at: usize,
+    /// What would have been as promised there.
+    pub expected: Vec<String>,
+}
+
+/// What became possible at some place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Possible {
+    /// As a contract says it.
+    pub text: String,
+    /// As JSON Schema 2020-12.
+    pub json_schema: String,
+}
+
+/// Which recordings show something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witnesses {
+    /// The first cassette.
+    pub cassette: String,
+    /// The number of the interaction in it, counted from 1.
+    pub interaction: usize,
+    /// The number of the message in a stream, counted from 1 without keep-alives; nothing if it is the
+    /// end of the stream, or no stream.
+    pub event: Option<usize>,
+    /// In how many answers it is seen.
+    pub answers: usize,
+}
+
+/// A contract before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractPair {
+    /// Whose.
+    pub endpoint: Endpoint,
+    /// Its text before, if there was one.
+    pub old: Option<String>,
+    /// Its text now, if there is one.
+    pub new: Option<String>,
+    /// Which messages follow which, case by case.
+    pub orders: Vec<CaseEdges>,
+}
+
+/// Which messages follow which in one case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseEdges {
+    /// For which requests; empty if the order does not depend on them.
+    pub case: String,
+    /// The edges, sorted.
+    pub edges: Vec<Edge>,
+    /// The order before, if there was one.
+    pub old: Option<Expression>,
+    /// The order now, if there is one.
+    pub new: Option<Expression>,
+}
+
+/// That one type of message directly follows another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// What comes first; nothing for the beginning.
+    pub from: Option<String>,
+    /// What follows; nothing for the end.
+    pub to: Option<String>,
+    /// On which side it is.
+    pub state: State,
+}
+
+/// On which side something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum State {
+    /// On both.
+    Kept,
+    /// Only on the new one.
+    New,
+    /// Only on the old one.
+    Lost,
+}
+
+/// A cassette before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CassettePair {
+    /// Its name.
+    pub name: String,
+    /// On which side it is.
+    pub state: State,
+    /// How many of its interactions are the same but for identifiers and times.
+    pub same: usize,
+    /// The others, in order.
+    pub interactions: Vec<InteractionPair>,
+}
+
+/// An interaction before and after; one of them at least.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InteractionPair {
+    /// Before.
+    pub old: Option<Exchange>,
+    /// Now.
+    pub new: Option<Exchange>,
+    /// Where the two differ, but for identifiers and times; as many as are listed.
+    pub differences: Vec<Difference>,
+    /// How many more differences there are.
+    pub more: usize,
+}
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// Its number in the cassette, counted from 1.
+    pub number: usize,
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// The path with its query.
+    pub path: String,
+    /// The status of the answer, if one came.
+    pub status: Option<u16>,
+    /// How it ended, as a cassette says it: `complete`, `timeout` …
+    pub end: &'static str,
+    /// Milliseconds to the last byte.
+    pub ms: u64,
+    /// Its messages, deltas together; none if it is no list of messages.
+    pub trace: Vec<Mark>,
+}
+
+/// A message of an answer, or the deltas of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Its type.
+    pub tag: String,
+    /// How many messages these are.
+    pub count: usize,
+    /// When the first one came, in milliseconds since the request.
+    pub first_ms: u64,
+    /// When the last one came.
+    pub last_ms: u64,
+}
+
+/// A place where two interactions differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Where: `request /messages/0/content`, `status`, `event 3 /name`, `/items/0`.
+    pub at: String,
+    /// What was there, if anything was; cut if it is long.
+    pub old: Option<String>,
+    /// What is there, if anything is; cut if it is long.
+    pub new: Option<String>,
+}
+
+impl Report {
+    /// Whether something must be approved and is not.
+    pub fn fails(&self) -> bool {
+        self.changes.iter().any(Change::fails)
+    }
+
+    /// How many changes of a verdict are not approved.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.of(verdict).count()
+    }
+
+    /// How many changes are approved.
+    pub fn approved(&self) -> usize {
+        self.changes.iter().filter(|change| change.approved.is_some()).count()
+    }
+
+    /// Puts the worst changes first.
+    pub(super) fn sort(&mut self) {
+        self.changes.sort_by(|one, other| {
+            (one.verdict, &one.place, one.rule).cmp(&(other.verdict, &other.place, other.rule))
+        });
+    }
+
+    /// The changes of a verdict that are not approved.
+    pub fn of(&self, verdict: Verdict) -> impl Iterator<Item = &Change> {
+        let is = move |change: &&Change| change.verdict == verdict && change.approved.is_none();
+        self.changes.iter().filter(is)
+    }
+}

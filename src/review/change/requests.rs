@@ -1,0 +1,122 @@
+//! What changed in what clients send: the server has to take what it took.
+
+use super::draft::{Draft, Position, Shown};
+use super::report::{CassettePair, Exchange, InteractionPair, Part, Possible, Verdict};
+use super::rule::Rule;
+use super::words;
+use super::words::at;
+use crate::cassette::End;
+use crate::contract::Answer;
+use crate::contract::shape::{Gain, Gained, Schema, Shape};
+
+/// What the recorded requests of one endpoint say otherwise than before.
+pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
+    let (Some(was), Some(is)) = (learned(old), learned(new)) else { return Vec::new() };
+    let narrower = is.gains(&was).into_iter().filter_map(|gain| narrower(&gain));
+    let wider = was.gains(&is).into_iter().filter_map(|gain| wider(&gain, new));
+    narrower.chain(wider).collect()
+}
+
+/// What JSON requests look like; nothing if there are none.
+fn learned(answers: &[Answer]) -> Option<Schema> {
+    let mut shape = Shape::default();
+    for (number, asked) in answers.iter().filter_map(|it| it.asked.as_deref()).enumerate() {
+        // All of them were parsed before.
+        let _ = shape.learn(asked, u32::try_from(number).unwrap_or(u32::MAX));
+    }
+    (shape.count() > 0).then(|| shape.finish())
+}
+
+/// Something that requests said, or need not have said, and that is otherwise now.
+fn narrower(gain: &Gain) -> Option<Draft> {
+    let path = gain.at();
+    let name = at(Part::Request, &path);
+    let text = words::cut(&gain.schema.to_text());
+    let (rule, what, key) = match &gain.what {
+        Gained::Missing => {
+            let what = format!("all requests say {name} now, which could be missing");
+            (Rule::RequestRequired, what, String::new())
+        }
+        Gained::Field | Gained::Member => {
+            (Rule::RequestNarrower, format!("requests say no {name} any more"), String::new())
+        }
+        Gained::Type | Gained::Kind(..) => {
+            (Rule::RequestNarrower, format!("{name} is never `{text}` any more"), text)
+        }
+        // Which words were sent is a matter of the scenario.
+        _ => return None,
+    };
+    let verdict = if rule == Rule::RequestRequired { Verdict::Unproven } else { Verdict::Trim };
+    let draft = Draft::new(rule, verdict, Part::Request, what).at(path).keyed(key);
+    Some(match verdict {
+        Verdict::Unproven => {
+            draft.because("no recording shows whether the server still takes a request without it")
+        }
+        _ => draft,
+    })
+}
+
+/// Something that requests say and did not say; the server took it, as its answer shows.
+fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
+    let path = gain.at();
+    let name = at(Part::Request, &path);
+    let text = words::cut(&gain.schema.to_text());
+    let (what, key) = match &gain.what {
+        Gained::Missing => (format!("requests need not say {name}"), "missing".to_owned()),
+        Gained::Field | Gained::Member => {
+            (format!("requests say {name}: `{text}`"), "field".to_owned())
+        }
+        Gained::Type | Gained::Kind(..) => (format!("{name} can be `{text}`"), text),
+        _ => return None,
+    };
+    let mut draft = Draft::new(Rule::RequestWider, Verdict::Compatible, Part::Request, what)
+        .at(path)
+        .keyed(key)
+        .because("the server answers such requests as it does the others");
+    draft.possible =
+        Some(Possible { text: gain.text(), json_schema: gain.to_json_schema().to_string() });
+    let first = answers.iter().find(|answer| answer.asked.is_some())?;
+    draft.shown = Some(Shown::new(&first.place, Position::Whole, 1));
+    Some(draft)
+}
+
+/// Requests that were answered and are refused or left without the end of their answer, with the old
+/// places and the new ones.
+pub(super) fn unanswered(cassettes: &[CassettePair]) -> Vec<(String, Draft)> {
+    let all = cassettes.iter().flat_map(|pair| {
+        pair.interactions.iter().filter_map(|interaction| unanswered_in(&pair.name, interaction))
+    });
+    all.collect()
+}
+
+fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<(String, Draft)> {
+    let (old, new) = (pair.old.as_ref()?, pair.new.as_ref()?);
+    let is_same = !pair.differences.iter().any(|difference| difference.at.starts_with("request "));
+    if !is_same {
+        return None;
+    }
+    let mut draft = cut(old, new).or_else(|| refused(old, new))?;
+    draft.seen(&format!("{name} #{}", new.number), Position::Whole);
+    Some((format!("{name} #{}", old.number), draft))
+}
+
+fn refused(old: &Exchange, new: &Exchange) -> Option<Draft> {
+    let (was, is) = (old.status?, new.status?);
+    if was >= 400 || is < 400 {
+        return None;
+    }
+    let what = format!("a request that was answered with {was} is refused with {is}");
+    let draft = Draft::new(Rule::RequestRefused, Verdict::Breaking, Part::Request, what);
+    Some(draft.keyed(format!("{was} {is}")))
+}
+
+/// An answer that the client or the recorder has left says nothing about the server.
+fn cut(old: &Exchange, new: &Exchange) -> Option<Draft> {
+    let by_server = [End::ServerClosed, End::Timeout, End::Unreachable].map(End::as_str);
+    if old.end != End::Complete.as_str() || !by_server.contains(&new.end) {
+        return None;
+    }
+    let what = format!("an answer that came to its end does not any more: `{}`", new.end);
+    let draft = Draft::new(Rule::AnswerCut, Verdict::Breaking, Part::Endpoint, what);
+    Some(draft.keyed(new.end))
+}

@@ -1,0 +1,295 @@
+//! What changed in what values look like.
+
+use super::draft::{Draft, Position};
+use super::new_fields::TOLERANT;
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use super::words::{at, cut, one_of};
+use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
+use crate::text::json::Text;
+
+/// One recorded value.
+pub(super) struct Value<'a> {
+    pub place: &'a str,
+    pub at: Position,
+    /// What kind of message it is, where no field tells.
+    pub kind: &'a str,
+    pub json: &'a str,
+}
+
+/// Whether the new promise is one that somebody has accepted, or what recordings have shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// A text: all that it allows is promised.
+    Accepted,
+    /// Learned: only what a recording shows is known. What was generalised from it is no promise.
+    Learned,
+}
+
+/// Values that were seen, each once, in the order in which they came.
+#[derive(Debug, Clone, Default)]
+struct Said(Vec<String>);
+
+/// So many of them are named.
+const NAMED: usize = 3;
+
+impl Said {
+    fn extend(&mut self, value: Option<String>) {
+        self.0.extend(value.filter(|value| !self.0.contains(value)));
+    }
+
+    /// `, such as "max_tokens"`.
+    fn words(&self) -> String {
+        let named: Vec<String> =
+            self.0.iter().take(NAMED).map(|value| format!("`{}`", cut(value))).collect();
+        match (named.is_empty(), self.0.len() > NAMED) {
+            (true, _) => String::new(),
+            (false, false) => format!(", such as {}", named.join(" and ")),
+            (false, true) => format!(", such as {} and others", named.join(", ")),
+        }
+    }
+}
+
+/// A longer example shows nobody anything.
+const LONGEST: usize = 10_000;
+
+/// What changed from one shape to another, with the recorded values that show it.
+pub(super) fn changes(
+    part: Part,
+    old: &Schema,
+    new: &Schema,
+    basis: Basis,
+    values: &[&Value<'_>],
+) -> Vec<Draft> {
+    let gains: Vec<Gain> = if old.covers(new) { Vec::new() } else { old.gains(new) };
+    let differences = old.changes(new);
+    let is_gone = |gain: &Gain| {
+        let removed = |it: &Change| matches!(it.difference, Difference::RequiredFieldRemoved(_));
+        differences.iter().any(|it| removed(it) && it.place == gain.place)
+    };
+    let told = |gain: &Gain| match gain.what {
+        Gained::Missing if is_gone(gain) => gone_field(part, gain),
+        _ => of_gain(part, gain),
+    };
+    let mut drafts: Vec<Draft> = gains.iter().map(told).collect();
+    let mut others: Vec<Draft> = Vec::new();
+    let mut said = vec![Said::default(); gains.len()];
+    for value in values {
+        // All of them were read before.
+        for violation in old.accepts_text(Text::known(value.json)) {
+            let is_shown = |gain: &Gain| shows(gain, &violation, value.json);
+            match gains.iter().position(is_shown) {
+                Some(number) => {
+                    drafts[number].seen(value.place, value.at);
+                    said[number].extend(found(value.json, &violation.pointer));
+                }
+                None => note(&mut others, of_violation(part, &violation), value),
+            }
+        }
+    }
+    for (draft, said) in drafts.iter_mut().zip(&said).filter(|(it, _)| it.rule == Rule::FormatNew) {
+        draft.what.push_str(&said.words());
+    }
+    match basis {
+        Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
+        Basis::Accepted => make_up(&mut drafts, &gains, old, new),
+    }
+    drafts.extend(others);
+    drafts.extend(gone(part, differences, basis));
+    drafts
+}
+
+fn note(drafts: &mut Vec<Draft>, draft: Draft, value: &Value<'_>) {
+    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
+        drafts.push(draft);
+        drafts.len() - 1
+    });
+    drafts[number].seen(value.place, value.at);
+}
+
+/// Where no recording proves that something breaks, a value that is made up may.
+fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
+    if drafts.iter().all(|draft| draft.shown.is_some()) {
+        return;
+    }
+    let examples = new.examples().into_iter().filter(|json| new.accepts(json).is_empty());
+    let examples = examples.map(|json| (old.accepts(&json), json));
+    let broken: Vec<(Vec<Violation>, String)> =
+        examples.filter(|(violations, _)| !violations.is_empty()).collect();
+    let unshown = drafts.iter_mut().zip(gains).filter(|(draft, _)| draft.shown.is_none());
+    for (draft, gain) in unshown {
+        let just_this = broken
+            .iter()
+            .find(|(violations, json)| violations.iter().any(|it| shows(gain, it, json)));
+        let just_this = just_this.map(|(_, json)| json);
+        match draft.verdict {
+            Verdict::Compatible => draft.example = just_this.and_then(|it| short(it)),
+            _ => prove(draft, just_this.or(broken.first().map(|(_, json)| json))),
+        }
+    }
+}
+
+/// What a value that is made up proves.
+fn prove(draft: &mut Draft, example: Option<&String>) {
+    draft.why = match example {
+        Some(_) => {
+            "no recording shows it; the example keeps the new contract and breaks the old one"
+        }
+        None => {
+            draft.verdict = Verdict::Unproven;
+            "no recording shows it, and no value was found that only the new contract allows"
+        }
+    }
+    .to_owned();
+    draft.example = example.and_then(|it| short(it));
+}
+
+fn short(example: &str) -> Option<String> {
+    (example.len() <= LONGEST).then(|| example.to_owned())
+}
+
+/// A field that was always there and never is.
+fn gone_field(part: Part, gain: &Gain) -> Draft {
+    let path = gain.at();
+    let what = format!("{} is gone, which was always there", at(part, &path));
+    Draft::new(Rule::FieldMissing, Verdict::Breaking, part, what).at(path)
+}
+
+fn of_gain(part: Part, gain: &Gain) -> Draft {
+    let path = gain.at();
+    let name = at(part, &path);
+    let shown = cut(&gain.schema.to_text());
+    let (rule, key, what) = match &gain.what {
+        Gained::Missing => (Rule::FieldMissing, String::new(), format!("{name} can be missing")),
+        Gained::Field => (Rule::FieldNew, String::new(), format!("{name} is new: `{shown}`")),
+        Gained::Fields => {
+            (Rule::FieldNew, "…".to_owned(), format!("{name} can have fields of other names"))
+        }
+        Gained::Member => {
+            let what = format!("{name} is a member of a name that none had: `{shown}`");
+            (Rule::ShapeWider, String::new(), what)
+        }
+        Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`")),
+        Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
+        Gained::Format(format) => {
+            let any = if format == "string" { "any text" } else { &format!("`{format}`") };
+            (Rule::FormatNew, format.clone(), format!("{name} can be {any}"))
+        }
+        Gained::Kind(tag, value) if part == Part::Events && path.is_empty() => {
+            (Rule::TagNew, value.clone(), format!("`{value}` is a new type of message (`{tag}`)"))
+        }
+        Gained::Kind(tag, value) => {
+            let what = format!("{name} can be of a new kind, told by `{tag}` `{value}`");
+            (Rule::KindNew, format!("{tag} {value}"), what)
+        }
+        Gained::Wider => {
+            (Rule::ShapeWider, String::new(), format!("{name} can be more than it could"))
+        }
+    };
+    judged(rule, part, what).at(path).keyed(key).possible(gain)
+}
+
+/// What a recording shows that the comparison of the shapes has not told by the same place.
+fn of_violation(part: Part, violation: &Violation) -> Draft {
+    let path = violation.at();
+    let name = at(part, &path);
+    let expected = cut(&violation.expected);
+    let (rule, what) = match violation.fault {
+        Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
+        Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
+        Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
+        Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not `{expected}`")),
+        Fault::Value | Fault::NotJson => {
+            (Rule::TypeNew, format!("{name} is not `{expected}` any more"))
+        }
+    };
+    judged(rule, part, what).at(path).keyed(expected)
+}
+
+/// Clients read the fields that they know, unless [`Report::new_fields`](super::Report::new_fields) says
+/// otherwise.
+fn judged(rule: Rule, part: Part, what: String) -> Draft {
+    match rule {
+        Rule::FieldNew => Draft::new(rule, Verdict::Compatible, part, what).because(TOLERANT),
+        _ => Draft::new(rule, Verdict::Breaking, part, what),
+    }
+}
+
+/// Whether a recorded value that breaks the old shape shows just this.
+fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
+    if gain.place != violation.place {
+        return false;
+    }
+    match (&gain.what, violation.fault) {
+        (Gained::Missing, Fault::Missing)
+        | (Gained::Field, Fault::Unknown)
+        | (Gained::Member, Fault::Name) => true,
+        (Gained::Wider, _) => true,
+        (Gained::Kind(_, value), Fault::Branch) => {
+            found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)
+        }
+        (Gained::Type | Gained::Value(_) | Gained::Format(_), Fault::Value) => {
+            let found = found(json, &violation.pointer);
+            found.is_some_and(|found| gain.schema.accepts(&found).is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// The JSON text at a JSON Pointer.
+fn found(json: &str, pointer: &str) -> Option<String> {
+    let steps = pointer.split('/').skip(1);
+    let steps: Vec<String> = steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    let value = Text::read(json)?.at(&steps)?;
+    Some(value.as_str().to_owned())
+}
+
+fn said(json: &str) -> String {
+    let text = Text::read(json).and_then(Text::string);
+    text.map_or_else(String::new, std::borrow::Cow::into_owned)
+}
+
+/// What is not seen any more.
+fn gone(part: Part, differences: Vec<Change>, basis: Basis) -> Vec<Draft> {
+    let drafts = differences.into_iter().filter_map(|change| {
+        let path = change.at();
+        let name = at(part, &path);
+        let (rule, key, what) = match change.difference {
+            Difference::OptionalFieldRemoved(_) => {
+                (Rule::FieldGone, String::new(), format!("{name} is not seen any more"))
+            }
+            // Free text of which few examples were seen looks as if it were a choice of them.
+            Difference::Narrowed(gone) if basis == Basis::Accepted || !gone.is_text() => {
+                let shown = cut(&gone.to_text());
+                (Rule::TypeGone, gone.kind(), format!("{name} is never `{shown}` any more"))
+            }
+            Difference::Confined(now) if basis == Basis::Accepted => {
+                let what = format!("{name} is always {} now", one_of(&now.to_text()));
+                (Rule::ValueGone, "others".to_owned(), what)
+            }
+            Difference::FormatGained(now) if basis == Basis::Accepted => {
+                (Rule::ValueGone, "others".to_owned(), format!("{name} is always `{now}` now"))
+            }
+            Difference::ValueRemoved(value) => {
+                (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
+            }
+            Difference::BranchRemoved(tag, value) => {
+                match part == Part::Events && path.is_empty() {
+                    true => {
+                        let what = format!("`{value}` messages are not seen any more");
+                        (Rule::TagGone, value, what)
+                    }
+                    false => {
+                        let what =
+                            format!("{name} is never of the kind `{tag}` `{value}` any more");
+                        (Rule::KindGone, format!("{tag} {value}"), what)
+                    }
+                }
+            }
+            _ => return None,
+        };
+        Some(Draft::new(rule, Verdict::Trim, part, what).at(path).keyed(key))
+    });
+    drafts.collect()
+}

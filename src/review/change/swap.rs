@@ -1,0 +1,135 @@
+//! Messages that changed places.
+
+use std::collections::BTreeSet;
+
+use super::draft::Draft;
+use super::orders::Trace;
+use super::report::{NewTrace, Part, Verdict};
+use super::rule::Rule;
+use crate::contract::Case;
+use crate::contract::order::{Event, Explanation, Neighbours, Order};
+
+/// Longer traces, and those that leave the order in more places, are told place by place.
+const LONGEST: usize = 100;
+const MOST: usize = 6;
+
+/// The changes in a trace of which nothing is wrong but that some messages stand elsewhere, with the place
+/// of each; none if that is not so.
+///
+/// Such a message makes three pairs of neighbours new and ends three, in each of the ways that lead past
+/// it: it is one change nevertheless. Nothing is presumed: with the messages put back the order has to
+/// accept the trace.
+pub(super) fn swapped(
+    case: &Case,
+    explanation: &Explanation,
+    trace: &Trace<'_>,
+) -> Vec<(Draft, usize)> {
+    let mut events = trace.events.clone();
+    let mut origins: Vec<usize> = (0..events.len()).collect();
+    let mut left = places(explanation);
+    let mut drafts = Vec::new();
+    while !left.is_empty() {
+        let Some((moved, next)) = best(&case.order, &left, &events) else { return Vec::new() };
+        let before = events.clone();
+        moved.put_back(&mut events);
+        let at = origins[moved.told()];
+        let mut draft = moved.draft(&before);
+        draft.lost = &neighbours(&events) - &neighbours(&before);
+        let expected = vec![events[moved.told()].tag.to_owned()];
+        draft.trace = Some(NewTrace { tags: trace.tags.clone(), at, expected });
+        drafts.push((draft, at));
+        moved.put_back(&mut origins);
+        left = next;
+    }
+    drafts
+}
+
+/// Where a trace is not in order.
+fn places(explanation: &Explanation) -> Vec<usize> {
+    explanation.deviations().map(|deviation| deviation.at).collect()
+}
+
+/// The move after which the least is wrong, and where.
+fn best(order: &Order, wrong: &[usize], events: &[Event<'_>]) -> Option<(Move, Vec<usize>)> {
+    if wrong.len() > MOST || events.len() > LONGEST {
+        return None;
+    }
+    let beside = wrong.iter().flat_map(|at| [(at + 1, *at), (*at, at.wrapping_sub(1))]);
+    let between = wrong.iter().flat_map(|is| wrong.iter().map(|to| (*is, *to)));
+    let moves = beside.chain(between).map(|(is, to)| Move { is, to });
+    let moves: Vec<Move> = moves.filter(|moved| moved.is_in(events.len())).collect();
+    let after = |moved: &Move| {
+        let mut events = events.to_vec();
+        moved.put_back(&mut events);
+        events
+    };
+    // To ask is cheap; to find out how much is left to do is not.
+    if let Some(moved) = moves.iter().find(|moved| order.accepts(&after(moved))) {
+        return Some((*moved, Vec::new()));
+    }
+    let left = |moved: &Move| (*moved, places(&order.explain(&after(moved), None)));
+    let tried = moves.iter().filter(|_| wrong.len() > 1).map(left);
+    let best = tried.min_by_key(|(_, left)| left.len());
+    best.filter(|(_, left)| left.len() < wrong.len())
+}
+
+/// A message that stands in another place of a trace than in the order.
+#[derive(Debug, Clone, Copy)]
+struct Move {
+    /// Where it stands.
+    is: usize,
+    /// Before which one it would stand in order; the number of messages if that is the end.
+    to: usize,
+}
+
+impl Move {
+    /// Whether it is one in so many messages.
+    fn is_in(self, messages: usize) -> bool {
+        self.is < messages && self.to <= messages && !self.passed().is_empty()
+    }
+
+    /// The messages that it came past.
+    fn passed(self) -> std::ops::Range<usize> {
+        if self.to > self.is { self.is + 1..self.to } else { self.to..self.is }
+    }
+
+    fn put_back<T>(self, all: &mut Vec<T>) {
+        let moved = all.remove(self.is);
+        all.insert(if self.to > self.is { self.to - 1 } else { self.to }, moved);
+    }
+
+    /// Which message is told not to be as promised: of two that changed places the first.
+    fn told(self) -> usize {
+        if self.passed().len() == 1 { self.is.min(self.passed().start) } else { self.is }
+    }
+
+    fn draft(self, events: &[Event<'_>]) -> Draft {
+        let passed: Vec<&str> = events[self.passed()].iter().map(|event| event.tag).collect();
+        let own = events[self.is].tag;
+        let (what, key) = match (passed.as_slice(), self.to > self.is) {
+            ([other], true) => two(own, other),
+            ([other], false) => two(other, own),
+            ([first, .., last], true) => {
+                let what = format!("`{own}` comes before `{first}`; it came after `{last}`");
+                (what, format!("{own}<{}", passed.join(",")))
+            }
+            ([first, .., last], false) => {
+                let what = format!("`{own}` comes after `{last}`; it came before `{first}`");
+                (what, format!("{}<{own}", passed.join(",")))
+            }
+            ([], _) => (String::new(), String::new()),
+        };
+        Draft::new(Rule::OrderSwapped, Verdict::Breaking, Part::Order, what).keyed(key)
+    }
+}
+
+/// Two messages of which the other one came first.
+fn two(first: &str, second: &str) -> (String, String) {
+    let what = format!("`{first}` comes before `{second}`");
+    (what, format!("{first}<{second}"))
+}
+
+pub(super) fn neighbours(events: &[Event<'_>]) -> BTreeSet<Neighbours> {
+    let tags = || events.iter().map(|event| Some(event.tag.to_owned()));
+    std::iter::once(None).chain(tags()).zip(tags().chain([None])).collect()
+}

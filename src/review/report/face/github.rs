@@ -1,0 +1,53 @@
+//! Annotations of GitHub's workflows.
+
+use super::headline::{counts, headline};
+use super::told::{file, lines, route};
+use crate::review::change::{Change, Report, Verdict};
+use crate::review::report::line::visible;
+
+/// GitHub shows so many annotations of a level in a step; the last one says how many there are.
+const MOST: usize = 9;
+
+/// Shows a report as workflow commands: an error for what breaks, a warning for what is unproven, and a
+/// notice about the rest.
+pub(super) fn github(report: &Report) -> String {
+    let mut text = String::new();
+    for (verdict, level) in [(Verdict::Breaking, "error"), (Verdict::Unproven, "warning")] {
+        let all: Vec<&Change> = report.of(verdict).collect();
+        text.extend(all.iter().take(MOST).map(|change| annotation(report, change, level)));
+        if all.len() > MOST {
+            let more = format!("{} more changes are {}", all.len() - MOST, verdict.as_str());
+            text.push_str(&format!("::{level} title=retape::{}\n", data(&more)));
+        }
+    }
+    for approval in &report.stale {
+        let said = format!("approval {} matches no change any more", approval.fingerprint);
+        text.push_str(&format!("::notice title=retape::{}\n", data(&said)));
+    }
+    let said = format!("{} ({})", headline(report, &route), counts(report));
+    text.push_str(&format!("::notice title=retape::{}\n", data(&said)));
+    text
+}
+
+fn annotation(report: &Report, change: &Change, level: &str) -> String {
+    let title = format!("{}: {}", change.verdict.as_str(), change.rule);
+    let file = file(report, change).map(|file| format!("file={},line=1,", property(&file)));
+    format!(
+        "::{level} {}title={}::{}\n",
+        file.unwrap_or_default(),
+        property(&title),
+        data(&lines(change).join("\n"))
+    )
+}
+
+/// What stands behind the second `::`.
+fn data(text: &str) -> String {
+    let lines: Vec<String> =
+        text.split('\n').map(|line| visible(line).replace('%', "%25")).collect();
+    lines.join("%0A")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,153 @@
+//! The changes, each as an item that opens.
+
+use serde_json::{Value, json};
+
+use super::Standing;
+use super::data::Budget;
+use super::markup::{block, code, escaped, sentence};
+use super::railroad::Track;
+use crate::review::change::{CaseEdges, Change, Report, Rule, State};
+use crate::review::report::face::told::{cases, route, shown};
+use crate::review::report::line::visible;
+
+/// So much of a value or a shape is shown, in characters.
+const LONGEST: usize = 4_000;
+
+/// All changes, the worst first.
+pub(super) fn changes(report: &Report, budget: &mut Budget) -> String {
+    report.changes.iter().map(|change| item(report, change, budget)).collect()
+}
+
+fn item(report: &Report, change: &Change, budget: &mut Budget) -> String {
+    let standing = Standing::of_change(change);
+    let (word, sign) = (standing.word(), standing.sign());
+    let endpoint = &change.place.endpoint;
+    let gives = format!("{} {}", endpoint.status, endpoint.media);
+    let id = format!("change-{}", change.fingerprint);
+    let data = order(report, change).and_then(|order| budget.element(&id, &order));
+    let body = body(report, change, data.is_some());
+    format!(
+        "<details class=\"item change {word}\" id=\"{id}\" data-verdict=\"{word}\">\
+         <summary><span class=\"badge\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> \
+         {word}</span><span class=\"what\">{}</span><span class=\"place\">{} <span \
+         class=\"gives\">{}</span></span></summary><div class=\"body\">{body}</div></details>\n{}",
+        sentence(&change.what),
+        code(&route(endpoint)),
+        escaped(&visible(gives.trim())),
+        data.unwrap_or_default(),
+    )
+}
+
+/// All that is told of a change.
+fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, value: String| {
+        rows.push(format!("<dt>{name}</dt><dd>{value}</dd>"));
+    };
+    if let Some(reason) = &change.approved {
+        let was = change.verdict.as_str();
+        row("approved", format!("{was}, approved because: {}", escaped(&visible(reason))));
+    }
+    if let Some(cases) = cases(change, &code) {
+        row("which", cases);
+    }
+    if !change.why.is_empty() {
+        row("why", sentence(&change.why));
+    }
+    if let Some(trace) = trace(change) {
+        row("new trace", trace);
+    }
+    if let Some(possible) = &change.possible {
+        row("possible now", block(&cut(&possible.text)));
+    }
+    if let Some(example) = &change.example {
+        row("for example", block(&cut(example)));
+    }
+    if let Some(shown) = shown(change) {
+        row("recorded", link(report, change, shown.trim_start_matches("shown by ")));
+    }
+    if is_drawn {
+        row("order", "<div class=\"order\"></div>".to_owned());
+    }
+    let id = change.rule.id();
+    let said = Rule::ALL.iter().find(|(rule, ..)| *rule == change.rule).map_or("", |row| row.2);
+    row("rule", format!("{}, {}", code(id), escaped(said)));
+    row("fingerprint", fingerprint(change));
+    format!("<dl>{}</dl>", rows.concat())
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// The messages in a row, and among them what is not as it was promised.
+fn trace(change: &Change) -> Option<String> {
+    let trace = change.trace.as_ref()?;
+    let is_missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing);
+    let mut items: Vec<String> =
+        trace.tags.iter().map(|tag| format!("<li>{}</li>", code(tag))).collect();
+    let at = trace.at.min(items.len());
+    match (is_missing, items.get_mut(at)) {
+        (false, Some(item)) => {
+            *item = item.replacen("<li>", "<li class=\"new\">", 1);
+        }
+        _ => {
+            let names: Vec<String> = trace.expected.iter().map(|name| code(name)).collect();
+            items.insert(at, format!("<li class=\"lost\">no {}</li>", names.join(" or ")));
+        }
+    }
+    Some(format!("<ol class=\"trace\">{}</ol>", items.concat()))
+}
+
+/// Leads to the recording that shows it, if that is in the page.
+fn link(report: &Report, change: &Change, said: &str) -> String {
+    let said = escaped(&visible(said));
+    let place = change.witnesses.as_ref().and_then(|witnesses| {
+        let is = |name: &str| witnesses.cassette == name;
+        let number = report.cassettes.iter().position(|pair| is(&pair.name))?;
+        Some((number, witnesses.interaction))
+    });
+    match place {
+        None => said,
+        Some((number, interaction)) => {
+            format!("<a href=\"#cassette-{number}\" data-interaction=\"{interaction}\">{said}</a>")
+        }
+    }
+}
+
+/// What was promised and the way that is new in it, to be drawn.
+fn order(report: &Report, change: &Change) -> Option<Value> {
+    let (place, trace) = (&change.place, change.trace.as_ref()?);
+    let pair = report.contracts.iter().find(|pair| pair.endpoint == place.endpoint)?;
+    // Several in a row are one step of a trace.
+    let tag = |at: usize| trace.tags.get(at).map(|tag| tag.trim_end_matches('+'));
+    let from = trace.at.checked_sub(1).and_then(tag);
+    let name = |tag: Option<&str>| tag.map(|tag| visible(tag).into_owned());
+    let leads_on = |case: &&CaseEdges| {
+        let edges = case.edges.iter().filter(|edge| edge.state != State::New);
+        edges.into_iter().any(|edge| edge.from.as_deref() == from)
+    };
+    let case = match place.cases.first() {
+        Some(name) => pair.orders.iter().find(|case| case.case == *name),
+        None => pair.orders.iter().find(leads_on),
+    };
+    let promised = case?.old.as_ref()?;
+    let (via, to) = match change.rule {
+        Rule::TagNew => (tag(trace.at), tag(trace.at + 1)),
+        _ => (None, tag(trace.at)),
+    };
+    let before = trace.at.checked_sub(2).and_then(tag);
+    let way = json!({"before": name(before), "from": name(from), "via": name(via), "to": name(to)});
+    Some(json!({"track": Track::of(promised).to_json(), "way": way}))
+}
+
+fn fingerprint(change: &Change) -> String {
+    let command = format!("retape diff … --approve {} --reason \"…\"", change.fingerprint);
+    match change.fails() {
+        true => format!("{}; to approve: {}", code(&change.fingerprint), code(&command)),
+        false => code(&change.fingerprint),
+    }
+}

@@ -1,0 +1,105 @@
+//! The cassettes that are not the same: what was asked and answered, before and now.
+
+use serde_json::{Value, json};
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use super::data::Budget;
+use super::markup::code;
+use crate::review::change::{
+    CassettePair, Difference, Exchange, InteractionPair, Mark, Report, State,
+};
+use crate::review::report::line::{shorten_ids, visible};
+use crate::review::report::unit::count;
+
+/// So much of a value is shown, in characters.
+const LONGEST: usize = 800;
+
+/// All cassettes, each as an item that opens.
+pub(super) fn conversations(report: &Report, budget: &mut Budget) -> String {
+    let numbered = report.cassettes.iter().enumerate();
+    numbered.map(|(number, pair)| item(pair, &format!("cassette-{number}"), budget)).collect()
+}
+
+fn item(pair: &CassettePair, id: &str, budget: &mut Budget) -> String {
+    let number = pair.interactions.len();
+    let (state, said) = match pair.state {
+        State::New => ("new", format!("new, {}", count(number, "interaction"))),
+        State::Lost => ("lost", format!("not there any more, {}", count(number, "interaction"))),
+        State::Kept => {
+            let all = count(number + pair.same, "interaction");
+            ("kept", format!("{number} of {all} changed"))
+        }
+    };
+    let interactions: Vec<Value> = pair.interactions.iter().map(interaction).collect();
+    let value = json!({"same": pair.same, "interactions": interactions});
+    let data = budget.element(id, &value);
+    format!(
+        "<details class=\"item conversation {state}\" id=\"{id}\"><summary><span \
+         class=\"what\">{}</span><span class=\"size\">{said}</span></summary><div \
+         class=\"body\"></div></details>\n{}",
+        code(&pair.name),
+        data.unwrap_or_default(),
+    )
+}
+
+fn interaction(pair: &InteractionPair) -> Value {
+    // The order of messages is drawn, so it need not be told.
+    let told = pair.differences.iter().filter(|difference| difference.at != "trace");
+    json!({
+        "old": pair.old.as_ref().map(exchange),
+        "new": pair.new.as_ref().map(exchange),
+        "steps": steps(marks(&pair.old), marks(&pair.new)),
+        "differences": told.map(difference).collect::<Vec<_>>(),
+        "more": pair.more,
+    })
+}
+
+fn marks(exchange: &Option<Exchange>) -> &[Mark] {
+    exchange.as_ref().map_or(&[], |exchange| &exchange.trace)
+}
+
+fn exchange(exchange: &Exchange) -> Value {
+    let mark = |mark: &Mark| json!([visible(&mark.tag), mark.count, mark.first_ms, mark.last_ms]);
+    json!({
+        "number": exchange.number,
+        "method": visible(&exchange.method),
+        "path": visible(&shorten_ids(&exchange.path)),
+        "status": exchange.status,
+        "end": exchange.end,
+        "ms": exchange.ms,
+        "marks": exchange.trace.iter().map(mark).collect::<Vec<_>>(),
+    })
+}
+
+/// Which messages belong together: pairs of places, one of which is none where a message is on one
+/// side only.
+fn steps(old: &[Mark], new: &[Mark]) -> Vec<[Option<usize>; 2]> {
+    let tags =
+        |marks: &'_ [Mark]| -> Vec<String> { marks.iter().map(|mark| mark.tag.clone()).collect() };
+    let mut steps = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, &tags(old), &tags(new)) {
+        let (olds, news) = (op.old_range(), op.new_range());
+        if op.tag() == DiffTag::Equal {
+            steps.extend(olds.zip(news).map(|(old, new)| [Some(old), Some(new)]));
+        } else {
+            steps.extend(olds.map(|old| [Some(old), None]));
+            steps.extend(news.map(|new| [None, Some(new)]));
+        }
+    }
+    steps
+}
+
+fn difference(it: &Difference) -> Value {
+    let side = |value: &Option<String>| value.as_ref().map(|value| shown(value));
+    json!([visible(&it.at), side(&it.old), side(&it.new)])
+}
+
+/// What is shown of a value, its lines as lines.
+fn shown(value: &str) -> String {
+    let (end, sign) = match value.char_indices().nth(LONGEST) {
+        None => (value.len(), ""),
+        Some((end, _)) => (end, "…"),
+    };
+    let lines: Vec<_> = value[..end].lines().map(visible).collect();
+    lines.join("\n") + sign
+}

@@ -1,0 +1,74 @@
+//! JUnit XML, which most build servers show.
+
+use super::told::lines;
+use crate::review::change::{Change, Report};
+use crate::review::report::line::visible;
+
+/// Shows a report as JUnit XML: one test for each change, which fails unless it is approved or breaks
+/// nothing. Approvals that are stale are skipped tests.
+pub(super) fn junit(report: &Report) -> String {
+    let failures = report.changes.iter().filter(|change| change.fails()).count();
+    let mut tests: Vec<String> = report.changes.iter().map(test).collect();
+    tests.extend(report.stale.iter().map(|approval| {
+        let name = format!("approval {} matches no change any more", approval.fingerprint);
+        let reason = text(&approval.reason);
+        format!(
+            "    <testcase classname=\"approvals\" name=\"{}\"><skipped message=\"{reason}\"/></testcase>\n",
+            text(&name)
+        )
+    }));
+    if tests.is_empty() {
+        let passed = "    <testcase classname=\"retape\" name=\"no change in any promise\"/>\n";
+        tests.push(passed.to_owned());
+    }
+    let counted = format!(
+        "tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{}\"",
+        tests.len(),
+        report.stale.len()
+    );
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"retape\" {counted}>\n  \
+         <testsuite name=\"retape diff\" {counted}>\n{}  </testsuite>\n</testsuites>\n",
+        tests.concat()
+    )
+}
+
+fn test(change: &Change) -> String {
+    let class = text(&change.place.endpoint.to_string());
+    let cases = change.place.cases.join("; ");
+    let case = if cases.is_empty() { cases } else { format!(" ({cases})") };
+    let name = text(&format!("{}: {}{case} [{}]", change.rule, change.what, change.fingerprint));
+    let head = format!("    <testcase classname=\"{class}\" name=\"{name}\">");
+    let said = text(&lines(change).join("\n"));
+    let body = match change.fails() {
+        true => {
+            let message = text(&format!("{}: {}", change.verdict.as_str(), change.what));
+            let rule = change.rule.id();
+            format!("<failure message=\"{message}\" type=\"{rule}\">{said}</failure>")
+        }
+        false => format!("<system-out>{said}</system-out>"),
+    };
+    format!("{head}{body}</testcase>\n")
+}
+
+/// A text in XML, in an element or an attribute. What XML 1.0 cannot hold is spelled out.
+fn text(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(escaped).collect();
+    lines.join("&#10;")
+}
+
+fn escaped(line: &str) -> String {
+    let mut escaped = String::with_capacity(line.len());
+    for c in visible(line).chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

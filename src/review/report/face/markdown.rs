@@ -1,0 +1,284 @@
+//! One comment on a pull request.
+
+use super::headline::{extent, headline};
+use super::markup::{code, code_block, plain, sentence, within};
+use super::told::{cases, route, shown, trace};
+use crate::contract::Contract;
+use crate::review::change::{
+    CassettePair, Change, ContractPair, Difference, InteractionPair, Report, State, Verdict,
+};
+use crate::review::report::difference::whole_lines;
+use crate::review::report::line::{shorten_ids, visible};
+use crate::review::report::unit::count;
+
+/// By this a comment is found, to be updated in place.
+const MARKER: &str = "<!-- retape-report -->";
+
+/// A comment may have 65,536 characters; these are bytes, which are never fewer. The rest is for what
+/// closes the report.
+const MOST: usize = 62_000;
+
+/// So much may be taken by changes that fail, by others, by contracts, and by cassettes.
+const CHANGES: usize = 40_000;
+const OTHERS: usize = 46_000;
+const CONTRACTS: usize = 55_000;
+
+/// So many differences of one cassette are shown.
+const DIFFERENCES: usize = 12;
+
+/// Shows a report as one comment: the verdict in the first line, what fails below it, and the rest
+/// collapsed. However much changed, it fits into a comment and says what was left out.
+pub(super) fn markdown(report: &Report) -> String {
+    let mut page = Page { text: String::new() };
+    page.head(report);
+    page.failing(report);
+    page.others(report);
+    page.stale(report);
+    page.contracts(&report.contracts);
+    page.cassettes(&report.cassettes);
+    page.text
+}
+
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn head(&mut self, report: &Report) {
+        let line = headline(report, &|endpoint| format!("`{}`", route(endpoint)));
+        let sign = if report.fails() { "❌" } else { "✅" };
+        self.line(&format!("{sign} **{}** {MARKER}", sentence(&within(&line, 600))));
+        self.line("");
+        let sides = format!("{} → {}", code(&report.old.name), code(&report.new.name));
+        self.line(&format!("{} · {sides}", extent(report, " · ")));
+    }
+
+    fn failing(&mut self, report: &Report) {
+        for verdict in [Verdict::Breaking, Verdict::Unproven] {
+            let all: Vec<&Change> = report.of(verdict).collect();
+            if all.is_empty() {
+                continue;
+            }
+            self.line(&format!("\n### {}", title(verdict, all.len())));
+            self.list(&all, CHANGES);
+        }
+        if let Some(first) = report.changes.iter().find(|change| change.fails()) {
+            let approve = format!("--approve {} --reason \"…\"", first.fingerprint);
+            self.line(&format!(
+                "\nTo approve one, add {} to the `retape diff` of this report and commit \
+                 `retape-approvals.toml`.",
+                code(&approve)
+            ));
+        }
+    }
+
+    fn others(&mut self, report: &Report) {
+        for verdict in [Verdict::Compatible, Verdict::Trim] {
+            let all: Vec<&Change> = report.of(verdict).collect();
+            self.collapsed(&title(verdict, all.len()), &all, OTHERS);
+        }
+        let approved = report.changes.iter().filter(|change| change.approved.is_some());
+        let approved: Vec<&Change> = approved.collect();
+        self.collapsed(&count(approved.len(), "approved change"), &approved, OTHERS);
+    }
+
+    fn collapsed(&mut self, title: &str, changes: &[&Change], most: usize) {
+        if !changes.is_empty() {
+            self.open(title);
+            self.list(changes, most);
+            self.close();
+        }
+    }
+
+    /// Changes, as far as there is room.
+    fn list(&mut self, changes: &[&Change], most: usize) {
+        let blocks = changes.iter().map(|change| block(change));
+        self.fill(blocks, changes.len(), most, "more change");
+    }
+
+    fn stale(&mut self, report: &Report) {
+        for approval in report.stale.iter().take(20) {
+            let said = format!(
+                "\n⚠️ The approval {} ({}) matches no change any more; remove it.",
+                code(&approval.fingerprint),
+                plain(&within(&approval.reason, 200))
+            );
+            self.line(&said);
+        }
+    }
+
+    fn contracts(&mut self, contracts: &[ContractPair]) {
+        if contracts.is_empty() {
+            return;
+        }
+        self.open(&format!("{} changed", count(contracts.len(), "contract")));
+        self.fill(contracts.iter().map(contract), contracts.len(), CONTRACTS, "more contract");
+        self.close();
+    }
+
+    fn cassettes(&mut self, cassettes: &[CassettePair]) {
+        if cassettes.is_empty() {
+            return;
+        }
+        self.open(&format!("{} changed", count(cassettes.len(), "cassette")));
+        self.fill(cassettes.iter().map(cassette), cassettes.len(), MOST, "more cassette");
+        self.close();
+    }
+
+    /// Blocks as long as there is room, and how many are left out.
+    fn fill(
+        &mut self,
+        blocks: impl Iterator<Item = String>,
+        number: usize,
+        most: usize,
+        what: &str,
+    ) {
+        for (shown, block) in blocks.enumerate() {
+            if self.text.len() + block.len() > most {
+                let left = count(number - shown, what);
+                self.line(&format!(
+                    "\n_… and {left}: the report was cut to fit into a comment; `retape diff` tells \
+                     all._"
+                ));
+                return;
+            }
+            self.line(&block);
+        }
+    }
+
+    fn open(&mut self, summary: &str) {
+        self.line(&format!("\n<details><summary>{summary}</summary>\n"));
+    }
+
+    fn close(&mut self) {
+        self.line("\n</details>");
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+}
+
+fn title(verdict: Verdict, number: usize) -> String {
+    match verdict {
+        Verdict::Breaking => format!("{} a client", changes(number, "breaks", "break")),
+        Verdict::Unproven => format!("{} a client", changes(number, "may break", "may break")),
+        Verdict::Compatible => format!("{} nothing", changes(number, "breaks", "break")),
+        Verdict::Trim => format!("{} seen any more", things(number)),
+    }
+}
+
+fn changes(number: usize, one: &str, more: &str) -> String {
+    format!("{} {}", count(number, "change"), if number == 1 { one } else { more })
+}
+
+fn things(number: usize) -> String {
+    format!("{} {}", count(number, "thing"), if number == 1 { "is not" } else { "are not" })
+}
+
+/// A change as an item of a list.
+fn block(change: &Change) -> String {
+    let place = &change.place;
+    let mut lines = vec![format!(
+        "- **{}** {}",
+        sentence(&within(&change.what, 600)),
+        code(&place.endpoint.to_string())
+    )];
+    let mut told = |line: String| lines.push(format!("  {line}"));
+    if let Some(cases) = cases(change, &|case| code(&within(case, 300))) {
+        told(format!("<br>{cases}"));
+    }
+    if let Some(trace) = trace(change) {
+        told(format!("<br>new trace: {}", code(&within(&trace, 800))));
+    }
+    if let Some(example) = &change.example {
+        told(format!("<br>for example: {}", code(&within(example, 600))));
+    }
+    if !change.why.is_empty() {
+        told(format!("<br>{}", sentence(&within(&change.why, 600))));
+    }
+    if let Some(shown) = shown(change) {
+        told(format!("<br>{}", plain(&shown)));
+    }
+    told(format!("<br>{} {}", code(change.rule.id()), code(&change.fingerprint)));
+    if let Some(reason) = &change.approved {
+        told(format!("<br>approved: {}", plain(&within(reason, 300))));
+    }
+    // What the sentence says in full is not said again.
+    let said = |text: &str| change.what.contains(&format!("`{text}`"));
+    let is_new = |text: &str| !said(text) && !text.split_once(": ").is_some_and(|it| said(it.1));
+    if let Some(possible) = change.possible.as_ref().filter(|it| is_new(&it.text)) {
+        told("\n  Possible now:\n".to_owned());
+        let block = code_block("", &within(&possible.text, 1_000));
+        block.lines().for_each(|line| told(line.to_owned()));
+    }
+    lines.join("\n")
+}
+
+/// A contract as the lines that are not the same.
+fn contract(pair: &ContractPair) -> String {
+    let text = |side: &Option<String>| side.as_deref().map(unbroken).unwrap_or_default();
+    let lines = whole_lines(&text(&pair.old), &text(&pair.new));
+    format!(
+        "\n{}\n\n{}",
+        code(&pair.endpoint.to_string()),
+        code_block("diff", &within(&lines.join("\n"), 6_000))
+    )
+}
+
+/// A contract in which each order is one line: where it is broken to fit a page is no change.
+fn unbroken(contract: &str) -> String {
+    let parsed = contract.parse::<Contract>();
+    parsed.map_or_else(|_| contract.to_owned(), |contract| format!("{contract:#}"))
+}
+
+fn cassette(pair: &CassettePair) -> String {
+    let number = pair.interactions.len();
+    let name = code(&pair.name);
+    match pair.state {
+        State::New => return format!("- {name} is new, {}", count(number, "interaction")),
+        State::Lost => return format!("- {name} is not there any more"),
+        State::Kept => {}
+    }
+    let total = count(number + pair.same, "interaction");
+    let mut lines = vec![format!("- {name}: {number} of {total} changed")];
+    lines.extend(pair.interactions.iter().take(DIFFERENCES).map(interaction));
+    if number > DIFFERENCES {
+        lines.push(format!("  - … and {} more", number - DIFFERENCES));
+    }
+    lines.join("\n")
+}
+
+fn interaction(pair: &InteractionPair) -> String {
+    let Some(one) = pair.new.as_ref().or(pair.old.as_ref()) else { return String::new() };
+    let state = match (&pair.old, &pair.new) {
+        (None, _) => " is new",
+        (_, None) => " is not there any more",
+        _ => "",
+    };
+    let path = within(&shorten_ids(&one.path), 200);
+    let mut text =
+        format!("  - #{} {}{state}", one.number, code(&format!("{} {path}", one.method)));
+    for it in pair.differences.iter().take(4) {
+        text.push_str(&format!("\n    - {}", difference(it)));
+    }
+    let left = pair.differences.len().saturating_sub(4) + pair.more;
+    if left > 0 {
+        text.push_str(&format!("\n    - … and {}", count(left, "more difference")));
+    }
+    text
+}
+
+fn difference(it: &Difference) -> String {
+    let side = |value: &Option<String>| {
+        value.as_ref().map(|value| code(&within(&visible(&value.replace('\n', " ")), 160)))
+    };
+    let at = code(&it.at);
+    match (side(&it.old), side(&it.new)) {
+        (Some(old), Some(new)) => format!("{at}: {old} → {new}"),
+        (Some(old), None) => format!("{at}: {old} is gone"),
+        (None, Some(new)) => format!("{at}: {new} is new"),
+        (None, None) => at,
+    }
+}

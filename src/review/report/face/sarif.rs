@@ -1,0 +1,74 @@
+//! SARIF 2.1.0, which code hosts show among the alerts of a pull request.
+
+use serde_json::{Value, json};
+
+use super::told::{file, lines};
+use crate::review::change::{Change, Report, Rule, Verdict};
+use crate::text::percent;
+
+/// The schema of the format.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// Shows a report as SARIF 2.1.0: one result for each change. What is approved is suppressed.
+pub(super) fn sarif(report: &Report) -> String {
+    let rules = Rule::ALL
+        .iter()
+        .map(|(_, id, summary)| json!({"id": id, "shortDescription": {"text": summary}}));
+    let results = report.changes.iter().map(|change| result(report, change));
+    let driver = json!({
+        "name": "retape",
+        "version": env!("CARGO_PKG_VERSION"),
+        "rules": rules.collect::<Vec<_>>(),
+    });
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": driver},
+            "results": results.collect::<Vec<_>>(),
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn result(report: &Report, change: &Change) -> Value {
+    // Each result has to be somewhere.
+    let folder = if report.new.path.is_empty() { "." } else { report.new.path.as_str() };
+    let file = file(report, change).unwrap_or_else(|| folder.to_owned());
+    let level = match change.verdict {
+        Verdict::Breaking => "error",
+        Verdict::Unproven => "warning",
+        Verdict::Compatible | Verdict::Trim => "note",
+    };
+    let mut result = json!({
+        "ruleId": change.rule.id(),
+        "ruleIndex": change.rule as usize,
+        "level": level,
+        "message": {"text": lines(change).join("\n")},
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri(&file)},
+                "region": {"startLine": 1},
+            },
+            "logicalLocations": [{"fullyQualifiedName": logical(change)}],
+        }],
+        "partialFingerprints": {"retape/v1": change.fingerprint},
+    });
+    if let Some(reason) = &change.approved {
+        result["suppressions"] = json!([{"kind": "external", "justification": reason}]);
+    }
+    result
+}
+
+/// Where in the promise: endpoint, part and place.
+fn logical(change: &Change) -> String {
+    let place = &change.place;
+    let path = if place.path.is_empty() { String::new() } else { format!(" {}", place.path) };
+    format!("{} {}{path}", place.endpoint, place.part.as_str())
+}
+
+/// A path as a relative reference.
+fn uri(path: &str) -> String {
+    let segments = path.split('/').map(percent::encoded);
+    segments.collect::<Vec<_>>().join("/")
+}

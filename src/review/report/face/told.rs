@@ -1,0 +1,99 @@
+//! What several faces tell in the same words.
+
+use crate::contract::Endpoint;
+use crate::review::change::{Change, Report, Rule, Witnesses};
+use crate::review::report::line::width;
+use crate::review::report::unit::count;
+
+/// Method and path.
+pub(super) fn route(endpoint: &Endpoint) -> String {
+    format!("{} {}", endpoint.method, endpoint.path)
+}
+
+/// Method and path, or as many of the last segments as there is room for.
+pub(super) fn short(endpoint: &Endpoint, room: usize) -> String {
+    let whole = route(endpoint);
+    if width(&whole) <= room {
+        return whole;
+    }
+    let segments: Vec<&str> = endpoint.path.split('/').filter(|it| !it.is_empty()).collect();
+    let ends = (1..=segments.len()).rev().map(|number| {
+        format!("{} …/{}", endpoint.method, segments[segments.len() - number..].join("/"))
+    });
+    let shortest = format!("{} …", endpoint.method);
+    ends.into_iter().find(|end| width(end) <= room).unwrap_or(shortest)
+}
+
+/// So many cases of an order are named.
+const CASES: usize = 6;
+
+/// For which requests, if not for all: `for requests of which stream=true, or stream=false`.
+pub(super) fn cases(change: &Change, name: &dyn Fn(&str) -> String) -> Option<String> {
+    let all: Vec<&String> = change.place.cases.iter().filter(|case| !case.is_empty()).collect();
+    let mut named: Vec<String> = all.iter().take(CASES).map(|case| name(case)).collect();
+    if all.len() > CASES {
+        named.push(count(all.len() - CASES, "other case"));
+    }
+    let others = if all.len() < change.place.cases.len() { ", and for all others" } else { "" };
+    (!named.is_empty()).then(|| format!("for requests of which {}{others}", named.join(", or ")))
+}
+
+/// The new trace, with what is not as promised in parentheses.
+pub(super) fn trace(change: &Change) -> Option<String> {
+    let trace = change.trace.as_ref()?;
+    let missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing);
+    let mut words: Vec<String> = trace.tags.clone();
+    match (missing, words.get_mut(trace.at)) {
+        (false, Some(word)) => *word = format!("({word})"),
+        _ => {
+            let at = trace.at.min(words.len());
+            words.insert(at, format!("(no {})", trace.expected.join(" or ")));
+        }
+    }
+    Some(words.join(" "))
+}
+
+/// Which recordings show it: `shown by letta/hello.json, interaction 4, event 12, and 2 more answers`.
+pub(super) fn shown(change: &Change) -> Option<String> {
+    let Witnesses { cassette, interaction, event, answers } = change.witnesses.as_ref()?;
+    let event = event.map(|number| format!(", event {number}")).unwrap_or_default();
+    let more = match answers {
+        0 | 1 => String::new(),
+        more => format!(", and {}", count(more - 1, "more answer")),
+    };
+    Some(format!("shown by {cassette}.json, interaction {interaction}{event}{more}"))
+}
+
+/// The file that shows a change, from the root of the repository; nothing if it is in none that is there.
+pub(super) fn file(report: &Report, change: &Change) -> Option<String> {
+    let path = report.new.path.trim_end_matches('/');
+    if path.ends_with(".json") || path.ends_with(".snap") {
+        return Some(path.to_owned());
+    }
+    let folder = if matches!(path, "" | ".") { String::new() } else { format!("{path}/") };
+    let endpoint = &change.place.endpoint;
+    match &change.witnesses {
+        Some(witnesses) => Some(format!("{folder}{}.json", witnesses.cassette)),
+        None => {
+            let name = endpoint.slug();
+            let mut of_that_name = report.new.accepted.iter().filter(|it| it.slug() == name);
+            // Of several that have the name only the folder knows which file is whose.
+            let is_it = of_that_name.next() == Some(endpoint) && of_that_name.next().is_none();
+            is_it.then(|| format!("{folder}contracts/{name}.snap"))
+        }
+    }
+}
+
+/// All that is told of a change, a line each.
+pub(super) fn lines(change: &Change) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", change.place.endpoint, change.what)];
+    lines.extend(cases(change, &|case| case.to_owned()));
+    lines.extend(trace(change).map(|trace| format!("trace: {trace}")));
+    lines.extend(change.possible.as_ref().map(|it| format!("possible now: {}", it.text)));
+    lines.extend(change.example.as_ref().map(|example| format!("for example: {example}")));
+    lines.extend((!change.why.is_empty()).then(|| change.why.clone()));
+    lines.extend(shown(change));
+    lines.push(format!("rule {}, fingerprint {}", change.rule, change.fingerprint));
+    lines.extend(change.approved.as_ref().map(|reason| format!("approved: {reason}")));
+    lines
+}

@@ -1,0 +1,262 @@
+//! Why a server gave no answer.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+
+use hyper_util::client::legacy;
+use rustls::CertificateError;
+
+use super::sent::Abandoned;
+use crate::cassette::End;
+use crate::serve::server::{Answer, no_answer};
+
+/// Why a server gave no answer, in words that a person can act on.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fault {
+    /// The client left before its request was complete.
+    Abandoned,
+    /// Nothing listens there.
+    Refused,
+    /// The host's name cannot be resolved.
+    UnknownHost,
+    /// No connection within the time for it.
+    SlowToConnect,
+    /// Nobody who is trusted vouches for the server's certificate.
+    Untrusted,
+    /// There is nobody who is trusted.
+    NobodyTrusted,
+    /// The server shows the certificate of an authority, as `openssl req -x509` makes it.
+    OfAuthority,
+    /// The server's certificate is not valid.
+    Certificate(CertificateError),
+    /// It does not speak TLS.
+    NotTls,
+    /// It left while TLS was agreed upon.
+    ClosedInHandshake,
+    /// TLS could not be agreed upon.
+    Tls(rustls::Error),
+    /// No connection, for another reason.
+    Unreachable(String),
+    /// What is asked for cannot be written into a request.
+    Target,
+    /// It said nothing for too long.
+    Silent,
+    /// What it said is not HTTP.
+    NotHttp,
+    /// What it said without TLS is not HTTP/1.1.
+    NotHttp1,
+    /// It does not speak HTTP/2 without TLS.
+    NotHttp2,
+    /// It closed the connection.
+    Closed,
+    /// The connection broke for another reason.
+    Broken(String),
+    /// The recorder itself was stopped.
+    Interrupted,
+}
+
+impl Fault {
+    pub(super) fn of(error: &legacy::Error) -> Self {
+        match error.is_connect() {
+            true => Self::of_connecting(error),
+            false => Self::of_asking(error),
+        }
+    }
+
+    fn of_connecting(error: &(dyn StdError + 'static)) -> Self {
+        if let Some(tls) = found::<rustls::Error>(error) {
+            return Self::of_tls(tls);
+        }
+        // The resolver's error has a text and no type.
+        if says(error, "dns error") {
+            return Self::UnknownHost;
+        }
+        match found::<io::Error>(error).map(io::Error::kind) {
+            Some(io::ErrorKind::ConnectionRefused) => Self::Refused,
+            Some(io::ErrorKind::TimedOut) => Self::SlowToConnect,
+            Some(kind) if CLOSED.contains(&kind) => Self::ClosedInHandshake,
+            _ => Self::Unreachable(root(error)),
+        }
+    }
+
+    fn of_tls(error: &rustls::Error) -> Self {
+        match error {
+            // An authority that is known has the name of the one that signed it, and did not.
+            rustls::Error::InvalidCertificate(
+                CertificateError::UnknownIssuer | CertificateError::BadSignature,
+            ) => Self::Untrusted,
+            // webpki's error, whose type is not at hand.
+            rustls::Error::InvalidCertificate(why @ CertificateError::Other(_))
+                if why.to_string().contains("CaUsedAsEndEntity") =>
+            {
+                Self::OfAuthority
+            }
+            rustls::Error::InvalidCertificate(why) => Self::Certificate(why.clone()),
+            rustls::Error::InvalidMessage(_) => Self::NotTls,
+            other => Self::Tls(other.clone()),
+        }
+    }
+
+    fn of_asking(error: &(dyn StdError + 'static)) -> Self {
+        if found::<Abandoned>(error).is_some() {
+            return Self::Abandoned;
+        }
+        // It may also speak before it is asked.
+        let is_garbled = |error: &hyper::Error| {
+            error.is_parse() || says(error, "received unexpected message from connection")
+        };
+        let is_closed = |error: &hyper::Error| {
+            error.is_incomplete_message() || error.is_closed() || error.is_canceled()
+        };
+        match (found::<hyper::Error>(error), found::<io::Error>(error).map(io::Error::kind)) {
+            (Some(error), _) if is_garbled(error) => Self::NotHttp,
+            (Some(error), _) if is_closed(error) => Self::Closed,
+            (_, Some(kind)) if CLOSED.contains(&kind) => Self::Closed,
+            _ => Self::Broken(root(error)),
+        }
+    }
+
+    /// How a cassette calls it.
+    pub(super) const fn end(&self) -> End {
+        match self {
+            Self::Abandoned => End::ClientClosed,
+            Self::Refused
+            | Self::UnknownHost
+            | Self::SlowToConnect
+            | Self::Untrusted
+            | Self::NobodyTrusted
+            | Self::OfAuthority
+            | Self::Certificate(_)
+            | Self::NotTls
+            | Self::ClosedInHandshake
+            | Self::Tls(_)
+            | Self::Unreachable(_)
+            | Self::Target => End::Unreachable,
+            Self::Silent => End::Timeout,
+            Self::NotHttp | Self::NotHttp1 | Self::NotHttp2 | Self::Closed | Self::Broken(_) => {
+                End::ServerClosed
+            }
+            Self::Interrupted => End::Interrupted,
+        }
+    }
+
+    /// What is said of the server at `origin`.
+    pub(super) fn message(&self, origin: &str) -> String {
+        match self.end() {
+            End::Unreachable => format!("`{origin}` cannot be reached: {self}"),
+            _ => format!("`{origin}` did not answer: {self}"),
+        }
+    }
+
+    /// What the client is answered.
+    pub(super) fn answer(&self, origin: &str) -> Answer {
+        no_answer(self.end(), &self.message(origin))
+    }
+}
+
+/// What it is called when the other side has gone.
+const CLOSED: [io::ErrorKind; 4] = [
+    io::ErrorKind::ConnectionReset,
+    io::ErrorKind::ConnectionAborted,
+    io::ErrorKind::BrokenPipe,
+    io::ErrorKind::UnexpectedEof,
+];
+
+/// The way out that there is for a server with a certificate of one's own.
+const TRUST: &str = "`SSL_CERT_FILE=FILE.pem` names certificates to trust";
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Abandoned => Abandoned.fmt(f),
+            Self::Refused => {
+                f.write_str("the connection was refused; is the server running there?")
+            }
+            Self::UnknownHost => f.write_str("the name of its host cannot be resolved"),
+            Self::SlowToConnect => f.write_str("no connection came about in time"),
+            Self::Untrusted => write!(
+                f,
+                "its TLS certificate is not trusted, as no known authority signed it; {TRUST}"
+            ),
+            Self::NobodyTrusted => {
+                write!(f, "no TLS certificates to trust can be read on this machine; {TRUST}")
+            }
+            Self::OfAuthority => f.write_str(
+                "its TLS certificate is one for authorities, not for servers; \
+                 `openssl req -x509 -addext basicConstraints=CA:FALSE` makes one for servers",
+            ),
+            Self::Certificate(why) => write!(f, "its TLS certificate was refused: {why}"),
+            Self::NotTls => f.write_str("it does not speak TLS there; is it `http://`?"),
+            Self::ClosedInHandshake => {
+                f.write_str("it closed the connection at once; does it speak TLS there?")
+            }
+            Self::Tls(why) => write!(f, "TLS could not be agreed upon: {why}"),
+            Self::Unreachable(why) | Self::Broken(why) => f.write_str(why),
+            Self::Target => f.write_str("what is asked for is not part of an address"),
+            Self::Silent => f.write_str("it said nothing in time"),
+            Self::NotHttp => f.write_str("what it says is not HTTP"),
+            Self::NotHttp1 => {
+                f.write_str("what it says is not HTTP/1.1; is it `https://` or `h2c://`?")
+            }
+            Self::NotHttp2 => {
+                f.write_str("it does not speak HTTP/2 without TLS there; is it `http://`?")
+            }
+            Self::Closed => f.write_str("it closed the connection"),
+            Self::Interrupted => f.write_str("retape was stopped before it did"),
+        }
+    }
+}
+
+/// An error and its causes.
+fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| cause(*error))
+}
+
+/// What an IO error carries is not what it names as its source.
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(carried) => Some(carried),
+        None => error.source(),
+    }
+}
+
+/// The innermost cause of that type.
+fn found<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
+    causes(error).filter_map(|cause| cause.downcast_ref()).last()
+}
+
+/// Whether one of the causes has exactly that text, where there is nothing else to know it by.
+fn says(error: &(dyn StdError + 'static), text: &str) -> bool {
+    causes(error).any(|cause| cause.to_string() == text)
+}
+
+fn root(error: &(dyn StdError + 'static)) -> String {
+    causes(error).last().map_or_else(String::new, ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_takes_too_long_is_told_from_one_that_is_refused() {
+        let timed_out = io::Error::new(io::ErrorKind::TimedOut, "deadline has elapsed");
+        let unreachable = io::Error::new(io::ErrorKind::NetworkUnreachable, "no network");
+
+        assert_eq!(Fault::of_connecting(&timed_out), Fault::SlowToConnect);
+        let expected = Fault::Unreachable("no network".to_owned());
+        assert_eq!(Fault::of_connecting(&unreachable), expected);
+    }
+
+    #[test]
+    fn what_an_io_error_carries_is_found() {
+        let tls = rustls::Error::InvalidCertificate(CertificateError::Expired);
+        let error = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, tls.clone()));
+
+        assert_eq!(found::<rustls::Error>(&error), Some(&tls));
+        assert_eq!(root(&io::Error::other("why")), "why");
+    }
+}

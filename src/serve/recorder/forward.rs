@@ -1,0 +1,244 @@
+//! Passing a request on and its answer back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, ORIGIN, REFERER};
+use http::{HeaderMap, HeaderValue, Request, Response};
+use http_body::Body as _;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::ext::ReasonPhrase;
+use tokio::sync::oneshot;
+
+use super::end_to_end::{of_request, of_response, recorded};
+use super::fault::Fault;
+use super::prompt::{Came, came};
+use super::sent::{Abandoned, Sent};
+use super::take::Take;
+use super::tape::Tape;
+use super::tee::{Answered, Rewritten};
+use super::upstream::{Outgoing, Patience, Upstream};
+use crate::cassette;
+use crate::serve::server::{
+    ADDRESSES, Answer, AnswerBody, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
+    may_hold_origins, may_name_us,
+};
+
+/// Sends requests to a live server and records what comes of them.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    upstream: Upstream,
+    patience: Patience,
+    /// Where it is recorded, if it is.
+    tape: Option<Arc<Tape>>,
+}
+
+/// The body of a request: still arriving, or read already.
+#[derive(Debug)]
+pub enum Asked {
+    /// Still arriving.
+    Arriving(Incoming),
+    /// Read already.
+    Whole(Bytes),
+}
+
+impl Recorder {
+    /// Records to `tape`, or only passes on.
+    pub fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
+        Self { upstream, patience, tape }
+    }
+
+    /// Sends a request on and returns the answer as it comes. `place` is where the client sees us,
+    /// `target` what it asks the server for.
+    pub async fn forward(
+        &self,
+        head: &http::request::Parts,
+        target: &str,
+        body: Asked,
+        place: Place<'_>,
+    ) -> Answer {
+        let inward = Rewriter::new(&place.address(), self.upstream.origin());
+        let target = inward.clone().whole(target.as_bytes()).map_or_else(
+            || target.to_owned(),
+            |target| String::from_utf8_lossy(&target).into_owned(),
+        );
+        let mut headers = of_request(&head.headers);
+        inward.fields(&mut headers, &[ORIGIN, REFERER]);
+        self.upstream.authorize(&mut headers);
+        // Whether the length can be announced again hangs on how fast the body comes.
+        let mut said = recorded(&headers);
+        let body = match prepared(body, &mut headers, &inward).await {
+            Ok(body) => body,
+            Err(answer) => return answer,
+        };
+        if headers.contains_key(CONTENT_LENGTH) {
+            said = recorded(&headers);
+        }
+        let take = self.tape.as_ref().map(|tape| {
+            tape.take(cassette::Request {
+                method: head.method.as_str().to_owned(),
+                path: target.clone(),
+                headers: said,
+                body: Bytes::new(),
+            })
+        });
+        let request = self.request(head, &target, headers, body, take.clone());
+        let Ok(request) = request else {
+            // Nobody is to wait for an answer at the end.
+            self.fail(take.as_deref(), &Fault::Target).await;
+            return Fault::Target.answer(self.upstream.origin());
+        };
+        self.exchange(request, take, place).await
+    }
+
+    fn request(
+        &self,
+        head: &http::request::Parts,
+        target: &str,
+        headers: HeaderMap,
+        body: Outgoing,
+        take: Option<Arc<Take>>,
+    ) -> Result<Request<Outgoing>, http::Error> {
+        let body = Sent::new(body, take, self.patience.grace);
+        let mut request = Request::builder()
+            .method(head.method.clone())
+            .uri(self.upstream.uri_of(target)?)
+            .body(body.boxed_unsync())?;
+        *request.headers_mut() = headers;
+        // hyper keeps the case of the names as the client wrote them beside the head.
+        *request.extensions_mut() = head.extensions.clone();
+        Ok(request)
+    }
+
+    /// The exchange runs on a task of its own: it goes on if the client leaves.
+    async fn exchange(
+        &self,
+        request: Request<Outgoing>,
+        take: Option<Arc<Take>>,
+        place: Place<'_>,
+    ) -> Answer {
+        let (recorder, patience) = (self.clone(), self.patience);
+        let (mut tell, told) = oneshot::channel();
+        // What is not recorded is not waited for either when the client has left.
+        let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
+        tokio::spawn(async move {
+            let outcome = tokio::select! {
+                outcome = recorder.upstream.send(request, patience) => outcome,
+                () = left_for(grace, &mut tell) => Err(Fault::Abandoned),
+            };
+            let outcome = outcome.map(|response| noted(response, take.clone(), patience));
+            if let Err(fault) = &outcome {
+                recorder.fail(take.as_deref(), fault).await;
+            }
+            // If nobody waits any more the answer is dropped here, and reads on for the grace time.
+            let _ = tell.send(outcome);
+        });
+        match told.await {
+            Ok(Ok(response)) => self.answer(response, place).await,
+            Ok(Err(fault)) => fault.answer(self.upstream.origin()),
+            Err(_) => Fault::Interrupted.answer(self.upstream.origin()),
+        }
+    }
+
+    /// What was to be asked is recorded whole, before the client is told and may stop sending it.
+    async fn fail(&self, take: Option<&Take>, fault: &Fault) {
+        if let Some(take) = take {
+            let _ = tokio::time::timeout(self.patience.grace, take.closed()).await;
+            take.fail(fault.end(), fault.message(self.upstream.origin()));
+        }
+    }
+
+    async fn answer(&self, response: Response<Answered>, place: Place<'_>) -> Answer {
+        let (mut head, body) = response.into_parts();
+        let outward = Rewriter::new(self.upstream.origin(), &place.address());
+        outward.fields(&mut head.headers, &ADDRESSES);
+        place.keep_below(&mut head.headers);
+        // The length that the answer to a `HEAD` announces is not that of its body.
+        if body.is_end_stream() || !may_hold_origins(&head.headers) {
+            return Response::from_parts(head, body.streamed());
+        }
+        let body = Rewritten::new(body, outward);
+        match announced(&head.headers) {
+            None => Response::from_parts(head, body.streamed()),
+            Some(length) if length <= READ_WHOLE => announced_again(head, came(body).await),
+            Some(_) => {
+                head.headers.remove(CONTENT_LENGTH);
+                Response::from_parts(head, body.streamed())
+            }
+        }
+    }
+}
+
+/// An answer in whose body addresses were replaced, with its length if all of it is there.
+fn announced_again(mut head: http::response::Parts, body: Came<Rewritten<Answered>>) -> Answer {
+    match body {
+        Came::Whole(bytes) => {
+            head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+            Response::from_parts(head, full(bytes))
+        }
+        Came::Cut(bytes) => Response::from_parts(head, cut_after(bytes)),
+        Came::Slowly(body) => {
+            head.headers.remove(CONTENT_LENGTH);
+            Response::from_parts(head, AnswerBody::streamed(body))
+        }
+    }
+}
+
+/// Waits until nobody has waited for the answer for that long.
+async fn left_for<T>(grace: Duration, tell: &mut oneshot::Sender<T>) {
+    tell.closed().await;
+    tokio::time::sleep(grace).await;
+}
+
+/// Writes the head of an answer down and lets its body be written down as it is read.
+fn noted(
+    response: Response<Incoming>,
+    take: Option<Arc<Take>>,
+    patience: Patience,
+) -> Response<Answered> {
+    let (mut head, body) = response.into_parts();
+    head.headers = of_response(&head.headers);
+    if let Some(take) = &take {
+        let reason = head.extensions.get::<ReasonPhrase>();
+        let reason = reason.map(|reason| String::from_utf8_lossy(reason.as_bytes()).into_owned());
+        take.head(head.status.as_u16(), reason.as_deref(), &head.headers);
+    }
+    // The answer goes out as HTTP/1.1, whatever it came in as.
+    let spoken = std::mem::replace(&mut head.version, http::Version::HTTP_11);
+    Response::from_parts(head, Answered::new(body, spoken, take, patience))
+}
+
+/// A request body with our address replaced by the server's, and its length corrected.
+async fn prepared(
+    body: Asked,
+    headers: &mut HeaderMap,
+    inward: &Rewriter,
+) -> Result<Outgoing, Answer> {
+    let names_us = may_name_us(headers);
+    let bytes = match body {
+        Asked::Arriving(body) if !names_us || body.is_end_stream() => return Ok(outgoing(body)),
+        Asked::Arriving(body) if announced(headers).is_none() => {
+            return Ok(outgoing(Rewritten::new(body, inward.clone())));
+        }
+        Asked::Arriving(body) => match came(body).await {
+            Came::Whole(bytes) => bytes,
+            Came::Cut(_) => return Err(Fault::Abandoned.answer("")),
+            Came::Slowly(body) => {
+                headers.remove(CONTENT_LENGTH);
+                return Ok(outgoing(Rewritten::new(body, inward.clone())));
+            }
+        },
+        Asked::Whole(bytes) => bytes,
+    };
+    let Some(replaced) = inward.clone().whole(&bytes).filter(|_| names_us) else {
+        return Ok(outgoing(Full::new(bytes)));
+    };
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(replaced.len()));
+    Ok(outgoing(Full::new(replaced)))
+}
+
+fn outgoing(body: impl http_body::Body<Data = Bytes> + Send + 'static) -> Outgoing {
+    body.map_err(|_| Abandoned).boxed_unsync()
+}

@@ -1,0 +1,281 @@
+//! A cassette while it is being recorded.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Notify;
+
+use super::clock::rfc3339;
+use super::recording::{Course, Kept, Recording, Saved};
+use super::rescue::rescue;
+use super::take::{Take, begun};
+use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
+use crate::compare::renew::{Renewed, renew};
+use crate::config::Rules;
+use crate::error::Result;
+use crate::redact::{Redactor, Secrets};
+use crate::store::{self, Entry, Journal, Recovered};
+
+/// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
+#[derive(Debug)]
+pub struct Tape {
+    folder: PathBuf,
+    name: Name,
+    redactor: Arc<Redactor>,
+    /// What the cassette that is replaced says about matching.
+    rules: Rules,
+    wording: Wording,
+    journal: Journal,
+    state: Mutex<State>,
+    ended: Notify,
+}
+
+/// In which words a cassette is written that takes the place of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wording {
+    /// In those of the other: identifiers and times stay where nothing else has changed.
+    #[default]
+    AsBefore,
+    /// In those of the server.
+    Fresh,
+}
+
+#[derive(Debug)]
+struct State {
+    recorded: Recorded,
+    takes: Vec<Arc<Take>>,
+    open: BTreeMap<usize, Arc<Take>>,
+    /// Why the server gave the first request without an answer none.
+    fault: Option<String>,
+}
+
+impl Tape {
+    /// Begins to record a cassette. An earlier one of that name stays until the new one is complete.
+    /// What a killed recorder left is saved beside it first and returned with its path.
+    ///
+    /// # Errors
+    ///
+    /// If another process records it, the folder cannot be written, or what a person says in the
+    /// earlier cassette about matching cannot be read, which is kept.
+    pub fn begin(
+        folder: &Path,
+        name: &Name,
+        upstream: &str,
+        wording: Wording,
+    ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
+        let redactor = Arc::new(Redactor::standard());
+        let rules = store::load_rules(folder, name)?;
+        let (journal, left) = Journal::open(folder, name)?;
+        let rescued = match left {
+            Some(mut left) => {
+                left.cassette.rules = rules.clone();
+                Some(rescue(folder, name, &redactor, left)?)
+            }
+            None => None,
+        };
+        let recorded = Recorded {
+            at: rfc3339(SystemTime::now()),
+            upstream: upstream.to_owned(),
+            server: None,
+        };
+        journal.begin(&recorded)?;
+        let state = State { recorded, takes: Vec::new(), open: BTreeMap::new(), fault: None };
+        let tape = Self {
+            folder: folder.to_owned(),
+            name: name.clone(),
+            redactor,
+            rules,
+            wording,
+            journal,
+            state: Mutex::new(state),
+            ended: Notify::new(),
+        };
+        Ok((tape, rescued))
+    }
+
+    /// A request has arrived.
+    pub(super) fn take(self: &Arc<Self>, request: Request) -> Arc<Take> {
+        let mut state = self.state();
+        let number = state.takes.len();
+        let progress = |(interaction, take): (&usize, &Arc<Take>)| Progress {
+            interaction: *interaction,
+            chunks: take.progress(),
+        };
+        let after: Vec<Progress> = state.open.iter().map(progress).collect();
+        let secrets = self.note(number, &after, &request);
+        let take = Arc::new(Take::new(self, number, begun(after, request), secrets));
+        state.takes.push(Arc::clone(&take));
+        state.open.insert(number, Arc::clone(&take));
+        take
+    }
+
+    /// Waits until nothing is under way any more, but not longer than `limit`.
+    pub async fn settle(&self, limit: Duration) {
+        let settled = async {
+            loop {
+                let ended = self.ended.notified();
+                if self.state().open.is_empty() {
+                    return;
+                }
+                ended.await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, settled).await;
+    }
+
+    /// Saves the cassette, behind the interactions of `base` if there is one, and removes the
+    /// journal. Nothing is saved if nothing was recorded, and no cassette is replaced by a recording
+    /// in which the server never answered, or that was broken off: that is saved beside it. All of
+    /// it is saved also if the journal is not whole, because a disk was full for a while.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be written. The journal and an earlier cassette are as they were then.
+    pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
+        let (mut cassette, dropped) = self.cassette(base);
+        // They may have been changed while it was recorded.
+        cassette.rules =
+            store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
+        let new = &cassette.interactions[base.map_or(0, |base| base.interactions.len())..];
+        let mut recording = Recording {
+            folder: self.folder.clone(),
+            name: self.name.clone(),
+            path: None,
+            saved: Saved::Cassette,
+            interactions: new.len(),
+            answered: new.iter().filter(|interaction| interaction.response().is_some()).count(),
+            kept: None,
+            dropped,
+            fault: self.state().fault.take(),
+        };
+        recording.saved = match course {
+            _ if recording.is_unheard() => Saved::Unanswered,
+            Course::BrokenOff if self.would_replace(base) => Saved::Failed,
+            Course::Whole | Course::BrokenOff => Saved::Cassette,
+        };
+        if recording.interactions > 0 {
+            let cassette = self.redactor.cassette(cassette);
+            recording.path = Some(match self.replaced(base, recording.saved) {
+                None => store::save(&self.folder, &recording.saved_name(), &cassette)?,
+                Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
+            });
+        }
+        self.journal.remove()?;
+        Ok(recording)
+    }
+
+    /// How many interactions are under way.
+    #[cfg(feature = "cli")]
+    pub fn unfinished(&self) -> usize {
+        self.state().open.len()
+    }
+
+    /// Saves a cassette in the words of the one whose place it takes.
+    fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
+        let Renewed { cassette, kept, gone } = renew(old, new);
+        recording.kept = Some(Kept { interactions: kept, gone });
+        if cassette == *old {
+            // It stays to the byte: an older release may have laid it out in another way.
+            return Ok(store::path_of(&self.folder, &self.name));
+        }
+        store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))
+    }
+
+    /// The cassette whose place is taken, if its words are to be used. One that cannot be read has
+    /// none.
+    fn replaced(&self, base: Option<&Cassette>, saved: Saved) -> Option<Cassette> {
+        let is_asked = self.wording == Wording::AsBefore && saved == Saved::Cassette;
+        if !is_asked || !self.would_replace(base) {
+            return None;
+        }
+        store::load(&self.folder, &self.name).ok().filter(|old| !old.interrupted)
+    }
+
+    /// Whether the cassette would take the place of another. Nothing is lost of one that is extended.
+    fn would_replace(&self, base: Option<&Cassette>) -> bool {
+        base.is_none() && store::exists(&self.folder, &self.name)
+    }
+
+    pub(super) fn redactor(&self) -> &Arc<Redactor> {
+        &self.redactor
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The first answer tells what the server calls itself.
+    pub(super) fn note_server(&self, headers: &Headers) {
+        let mut state = self.state();
+        if state.recorded.server.is_none() {
+            state.recorded.server = headers.get("server").map(str::to_owned);
+        }
+    }
+
+    pub(super) fn note_fault(&self, why: String) {
+        self.state().fault.get_or_insert(why);
+    }
+
+    pub(super) fn over(&self, number: usize) {
+        self.state().open.remove(&number);
+        self.ended.notify_waiters();
+    }
+
+    /// Notes the head of a request for the journal; returns the secrets in it.
+    fn note(&self, n: usize, after: &[Progress], request: &Request) -> Secrets {
+        let mut secrets = Secrets::default();
+        let mut harmless = request.clone();
+        self.redactor.request_noting(&mut harmless, &mut secrets);
+        if coding::Coding::of(request.headers.get("content-encoding").unwrap_or("")).is_some() {
+            harmless.headers.remove("content-encoding");
+        }
+        self.journal.note(&Entry::Request {
+            n,
+            after: Cow::Borrowed(after),
+            method: Cow::Borrowed(&harmless.method),
+            path: Cow::Borrowed(&harmless.path),
+            headers: Cow::Borrowed(&harmless.headers),
+        });
+        secrets
+    }
+
+    /// What was recorded, with the numbers of what never came to be left out.
+    fn cassette(&self, base: Option<&Cassette>) -> (Cassette, usize) {
+        let state = self.state();
+        let mut cassette = base.cloned().unwrap_or_default();
+        if base.is_none() {
+            cassette.recorded = state.recorded.clone();
+        }
+        let mut numbers = BTreeMap::new();
+        for (number, take) in state.takes.iter().enumerate() {
+            let Some(mut interaction) = take.interaction() else { continue };
+            interaction.after.retain_mut(|progress| {
+                let Some(new) = numbers.get(&progress.interaction) else { return false };
+                progress.interaction = *new;
+                unfinished(progress, &cassette.interactions[*new])
+            });
+            numbers.insert(number, cassette.interactions.len());
+            cassette.interactions.push(interaction);
+        }
+        (cassette, state.takes.len() - numbers.len())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether an answer had still something to send. One of which only the end was missing had said
+/// all, unless the client listened for more: servers are often a moment late with the end. What a body
+/// in one piece had sent of itself depends on the network and is not kept.
+fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
+    let chunks = earlier.response().map_or(&[][..], |response| response.body.chunks());
+    if chunks.is_empty() {
+        progress.chunks = 0;
+        return true;
+    }
+    progress.chunks < chunks.len() || earlier.is_listening()
+}

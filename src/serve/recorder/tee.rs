@@ -1,0 +1,243 @@
+//! Answers that are copied to a take while they pass.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Version;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep};
+
+use super::take::Take;
+use super::upstream::Patience;
+use crate::cassette::End;
+use crate::serve::server::{AnswerBody, Cut, Rewriter};
+
+/// Writes what was noted so far.
+fn write(take: Option<&Arc<Take>>) {
+    if let Some(take) = take {
+        take.write();
+    }
+}
+
+/// An answer's body on its way to the client.
+///
+/// When the client leaves, hyper drops it; it then goes on reading for the grace time on a task of
+/// its own, so that the recording is whole.
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// Taken when the rest is read elsewhere.
+    source: Option<Source>,
+}
+
+#[derive(Debug)]
+struct Source {
+    body: Incoming,
+    spoken: Version,
+    take: Option<Arc<Take>>,
+    patience: Patience,
+    /// The deadline of the silence, moved lazily: looked at when the timer fires.
+    timer: Pin<Box<Sleep>>,
+    heard: Instant,
+    over: bool,
+}
+
+impl Answered {
+    pub(super) fn new(
+        body: Incoming,
+        spoken: Version,
+        take: Option<Arc<Take>>,
+        patience: Patience,
+    ) -> Self {
+        let timer = Box::pin(tokio::time::sleep(patience.silence));
+        let heard = Instant::now();
+        let mut source = Source { body, spoken, take, patience, timer, heard, over: false };
+        if source.body.is_end_stream() {
+            source.end(End::Complete);
+        }
+        Self { source: Some(source) }
+    }
+
+    /// A body that is passed on as it comes, behind its head.
+    pub(super) fn streamed(self) -> AnswerBody {
+        write(self.source.as_ref().and_then(|source| source.take.as_ref()));
+        AnswerBody::streamed(self)
+    }
+}
+
+impl Source {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.heard = Instant::now();
+                self.note(&frame);
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(_))) => {
+                self.end(End::ServerClosed);
+                Poll::Ready(Some(Err(Cut)))
+            }
+            Poll::Ready(None) if self.was_reset() => {
+                self.end(End::ServerClosed);
+                Poll::Ready(Some(Err(Cut)))
+            }
+            Poll::Ready(None) => {
+                self.end(End::Complete);
+                Poll::Ready(None)
+            }
+            Poll::Pending => self.poll_silence(context),
+        }
+    }
+
+    /// hyper takes a stream of HTTP/2 that the server resets with `NO_ERROR` for a whole one. Only
+    /// one that was ended is.
+    fn was_reset(&self) -> bool {
+        self.spoken == Version::HTTP_2 && !self.body.is_end_stream()
+    }
+
+    fn poll_silence<T>(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Cut>>> {
+        while self.timer.as_mut().poll(context).is_ready() {
+            let deadline = self.heard + self.patience.silence;
+            if deadline <= Instant::now() {
+                self.end(End::Timeout);
+                return Poll::Ready(Some(Err(Cut)));
+            }
+            self.timer.as_mut().reset(deadline);
+        }
+        Poll::Pending
+    }
+
+    /// Notes what has come, and writes it: it is passed on next.
+    fn note(&mut self, frame: &Frame<Bytes>) {
+        if let Some(take) = &self.take {
+            if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
+                take.chunk(bytes);
+            }
+            if let Some(trailers) = frame.trailers_ref() {
+                take.trailers(trailers);
+            }
+        }
+        if self.body.is_end_stream() {
+            self.end(End::Complete);
+        }
+        write(self.take.as_ref());
+    }
+
+    fn end(&mut self, end: End) {
+        self.over = true;
+        if let Some(take) = &self.take {
+            take.end(end);
+        }
+    }
+}
+
+impl Body for Answered {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match &mut self.source {
+            Some(source) => source.poll(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.source.as_ref().is_none_or(|source| source.body.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.source.as_ref().map_or_else(SizeHint::default, |source| source.body.size_hint())
+    }
+}
+
+impl Drop for Answered {
+    fn drop(&mut self) {
+        let Some(mut source) = self.source.take().filter(|source| !source.over) else { return };
+        if source.take.is_none() {
+            return;
+        }
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(read_on(source))),
+            Err(_) => source.end(End::ClientClosed),
+        }
+    }
+}
+
+/// Reads the rest of an answer whose client has left.
+async fn read_on(mut source: Source) {
+    let grace: Duration = source.patience.grace;
+    let rest = async {
+        while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {
+            if source.over {
+                break;
+            }
+        }
+    };
+    if tokio::time::timeout(grace, rest).await.is_err() {
+        source.end(End::ClientClosed);
+    }
+}
+
+/// A body in which one address is replaced by another.
+pub(super) struct Rewritten<B: Body> {
+    inner: B,
+    rewriter: Rewriter,
+    /// What comes behind the last piece of data: trailers, or that the body was cut.
+    behind: Option<Result<Frame<Bytes>, B::Error>>,
+    over: bool,
+}
+
+impl Rewritten<Answered> {
+    /// A body that is passed on as it comes, behind its head.
+    pub(super) fn streamed(self) -> AnswerBody {
+        write(self.inner.source.as_ref().and_then(|source| source.take.as_ref()));
+        AnswerBody::streamed(self)
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Rewritten<B> {
+    pub(super) fn new(inner: B, rewriter: Rewriter) -> Self {
+        Self { inner, rewriter, behind: None, over: false }
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Rewritten<B>
+where
+    B::Error: Unpin,
+{
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        while !self.over {
+            match std::task::ready!(Pin::new(&mut self.inner).poll_frame(context)) {
+                Some(Ok(frame)) if frame.is_data() => {
+                    let piece = frame.into_data().unwrap_or_default();
+                    let piece = self.rewriter.push(piece);
+                    if !piece.is_empty() {
+                        return Poll::Ready(Some(Ok(Frame::data(piece))));
+                    }
+                }
+                behind => {
+                    self.over = true;
+                    self.behind = behind;
+                    let held = self.rewriter.finish();
+                    if !held.is_empty() {
+                        return Poll::Ready(Some(Ok(Frame::data(held))));
+                    }
+                }
+            }
+        }
+        Poll::Ready(self.behind.take())
+    }
+}

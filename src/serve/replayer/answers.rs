@@ -1,0 +1,352 @@
+//! Recorded answers, made ready to be sent.
+
+use std::collections::HashMap;
+
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use hyper::ext::ReasonPhrase;
+
+use super::body::{Ending, Played};
+use super::meanwhile::Hold;
+use super::pace::Clock;
+use super::shelf::{Filling, Label, Laid, Shelf};
+use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome};
+use crate::identity::{Echo, Origins, Renamed, Scope};
+use crate::serve::server::{
+    ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins_in,
+    no_answer,
+};
+
+/// Recorded answers, made ready to be sent any number of times.
+#[derive(Debug)]
+pub(super) struct Answers {
+    shelf: Shelf,
+    /// What few answers have, by their numbers.
+    special: HashMap<usize, Special>,
+}
+
+/// What an answer has that is not the same each time, or that few have.
+#[derive(Debug, Default)]
+struct Special {
+    /// How it ended, if there was no answer.
+    nothing: Option<End>,
+    /// A body that is large or comes in pieces.
+    body: Option<Body>,
+    reason: Option<ReasonPhrase>,
+    trailers: Option<HeaderMap>,
+    ending: Ending,
+    /// Whether the server's own address may stand in the head or stands in the body.
+    addressed: bool,
+    /// Whether it stands in the body, without its coding.
+    speaks_of_itself: bool,
+    /// Where client-minted identifiers come back in the body, without its coding.
+    echoes: Vec<Echo>,
+    /// Those in the head.
+    echoed: Vec<Echo>,
+}
+
+/// What an answer is to be like this time.
+pub(super) struct Wanted<'a> {
+    pub(super) upstream: &'a str,
+    pub(super) place: Place<'a>,
+    pub(super) clock: Clock,
+    /// The header of the request.
+    pub(super) headers: &'a HeaderMap,
+    /// What the client's own identifiers are this time.
+    pub(super) renamed: &'a Renamed,
+    /// What holds it back.
+    pub(super) hold: Option<Hold>,
+}
+
+impl Answers {
+    /// Makes the answers of a cassette ready. Small bodies move to where they are sent from.
+    pub(super) fn of(cassette: &mut Cassette, origins: &Origins) -> Self {
+        let upstream = &cassette.recorded.upstream;
+        let mut filling = Filling::default();
+        let mut all_special = HashMap::new();
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let special = match &interaction.outcome {
+                Outcome::Nothing(end) => {
+                    let label = Label { special: true, ..Label::default() };
+                    filling.put(label, &HeaderMap::new(), b"");
+                    Some(Special { nothing: Some(*end), ..Special::default() })
+                }
+                Outcome::Response(response) => put(&mut filling, response, upstream, origins),
+            };
+            all_special.extend(special.map(|special| (number, special)));
+        }
+        let shelf = filling.finish();
+        for (number, interaction) in cassette.interactions.iter_mut().enumerate() {
+            if let Outcome::Response(cassette::Response { body: Body::Whole(body), .. }) =
+                &mut interaction.outcome
+                && Shelf::takes(body)
+            {
+                *body = shelf.get(number).body();
+            }
+        }
+        Self { shelf, special: all_special }
+    }
+
+    /// The client-minted identifiers that come back in an answer.
+    pub(super) fn echoed(&self, number: usize) -> impl Iterator<Item = (Scope, &str)> {
+        let special = self.special.get(&number).into_iter();
+        special.flat_map(|special| special.echoes.iter().chain(&special.echoed).map(Echo::value))
+    }
+
+    /// The answer of an interaction, when it is due.
+    pub(super) async fn send(&self, number: usize, mut wanted: Wanted<'_>) -> Answer {
+        let laid = self.shelf.get(number);
+        let special = if laid.label.special { self.special.get(&number) } else { None };
+        if let Some(end) = special.and_then(|special| special.nothing) {
+            return no_answer(end, &unanswered(end, wanted.upstream));
+        }
+        if let Some(due) = wanted.clock.due(laid.label.ms.into()) {
+            tokio::time::sleep_until(due).await;
+        }
+        let hold = wanted.hold.take();
+        Ready { laid, special }.answer(&wanted, hold)
+    }
+}
+
+/// Puts an answer on the shelf. What does not stand there is given back.
+fn put(
+    filling: &mut Filling,
+    response: &cassette::Response,
+    upstream: &str,
+    origins: &Origins,
+) -> Option<Special> {
+    let mut headers = header_map(&response.headers);
+    if !response.body.is_empty() {
+        correct_length(&mut headers, &response.body, Ending::of(response.end));
+    }
+    let special = Special::of(response, &headers, upstream, origins);
+    let is_special = special.is_any(&headers);
+    let is_whole = special.ending == Ending::Whole && special.trailers.is_none();
+    let label = Label {
+        ms: u32::try_from(response.ms).unwrap_or(u32::MAX),
+        status: response.status,
+        in_one: is_whole && announced(&headers).is_some(),
+        special: is_special,
+    };
+    let body = special.body.is_none().then(|| response.body.bytes());
+    filling.put(label, &headers, &body.unwrap_or_default());
+    is_special.then_some(special)
+}
+
+/// An answer that is due.
+struct Ready<'a> {
+    laid: Laid<'a>,
+    special: Option<&'a Special>,
+}
+
+impl Ready<'_> {
+    fn answer(&self, wanted: &Wanted<'_>, hold: Option<Hold>) -> Answer {
+        let mut headers = self.laid.headers();
+        let small;
+        let recorded = match self.special.and_then(|special| special.body.as_ref()) {
+            Some(body) => body,
+            None => {
+                small = Body::Whole(self.laid.body());
+                &small
+            }
+        };
+        let changed = self.special.and_then(|it| it.apply(recorded, &mut headers, wanted));
+        let body = changed.as_ref().unwrap_or(recorded);
+        let mut answer = Response::new(self.framed(&headers, body, wanted.clock, hold));
+        *answer.status_mut() =
+            StatusCode::from_u16(self.laid.label.status).unwrap_or(StatusCode::BAD_GATEWAY);
+        *answer.headers_mut() = headers;
+        if let Some(reason) = self.special.and_then(|special| special.reason.clone()) {
+            answer.extensions_mut().insert(reason);
+        }
+        answer
+    }
+
+    /// The body in the framing of the recording: a length where it was announced, chunks elsewhere.
+    fn framed(
+        &self,
+        headers: &HeaderMap,
+        body: &Body,
+        clock: Clock,
+        hold: Option<Hold>,
+    ) -> AnswerBody {
+        let timed = match body {
+            Body::Whole(bytes) if self.laid.label.in_one => return full(bytes.clone()),
+            Body::Whole(bytes) => vec![(None, bytes.clone())],
+            Body::Stream(chunks) => {
+                let timed = |chunk: &Chunk| (clock.due(chunk.ms), chunk.bytes.clone());
+                chunks.iter().map(timed).collect()
+            }
+        };
+        let ending = self.special.map_or(Ending::Whole, |special| special.ending);
+        let trailers = self.special.and_then(|special| special.trailers.clone());
+        let played = Played::new(timed, ending).with_trailers(trailers).held(hold);
+        let played = match announced(headers) {
+            Some(length) => played.with_length(length),
+            None => played,
+        };
+        AnswerBody::streamed(played)
+    }
+}
+
+impl Special {
+    fn of(
+        response: &cassette::Response,
+        headers: &HeaderMap,
+        upstream: &str,
+        origins: &Origins,
+    ) -> Self {
+        let reason = response.reason.as_ref();
+        let speaks_of_itself = !upstream.is_empty()
+            && may_hold_origins_in(headers)
+            && may_hold(&response.readable().bytes(), upstream);
+        let addressed = speaks_of_itself
+            || (!upstream.is_empty() && ADDRESSES.iter().any(|name| headers.contains_key(name)));
+        let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
+        let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
+        Self {
+            nothing: None,
+            body: (!is_laid).then(|| response.body.clone()),
+            reason: reason.and_then(|reason| reason.as_bytes().to_vec().try_into().ok()),
+            trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
+            ending: Ending::of(response.end),
+            addressed,
+            speaks_of_itself,
+            echoes: Echo::all(&response.readable().bytes(), origins),
+            echoed: echoed.collect(),
+        }
+    }
+
+    /// Whether the answer has anything of this, or depends on who asks.
+    fn is_any(&self, headers: &HeaderMap) -> bool {
+        let asked = [CONTENT_ENCODING, SET_COOKIE];
+        self.body.is_some()
+            || self.reason.is_some()
+            || self.trailers.is_some()
+            || self.ending == Ending::Cut
+            || self.addressed
+            || !(self.echoes.is_empty() && self.echoed.is_empty())
+            || asked.iter().chain(&ADDRESSES).any(|name| headers.contains_key(name))
+    }
+
+    /// The head as it is to be this time, and the body, if it is another.
+    fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
+        let mut body = None;
+        let renamed = !wanted.renamed.is_empty();
+        let changes = renamed || self.speaks_of_itself;
+        if changes || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
+            body = self.decoded(recorded, headers);
+        }
+        if renamed {
+            rename_fields(headers, wanted.renamed);
+            let plain = body.unwrap_or_else(|| recorded.clone());
+            let length = plain.len();
+            let named = wanted.renamed.body(plain, &self.echoes);
+            if named.len() != length {
+                correct_length(headers, &named, self.ending);
+            }
+            body = Some(named);
+        }
+        wanted.place.keep_below(headers);
+        if self.addressed {
+            let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
+            rewriter.fields(headers, &ADDRESSES);
+            if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
+                let plain = body.as_ref().unwrap_or(recorded);
+                let replaced = rewritten(plain, rewriter);
+                if replaced.len() != plain.len() {
+                    correct_length(headers, &replaced, self.ending);
+                }
+                body = Some(replaced);
+            }
+        }
+        body
+    }
+
+    /// The body without its coding, for a client that does not take it.
+    fn decoded(&self, recorded: &Body, headers: &mut HeaderMap) -> Option<Body> {
+        let body = recorded.decoded(headers.get(CONTENT_ENCODING)?.to_str().ok()?)?;
+        headers.remove(CONTENT_ENCODING);
+        correct_length(headers, &body, self.ending);
+        Some(body)
+    }
+}
+
+/// What is said of a server that gave no answer then. Whether it would now is not known.
+fn unanswered(end: End, upstream: &str) -> String {
+    let what = match end {
+        End::Timeout => "did not answer in time",
+        End::Unreachable => "could not be reached",
+        _ => "did not answer",
+    };
+    format!("`{upstream}` {what} when this was recorded")
+}
+
+/// The fields for hyper. What HTTP does not allow is left out.
+fn header_map(headers: &Headers) -> HeaderMap {
+    let fields = headers.iter().filter_map(|(name, value)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_bytes(value).ok()?))
+    });
+    let mut map = HeaderMap::with_capacity(headers.len());
+    fields.for_each(|(name, value)| {
+        map.append(name, value);
+    });
+    map
+}
+
+fn rename_fields(headers: &mut HeaderMap, renamed: &Renamed) {
+    for value in headers.values_mut() {
+        let named = value.to_str().ok().and_then(|text| renamed.text(text));
+        if let Some(Ok(named)) = named.map(HeaderValue::try_from) {
+            *value = named;
+        }
+    }
+}
+
+/// Whether a client takes the recorded coding. One that says nothing is given what was recorded.
+fn accepts(headers: &HeaderMap, accept_encoding: Option<&HeaderValue>) -> bool {
+    let coding = headers.get(CONTENT_ENCODING).and_then(|coding| coding.to_str().ok());
+    let (Some(coding), Some(accepted)) =
+        (coding, accept_encoding.and_then(|value| value.to_str().ok()))
+    else {
+        return true;
+    };
+    let weight = |name: &str| {
+        accepted.split(',').find_map(|item| {
+            let (item, parameters) = item.split_once(';').unwrap_or((item, ""));
+            let refused =
+                parameters.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
+            item.trim().eq_ignore_ascii_case(name).then_some(!refused)
+        })
+    };
+    coding.eq_ignore_ascii_case("identity")
+        || weight(coding).or_else(|| weight("*")).unwrap_or(false)
+}
+
+/// Announces the right length, where one is announced: somebody may have edited the cassette.
+/// That of a body that is cut short stays beyond what there is of it.
+fn correct_length(headers: &mut HeaderMap, body: &Body, ending: Ending) {
+    let Some(announced) = announced(headers) else { return };
+    let length = match ending {
+        Ending::Whole => body.len() as u64,
+        Ending::Cut => announced.max(body.len() as u64 + 1),
+    };
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+}
+
+/// The body with the server's address replaced by ours.
+fn rewritten(body: &Body, mut rewriter: Rewriter) -> Body {
+    match body {
+        Body::Whole(bytes) => Body::Whole(rewriter.whole(bytes).unwrap_or_else(|| bytes.clone())),
+        Body::Stream(chunks) => {
+            let mut chunks = chunks.clone();
+            chunks.iter_mut().for_each(|chunk| chunk.bytes = rewriter.push(chunk.bytes.clone()));
+            let held = rewriter.finish();
+            if let Some(last) = chunks.last_mut().filter(|_| !held.is_empty()) {
+                last.bytes = [last.bytes.as_ref(), held.as_ref()].concat().into();
+            }
+            Body::Stream(chunks)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The body of a replayed answer.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use tokio::time::{Instant, Sleep};
+
+use super::meanwhile::Hold;
+use crate::cassette::End;
+use crate::serve::server::Cut;
+
+/// The recorded chunks, each a frame of its own, each when it is due.
+#[derive(Debug)]
+pub(super) struct Played {
+    chunks: std::vec::IntoIter<(Option<Instant>, Bytes)>,
+    trailers: Option<HeaderMap>,
+    /// Whether the recording was cut short, and replay is too.
+    ending: Ending,
+    timer: Option<Pin<Box<Sleep>>>,
+    /// What holds the rest back, and how many chunks were sent.
+    hold: Option<Hold>,
+    sent: usize,
+    /// The announced length, where there is one.
+    length: Option<u64>,
+}
+
+/// How a body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Ending {
+    #[default]
+    Whole,
+    Cut,
+}
+
+impl Ending {
+    pub(super) fn of(end: End) -> Self {
+        if end == End::Complete { Self::Whole } else { Self::Cut }
+    }
+}
+
+impl Played {
+    /// Plays chunks, each when it is due, or at once.
+    pub(super) fn new(chunks: Vec<(Option<Instant>, Bytes)>, ending: Ending) -> Self {
+        let chunks = chunks.into_iter();
+        Self { chunks, trailers: None, ending, timer: None, hold: None, sent: 0, length: None }
+    }
+
+    /// Announces the length: nothing else is sent as the framing then.
+    pub(super) fn with_length(mut self, length: u64) -> Self {
+        self.length = Some(length);
+        self
+    }
+
+    /// Holds back what came only after something else was asked.
+    pub(super) fn held(mut self, hold: Option<Hold>) -> Self {
+        self.hold = hold;
+        self
+    }
+
+    pub(super) fn with_trailers(mut self, trailers: Option<HeaderMap>) -> Self {
+        self.trailers = trailers;
+        self
+    }
+
+    fn poll_hold(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
+        let is_end = self.chunks.as_slice().is_empty();
+        match &mut self.hold {
+            Some(hold) if is_end => hold.poll_end(context),
+            Some(hold) => hold.poll(self.sent, context),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some((Some(due), _)) = self.chunks.as_slice().first() else {
+            return Poll::Ready(());
+        };
+        let due = *due;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+        if timer.deadline() != due {
+            timer.as_mut().reset(due);
+        }
+        timer.as_mut().poll(context)
+    }
+}
+
+impl Body for Played {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        if let Err(cut) = ready!(self.poll_hold(context)) {
+            return Poll::Ready(Some(Err(cut)));
+        }
+        ready!(self.poll_due(context));
+        if let Some((_, bytes)) = self.chunks.next() {
+            self.sent += 1;
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        if self.ending == Ending::Cut {
+            return Poll::Ready(Some(Err(Cut)));
+        }
+        Poll::Ready(self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.length.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}

@@ -1,0 +1,55 @@
+//! How far a run has come.
+
+use std::collections::BTreeMap;
+
+use super::Replayer;
+use crate::cassette::Request;
+use crate::compare::matching::Asking;
+use crate::redact::Redactor;
+
+impl Replayer {
+    /// What was played in this run and what was not, as it may be shown.
+    pub fn progress(&self) -> (Vec<Asking>, Vec<Asking>) {
+        let requests = self.requests();
+        let playlist = self.playlist();
+        let askings = requests.into_iter().enumerate().map(|(interaction, request)| Asking {
+            interaction,
+            method: request.method,
+            path: request.path,
+        });
+        askings.partition(|asking| playlist.was_played(asking.interaction))
+    }
+
+    /// What stands for the client-minted identifiers and times of what was played, by the recorded
+    /// ones. Those that stand where secrets do are left out.
+    pub fn bound(&self) -> BTreeMap<String, String> {
+        let requests = self.requests();
+        let playlist = self.playlist();
+        let pairs = playlist.bindings().pairs().into_iter();
+        let may_be_shown = |recorded: &str| {
+            self.recorded().is_redacted() || requests.iter().any(|it| stands_in(it, recorded))
+        };
+        pairs
+            .filter(|(recorded, _)| may_be_shown(recorded))
+            .map(|(recorded, live)| (recorded.to_owned(), live.to_owned()))
+            .collect()
+    }
+
+    /// What was recorded, without its secrets: somebody may have written it by hand.
+    fn requests(&self) -> Vec<Request> {
+        let interactions = &self.recorded().cassette().interactions;
+        let mut requests: Vec<Request> = interactions.iter().map(|it| it.request.clone()).collect();
+        if !self.recorded().is_redacted() {
+            let redactor = Redactor::standard();
+            requests.iter_mut().for_each(|request| redactor.request(request));
+        }
+        requests
+    }
+}
+
+fn stands_in(request: &Request, identifier: &str) -> bool {
+    let stands = |text: &[u8]| memchr::memmem::find(text, identifier.as_bytes()).is_some();
+    stands(request.path.as_bytes())
+        || stands(&request.readable())
+        || request.headers.iter().any(|(_, value)| stands(value))
+}

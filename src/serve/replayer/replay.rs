@@ -1,0 +1,354 @@
+//! Sessions on a cassette.
+
+#[cfg(feature = "wiremock")]
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{HeaderMap, HeaderValue};
+use http::request::Parts;
+use tokio::sync::watch;
+
+use super::Pace;
+use super::answers::{Answers, Wanted};
+use super::meanwhile::{Meanwhile, Run};
+use super::pace::Clock;
+#[cfg(feature = "wiremock")]
+use crate::cassette::Response;
+use crate::cassette::{Cassette, Headers, Name, Request};
+use crate::compare::matching::{Index, Mismatch, Playlist, Skeleton};
+use crate::config::Rules;
+use crate::error::Result;
+#[cfg(feature = "wiremock")]
+use crate::identity::Echo;
+use crate::identity::Renamed;
+use crate::redact::{Memory, Redactor};
+use crate::serve::server::{Answer, Place, Rewriter, may_name_us};
+use crate::store;
+
+/// A cassette made ready to answer: shared by all its sessions.
+#[derive(Debug)]
+pub struct Recorded {
+    cassette: Cassette,
+    index: Index,
+    answers: Answers,
+    meanwhile: Meanwhile,
+    redactor: Redactor,
+}
+
+impl Recorded {
+    /// Loads a cassette, to be matched by `rules` and by those of its own.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of that name, or it cannot be read.
+    pub fn load(folder: &Path, name: &Name, rules: &Rules) -> Result<Self> {
+        let cassette = store::load(folder, name)?;
+        Self::new(cassette, rules).map_err(|error| error.at_file(&store::path_of(folder, name)))
+    }
+
+    /// Makes a cassette ready, to be matched by `rules` and by those of its own, which have the last
+    /// word.
+    ///
+    /// # Errors
+    ///
+    /// If a redaction rule that it names is not known to this release.
+    pub fn new(mut cassette: Cassette, rules: &Rules) -> Result<Self> {
+        let rules = rules.clone().and(&cassette.rules);
+        let redactor = Redactor::of_rules(&cassette.redactions)?;
+        let index = Index::of(&cassette, rules);
+        let answers = Answers::of(&mut cassette, index.origins());
+        let meanwhile = Meanwhile::of(&cassette);
+        Ok(Self { cassette, index, answers, meanwhile, redactor })
+    }
+
+    /// Whether all rules of this release were applied to it.
+    pub(super) fn is_redacted(&self) -> bool {
+        self.redactor.is_standard()
+    }
+
+    /// Whether an answer may wait for what else is asked.
+    fn is_watched(&self) -> bool {
+        !self.meanwhile.is_empty() || self.index.has_needed()
+    }
+
+    /// What was recorded.
+    pub fn cassette(&self) -> &Cassette {
+        &self.cassette
+    }
+
+    /// The recorded answer that was chosen, with the client's own identifiers in it; `None` if there
+    /// was none.
+    #[cfg(feature = "wiremock")]
+    pub fn response(&self, chosen: &Chosen) -> Option<Cow<'_, Response>> {
+        let response = self.cassette.interactions[chosen.number].response()?;
+        if chosen.renamed.is_empty() {
+            return Some(Cow::Borrowed(response));
+        }
+        let mut named = response.clone();
+        named.body = response.readable().into_owned();
+        named.headers.remove("content-encoding");
+        let echoes = Echo::all(&named.body.bytes(), self.index.origins());
+        named.body = chosen.renamed.body(named.body, &echoes);
+        for (_, value) in named.headers.iter_mut() {
+            let text = std::str::from_utf8(value).ok().and_then(|text| chosen.renamed.text(text));
+            if let Some(text) = text {
+                *value = text.into();
+            }
+        }
+        Some(Cow::Owned(named))
+    }
+}
+
+/// One client's run through a cassette.
+#[derive(Debug)]
+pub struct Replayer {
+    recorded: Arc<Recorded>,
+    pace: Pace,
+    playlist: Mutex<Playlist>,
+    /// What it has come to, for answers that wait for it.
+    run: watch::Sender<Run>,
+    memory: Memory,
+}
+
+/// How long an answer waits for what it shows: for requests that are under way at once.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The interaction that answers a request.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// Its number in the cassette.
+    pub number: usize,
+    /// What the client's own identifiers in its answer are this time.
+    pub renamed: Renamed,
+}
+
+impl Replayer {
+    /// Begins a run in which nothing was played yet.
+    pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
+        let playlist = Mutex::new(Playlist::new(&recorded.index));
+        let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
+        let run = Run::begin(length);
+        Self { recorded, pace, playlist, run, memory: Memory::default() }
+    }
+
+    /// What is replayed.
+    pub fn recorded(&self) -> &Arc<Recorded> {
+        &self.recorded
+    }
+
+    /// Answers a request as it was recorded.
+    ///
+    /// # Errors
+    ///
+    /// What is most alike, if nothing answers it.
+    pub async fn answer(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Result<Answer, Box<Mismatch>> {
+        let clock = self.pace.begin();
+        let chosen = self.found(head, target, body, place).await;
+        let chosen = chosen.map_err(|asked| self.explain(*asked))?;
+        Ok(self.send(chosen, head, place, clock).await)
+    }
+
+    /// Answers a request as it was recorded, if it was. Nobody is told what is most alike, which
+    /// would take much longer.
+    pub async fn answer_known(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Option<Answer> {
+        let clock = self.pace.begin();
+        let chosen = self.found(head, target, body, place).await.ok()?;
+        Some(self.send(chosen, head, place, clock).await)
+    }
+
+    async fn send(&self, chosen: Chosen, head: &Parts, place: Place<'_>, clock: Clock) -> Answer {
+        let Chosen { number, renamed } = chosen;
+        let wanted = Wanted {
+            upstream: &self.recorded.cassette.recorded.upstream,
+            place,
+            clock,
+            headers: &head.headers,
+            renamed: &renamed,
+            hold: self.recorded.meanwhile.hold(number, &self.run),
+        };
+        self.recorded.answers.send(number, wanted).await
+    }
+
+    /// The interaction that answers a request now; it counts as played.
+    ///
+    /// # Errors
+    ///
+    /// What is most alike, if nothing answers it.
+    #[cfg(feature = "wiremock")]
+    pub fn choose(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Result<Chosen, Box<Mismatch>> {
+        self.find(head, target, body, place).map_err(|asked| self.explain(*asked))
+    }
+
+    /// The interaction that answers a request, or what was asked.
+    async fn found(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Result<Chosen, Box<Request>> {
+        match self.find(head, target, body, place) {
+            // In a place of its own: few wait, and all pay for what is held across a wait.
+            Err(asked) => Box::pin(self.wait(&asked)).await.ok_or(asked),
+            found => found,
+        }
+    }
+
+    /// The interaction that answers a request now, or what was asked.
+    fn find(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Result<Chosen, Box<Request>> {
+        if let Some(chosen) = self.take_recognized(head, target, &body) {
+            return Ok(chosen);
+        }
+        let asked = self.asked(head, target, body, place);
+        self.take(&self.recorded.index.skeleton(&asked)).ok_or_else(|| Box::new(asked))
+    }
+
+    /// The interaction that answers a request when what it shows was asked for: the client may ask for both
+    /// at once.
+    async fn wait(&self, asked: &Request) -> Option<Chosen> {
+        let index = &self.recorded.index;
+        if !index.has_needed() {
+            return None;
+        }
+        let skeleton = index.skeleton(asked);
+        let mut played = self.run.subscribe();
+        let patience = tokio::time::sleep(PATIENCE);
+        tokio::pin!(patience);
+        while self.playlist().awaited(index, &skeleton).is_some() {
+            tokio::select! {
+                _ = played.changed() => {}
+                () = &mut patience => return None,
+            }
+            if played.borrow_and_update().is_over() {
+                return None;
+            }
+            if let Some(chosen) = self.take(&skeleton) {
+                return Some(chosen);
+            }
+        }
+        self.take(&skeleton)
+    }
+
+    fn explain(&self, asked: Request) -> Box<Mismatch> {
+        let Recorded { cassette, index, .. } = &*self.recorded;
+        // What was compared is redacted by the rules that the cassette names, which may be none, if
+        // somebody wrote it by hand.
+        let veil = (!self.recorded.is_redacted()).then(Redactor::standard);
+        let playlist = self.playlist();
+        Box::new(Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref()))
+    }
+
+    /// The numbers of the interactions that were not asked for in this run.
+    pub fn unplayed(&self) -> Vec<usize> {
+        self.playlist().unplayed().collect()
+    }
+
+    /// Begins the run anew.
+    pub fn reset(&self) {
+        *self.playlist() = Playlist::new(&self.recorded.index);
+        self.run.send_modify(Run::reset);
+        self.memory.clear();
+    }
+
+    /// Ends what is held back, as a server does that goes away.
+    pub fn end(&self) {
+        self.run.send_modify(Run::end);
+    }
+
+    /// What answers a request that stands in the cassette as it came. It needs no redaction: what is
+    /// recorded holds no secret, and in its header there is none that is not known.
+    fn take_recognized(&self, head: &Parts, target: &str, body: &[u8]) -> Option<Chosen> {
+        let index = &self.recorded.index;
+        let line = (head.method.as_str(), target);
+        let recognized = index.recognize(line, &head.headers, body)?;
+        if !self.memory.has_seen(&head.headers) {
+            return None;
+        }
+        let mut playlist = self.playlist();
+        let number = playlist.take_recognized(index, &recognized)?;
+        Some(self.chosen(number, &playlist))
+    }
+
+    fn take(&self, skeleton: &Skeleton) -> Option<Chosen> {
+        let mut playlist = self.playlist();
+        let number = playlist.take(&self.recorded.index, skeleton)?;
+        Some(self.chosen(number, &playlist))
+    }
+
+    fn chosen(&self, number: usize, playlist: &Playlist) -> Chosen {
+        if self.recorded.is_watched() {
+            self.run.send_modify(|run| self.recorded.meanwhile.note(number, run));
+        }
+        let answers = &self.recorded.answers;
+        let bindings = playlist.bindings();
+        let renamed = match bindings.is_empty() {
+            true => Renamed::default(),
+            false => Renamed::of(answers.echoed(number), bindings),
+        };
+        Chosen { number, renamed }
+    }
+
+    /// The request as the recorded server would have been asked: its address in the place of ours,
+    /// secrets replaced as they were in the recording.
+    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> Request {
+        let upstream = &self.recorded.cassette.recorded.upstream;
+        let inward = |text: &[u8]| {
+            let ours = place.may_stand_in(text);
+            ours.then(|| Rewriter::new(&place.address(), upstream).whole(text)).flatten()
+        };
+        let target = inward(target.as_bytes()).map_or_else(
+            || target.to_owned(),
+            |target| String::from_utf8_lossy(&target).into_owned(),
+        );
+        let method = head.method.as_str().to_owned();
+        let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
+        let Recorded { index, redactor, .. } = &*self.recorded;
+        if index.has_body_of(&asked) {
+            self.memory.redact_around_body(redactor, &mut asked);
+            return asked;
+        }
+        let ours = may_name_us(&head.headers).then(|| inward(&asked.body)).flatten();
+        asked.body = ours.unwrap_or(asked.body);
+        self.memory.redact(redactor, &mut asked);
+        asked
+    }
+
+    pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {
+        self.playlist.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The fields of a request, their values in one buffer: one for each takes longer than to match them.
+fn fields(headers: &HeaderMap) -> Headers {
+    let mut values: Vec<u8> = Vec::with_capacity(headers.values().map(HeaderValue::len).sum());
+    headers.values().for_each(|value| values.extend_from_slice(value.as_bytes()));
+    let mut values = Bytes::from(values);
+    headers.iter().map(|(name, value)| (name, values.split_to(value.len()))).collect()
+}

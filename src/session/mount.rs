@@ -1,0 +1,221 @@
+//! A cassette on a `wiremock::MockServer`, for tests that have one already.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use crate::cassette::{Body, Cassette, End, Outcome, Response};
+use crate::config::Rules;
+use crate::error::{Error, Kind, Result};
+use crate::review::report::{self, Rerun};
+use crate::serve::replayer::{MISS, Pace, Recorded, Replayer, SHOULD_RETRY};
+use crate::serve::server::{ADDRESSES, OURS, Place, Rewriter, may_hold_origins};
+use crate::store;
+
+/// Lets a mock server answer from a cassette, given by the path of its file.
+///
+/// The cassette is asked last: mocks that the test mounts itself go first, unless they are given the
+/// lowest priority (255) as well. A request that nothing recorded answers gets status 470 with an
+/// explanation, and makes [`Mounted::finish`] fail.
+///
+/// A mock server sends each body in one piece, without trailers, and ends every answer well. A
+/// cassette that needs more than that is refused: serve it with a [`Session`](crate::Session).
+///
+/// What the nearest `retape.toml` above the file says about matching holds here as well.
+///
+/// # Errors
+///
+/// If the cassette or `retape.toml` cannot be read, or the cassette needs streaming, trailers or a cut answer.
+///
+/// # Example: replay what was recorded, on a server that the test has already
+///
+/// ```
+/// # use std::error::Error;
+/// use retape::{Mode, Session};
+/// use wiremock::{Mock, MockServer, ResponseTemplate, matchers::path};
+///
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// // A live server is recorded once …
+/// let live = MockServer::start().await;
+/// Mock::given(path("/v1/health")).respond_with(ResponseTemplate::new(200)).mount(&live).await;
+/// let session =
+///     Session::builder("health").cassettes(folder).upstream(live.uri()).mode(Mode::Record).start().await?;
+/// reqwest::get(format!("{}/v1/health", session.url())).await?;
+/// session.finish().await?;
+///
+/// // … and later its answers come from the cassette.
+/// let server = MockServer::start().await;
+/// let mounted = retape::mount(&server, folder.join("health.json")).await?;
+/// let answer = reqwest::get(format!("{}/v1/health", server.uri())).await?;
+/// assert_eq!(answer.status(), 200);
+/// mounted.finish()?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounted> {
+    let file = file.as_ref();
+    let cassette = store::load_file(file)?;
+    refuse(&cassette).map_err(|error| error.at_file(file))?;
+    let rules = rules_of(file)?;
+    let recorded = Recorded::new(cassette, &rules).map_err(|error| error.at_file(file))?;
+    let recorded = Arc::new(recorded);
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let player =
+        Player { name, replayer: Replayer::new(recorded, Pace::Instant), misses: Mutex::default() };
+    let mounted = Mounted { player: Arc::new(player) };
+    let responder = Responder(Arc::clone(&mounted.player));
+    Mock::given(any()).respond_with(responder).with_priority(255).mount(server).await;
+    Ok(mounted)
+}
+
+/// What the nearest `retape.toml` says of a cassette, which has the name that it has below the last
+/// folder `cassettes` on its path.
+fn rules_of(file: &Path) -> Result<Rules> {
+    let stem = file.with_extension("");
+    let parts: Vec<_> = stem.iter().map(|part| part.to_string_lossy()).collect();
+    let last = parts.len().saturating_sub(1);
+    let root = parts[..last].iter().rposition(|part| part == "cassettes");
+    let below = root.map_or(last, |root| root + 1);
+    let config = store::find_config(file.parent().unwrap_or(Path::new("")))?;
+    Ok(config.rules(&parts[below..].join("/")))
+}
+
+/// A cassette on a mock server.
+#[derive(Debug)]
+#[must_use = "misses are only reported by `finish`"]
+pub struct Mounted {
+    player: Arc<Player>,
+}
+
+impl Mounted {
+    /// The explanations of the requests so far that nothing recorded answered.
+    pub fn misses(&self) -> Vec<String> {
+        self.player.misses().clone()
+    }
+
+    /// Reports.
+    ///
+    /// # Errors
+    ///
+    /// If a request had no recorded answer; the hint explains the first.
+    pub fn finish(self) -> Result<()> {
+        let misses = self.player.misses();
+        match misses.first() {
+            None => Ok(()),
+            Some(first) => {
+                Err(Error::new(Kind::Missed { count: misses.len() }).with_hint(first.clone()))
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Player {
+    name: String,
+    replayer: Replayer,
+    misses: Mutex<Vec<String>>,
+}
+
+impl Player {
+    fn misses(&self) -> MutexGuard<'_, Vec<String>> {
+        self.misses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let mut head = http::Request::new(()).into_parts().0;
+        head.method = request.method.clone();
+        head.headers = request.headers.clone();
+        let target = match request.url.query() {
+            Some(query) => format!("{}?{query}", request.url.path()),
+            None => request.url.path().to_owned(),
+        };
+        let place = Place::of(&head.headers, "");
+        let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), place);
+        let recorded = self.replayer.recorded();
+        match chosen.map(|chosen| recorded.response(&chosen)) {
+            Ok(Some(response)) => {
+                template(&response, &recorded.cassette().recorded.upstream, place)
+            }
+            Ok(None) => ResponseTemplate::new(StatusCode::BAD_GATEWAY),
+            Err(mismatch) => {
+                let explanation = report::miss(&self.name, &mismatch, &Rerun::Cassette(Vec::new()));
+                self.misses().push(explanation.clone());
+                ResponseTemplate::new(MISS)
+                    .insert_header(OURS, "miss")
+                    .insert_header(SHOULD_RETRY, "false")
+                    .set_body_string(explanation)
+            }
+        }
+    }
+}
+
+struct Responder(Arc<Player>);
+
+impl Respond for Responder {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        self.0.respond(request)
+    }
+}
+
+/// The answer for a client that sees us at `place`. What HTTP does not allow is left out.
+fn template(response: &Response, upstream: &str, place: Place<'_>) -> ResponseTemplate {
+    // The server frames the body itself.
+    let fields = response
+        .headers
+        .iter()
+        .filter(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_LENGTH.as_str()));
+    let fields = fields.filter_map(|(name, value)| {
+        Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_bytes(value).ok()?))
+    });
+    let mut headers = HeaderMap::new();
+    for (name, value) in fields {
+        headers.append(name, value);
+    }
+    let mut body = response.body.bytes();
+    if !upstream.is_empty() {
+        let outward = Rewriter::new(upstream, &place.address());
+        outward.fields(&mut headers, &ADDRESSES);
+        let replaced = if may_hold_origins(&headers) { outward.whole(&body) } else { None };
+        body = replaced.unwrap_or(body);
+    }
+    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let template = ResponseTemplate::new(status).set_body_bytes(body.to_vec());
+    headers.iter().fold(template, |template, (name, value)| template.append_header(name, value))
+}
+
+fn refuse(cassette: &Cassette) -> Result<()> {
+    for (number, interaction) in cassette.interactions.iter().enumerate() {
+        if let Some(why) = needs_more(&interaction.outcome) {
+            let hint = "serve this cassette with `retape::Session`, whose server does that";
+            return Err(Error::new(Kind::Unsupported(why)).in_interaction(number).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// What an answer needs that a mock server cannot do.
+fn needs_more(outcome: &Outcome) -> Option<&'static str> {
+    let response = match outcome {
+        Outcome::Response(response) => response,
+        Outcome::Nothing(_) => {
+            return Some("a mock server cannot leave a request without an answer");
+        }
+    };
+    match &response.body {
+        Body::Stream(_) => Some("a mock server cannot stream an answer"),
+        Body::Whole(_) if response.end != End::Complete => {
+            Some("a mock server cannot cut an answer short")
+        }
+        Body::Whole(_) if !response.trailers.is_empty() => {
+            Some("a mock server cannot send trailers")
+        }
+        Body::Whole(_) => None,
+    }
+}
