@@ -8,6 +8,7 @@ mod body;
 pub mod coding;
 pub mod format;
 mod headers;
+mod ids;
 mod interaction;
 mod media;
 mod name;
@@ -17,6 +18,7 @@ pub(crate) use body::text;
 pub use body::{Body, Chunk};
 pub use format::FormatVersion;
 pub use headers::Headers;
+pub use ids::{Evidence, Id, Ids, Reach};
 pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
 pub(crate) use media::Media;
 pub use name::Name;
@@ -35,6 +37,9 @@ pub struct Cassette {
     pub interrupted: bool,
     /// What a person says about matching. It stays when the cassette is recorded again.
     pub rules: Rules,
+    /// Which values in it are names; nothing in a cassette that is older than the table, or written by
+    /// hand.
+    pub ids: Option<Ids>,
     /// What was asked and answered, in the order in which the requests arrived.
     pub interactions: Vec<Interaction>,
 }

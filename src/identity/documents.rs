@@ -32,7 +32,7 @@ pub(crate) fn each_document(text: &str, mut told: impl FnMut(usize, Text<'_>)) {
 /// alike, for others may say something else there.
 ///
 /// Where each message says the same, nothing comes in pieces: most places are so.
-pub(super) fn pieced_together(text: &str) -> Vec<String> {
+pub(crate) fn pieced_together(text: &str) -> Vec<String> {
     let mut places: HashMap<Place, Together, FixedState> = HashMap::default();
     each_document(text, |_, document| {
         let mut said = Vec::new();

@@ -6,7 +6,7 @@ use super::bindings::Scoped;
 use super::field::fields;
 use super::nested;
 use super::plain::Plain;
-use super::{Bindings, Hole, Origins, Scope, identifiers, moments};
+use super::{Bindings, Hole, MadeUp, Scope, moments};
 use crate::cassette::Body;
 use crate::cassette::splice::{self, Edit};
 
@@ -26,30 +26,27 @@ pub struct Renamed(Scoped<Hole>);
 
 impl Echo {
     /// The echoes in a text, in order. A text that is not UTF-8 has none.
-    pub fn all(text: &[u8], origins: &Origins) -> Vec<Self> {
-        if !origins.has_minted() {
+    pub fn all(text: &[u8], made_up: &MadeUp) -> Vec<Self> {
+        if made_up.is_empty() {
             return Vec::new();
         }
         let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
         let plain = Plain::of(text.into());
         let mut echoes = Vec::new();
         let mut push = |scope: Scope, range: Range<usize>, value: &str, depth: usize| {
-            if origins.is_minted(scope, value) {
+            if made_up.contains(scope, value) {
                 let range = plain.original(range);
                 echoes.push(Self { range, scope, identifier: value.to_owned(), depth });
             }
         };
-        for range in identifiers(&plain.text) {
+        for range in made_up.words(&plain.text) {
             push(Scope::Anywhere, range.clone(), &plain.text[range], 0);
         }
-        for range in origins.frames().as_long(&plain.text) {
-            push(Scope::Anywhere, range.clone(), &plain.text[range], 0);
-        }
-        if origins.has_placed() {
+        if made_up.is_placed() {
             for range in moments(&plain.text) {
                 push(Scope::Moment, range.clone(), &plain.text[range], 0);
             }
-            for field in fields(&plain.text, origins.said()) {
+            for field in fields(&plain.text, made_up.said()) {
                 push(field.scope, field.range, &field.value, field.depth);
             }
         }
@@ -59,10 +56,10 @@ impl Echo {
     }
 
     /// Those in the value of a header field, which may be one as a whole.
-    pub fn in_field(value: &[u8], origins: &Origins) -> Vec<Self> {
-        let mut echoes = Self::all(value, origins);
+    pub fn in_field(value: &[u8], made_up: &MadeUp) -> Vec<Self> {
+        let mut echoes = Self::all(value, made_up);
         let whole = std::str::from_utf8(value).ok();
-        if let Some(value) = whole.filter(|value| origins.is_minted(Scope::Word, value)) {
+        if let Some(value) = whole.filter(|value| made_up.contains(Scope::Word, value)) {
             let range = 0..value.len();
             let identifier = value.to_owned();
             echoes.push(Self { range, scope: Scope::Word, identifier, depth: 0 });

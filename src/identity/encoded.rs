@@ -7,7 +7,7 @@ use base64::alphabet::{Alphabet, STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::moment::epochs;
-use super::{identifiers, minted, moments};
+use super::{identifiers, moments};
 
 /// Shorter words read as text by chance.
 const LONG: usize = 16;
@@ -21,7 +21,7 @@ const LONG: usize = 16;
 /// hundred, so a shorter one has to read as text that is written in plain letters, and hexadecimal digits
 /// never do: text in Base64 has capitals.
 pub fn says_something(text: &str, word: &Range<usize>) -> bool {
-    if minted::is_hex(&text.as_bytes()[word.clone()]) {
+    if text.as_bytes()[word.clone()].iter().all(u8::is_ascii_hexdigit) {
         return false;
     }
     let whole = around(text, word);

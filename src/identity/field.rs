@@ -13,13 +13,13 @@ use crate::text::json::{Container, Text, Token, unescape};
 /// A whole value that may be an identifier because of the name of its field, or its place in a JSON-RPC
 /// message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Field {
+pub(crate) struct Field {
     /// Where the value stands, its quotes included unless it is a time or stands in a string.
-    pub(super) range: Range<usize>,
-    pub(super) scope: Scope,
-    pub(super) value: String,
+    pub(crate) range: Range<usize>,
+    pub(crate) scope: Scope,
+    pub(crate) value: String,
     /// In how many strings it stands that are JSON themselves.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// Whether a text may be an identifier in a field that is named like one: `msg-1`, `42`.
@@ -56,7 +56,7 @@ fn foldhash_of(name: &str) -> u64 {
 
 /// The fields in a text: one JSON document, or lines that are some or hold one behind `data:`. What
 /// is said to be an identifier is one in any field.
-pub(super) fn fields(text: &str, said: &HashSet<String>) -> Vec<Field> {
+pub(crate) fn fields(text: &str, said: &HashSet<String>) -> Vec<Field> {
     let mut search = Search { said, found: Vec::new() };
     each_document(text, |offset, document| search.read(document, &|at| offset + at, 0));
     search.found
@@ -167,7 +167,7 @@ static RPC: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"jsonrpc
 
 /// What a member of a JSON-RPC message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+enum Role {
     /// Made up by who sends it.
     Made(Scope),
     /// The id of a request of the other side, which this answers.
@@ -176,7 +176,7 @@ pub enum Role {
 
 /// The JSON-RPC messages of a document, in order.
 #[derive(Debug)]
-pub struct Envelopes {
+struct Envelopes {
     /// The depth of their members.
     depth: usize,
     /// Whether each one asks something, or tells it.
@@ -187,7 +187,7 @@ pub struct Envelopes {
 
 impl Envelopes {
     /// Looks for them: the document itself, or the elements of an array.
-    pub fn of(document: Text<'_>) -> Self {
+    fn of(document: Text<'_>) -> Self {
         let mut envelopes = Self { depth: 0, methods: Vec::new(), current: 0 };
         // Nearly no document is one, and to look into each would cost time.
         if RPC.find(document.as_str().as_bytes()).is_none() {
@@ -205,12 +205,12 @@ impl Envelopes {
     }
 
     /// An object or array was opened, of which the members are at this depth.
-    pub fn open(&mut self, depth: usize) {
+    fn open(&mut self, depth: usize) {
         self.current += usize::from(depth == self.depth);
     }
 
     /// What a member is, if the envelope of its message says so.
-    pub fn role(&self, depth: usize, name: &str) -> Option<Role> {
+    fn role(&self, depth: usize, name: &str) -> Option<Role> {
         match name {
             _ if self.depth == 0 => None,
             "id" if depth == self.depth && self.asks() => Some(Role::Made(Scope::Call)),
@@ -224,10 +224,5 @@ impl Envelopes {
     /// Whether the message that is being read asks something or tells it, and does not answer.
     fn asks(&self) -> bool {
         self.current.checked_sub(1).is_some_and(|at| matches!(self.methods.get(at), Some(Some(_))))
-    }
-
-    /// Whether there are any.
-    pub fn is_empty(&self) -> bool {
-        self.depth == 0
     }
 }

@@ -1,12 +1,13 @@
-//! Finding identifiers in text.
+//! Finding identifiers in text by their plain looks.
 
 use std::ops::Range;
 
-use super::minted;
-use super::shapes::Shapes;
-
 /// No identifier is shorter (`8f3a9c2b`), and no point in time within a text.
 pub(crate) const SHORTEST: usize = 8;
+
+/// A random word behind a prefix is as long, and one without a prefix.
+const TAIL: usize = 10;
+const BARE: usize = 16;
 
 /// No part of a web token is shorter.
 const TOKEN_PART: usize = 10;
@@ -14,31 +15,24 @@ const TOKEN_PART: usize = 10;
 /// The length of a UUID with dashes.
 const UUID: usize = 36;
 
-/// URL-safe tokens of the usual sizes: 16 characters of a nano id and more, 16 and 32 bytes of Base64.
-const TOKENS: [usize; 3] = [21, 22, 43];
-
-/// The longer of those that a word with a short prefix may be as long as.
-const NANO: usize = 22;
+/// The length of a ULID.
+const ULID: usize = 26;
 
 /// Longer runs of the letters of Base64 are contents.
 const CONTENT: usize = 200;
 
 /// The places of the identifiers in a text, in order, whatever stands around them: UUIDs, ULIDs, long
-/// hexadecimal and random words, random words behind a prefix (the prefix is no part of it:
-/// `call_…`, `agent-…`), nano ids, JSON web tokens.
+/// hexadecimal words, words in which letters and digits alternate, behind a prefix or long
+/// (the prefix is no part of it: `call_…`, `agent-…`), nano ids, JSON web tokens.
 ///
 /// The text may be JSON as it is spelled or what it says, percent-encoded or not: a letter that
 /// belongs to an escape is not taken for a part of a word.
+///
+/// # Rationale
+///
+/// These rules are frozen: they decide what a cassette without a table of names matches. Whether
+/// something is a name is better decided by evidence, such as a second run, so they need not be clever.
 pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    identifiers_like(text, &Shapes::NONE)
-}
-
-/// The same with what looks like identifiers that are known: random letters spell something now and
-/// then.
-pub fn identifiers_like<'a>(
-    text: &'a str,
-    shapes: &'a Shapes,
-) -> impl Iterator<Item = Range<usize>> + 'a {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -51,38 +45,13 @@ pub fn identifiers_like<'a>(
                     at = token.end;
                     found.push(token);
                 }
-                None if span.len() < PLAIN && !is_parted(&bytes[span.clone()]) => {
-                    found.extend(shapes.short(text, span));
-                }
-                None => {
-                    within(bytes, span.clone(), &mut found);
-                    if found.is_empty() {
-                        found.extend(
-                            shapes.find(&text[span.clone()]).map(|at| span.start + at..span.end),
-                        );
-                    }
-                }
+                None => within(bytes, span, &mut found),
             }
             found.reverse();
         }
         found.pop()
     })
 }
-
-/// Shorter ones are words as often as not.
-pub(super) const PLAIN: usize = 16;
-
-/// Shorter ones behind a prefix are told by their look alone.
-pub(super) const TAIL: usize = 10;
-
-/// Whether a word has digits, or capitals within: one that somebody chose has neither as a rule.
-pub(super) fn is_mixed(word: &[u8]) -> bool {
-    let has = |class: fn(&u8) -> bool| word[1..].iter().any(class);
-    has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
-}
-
-/// A prefix has so many parts at most.
-pub(super) const MOST_PARTS: usize = 4;
 
 /// The next run of letters, digits, `-` and `_` that is long enough.
 ///
@@ -152,11 +121,14 @@ fn web_token(bytes: &[u8], span: &Range<usize>) -> Option<Range<usize>> {
     Some(span.start..next(payload).unwrap_or(payload))
 }
 
+/// The identifiers in a run of letters, digits, `-` and `_`.
 fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
     let word = &bytes[span.clone()];
     let before = found.len();
-    match whole_token(word) {
+    match nano_id(word) {
         Some(start) => found.push(span.start + start..span.end),
+        // A colour is no name.
+        None if bytes[..span.start].ends_with(b"#") => {}
         None => pieces(word, span.start, found),
     }
     let is_uuid = |range: &Range<usize>| range.len() == UUID && is_uuid(&bytes[range.clone()]);
@@ -165,61 +137,39 @@ fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Where a token with `-` or `_` inside begins, if the run is one, maybe behind a prefix.
-fn whole_token(word: &[u8]) -> Option<usize> {
-    // What is minted so has small and capital letters; nearly no run has both.
-    if !word.iter().any(u8::is_ascii_uppercase) || !word.iter().any(u8::is_ascii_lowercase) {
-        return None;
-    }
-    let sized = TOKENS.contains(&word.len()) && is_parted(word) && !has_prefix(word);
-    let says = || says_something(word, 4) && !(word.len() > NANO && has_minted(word));
-    if sized && (minted::is_minted_whole(word) || (minted::is_minted_token(word) && !says())) {
-        return Some(0);
-    }
+/// Where a random word with `-` or `_` in it begins, if the run is one, maybe behind a prefix: one with
+/// capitals, small letters and digits, and no part of it a word that somebody chose.
+fn nano_id(word: &[u8]) -> Option<usize> {
     let mut start = 0;
     for piece in parts(word) {
-        if piece.is_empty() || !piece.iter().all(u8::is_ascii_lowercase) {
+        let is_prefix = !piece.is_empty() && piece.iter().all(u8::is_ascii_lowercase);
+        if !is_prefix {
             break;
         }
         start += piece.len() + 1;
     }
     let rest = word.get(start..)?;
-    let token = is_parted(rest) && !says_something(rest, 3) && minted::is_minted_whole(rest);
-    token.then_some(start)
+    let has = |class: fn(&u8) -> bool| rest.iter().any(class);
+    let is_mixed =
+        has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    let is_parted = rest.iter().any(|byte| !byte.is_ascii_alphanumeric());
+    let says = parts(rest).any(is_plain_word);
+    (rest.len() >= BARE && is_mixed && is_parted && !says).then_some(start)
 }
 
-/// Whether it begins with a word that somebody chose: with `task_` before them, 16 letters are as many
-/// as a nano id has. Of those, one in 500 begins so by chance.
-fn has_prefix(word: &[u8]) -> bool {
-    let first = parts(word).next().unwrap_or_default();
-    let is_word = first.len() >= 3 && first.iter().all(u8::is_ascii_lowercase);
-    word.len() <= NANO && is_word && has_vowel(first)
-}
-
-fn has_minted(word: &[u8]) -> bool {
-    parts(word).any(minted::is_minted)
-}
-
-fn has_vowel(word: &[u8]) -> bool {
-    word.iter().any(|letter| b"aeiouyAEIOUY".contains(letter))
+/// Whether it reads as a word: `Turbo`, `mini`, `TOKEN`.
+fn is_plain_word(piece: &[u8]) -> bool {
+    let digits = piece.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let piece = &piece[..piece.len() - digits];
+    let Some((first, rest)) = piece.split_first() else { return false };
+    let is_one_case =
+        rest.iter().all(u8::is_ascii_lowercase) || piece.iter().all(u8::is_ascii_uppercase);
+    let has_vowel = piece.iter().any(|letter| b"aeiouAEIOU".contains(letter));
+    piece.len() >= 4 && first.is_ascii_alphabetic() && is_one_case && has_vowel
 }
 
 fn parts(word: &[u8]) -> impl Iterator<Item = &[u8]> {
     word.split(|byte| !byte.is_ascii_alphanumeric())
-}
-
-/// Whether a word of so many letters or more stands between the marks: `Turbo`, `mini`.
-fn says_something(word: &[u8], letters: usize) -> bool {
-    parts(word).any(|piece| {
-        piece.len() >= letters
-            && piece[1..].iter().all(u8::is_ascii_lowercase)
-            && piece[0].is_ascii_alphabetic()
-            && has_vowel(piece)
-    })
-}
-
-fn is_parted(word: &[u8]) -> bool {
-    word.iter().any(|byte| !byte.is_ascii_alphanumeric())
 }
 
 /// The identifiers among the words between `-` and `_`.
@@ -230,17 +180,15 @@ fn pieces(word: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
         let length =
             rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
         let ends = |length: usize| !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
-        let length = if length == 8 && is_uuid(rest) && ends(UUID) {
+        if length == 8 && is_uuid(rest) && ends(UUID) {
             found.push(offset + at..offset + at + UUID);
-            UUID
-        } else {
-            let piece = &rest[..length];
-            let is_tail = || at > 0 && minted::is_minted_tail(piece);
-            if minted::is_minted(piece) || minted::is_bare_hex(piece) || is_tail() {
-                found.push(offset + at..offset + at + length);
-            }
-            length
-        };
+            at += UUID + 1;
+            continue;
+        }
+        let piece = &rest[..length];
+        if is_long_hex(piece) || is_ulid(piece) || is_random(piece, at > 0) {
+            found.push(offset + at..offset + at + length);
+        }
         at += length + 1;
     }
 }
@@ -256,6 +204,30 @@ fn is_uuid(bytes: &[u8]) -> bool {
     })
 }
 
+/// Hexadecimal digits in one case, with letters and digits among them.
+fn is_long_hex(piece: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool| piece.iter().any(class);
+    piece.len() >= SHORTEST
+        && piece.iter().all(u8::is_ascii_hexdigit)
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !(has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase))
+}
+
+fn is_ulid(piece: &[u8]) -> bool {
+    let crockford =
+        |byte: &u8| byte.is_ascii_digit() || (byte.is_ascii_uppercase() && !b"ILOU".contains(byte));
+    piece.len() == ULID && matches!(piece[0], b'0'..=b'7') && piece.iter().all(crockford)
+}
+
+/// Whether letters and digits alternate as they do where they were drawn by lot, and not as in a word
+/// with a number behind it.
+fn is_random(piece: &[u8], has_prefix: bool) -> bool {
+    let turns =
+        piece.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit());
+    piece.len() >= if has_prefix { TAIL } else { BARE } && turns.count() >= 2
+}
+
 /// Whether a run is a part of Base64 text: contents that the client sends, such as a picture, look
 /// random and are not. Hexadecimal digits behind a plus are those of an address, `me+8f3a9c2b@…`.
 fn is_content(bytes: &[u8], span: &Range<usize>) -> bool {
@@ -263,7 +235,8 @@ fn is_content(bytes: &[u8], span: &Range<usize>) -> bool {
     let before = bytes[..span.start].iter().rev().take(CONTENT).take_while(belongs).count();
     let after = bytes[span.end..].iter().take(CONTENT).take_while(belongs).count();
     let around = &bytes[span.start - before..span.end + after];
-    around.len() > CONTENT || (around.contains(&b'+') && !minted::is_hex(&bytes[span.clone()]))
+    let is_hex = bytes[span.clone()].iter().all(u8::is_ascii_hexdigit);
+    around.len() > CONTENT || (around.contains(&b'+') && !is_hex)
 }
 
 #[cfg(test)]
@@ -326,28 +299,6 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_spells_something_is_known_by_others_like_it() {
-        let mut shapes = Shapes::default();
-        for minted in ["ord_x7Kp2mQ9vT4z", "test-8f3a9c2b1d", "run_9pKqLm2XvT8nRw4Y"] {
-            let found = identifiers(minted).next().expect("it looks minted");
-            shapes.learn(minted, &found);
-        }
-
-        for (text, expected) in [
-            ("ord_theReason1st", Some("theReason1st")),
-            ("ord_something123", Some("something123")),
-            ("ord_theReason1", None),
-            ("req_theReason1st", None),
-            ("test-permission", None),
-            ("run_interestingothe", None),
-            ("run_interestingother", Some("interestingother")),
-        ] {
-            let found = identifiers_like(text, &shapes).next().map(|range| &text[range]);
-            assert_eq!(found, expected, "{text}");
-        }
-    }
-
-    #[test]
     fn nothing_is_passed_over_wherever_it_stands() {
         let uuid = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
         let plain = uuid.replace('-', "");
@@ -382,7 +333,7 @@ mod tests {
                 .map(|_| draw(length))
                 .filter(|id| identifiers(id).next() != Some(0..length))
                 .collect();
-            assert!(missed.len() <= 100, "{} of length {length}: {:?}", missed.len(), &missed[..5]);
+            assert!(missed.len() <= 800, "{} of length {length}: {:?}", missed.len(), &missed[..5]);
         }
     }
 }

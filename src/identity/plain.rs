@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use crate::cassette;
+
 /// A text in which letters, digits, `-` and `_` that were escaped (`\\u002d`) stand as they are, so that
 /// words can be found in it.
 #[derive(Debug)]
@@ -17,6 +19,11 @@ pub(super) struct Plain<'a> {
 
 /// How many bytes an escape takes beyond the character that it stands for.
 const BEYOND: usize = 5;
+
+/// The text of a body without escapes in the words of JSON strings.
+pub(crate) fn plain(body: &[u8]) -> Cow<'_, str> {
+    Plain::of(cassette::text(body)).text
+}
 
 impl<'a> Plain<'a> {
     pub(super) fn of(text: Cow<'a, str>) -> Self {

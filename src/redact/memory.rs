@@ -39,13 +39,6 @@ impl Memory {
         self.remember(redactor, request, own, fields);
     }
 
-    /// The same for a request whose body stands in a cassette, where no rule finds anything any more.
-    pub fn redact_around_body(&self, redactor: &Redactor, request: &mut Request) {
-        let fields = self.fields(&request.headers);
-        let own = apply::rules_of_head(redactor, request);
-        self.remember(redactor, request, own, fields);
-    }
-
     /// Whether the header fields of a request hold no secret that is not known yet.
     pub fn has_seen(&self, headers: &HeaderMap) -> bool {
         let mut telling =

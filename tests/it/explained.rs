@@ -79,7 +79,7 @@ async fn a_wrong_approval_names_what_the_server_issued() {
     assert_snapshot!(random, @r#"
     `tape` (3 interactions) has no answer to
       POST /v1/approve
-    the nearest is interaction 3 (not played yet, 80 % alike)
+    the nearest is interaction 3 (not played yet, 83 % alike)
     1 field differs (- recorded, + asked):
       /approvals/0/tool_call_id
         - "toolu_6f1c0a2f37a24fd992f1fd5b1ee5a5f0"
@@ -92,7 +92,7 @@ async fn a_wrong_approval_names_what_the_server_issued() {
     assert_snapshot!(mixed_up, @r#"
     `tape` (3 interactions) has no answer to
       POST /v1/approve
-    the nearest is interaction 3 (not played yet, 80 % alike)
+    the nearest is interaction 3 (not played yet, 83 % alike)
     1 field differs (- recorded, + asked):
       /approvals/0/tool_call_id
         - "toolu_6f1c0a2f37a24fd992f1fd5b1ee5a5f0"
@@ -113,10 +113,10 @@ async fn a_path_with_another_id_names_the_segment() {
 
     let text = answers(&stage, JSON, &[("GET", &path(AGAIN).replace("=2", "=3"), "")]).await;
 
-    assert_snapshot!(text, @"
+    assert_snapshot!(text, @r#"
     `tape` (2 interactions) has no answer to
       GET /v1/agents/agent-2222…a5f0/messages?limit=3&order=asc
-    the nearest is interaction 2 (not played yet, 75 % alike)
+    the nearest is interaction 2 (not played yet, 71 % alike)
       GET /v1/agents/agent-1111…a5f0/messages?limit=2&order=asc
     2 fields differ (- recorded, + asked):
       path.3
@@ -127,9 +127,12 @@ async fn a_path_with_another_id_names_the_segment() {
       query.limit
         - 2
         + 3
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["query.limit"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -141,17 +144,20 @@ async fn a_changed_word_is_shown_with_what_stands_around_it() {
         )
     };
 
-    assert_snapshot!(body(&said("world"), &said("moon")).await, @"
+    assert_snapshot!(body(&said("world"), &said("moon")).await, @r#"
     `tape` (1 interaction) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet, 97 % alike)
+    the nearest is interaction 1 (not played yet, 83 % alike)
     1 field differs (- recorded, + asked):
       /messages/0/content
         - …The text is 'hello world'. Please call the get_secret_code_tool,…
         + …The text is 'hello moon'. Please call the get_secret_code_tool,…
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["$.messages[*].content"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -162,19 +168,22 @@ async fn a_text_of_many_lines_is_shown_by_its_lines() {
         serde_json::json!({"system": text}).to_string()
     };
 
-    assert_snapshot!(body(&said("line 20"), &said("another")).await, @"
+    assert_snapshot!(body(&said("line 20"), &said("another")).await, @r#"
     `tape` (1 interaction) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet, 96 % alike)
+    the nearest is interaction 1 (not played yet, 80 % alike)
     1 field differs (- recorded, + asked):
       /system
           line 19
         - line 20
         + another
           line 21
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["$.system"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -185,7 +194,7 @@ async fn fields_too_many_and_fields_too_few_are_told() {
     assert_snapshot!(body(recorded, asked).await, @r#"
     `tape` (1 interaction) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet, 50 % alike)
+    the nearest is interaction 1 (not played yet, 45 % alike)
     4 fields differ (- recorded, + asked):
       /name
         - "ada"
@@ -210,17 +219,20 @@ async fn fields_too_many_and_fields_too_few_are_told() {
 async fn a_changed_number_is_told_and_its_spelling_is_none() {
     let text = body(r#"{"b":[1e2,{"t":0.70}],"a":1}"#, r#"{"a":1.0,"b":[100,{"t":0.8}]}"#).await;
 
-    assert_snapshot!(text, @"
+    assert_snapshot!(text, @r#"
     `tape` (1 interaction) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet, 83 % alike)
+    the nearest is interaction 1 (not played yet, 85 % alike)
     1 field differs (- recorded, + asked):
       /b/1/t
         - 0.70
         + 0.8
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["$.b[*].t"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -238,7 +250,7 @@ async fn an_element_that_is_put_in_is_one_difference() {
     assert_snapshot!(put_in, @r#"
     `tape` (1 interaction) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet, 89 % alike)
+    the nearest is interaction 1 (not played yet, 80 % alike)
     1 field differs (- recorded, + asked):
       /messages/1
         + {"role":"user","content":"new"}
@@ -249,7 +261,7 @@ async fn an_element_that_is_put_in_is_one_difference() {
     assert_snapshot!(mixed, @r#"
     `tape` (1 interaction) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet)
+    the nearest is interaction 1 (not played yet, 80 % alike)
     1 field differs (- recorded, + asked):
       /messages
         - …"},{"role":"user","content":"two"},{"role":"user","content":"three"},{…
@@ -308,11 +320,11 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
     assert_snapshot!(answers(&stage, JSON, &[("DELETE", "/v1/agents", "")]).await, @"
     `tape` (4 interactions) has no answer to
       DELETE /v1/agents
-    the nearest is interaction 4 (not played yet)
-      POST /v1/agents
+    the nearest is interaction 1 (not played yet, 75 % alike)
+      GET /v1/agents?limit=1
     1 field differs (- recorded, + asked):
       method
-        - POST
+        - GET
         + DELETE
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
@@ -420,10 +432,10 @@ async fn what_the_server_gave_is_told_though_it_does_not_look_like_an_identifier
     let payment = r#"{"order":1043,"qty":1}"#;
     let payments = answers(&stage, JSON, &[("POST", "/payments", payment)]).await;
 
-    assert_snapshot!(orders, @"
+    assert_snapshot!(orders, @r#"
     `tape` (4 interactions) has no answer to
       GET /orders?after=Yzoy&limit=1042&n=2
-    the nearest is interaction 3 (not played yet, 66 % alike)
+    the nearest is interaction 3 (not played yet, 60 % alike)
       GET /orders?after=Yzox&limit=1042&n=1
     2 fields differ (- recorded, + asked):
       query.after
@@ -433,9 +445,12 @@ async fn what_the_server_gave_is_told_though_it_does_not_look_like_an_identifier
       query.n
         - 1
         + 2
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["query.n"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
     assert!(
         payments.contains("the server gave the recorded one in interaction 1 (`/id`)"),
         "{payments}"
@@ -548,13 +563,12 @@ async fn a_value_that_looks_minted_comes_with_the_line_that_lets_it_not_count() 
     assert_snapshot!(text, @r#"
     `tape` (1 interaction) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet, 80 % alike)
+    the nearest is interaction 1 (not played yet, 83 % alike)
     1 field differs (- recorded, + asked):
       /messages/0/build
         - "nightly-20261120"
         + "nightly-20261121"
-        both look made for the moment, but are compared as they are
-    hint: if that is another value in each run, let it not count, in retape.toml:
+    hint: if it does not count, say so, in retape.toml:
       [match]
       ignore = ["$.messages[*].build"]
     hint: if the client is meant to ask this now, record it again:
@@ -573,13 +587,12 @@ async fn a_value_that_looks_minted_and_comes_back_is_to_be_called_an_identifier(
     assert_snapshot!(text, @r#"
     `tape` (1 interaction) has no answer to
       POST /jobs
-    the nearest is interaction 1 (not played yet, 50 % alike)
+    the nearest is interaction 1 (not played yet, 75 % alike)
     1 field differs (- recorded, + asked):
       /ref
         - "7fbMoasvahVm"
         + "mEgo62OltTVR"
-        both look made for the moment, but are compared as they are
-    hint: if it is made up in each run, call it an identifier, in retape.toml:
+    hint: if the client makes it up, say so, in retape.toml:
       [match]
       ids = ["$.ref"]
     hint: if the client is meant to ask this now, record it again:
@@ -590,17 +603,6 @@ async fn a_value_that_looks_minted_and_comes_back_is_to_be_called_an_identifier(
     let session = stage.session(Mode::Replay).rules(rules).start().await.unwrap();
     let reply = post(&format!("{}/jobs", session.url()), &of("mEgo62OltTVR"));
     assert_eq!(reply.text(), of("mEgo62OltTVR"));
-}
-
-/// What differs here is the kind of file.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_identifier_beside_a_difference_does_not_make_it_look_minted() {
-    let of = |file: &str| format!(r#"{{"file":"{file}"}}"#);
-
-    let text = body(&of("report-65f0e6ab.txt"), &of("report-4096c7c3.md")).await;
-
-    assert!(text.contains(r#"+ "report-4096c7c3.md""#), "{text}");
-    assert!(!text.contains("both look made") && !text.contains("ignore ="), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -618,7 +620,7 @@ async fn a_header_field_is_told_where_it_counts() {
     assert_snapshot!(miss.explanation.replace(&stage.folder().display().to_string(), "FOLDER"), @"
     `tape` (1 interaction) has no answer to
       POST /v1/run
-    the nearest is interaction 1 (not played yet)
+    the nearest is interaction 1 (not played yet, 62 % alike)
     2 fields differ (- recorded, + asked):
       header.accept
         + text/event-stream
@@ -650,6 +652,9 @@ async fn what_is_free_is_not_told_beside_what_counts() {
       /text
         - "hello"
         + "hullo"
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["$.text"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
     "#);
@@ -689,7 +694,7 @@ async fn what_is_free_in_a_query_a_form_or_a_part_is_not_told_either() {
     let recorded = upload("one", "one-1", "a.txt", "same");
     for (asked, expected) in [
         (upload("two", "two-2", "b.txt", "same"), vec!["part.file.filename"]),
-        (upload("two", "two-2", "a.txt", "other"), vec!["part.meta"]),
+        (upload("two", "two-2", "a.txt", "other"), vec!["part.meta/text"]),
     ] {
         let told = told(media, ["/x", &recorded], ["/x", &asked]).await;
         assert_eq!(places(&told), expected, "{told}");
@@ -709,7 +714,7 @@ async fn an_id_that_is_one_only_by_its_name_is_told_as_one() {
     assert_snapshot!(text, @r#"
     `tape` (2 interactions) has no answer to
       POST /m
-    the nearest is interaction 2 (not played yet, 75 % alike)
+    the nearest is interaction 2 (not played yet)
     1 field differs (- recorded, + asked):
       /otid
         - "msg-1"
@@ -768,7 +773,7 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
     assert_snapshot!(check("text/plain", "one\ntwo\nthree", "one\n2\nthree").await, @"
     `tape` (1 interaction) has no answer to
       POST /x
-    the nearest is interaction 1 (not played yet, 66 % alike)
+    the nearest is interaction 1 (not played yet, 75 % alike)
     1 field differs (- recorded, + asked):
       body
           one
@@ -779,10 +784,10 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
     ");
     let form = "application/x-www-form-urlencoded";
-    assert_snapshot!(check(form, "a=1&b=two+words&b=3", "b=2&a=1").await, @"
+    assert_snapshot!(check(form, "a=1&b=two+words&b=3", "b=2&a=1").await, @r#"
     `tape` (1 interaction) has no answer to
       POST /x
-    the nearest is interaction 1 (not played yet, 60 % alike)
+    the nearest is interaction 1 (not played yet, 66 % alike)
     2 fields differ (- recorded, + asked):
       form.b
         - two words
@@ -790,14 +795,17 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       form.b
         - 3
         missing: only the recording has it
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["form.b"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
     let bytes = ("\0one \u{1}two", "\0one \u{2}2");
     assert_snapshot!(check("application/octet-stream", bytes.0, bytes.1).await, @"
     `tape` (1 interaction) has no answer to
       POST /x
-    the nearest is interaction 1 (not played yet, 50 % alike)
+    the nearest is interaction 1 (not played yet, 75 % alike)
     1 field differs (- recorded, + asked):
       body
         - 9 B of binary data
@@ -809,8 +817,11 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
     assert_snapshot!(check(JSON, "{}", "").await, @"
     `tape` (1 interaction) has no answer to
       POST /x
-    the nearest is interaction 1 (not played yet)
-    1 field differs (- recorded, + asked):
+    the nearest is interaction 1 (not played yet, 40 % alike)
+    2 fields differ (- recorded, + asked):
+      header.content-type
+        - application/json
+        missing: only the recording has it
       body
         - {}
         missing: only the recording has it
@@ -826,17 +837,20 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
         stage(&[("POST", "/x", "multipart/form-data; boundary=one", &parts("one", "hello"), "{}")]);
     let asked = parts("two", "hullo");
     let media = "multipart/form-data; boundary=two";
-    assert_snapshot!(answers(&stage, media, &[("POST", "/x", &asked)]).await, @"
+    assert_snapshot!(answers(&stage, media, &[("POST", "/x", &asked)]).await, @r#"
     `tape` (1 interaction) has no answer to
       POST /x
-    the nearest is interaction 1 (not played yet, 66 % alike)
+    the nearest is interaction 1 (not played yet, 80 % alike)
     1 field differs (- recorded, + asked):
       part.file
         - hello
         + hullo
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["part.file"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

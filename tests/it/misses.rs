@@ -48,11 +48,14 @@ async fn the_answer_explains_itself() {
     assert_snapshot!(text, @r#"
     `tape` (2 interactions) has no answer to
       POST /v1/agents
-    the nearest is interaction 1 (not played yet, 80 % alike)
+    the nearest is interaction 1 (not played yet, 85 % alike)
     1 field differs (- recorded, + asked):
       /name
         - "ada"
         + "bob"
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["$.name"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://UPSTREAM --cassettes FOLDER tape -- COMMAND
     "#);
@@ -64,18 +67,21 @@ async fn another_query_is_shown() {
     let path = "/v1/agents/1/messages?limit=3";
     let (_, text) = missed("POST", path, json, r#"{"text":"hello"}"#).await;
 
-    assert_snapshot!(text, @"
+    assert_snapshot!(text, @r#"
     `tape` (2 interactions) has no answer to
       POST /v1/agents/1/messages?limit=3
-    the nearest is interaction 2 (not played yet, 75 % alike)
+    the nearest is interaction 2 (not played yet, 87 % alike)
       POST /v1/agents/1/messages?limit=2
     1 field differs (- recorded, + asked):
       query.limit
         - 2
         + 3
+    hint: if it does not count, say so, in retape.toml:
+      [match]
+      ignore = ["query.limit"]
     hint: if the client is meant to ask this now, record it again:
       retape record --upstream http://UPSTREAM --cassettes FOLDER tape -- COMMAND
-    ");
+    "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -205,7 +211,7 @@ async fn a_miss_of_a_cassette_without_rules_shows_no_secret() {
     assert_snapshot!(harmless(&answer.text(), &stage), @"
     `tape` (1 interaction) has no answer to
       POST /x?token=[redacted:token]
-    the nearest is interaction 1 (not played yet, 25 % alike)
+    the nearest is interaction 1 (not played yet, 28 % alike)
       POST /x
     4 fields differ (- recorded, + asked):
       query.token

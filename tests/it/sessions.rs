@@ -147,7 +147,7 @@ async fn a_session_can_be_looked_into() {
 
     let session = stage.replay().await;
     ask_for(&session.url_of("tape~1"), &minted("22222222"));
-    ask_for(&session.url_of("tape~2"), "no");
+    post(&format!("{}/x", session.url_of("tape~2")), "[]");
     let control = |what: &str| get(&format!("{}/-/retape/{what}", session.url()));
     let json =
         |what: &str| -> serde_json::Value { serde_json::from_str(&control(what).text()).unwrap() };

@@ -1,6 +1,7 @@
 //! The file as a whole.
 
 use super::exchange;
+use super::ids;
 use super::reader::Reader;
 use super::rules;
 use super::sidecar::Fetch;
@@ -30,6 +31,7 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
         w.end(']');
     }
     rules::write(&mut w, &cassette.rules);
+    ids::write(&mut w, cassette.ids.as_ref());
     w.name("interactions");
     w.array(Spread::Broken);
     for interaction in &cassette.interactions {
@@ -61,8 +63,15 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
 }
 
 pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
-    const MEMBERS: &[&str] =
-        &[version::MEMBER, "recorded", "interrupted", "redactions", rules::MEMBER, "interactions"];
+    const MEMBERS: &[&str] = &[
+        version::MEMBER,
+        "recorded",
+        "interrupted",
+        "redactions",
+        rules::MEMBER,
+        ids::MEMBER,
+        "interactions",
+    ];
     let mut reader = Reader::new(text)?;
     let here = reader.clone();
     let mut cassette = Cassette::default();
@@ -76,6 +85,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
                 cassette.redactions = reader.list(|reader| Ok(reader.string()?.into_owned()))?;
             }
             rules::MEMBER => cassette.rules = rules::read(reader)?,
+            ids::MEMBER => cassette.ids = Some(ids::read(reader)?),
             _ => cassette.interactions = read_interactions(reader, fetch)?,
         }
         Ok(())

@@ -19,6 +19,7 @@ mod encoded;
 mod exchange;
 mod form;
 mod headers;
+mod ids;
 mod ndjson;
 mod reader;
 mod rules;

@@ -2,13 +2,13 @@
 
 use super::groups::Candidates;
 use super::playlist::LOOKED_AHEAD;
-use super::{Index, Playlist, Skeleton};
+use super::{Asked, Index, Playlist};
 
 /// Candidates that were not played.
 pub(super) struct Fresh<'a> {
     pub(super) playlist: &'a Playlist,
     pub(super) index: &'a Index,
-    pub(super) skeleton: &'a Skeleton,
+    pub(super) asked: &'a Asked<'a>,
     pub(super) list: Candidates<'a>,
     /// The write behind which the answer was recorded that was given last.
     pub(super) shown: Option<usize>,
@@ -67,6 +67,6 @@ impl Fresh<'_> {
     }
 
     fn fits(&self, number: usize) -> bool {
-        self.playlist.fits(self.index, number, self.skeleton)
+        self.playlist.fits(self.index, number, self.asked)
     }
 }

@@ -1,85 +1,193 @@
-//! From a request to the interactions that look like it.
+//! From a request to the interactions that may answer it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use http::HeaderMap;
 
-use super::Skeleton;
-use super::bodies::Bodies;
 use super::groups::{Candidates, Groups};
-use super::hash::{combine, hash_of};
-use super::header;
-use super::skeleton::Reduced;
-use super::value::Values;
+use super::nearest::Routes;
 use super::verbatim::{Known, Verbatim};
 use super::writes::{self, Before};
-use crate::cassette::{Cassette, Request};
+use crate::cassette::{Cassette, Headers, Request};
+use crate::compare::decide::decide;
+use crate::compare::difference;
+use crate::compare::hash::{combine, hash_of};
+use crate::compare::header;
+use crate::compare::names::{Names, Opening, Part, Template};
+use crate::compare::reading::{Kind, Reading, Step};
+use crate::compare::recorded::Recorded;
 use crate::config::{Repeats, Rules};
-use crate::identity::{Frames, Hole, Origins, Scope};
+use crate::identity::{Form, Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
 
-/// The interactions of a cassette by the skeleton of their request.
+/// The interactions of a cassette by what counts in their requests.
+///
+/// # Rationale
+///
+/// The recorded side decides: what is open in a recorded request is known, so nothing is looked for in a
+/// live one. Requests that are open in the same places have one [`Mask`]. The key of a live request is a
+/// sum over its values, so leaving out those that a mask names takes a subtraction, and one look into a
+/// table finds the interactions. There are as many looks as there are masks for requests of that method
+/// with a path as long, which are few, whatever the size of the cassette.
 #[derive(Debug)]
 pub struct Index {
-    origins: Origins,
+    names: Names,
+    made_up: MadeUp,
     rules: Rules,
-    by_skeleton: Groups,
-    /// The interactions of a skeleton in which the client used some value in some hole; for skeletons
-    /// that several interactions have.
+    families: HashMap<u64, Family, foldhash::fast::FixedState>,
+    groups: Groups,
+    /// The interactions of a group in which the client used some value in some place; for groups that
+    /// have several.
     by_value: Groups,
     verbatim: Verbatim,
-    bodies: Bodies,
     entries: Vec<Entry>,
     has_needed: bool,
+    /// Where its requests go, once a miss wants to know.
+    routes: OnceLock<Routes>,
+}
+
+/// Requests of one method, with a path of as many parts.
+#[derive(Debug, Default)]
+struct Family {
+    /// Those with the fewest open places come first.
+    masks: Vec<Mask>,
+    open: HashSet<u64, foldhash::fast::FixedState>,
+}
+
+/// The places, with any item, that are left out of the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mask {
+    open: Vec<u64>,
 }
 
 /// What a request is that stands in the cassette byte for byte, and in which the client made nothing up.
 #[derive(Debug)]
-pub enum Recognized {
+pub enum Recognized<'t> {
     /// The only interaction that it may be.
     Only(usize),
     /// One of several, which the session's run decides.
-    OneOf(Skeleton),
+    OneOf(Box<Asked<'t>>),
+}
+
+/// A live request, read once.
+#[derive(Debug)]
+pub struct Asked<'t> {
+    pub(super) reading: Reading<'t>,
+    /// The groups that it may belong to.
+    groups: Vec<u64>,
+    /// The nodes that are open in some request of its family.
+    open: Vec<usize>,
+    /// The fields of its header by which it marks itself, by place.
+    marks: Vec<(u64, String)>,
+    /// Which attempt at the same call it is, counted from 0, if the client says so.
+    pub(super) attempt: Option<u32>,
 }
 
 /// What is known of the request of an interaction.
 #[derive(Debug)]
 pub(super) struct Entry {
+    group: u64,
+    check: Check,
     pub(super) holes: Vec<Hole>,
-    pub(super) marks: Vec<Hole>,
+    /// The values by which it tells itself from others of its group: place and hash.
+    telling: Vec<(u64, u64)>,
+    marks: Vec<(u64, Template)>,
     pub(super) attempt: Option<u32>,
     pub(super) before: Before,
+}
+
+/// What has to be looked at beside the key.
+#[derive(Debug)]
+enum Check {
+    /// Nothing.
+    None,
+    /// The values in the places that the mask leaves out.
+    Places { open: Vec<u64>, values: Vec<(u64, Expected)> },
+    /// Everything: names or items of sets are open, or two values have one place.
+    All(Box<Request>),
+}
+
+#[derive(Debug)]
+enum Expected {
+    Equal(u64),
+    Open(Template),
+}
+
+/// A request of the cassette while the index is made.
+struct Read {
+    family: u64,
+    mask: Mask,
+    entry: Entry,
+    header: u64,
 }
 
 impl Index {
     /// Reads all requests of a cassette once.
     pub fn of(cassette: &Cassette, rules: Rules) -> Self {
-        let mut origins = Origins::of(cassette);
-        let reduced = reduced(cassette, &mut origins, &rules);
-        origins.settle();
-        let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
-        let whole =
-            requests().zip(&reduced).filter(|(_, reduced)| reduced.skeleton.holes.is_empty());
-        let bodies = Bodies::of(whole.map(|(request, reduced)| (request, reduced.body)));
-        let by_skeleton = Groups::of(reduced.iter().map(|reduced| reduced.skeleton.hash).zip(0..));
-        let said = (&rules, by_skeleton.has_several());
-        let before = writes::of(cassette, &origins, &reduced, said);
-        let repeated = rules.repetition() == Repeats::Allowed;
-        let only = |skeleton| {
-            let only = by_skeleton.get(skeleton).filter(|_| repeated)?.only();
-            only.filter(|number| before[*number].needed.is_none())
+        let names = match &cassette.ids {
+            Some(ids) => Names::of(ids),
+            None => Names::of(&decide(cassette, &rules)),
         };
-        let has_needed = before.iter().any(|it| it.needed.is_some());
-        let verbatim = Verbatim::of(requests().zip(&reduced), only);
-        let by_value = by_value(&reduced, &by_skeleton);
-        let entries = reduced.into_iter().zip(before).map(|(reduced, before)| {
-            let Skeleton { holes, marks, attempt, .. } = reduced.skeleton;
-            Entry { holes, marks, attempt, before }
+        let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
+        let read: Vec<Read> = requests()
+            .enumerate()
+            .map(|(number, request)| read(request, number, &names, &rules))
+            .collect();
+        let mut families: HashMap<u64, Family, _> = HashMap::default();
+        for Read { family, mask, .. } in &read {
+            let family: &mut Family = families.entry(*family).or_default();
+            if !family.masks.contains(mask) {
+                family.open.extend(&mask.open);
+                family.masks.push(mask.clone());
+            }
+        }
+        families.values_mut().for_each(|it| it.masks.sort_by_key(|mask| mask.open.len()));
+        let headers: Vec<u64> = read.iter().map(|it| it.header).collect();
+        let mut entries: Vec<Entry> = read.into_iter().map(|it| it.entry).collect();
+        let groups = Groups::of(entries.iter().map(|entry| entry.group).zip(0..));
+        let before = writes::of(cassette, &names, &entries, (&rules, groups.has_several()));
+        let made_up = MadeUp::of(entries.iter().flat_map(Entry::made_up));
+        let is_only = |number: usize| {
+            let only = groups.get(entries[number].group).and_then(Candidates::only);
+            only.is_some() && before[number].needed.is_none()
+        };
+        let is_repeated = rules.repetition() == Repeats::Allowed;
+        let whole = requests().enumerate().filter(|(number, _)| entries[*number].is_whole());
+        let whole = whole.map(|(number, request)| {
+            let only = (is_repeated && is_only(number)).then_some(number);
+            (request, headers[number], only, entries[number].group)
         });
-        let entries = entries.collect();
-        Self { origins, rules, by_skeleton, by_value, verbatim, bodies, entries, has_needed }
+        let verbatim = Verbatim::of(whole);
+        let by_value = by_value(&entries, &groups);
+        let has_needed = before.iter().any(|it| it.needed.is_some());
+        entries.iter_mut().zip(before).for_each(|(entry, before)| entry.before = before);
+        let routes = OnceLock::new();
+        Self {
+            names,
+            made_up,
+            rules,
+            families,
+            groups,
+            by_value,
+            verbatim,
+            entries,
+            has_needed,
+            routes,
+        }
     }
 
-    /// Who issued which identifier in the cassette.
-    pub fn origins(&self) -> &Origins {
-        &self.origins
+    /// What the client of the recording made up.
+    pub fn made_up(&self) -> &MadeUp {
+        &self.made_up
+    }
+
+    /// Which values of the cassette are names.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(super) fn routes(&self, cassette: &Cassette) -> &Routes {
+        self.routes.get_or_init(|| Routes::of(cassette))
     }
 
     /// How often an answer may be given.
@@ -92,10 +200,23 @@ impl Index {
         &self.rules
     }
 
-    /// Reduces a live request to what is compared.
-    pub fn skeleton(&self, request: &Request) -> Skeleton {
-        let body = self.bodies.get(request);
-        Reduced::of(request, &self.origins, &self.rules, body).skeleton
+    /// Reads a live request, whose body is given without its coding.
+    pub fn read<'t>(&'t self, request: &'t Request, body: &'t [u8]) -> Asked<'t> {
+        let reading = Reading::of(request, body, &self.rules);
+        let (mut open, mut groups) = (Vec::new(), Vec::new());
+        if let Some(family) = self.families.get(&reading.family()) {
+            if !family.open.is_empty() {
+                let nodes = reading.nodes.iter().enumerate();
+                let is_open = |(_, node): &(usize, &_)| -> bool { is_in(&family.open, node) };
+                open.extend(nodes.filter(is_open).map(|(at, _)| at));
+            }
+            let key = reading.key();
+            groups.extend(family.masks.iter().map(|mask| mask.group(&reading, key, &open)));
+        }
+        let marks = header_marks(&request.headers);
+        let marks = marks.map(|(place, text)| (place, text.to_owned())).collect();
+        let attempt = header::attempt(header::fields(&request.headers));
+        Asked { reading, groups, open, marks, attempt }
     }
 
     /// Recognizes a request as it came, by its method and target, header and body.
@@ -104,31 +225,17 @@ impl Index {
         line: (&str, &str),
         headers: &HeaderMap,
         body: &[u8],
-    ) -> Option<Recognized> {
+    ) -> Option<Recognized<'static>> {
         let fields = || headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-        let mut values = Values::new(&self.origins, &self.rules);
-        let header = values.headers(fields(), !body.is_empty());
-        if !values.holes.is_empty() {
-            return None;
-        }
-        let hash = match self.verbatim.get(line, fields(), header, body)? {
+        let header = header::hash(fields(), &self.rules, !body.is_empty());
+        let group = match self.verbatim.get(line, fields(), header, body)? {
             Known::Only(number) => return Some(Recognized::Only(number)),
-            Known::OneOf(skeleton) => skeleton,
+            Known::OneOf(group) => group,
         };
         let attempt = header::attempt(fields());
-        let (holes, marks) = (Vec::new(), Vec::new());
-        Some(Recognized::OneOf(Skeleton { hash, holes, marks, attempt }))
-    }
-
-    /// Whether the body of a request stands in the cassette byte for byte, and is none in which the
-    /// client made something up.
-    pub fn has_body_of(&self, request: &Request) -> bool {
-        self.bodies.get(request).is_some()
-    }
-
-    /// The client-minted identifiers in the request of an interaction.
-    pub fn holes(&self, interaction: usize) -> &[Hole] {
-        &self.entries[interaction].holes
+        let (reading, groups) = (Reading::default(), vec![group]);
+        let asked = Asked { reading, groups, open: Vec::new(), marks: Vec::new(), attempt };
+        Some(Recognized::OneOf(Box::new(asked)))
     }
 
     /// The number of interactions.
@@ -141,9 +248,43 @@ impl Index {
         self.entries.is_empty()
     }
 
-    /// The interactions whose request has this skeleton.
-    pub(super) fn candidates(&self, skeleton: &Skeleton) -> Option<Candidates<'_>> {
-        self.by_skeleton.get(skeleton.hash)
+    /// The interactions that a request may belong to, the most particular first.
+    pub(super) fn candidates<'a>(
+        &'a self,
+        asked: &'a Asked<'_>,
+    ) -> impl Iterator<Item = Candidates<'a>> + 'a {
+        asked.groups.iter().filter_map(|group| self.groups.get(*group))
+    }
+
+    /// What stands in the open places of an interaction's request now, if everything else is equal.
+    pub(super) fn fill(&self, number: usize, asked: &Asked<'_>) -> Option<Vec<Hole>> {
+        let entry = &self.entries[number];
+        match &entry.check {
+            Check::None => Some(Vec::new()),
+            Check::Places { open, values } => fill(open, values, asked),
+            Check::All(request) => {
+                let body = request.readable();
+                let reading = Reading::of(request, &body, &self.rules);
+                let openings = self.names.openings(&reading, number);
+                let recorded = Recorded::new(&reading, &openings);
+                let found = difference::compare(&recorded, &asked.reading);
+                let is_same = found.listed.is_empty() && found.filled.len() == openings.len();
+                is_same.then(|| found.filled.into_iter().map(|it| it.hole).collect())
+            }
+        }
+    }
+
+    /// The marks in the header of an interaction, with what stands in their places now.
+    pub(super) fn marks<'a>(
+        &'a self,
+        number: usize,
+        asked: &'a Asked<'_>,
+    ) -> impl Iterator<Item = (&'a Hole, Hole)> + 'a {
+        self.entries[number].marks.iter().flat_map(|(place, template)| {
+            let live = asked.marks.iter().find(|(at, _)| at == place);
+            let live = live.and_then(|(_, text)| template.captured(text, Kind::Text));
+            template.holes.iter().zip(live.unwrap_or_default())
+        })
     }
 
     /// Whether any answer has to wait for what it shows.
@@ -154,27 +295,39 @@ impl Index {
     /// The interactions of which one has to be asked for before an answer may be given, if any has to.
     pub(super) fn needed(&self, interaction: usize) -> Option<Candidates<'_>> {
         let needed = self.entries[interaction].before.needed?;
-        self.by_skeleton.get(needed.skeleton)
+        self.groups.get(self.entries[needed].group)
     }
 
-    /// Those of them in which the client used `value` in the hole number `at`.
-    pub(super) fn with_value(
+    /// The candidates in which the client used the values that it uses now, or what they stand for: a
+    /// list for each value.
+    pub(super) fn narrowed(
         &self,
-        skeleton: &Skeleton,
-        at: usize,
-        value: &str,
-    ) -> Option<Candidates<'_>> {
-        self.by_value.get(value_key(skeleton, at, value))
+        list: Candidates<'_>,
+        asked: &Asked<'_>,
+        stands_for: impl Fn(Scope, &str) -> Option<String>,
+    ) -> Vec<Candidates<'_>> {
+        let Some(first) = list.get(0).map(|number| &self.entries[number]) else {
+            return Vec::new();
+        };
+        let telling = first.telling.iter().filter_map(|(place, _)| {
+            let hole = first.holes.iter().find(|hole| hole.place == *place)?;
+            let mut nodes = asked.open.iter().map(|at| &asked.reading.nodes[*at]);
+            let node = nodes.find(|node| node.place == *place)?;
+            let recorded = stands_for(hole.scope, &node.text);
+            let value = hash_of(recorded.as_deref().unwrap_or(&node.text));
+            self.by_value.get(combine(&[list.key, *place, value]))
+        });
+        telling.collect()
     }
 
-    /// All lists of candidates that an interaction is on, beside that of its skeleton.
-    pub(super) fn lists<'a>(
-        &'a self,
-        number: usize,
-        skeleton: &'a Skeleton,
-    ) -> impl Iterator<Item = Candidates<'a>> {
-        let telling = self.holes(number).iter().enumerate().filter(|(_, hole)| is_telling(hole));
-        telling.filter_map(|(at, hole)| self.with_value(skeleton, at, &hole.identifier))
+    /// All lists of candidates that an interaction is on.
+    pub(super) fn lists(&self, number: usize) -> impl Iterator<Item = Candidates<'_>> {
+        let entry = &self.entries[number];
+        let keys = entry.telling.iter();
+        let by_value = keys.filter_map(|(place, value)| {
+            self.by_value.get(combine(&[entry.group, *place, *value]))
+        });
+        by_value.chain(self.groups.get(entry.group))
     }
 
     pub(super) fn entry(&self, interaction: usize) -> &Entry {
@@ -182,62 +335,200 @@ impl Index {
     }
 }
 
-/// The interactions by what the client used in the holes of skeletons that several of them have.
-fn by_value(all: &[Reduced], by_skeleton: &Groups) -> Groups {
-    let skeletons = all.iter().map(|reduced| &reduced.skeleton).enumerate();
-    let several = skeletons.filter(|(_, skeleton)| {
-        by_skeleton.get(skeleton.hash).is_some_and(|found| found.len() > 1)
-    });
-    Groups::of(several.flat_map(|(number, skeleton)| {
-        let keys = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
-        keys.map(move |(at, hole)| (value_key(skeleton, at, &hole.identifier), number))
+impl Asked<'_> {
+    /// Whether it marks itself in its header.
+    pub(super) fn has_marks(&self) -> bool {
+        !self.marks.is_empty()
+    }
+}
+
+impl Entry {
+    /// Equal for interactions that ask the same, and are open in the same places.
+    pub(super) fn group(&self) -> u64 {
+        self.group
+    }
+
+    /// Whether the client made nothing up.
+    fn is_whole(&self) -> bool {
+        self.holes.is_empty() && self.marks.is_empty() && matches!(self.check, Check::None)
+    }
+
+    fn made_up(&self) -> impl Iterator<Item = &Hole> {
+        self.holes.iter().chain(self.marks.iter().flat_map(|(_, template)| &template.holes))
+    }
+}
+
+impl Mask {
+    /// What is open in a request: where in a set, or in an object with an open name, that as a whole.
+    fn of(reading: &Reading<'_>, openings: &[Opening]) -> Self {
+        let mut open: Vec<u64> =
+            openings.iter().map(|opening| reading.nodes[unit(reading, opening)].wild).collect();
+        open.sort_unstable();
+        open.dedup();
+        Self { open }
+    }
+
+    /// The group of a request by what is left of its key.
+    fn group(&self, reading: &Reading<'_>, key: u64, open: &[usize]) -> u64 {
+        let (mut left, mut end) = (key, 0);
+        for at in open {
+            let node = &reading.nodes[*at];
+            if *at >= end && self.open.binary_search(&node.wild).is_ok() {
+                left = left.wrapping_sub(reading.weight(*at));
+                end = node.end as usize;
+            }
+        }
+        let mask = self.open.iter().fold(self.open.len() as u64, |all, it| combine(&[all, *it]));
+        combine(&[reading.family(), mask, left])
+    }
+}
+
+/// The node that is left out of the key for an opening.
+fn unit(reading: &Reading<'_>, opening: &Opening) -> usize {
+    let parent = |at: usize| reading.nodes[at].parent as usize;
+    let mut unit = if opening.part == Part::Name { parent(opening.node) } else { opening.node };
+    let mut at = unit;
+    while parent(at) != at {
+        at = parent(at);
+        if reading.nodes[at].kind == Kind::Set {
+            unit = at;
+        }
+    }
+    unit
+}
+
+fn is_in(
+    open: &HashSet<u64, foldhash::fast::FixedState>,
+    node: &crate::compare::reading::Node<'_>,
+) -> bool {
+    open.contains(&node.wild)
+}
+
+fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read {
+    let body = request.readable();
+    let reading = Reading::of(request, &body, rules);
+    let openings = names.openings(&reading, number);
+    let mask = Mask::of(&reading, &openings);
+    let open: Vec<usize> = (0..reading.nodes.len())
+        .filter(|at| mask.open.binary_search(&reading.nodes[*at].wild).is_ok())
+        .collect();
+    let group = mask.group(&reading, reading.key(), &open);
+    let check = check(request, &reading, &openings, &mask, &open);
+    let holes: Vec<Hole> = match &check {
+        Check::None => Vec::new(),
+        Check::Places { values, .. } => {
+            let templates = values.iter().filter_map(|(_, expected)| match expected {
+                Expected::Open(template) => Some(&template.holes),
+                Expected::Equal(_) => None,
+            });
+            templates.flatten().cloned().collect()
+        }
+        Check::All(_) => openings.iter().map(|opening| hole(&reading, opening)).collect(),
+    };
+    let telling = openings.iter().filter_map(|opening| telling(&reading, opening)).collect();
+    let marks = header_marks(&request.headers);
+    let marks = marks.map(|(place, text)| (place, mark(place, text))).collect();
+    let attempt = header::attempt(header::fields(&request.headers));
+    let header = header::hash(header::fields(&request.headers), rules, !request.body.is_empty());
+    let before = Before::default();
+    let entry = Entry { group, check, holes, telling, marks, attempt, before };
+    Read { family: reading.family(), mask, entry, header }
+}
+
+fn check(
+    request: &Request,
+    reading: &Reading<'_>,
+    openings: &[Opening],
+    mask: &Mask,
+    open: &[usize],
+) -> Check {
+    if openings.is_empty() {
+        return Check::None;
+    }
+    let mut places: Vec<u64> = open.iter().map(|at| reading.nodes[*at].place).collect();
+    places.sort_unstable();
+    let is_repeated = places.windows(2).any(|pair| pair[0] == pair[1]);
+    if is_repeated || open.iter().any(|at| reading.nodes[*at].kind.is_container()) {
+        return Check::All(Box::new(request.clone()));
+    }
+    let value = |at: &usize| {
+        let node = &reading.nodes[*at];
+        let from = openings.partition_point(|opening| opening.node < *at);
+        let of_node = openings[from..].iter().take_while(|opening| opening.node == *at);
+        let of_node: Vec<Opening> = of_node.cloned().collect();
+        let expected = match Template::of(node, &of_node, Part::Value) {
+            Some(template) => Expected::Open(template),
+            None => Expected::Equal(node.hash),
+        };
+        (node.place, expected)
+    };
+    Check::Places { open: mask.open.clone(), values: open.iter().map(value).collect() }
+}
+
+fn fill(open: &[u64], values: &[(u64, Expected)], asked: &Asked<'_>) -> Option<Vec<Hole>> {
+    let nodes = || asked.open.iter().map(|at| &asked.reading.nodes[*at]);
+    let count = nodes().filter(|node| open.binary_search(&node.wild).is_ok()).count();
+    if count != values.len() {
+        return None;
+    }
+    let mut holes = Vec::new();
+    for (place, expected) in values {
+        let node = nodes().find(|node| node.place == *place)?;
+        match expected {
+            Expected::Equal(hash) if *hash == node.hash => {}
+            Expected::Equal(_) => return None,
+            Expected::Open(template) => holes.extend(template.captured(&node.text, node.kind)?),
+        }
+    }
+    Some(holes)
+}
+
+/// What stood in an open place.
+pub(super) fn hole(reading: &Reading<'_>, opening: &Opening) -> Hole {
+    let node = &reading.nodes[opening.node];
+    let name = if let Step::Member(name) = &node.step { &**name } else { "" };
+    let text = if opening.part == Part::Name { name } else { &*node.text };
+    let is_text = opening.part == Part::Name || node.kind == Kind::Text;
+    let form = if is_text { Form::Text } else { Form::Number };
+    let identifier = text[opening.range.clone()].to_owned();
+    Hole { place: node.place, scope: opening.scope, identifier, form }
+}
+
+/// A whole value that tells apart requests that look the same. The ids of JSON-RPC do not: a client
+/// that counts from another number on would be taken for one that asks in another order.
+fn telling(reading: &Reading<'_>, opening: &Opening) -> Option<(u64, u64)> {
+    let node = &reading.nodes[opening.node];
+    let is_whole = opening.part == Part::Value && opening.range == (0..node.text.len());
+    let tells = opening.scope.is_lasting() || opening.scope == Scope::Moment;
+    (is_whole && tells).then(|| (node.place, hash_of(&*node.text)))
+}
+
+/// The interactions by what the client used in the places of groups that several of them have.
+fn by_value(entries: &[Entry], groups: &Groups) -> Groups {
+    let several = entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| groups.get(entry.group).is_some_and(|found| found.len() > 1));
+    Groups::of(several.flat_map(|(number, entry)| {
+        let telling = entry.telling.iter();
+        telling.map(move |(place, value)| (combine(&[entry.group, *place, *value]), number))
     }))
 }
 
-/// Whether the value in a hole tells apart requests that look the same. The ids of JSON-RPC do not:
-/// a client that counts from another number on would be taken for one that asks in another order.
-pub(super) fn is_telling(hole: &Hole) -> bool {
-    hole.scope.is_lasting() || hole.scope == Scope::Moment
+/// The fields by which the client marks the request in its header (`idempotency-key`, `x-request-id`),
+/// by place. They do not count; the server may give them back.
+fn header_marks(headers: &Headers) -> impl Iterator<Item = (u64, &str)> {
+    let marks = headers.iter().filter(|(name, _)| Meaning::of(name) == Meaning::Mark);
+    marks.filter_map(|(name, value)| {
+        Some((hash_of(&*header::lowercase(name)), std::str::from_utf8(value).ok()?))
+    })
 }
 
-/// All requests reduced. Where some have holes that are told by their place only, it is found out who
-/// issued such values, which takes a closer look at all answers.
-fn reduced(cassette: &Cassette, origins: &mut Origins, rules: &Rules) -> Vec<Reduced> {
-    let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
-    let mut all: Vec<Reduced> =
-        requests().map(|request| Reduced::of(request, origins, rules, None)).collect();
-    let mut frames = Frames::default();
-    all.iter_mut().flat_map(|reduced| reduced.stood.drain(..)).for_each(|it| frames.learn(&it));
-    if !frames.is_empty() {
-        origins.look_for(cassette, frames);
-        all = requests().map(|request| Reduced::of(request, origins, rules, None)).collect();
+fn mark(place: u64, text: &str) -> Template {
+    let words = identifiers(text).map(|range| (range, Scope::Anywhere));
+    let mut words: Vec<_> = words.collect();
+    if words.is_empty() && may_mark(text) {
+        words.push((0..text.len(), Scope::Word));
     }
-    let placed = |skeleton: &Skeleton| {
-        let mut holes = skeleton.holes.iter().chain(&skeleton.marks);
-        holes.any(|hole| hole.scope != Scope::Anywhere)
-    };
-    if !all.iter().any(|reduced| placed(&reduced.skeleton)) {
-        return all;
-    }
-    let holes = all.iter().flat_map(|reduced| &reduced.skeleton.holes);
-    let words = holes.filter(|hole| !rules.is_empty() && hole.scope == Scope::Word);
-    let said = words.map(|hole| hole.identifier.clone()).collect();
-    origins.look_closer(cassette, said, all.iter().map(|reduced| by_place(&reduced.skeleton)));
-    for (reduced, request) in all.iter_mut().zip(requests()) {
-        if placed(&reduced.skeleton) {
-            *reduced = Reduced::of(request, origins, rules, None);
-        }
-    }
-    all
-}
-
-/// The values in a request that its client made up as far as their places tell.
-fn by_place(skeleton: &Skeleton) -> Vec<&str> {
-    let holes = skeleton.holes.iter().chain(&skeleton.marks);
-    let by_place = holes.filter(|hole| matches!(hole.scope, Scope::Word | Scope::Number(_)));
-    by_place.map(|hole| hole.identifier.as_str()).collect()
-}
-
-fn value_key(skeleton: &Skeleton, at: usize, value: &str) -> u64 {
-    combine(&[skeleton.hash, at as u64, hash_of(value)])
+    Template::of_text(place, text, words)
 }

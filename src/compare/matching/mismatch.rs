@@ -1,14 +1,11 @@
 //! Why no interaction answers a request.
 
-use std::borrow::Cow;
-
-use super::counterfactual::Counterfactual;
 use super::nearest::{Found, Library};
-use super::value::{self, Values};
-use super::why::{Conflict, Why};
-use super::{Index, Playlist};
+use super::why::{Conflicts, Why};
+use super::{Asked, Index, Playlist};
 use crate::cassette::{Cassette, Headers, Request};
-use crate::compare::diff::{self, Difference, Differences, Mask, Place};
+use crate::compare::difference::{Difference, compare};
+use crate::compare::place::Place;
 use crate::redact::{Memory, Redactor};
 
 /// A request that no recorded interaction answers.
@@ -35,7 +32,7 @@ pub struct Nearest {
     pub asking: Asking,
     /// Whether it was played in this session before.
     pub played: bool,
-    /// How much of query and body is the same, in thousandths.
+    /// How many of its values are the same, in thousandths.
     pub alike: u32,
     /// Where the two differ and why that counts.
     pub differences: Vec<Differing>,
@@ -68,8 +65,7 @@ pub struct Differing {
 }
 
 impl Mismatch {
-    /// Finds what is most alike and where it differs. Takes time in proportion to the cassette, though
-    /// a look at method and path is all that most of it gets: only a miss pays that.
+    /// Finds what is most alike and where it differs.
     ///
     /// What is compared is redacted by the rules that the cassette names, which may be none, if
     /// somebody wrote it by hand. With a `veil` nothing is told that its rules take out.
@@ -81,30 +77,37 @@ impl Mismatch {
         veil: Option<&Redactor>,
     ) -> Self {
         let library = Library { cassette, index, playlist };
-        let mask: Mask<'_> = &|text| masked(text, index);
-        let found = library.nearest(&asked, mask);
+        let body = asked.readable();
+        let read = index.read(&asked, &body);
+        let found = library.nearest(&read, &asked);
         let asking = |number| library.asking(number, veil);
         let others = if found.is_some() { Vec::new() } else { library.others(&asked) };
         Self {
-            nearest: found.map(|found| library.told(found, &asked, veil)),
+            nearest: found.map(|found| library.told(found, &asked, &read, veil)),
             others: others.into_iter().map(asking).collect(),
             recorded: cassette.interactions.len(),
             upstream: cassette.recorded.upstream.clone(),
             path: target(&asked.path, veil),
-            method: asked.method,
+            method: asked.method.clone(),
         }
     }
 }
 
 impl Library<'_> {
-    fn told(self, found: Found, asked: &Request, veil: Option<&Redactor>) -> Nearest {
+    fn told(
+        self,
+        found: Found,
+        asked: &Request,
+        read: &Asked<'_>,
+        veil: Option<&Redactor>,
+    ) -> Nearest {
         let recorded = self.request(found.interaction);
-        let mut found_to_differ = self.differing(recorded, asked, found.interaction);
+        let mut differing = self.differing(recorded, read, found.interaction);
         if let Some(redactor) = veil {
-            found_to_differ = self.veiled(found_to_differ, recorded, asked, redactor);
+            differing = self.veiled(differing, found.interaction, asked, redactor);
         }
-        let (differences, more) = found_to_differ;
-        let awaited = self.playlist.awaited(self.index, &self.index.skeleton(asked));
+        let (differences, more) = differing;
+        let awaited = self.playlist.awaited(self.index, read);
         Nearest {
             awaited: awaited.map(|number| self.asking(number, veil)),
             asking: self.asking(found.interaction, veil),
@@ -121,34 +124,30 @@ impl Library<'_> {
         Asking { interaction, method: method.clone(), path: target(path, veil) }
     }
 
-    /// What differs from a request that was recorded behind so many others, and counts, and how much more
-    /// there is.
+    /// What differs from the request of an interaction, and how much more there is.
     fn differing(
         self,
         recorded: &Request,
-        asked: &Request,
-        before: usize,
+        asked: &Asked<'_>,
+        interaction: usize,
     ) -> (Vec<Differing>, usize) {
-        let test = Counterfactual::new(self.index, asked, recorded);
-        let mask: Mask<'_> = &|text| masked(text, self.index);
-        let Differences { listed, more, renamed } =
-            diff::requests(recorded, asked, &|name| test.header(name), mask);
-        let (counting, free): (Vec<_>, Vec<_>) =
-            listed.into_iter().partition(|difference| test.counts(difference));
-        let counting = counting.into_iter().map(|difference| {
-            let why = self.why(&difference, before);
-            Differing { difference, why }
-        });
-        let conflicts = self.conflicts(
-            &self.index.skeleton(recorded).holes,
-            &self.index.skeleton(asked).holes,
-            &renamed,
-        );
-        let conflicting = renamed.into_iter().chain(free).filter_map(|difference| {
-            let why = Conflict::in_difference(&conflicts, &difference)?;
-            Some(Differing { difference, why })
-        });
-        (counting.chain(conflicting).collect(), more)
+        self.with_recorded(recorded, interaction, |recorded, openings| {
+            let found = compare(recorded, &asked.reading);
+            let listed = found.listed.into_iter().map(|difference| {
+                let why = self.why(&difference, interaction);
+                Differing { difference, why }
+            });
+            let mut differing: Vec<Differing> = listed.collect();
+            let conflicts = Conflicts::of(&self, recorded, openings, &found.filled);
+            for (at, why) in conflicts {
+                let difference =
+                    recorded.difference(openings[at.opening].node, at.asked, &asked.reading);
+                if differing.iter().all(|other| other.difference.at != difference.at) {
+                    differing.push(Differing { difference, why });
+                }
+            }
+            (differing, found.more)
+        })
     }
 
     /// The same as it may be shown: what differs once the secrets are taken out of both, and of the
@@ -156,18 +155,25 @@ impl Library<'_> {
     fn veiled(
         self,
         (differing, more): (Vec<Differing>, usize),
-        recorded: &Request,
+        interaction: usize,
         asked: &Request,
         redactor: &Redactor,
     ) -> (Vec<Differing>, usize) {
         let memory = Memory::default();
-        let [mut recorded, mut asked] = [recorded, asked].map(Request::clone);
+        let [mut recorded, mut asked] = [self.request(interaction), asked].map(Request::clone);
         memory.redact(redactor, &mut recorded);
         memory.redact(redactor, &mut asked);
         // What only the second called a secret may stand in the first as well.
         memory.redact(redactor, &mut recorded);
+        let body = asked.readable();
+        let read = self.index.read(&asked, &body);
+        let (mut shown, _) = self.differing(&recorded, &read, interaction);
         // What the server gave is not looked for: it may be a secret.
-        let (mut shown, _) = self.differing(&recorded, &asked, 0);
+        for it in &mut shown {
+            if matches!(it.why, Why::Given { .. }) {
+                it.why = Why::Value { comes_back: false };
+            }
+        }
         for Differing { difference, .. } in differing {
             let at = named(difference.at, &memory, redactor);
             if shown.iter().all(|other| other.difference.at != at) {
@@ -195,23 +201,10 @@ fn named(place: Place, memory: &Memory, redactor: &Redactor) -> Place {
         Place::Query(name) => Place::Query(clean(name)),
         Place::Form(name) => Place::Form(clean(name)),
         Place::Part(name) => Place::Part(clean(name)),
+        Place::InPart { part, pointer } => {
+            Place::InPart { part: clean(part), pointer: clean(pointer) }
+        }
         Place::Json(pointer) => Place::Json(clean(pointer)),
         other => other,
     }
-}
-
-/// A text without the identifiers and times that the client may choose.
-fn masked<'t>(text: &'t str, index: &Index) -> Cow<'t, str> {
-    let mut values = Values::new(index.origins(), index.rules());
-    values.text(value::Value::at(0), text);
-    let mut out = String::new();
-    let mut rest = text;
-    for hole in &values.holes {
-        if let Some(at) = rest.find(&hole.identifier) {
-            out.push_str(&rest[..at]);
-            out.push('\0');
-            rest = &rest[at + hole.identifier.len()..];
-        }
-    }
-    if values.holes.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(out + rest) }
 }

@@ -1,13 +1,15 @@
 //! The recorded interaction that is most alike.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
-use super::apart::apart;
-use super::likeness::Likeness;
 use super::route::{Route, sort};
-use super::{Index, Playlist};
+use super::{Asked, Index, Playlist};
 use crate::cassette::{Cassette, Request};
-use crate::compare::diff::Mask;
+use crate::compare::difference::{Differences, compare};
+use crate::compare::names::Opening;
+use crate::compare::reading::Reading;
+use crate::compare::recorded::Recorded;
 
 /// What is looked through.
 #[derive(Clone, Copy)]
@@ -25,13 +27,10 @@ pub(super) struct Found {
 }
 
 /// So many interactions of each sort are looked at: a miss must be told within a moment.
-const LOOKS: usize = 64;
-
-/// So many of them are compared place by place.
-const CLOSE_LOOKS: usize = 12;
+const LOOKS: usize = 12;
 
 /// So many bytes of theirs, if there are more than two.
-const CLOSE_BYTES: usize = 1 << 20;
+const BYTES: usize = 1 << 20;
 
 /// So many other requests are told.
 const OTHERS: usize = 5;
@@ -40,7 +39,7 @@ const OTHERS: usize = 5;
 #[derive(Debug)]
 struct Look {
     found: Found,
-    /// Whether its request looks the same.
+    /// Whether its request is the same but for what is open.
     is_same: bool,
     /// Whether it was not played yet.
     fresh: bool,
@@ -58,6 +57,37 @@ impl Look {
     }
 }
 
+/// The interactions of a cassette by where their requests go.
+#[derive(Debug)]
+pub(super) struct Routes(Vec<Same>);
+
+/// Interactions whose requests go to the same sort of thing.
+#[derive(Debug)]
+struct Same {
+    /// The first of them.
+    first: usize,
+    all: Vec<usize>,
+    by_path: HashMap<String, Vec<usize>>,
+}
+
+impl Routes {
+    pub(super) fn of(cassette: &Cassette) -> Self {
+        let mut known: HashMap<(String, String), usize> = HashMap::new();
+        let mut routes: Vec<Same> = Vec::new();
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let path = interaction.request.path_only();
+            let key = (interaction.request.method.clone(), sort(path));
+            let at = *known.entry(key).or_insert(routes.len());
+            if at == routes.len() {
+                routes.push(Same { first: number, all: Vec::new(), by_path: HashMap::new() });
+            }
+            routes[at].all.push(number);
+            routes[at].by_path.entry(path.to_owned()).or_default().push(number);
+        }
+        Self(routes)
+    }
+}
+
 impl Library<'_> {
     /// The interaction that is most alike, if one is about the same thing at all.
     ///
@@ -65,78 +95,95 @@ impl Library<'_> {
     ///
     /// Method and path say what a request is about, so they come first: another method costs as much
     /// as two and a half segments (one of `PATCH`, `POST`, `PUT` for another less than one), another
-    /// number or identifier in the path a third of one. Among the interactions that are equally near
-    /// by that, the fewest differences that count decide ([`apart`]), since those are what is told.
-    /// What was played before is as near as one that differs in half as much again: of about equally
-    /// near ones it is rather what comes next that is meant. A share of what both have does not tell
-    /// that: it is about the same for all where bodies are large.
+    /// number or identifier in the path nearly nothing. Among the interactions that are equally near by
+    /// that, the fewest differences decide, since those are what is shown. What was played before is as
+    /// near as one that differs in half as much again: of about equally near ones it is rather what
+    /// comes next that is meant. A share of what both have does not tell that: it is about the same for
+    /// all where bodies are large.
     ///
-    /// However large the cassette is, only some of them are looked at: those with the same skeleton,
-    /// those that come next, those whose body is about as long, and the last ones that were played. Of
-    /// these again only some are compared place by place: those that share most names, values and words.
-    pub(super) fn nearest(&self, asked: &Request, mask: Mask<'_>) -> Option<Found> {
-        let route = Route::of(asked);
-        let distances: Vec<u32> =
-            (0..self.len()).map(|number| route.distance(self.request(number))).collect();
-        let closest = *distances.iter().min()?;
-        let near: Vec<usize> =
-            (0..self.len()).filter(|number| distances[*number] == closest).collect();
-        let same = self.index.candidates(&self.index.skeleton(asked));
-        let same: Vec<usize> = same.map_or_else(Vec::new, |same| same.iter().collect());
-        if same.is_empty() && !route.is_related(self.request(near[0])) {
+    /// However large the cassette is, only some of them are looked at: those with the same key, those
+    /// that come next, those whose body is about as long, and the last ones that were played.
+    pub(super) fn nearest(&self, asked: &Asked<'_>, request: &Request) -> Option<Found> {
+        let same: Vec<usize> =
+            self.index.candidates(asked).flat_map(|same| same.iter().take(LOOKS)).collect();
+        let near = self.near(request);
+        let is_related = |number: &usize| Route::of(request).is_related(self.request(*number));
+        if same.is_empty() && !near.first().is_some_and(is_related) {
             return None;
         }
-        let ours = Likeness::of(asked, self.index.rules(), mask);
-        let mut looks: Vec<Look> = self
-            .worth_a_look(asked, near, &same)
-            .into_iter()
-            .map(|interaction| {
-                let theirs = Likeness::of(self.request(interaction), self.index.rules(), mask);
-                Look {
-                    is_same: same.contains(&interaction),
-                    fresh: !self.playlist.was_played(interaction),
-                    apart: ours.apart(&theirs),
-                    found: Found { interaction, alike: ours.to(&theirs) },
-                }
-            })
-            .collect();
-        looks.sort_by_key(|look| Reverse(look.rank()));
         let mut bytes = 0;
-        let closely = looks.into_iter().take(CLOSE_LOOKS).enumerate().take_while(|(at, look)| {
-            bytes += self.request(look.found.interaction).body.len() + asked.body.len();
-            *at < 2 || bytes <= CLOSE_BYTES
+        let worth = self.worth_a_look(request, near, &same).into_iter().enumerate();
+        let worth = worth.take_while(|(at, number)| {
+            bytes += self.request(*number).body.len() + request.body.len();
+            *at < 2 || bytes <= BYTES
         });
-        let closely = closely.map(|(_, look)| {
-            let recorded = self.request(look.found.interaction);
-            Look { apart: apart(self.index, asked, recorded, mask), ..look }
+        let looks = worth.map(|(_, interaction)| {
+            let found = self.compared(interaction, asked);
+            Look {
+                is_same: found.listed.is_empty(),
+                fresh: !self.playlist.was_played(interaction),
+                apart: found.weight,
+                found: Found { interaction, alike: alike(&found) },
+            }
         });
-        closely.max_by_key(Look::rank).map(|look| look.found)
+        looks.max_by_key(Look::rank).map(|look| look.found)
+    }
+
+    /// What differs between a recorded request and what is asked.
+    pub(super) fn compared(&self, interaction: usize, asked: &Asked<'_>) -> Differences {
+        self.with_recorded(self.request(interaction), interaction, |recorded, _| {
+            compare(recorded, &asked.reading)
+        })
+    }
+
+    /// Reads the request of an interaction, and what in it is open.
+    pub(super) fn with_recorded<T>(
+        &self,
+        request: &Request,
+        interaction: usize,
+        work: impl FnOnce(&Recorded<'_, '_>, &[Opening]) -> T,
+    ) -> T {
+        let body = request.readable();
+        let reading = Reading::of(request, &body, self.index.rules());
+        let openings = self.index.names().openings(&reading, interaction);
+        work(&Recorded::new(&reading, &openings), &openings)
     }
 
     /// Requests about other things, each sort once, the nearest first: those with the same method, or
     /// if there are none any.
     pub(super) fn others(&self, asked: &Request) -> Vec<usize> {
         let route = Route::of(asked);
+        let firsts = self.index.routes(self.cassette).0.iter().map(|same| same.first);
         let same_method = |number: &usize| self.request(*number).method == asked.method;
-        let mut numbers: Vec<usize> = (0..self.len()).filter(same_method).collect();
+        let mut numbers: Vec<usize> = firsts.clone().filter(same_method).collect();
         if numbers.is_empty() {
-            numbers = (0..self.len()).collect();
+            numbers = firsts.collect();
         }
         numbers.sort_by_cached_key(|number| route.distance(self.request(*number)));
-        let mut told = std::collections::HashSet::new();
-        let is_new = |number: &usize| {
-            let request = self.request(*number);
-            told.insert((request.method.clone(), sort(request.path_only())))
-        };
-        numbers.into_iter().filter(is_new).take(OTHERS).collect()
+        numbers.truncate(OTHERS);
+        numbers
     }
 
     pub(super) fn request(&self, interaction: usize) -> &Request {
         &self.cassette.interactions[interaction].request
     }
 
-    fn len(&self) -> usize {
-        self.cassette.interactions.len()
+    /// The interactions that are nearest by method and path.
+    fn near(&self, asked: &Request) -> Vec<usize> {
+        let route = Route::of(asked);
+        let routes = &self.index.routes(self.cassette).0;
+        let here = |same: &Same| same.by_path.contains_key(asked.path_only());
+        let distance = |same: &Same| route.distance_of_sort(self.request(same.first));
+        let Some(closest) = routes.iter().map(|it| (distance(it), !here(it))).min() else {
+            return Vec::new();
+        };
+        let closest = routes.iter().filter(|same| (distance(same), !here(same)) == closest);
+        let mut near: Vec<usize> = closest
+            .flat_map(|same| same.by_path.get(asked.path_only()).unwrap_or(&same.all))
+            .copied()
+            .collect();
+        near.sort_unstable();
+        near
     }
 
     fn worth_a_look(&self, asked: &Request, near: Vec<usize>, same: &[usize]) -> Vec<usize> {
@@ -157,4 +204,10 @@ impl Library<'_> {
         chosen.dedup();
         chosen
     }
+}
+
+/// The share of values that both have, in thousandths.
+fn alike(found: &Differences) -> u32 {
+    let all = found.same + found.apart();
+    (1000 * found.same).checked_div(all).map_or(1000, |share| share as u32)
 }

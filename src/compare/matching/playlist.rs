@@ -6,10 +6,9 @@ use fixedbitset::FixedBitSet;
 
 use super::fresh::Fresh;
 use super::groups::Candidates;
-use super::index::is_telling;
-use super::{Index, Recognized, Skeleton};
+use super::{Asked, Index, Recognized};
 use crate::config::Repeats;
-use crate::identity::{Bindings, Hole};
+use crate::identity::Bindings;
 
 /// One client's run through a cassette.
 #[derive(Debug, Default)]
@@ -48,29 +47,25 @@ impl Playlist {
     /// polling. What asks for one thing only is not answered at all before a write that its answer shows
     /// ([`Early`](crate::config::Early)); what writes, or asks for a list, is, if nothing else is left. Where a client counts its attempts, the first one begins a new call.
     ///
-    /// A repetition that brings other client-minted values is no repetition, and nothing answers it,
-    /// unless the whole cassette was played and it is the first request again: then the client has
-    /// begun anew, and so does the run.
+    /// A repetition that brings other values of the client's is no repetition, and nothing answers it: a
+    /// client that begins anew resets the run, or has one of its own.
     ///
     /// [`Repeats`] other than the default give each answer once.
-    pub fn take(&mut self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
-        let all = index.candidates(skeleton)?;
-        let number = self.fitting(index, all, skeleton).or_else(|| {
-            let again = all.get(0) == Some(0) && self.unplayed == 0;
-            (again && index.repeats() == Repeats::Allowed).then(|| *self = Self::new(index))?;
-            self.fitting(index, all, skeleton)
-        })?;
-        self.play(index, number, skeleton);
+    pub fn take(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
+        let (all, number) = index
+            .candidates(asked)
+            .find_map(|all| self.fitting(index, all, asked).map(|number| (all, number)))?;
+        self.play(index, number, asked);
         if all.len() > 1 {
-            self.note(index, all, number, skeleton);
+            self.note(index, number);
         }
         Some(number)
     }
 
     /// The same for a request that was recognized.
-    pub fn take_recognized(&mut self, index: &Index, recognized: &Recognized) -> Option<usize> {
+    pub fn take_recognized(&mut self, index: &Index, recognized: &Recognized<'_>) -> Option<usize> {
         match recognized {
-            Recognized::OneOf(skeleton) => self.take(index, skeleton),
+            Recognized::OneOf(asked) => self.take(index, asked),
             Recognized::Only(number) => {
                 self.mark_played(*number);
                 Some(*number)
@@ -93,72 +88,57 @@ impl Playlist {
         &self.bindings
     }
 
-    fn fitting(
-        &mut self,
-        index: &Index,
-        all: Candidates<'_>,
-        skeleton: &Skeleton,
-    ) -> Option<usize> {
+    fn fitting(&mut self, index: &Index, all: Candidates<'_>, asked: &Asked<'_>) -> Option<usize> {
         if index.repeats() == Repeats::Strict {
             let next = self.played.len() - self.unplayed;
             let is_next = all.contains(next);
-            return (is_next && self.fits(index, next, skeleton)).then_some(next);
+            return (is_next && self.fits(index, next, asked)).then_some(next);
         }
         if let (Some(only), Repeats::Allowed) = (all.only(), index.repeats()) {
-            let fits = self.fits(index, only, skeleton) && self.may_come(index, only);
+            let fits = self.fits(index, only, asked) && self.may_come(index, only);
             return fits.then_some(only);
         }
-        let narrowed = if all.len() > 1 { self.narrowed(index, skeleton) } else { None };
-        let chosen = narrowed.and_then(|list| self.choose(index, list, skeleton));
-        chosen.or_else(|| self.choose(index, all, skeleton))
-    }
-
-    /// The candidates in which the client used the values that it uses now, or what they stand for:
-    /// the fewest that one value leads to.
-    fn narrowed<'a>(&self, index: &'a Index, skeleton: &Skeleton) -> Option<Candidates<'a>> {
-        let telling = skeleton.holes.iter().enumerate().filter(|(_, hole)| is_telling(hole));
-        let lists = telling.filter_map(|(at, hole)| {
-            let recorded = self.bindings.stands_for(hole.scope, &hole.identifier);
-            index.with_value(skeleton, at, recorded.unwrap_or(&hole.identifier))
-        });
-        lists.min_by_key(|list| list.len())
+        let stands_for =
+            |scope, live: &str| self.bindings.stands_for(scope, live).map(str::to_owned);
+        let narrowed = if all.len() > 1 {
+            index.narrowed(all, asked, stands_for).into_iter().min_by_key(|list| list.len())
+        } else {
+            None
+        };
+        let chosen = narrowed.and_then(|list| self.choose(index, list, asked));
+        chosen.or_else(|| self.choose(index, all, asked))
     }
 
     /// The candidate whose turn it is, else the one that was played last, else one that shows what never
     /// came, if it need not have come.
-    fn choose(
-        &mut self,
-        index: &Index,
-        list: Candidates<'_>,
-        skeleton: &Skeleton,
-    ) -> Option<usize> {
+    fn choose(&mut self, index: &Index, list: Candidates<'_>, asked: &Asked<'_>) -> Option<usize> {
         let Progress { front, latest } = self.progress(list);
-        let latest = latest.filter(|latest| self.fits(index, *latest, skeleton));
-        if let (Some(1..), Some(latest)) = (skeleton.attempt, latest) {
-            return self.attempted_again(index, list, latest, skeleton);
+        let latest = latest.filter(|latest| self.fits(index, *latest, asked));
+        if let (Some(1..), Some(latest)) = (asked.attempt, latest) {
+            return self.attempted_again(index, list, latest, asked);
         }
         let shown = latest.and_then(|latest| index.entry(latest).before.write);
-        let fresh = Fresh { playlist: self, index, skeleton, list: list.from(front), shown };
+        let fresh = Fresh { playlist: self, index, asked, list: list.from(front), shown };
         let is_first =
             |number: usize| index.entry(number).attempt.is_none_or(|attempt| attempt == 0);
-        let turn = match skeleton.attempt {
+        let turn = match asked.attempt {
             Some(0) => fresh.due(is_first).or_else(|| fresh.due(|_| true)),
             _ => fresh.due(|_| true),
         };
-        let may_mark = |number: usize| self.may_mark(index, number, skeleton);
+        let may_mark = |number: usize| self.may_mark(index, number, asked);
         let turn = match turn {
             Some(turn) if may_mark(turn) => Some(turn),
             Some(turn) => fresh.repeated(list, may_mark).or(Some(turn)),
-            None if skeleton.marks.is_empty() => None,
-            None => fresh.repeated(list, |number| self.marks(index, number, skeleton)),
+            None if !asked.has_marks() => None,
+            None => fresh.repeated(list, |number| self.marks(index, number, asked)),
         };
         let before = |is_meant: &dyn Fn(usize) -> bool| {
-            self.played_before(list, |it| is_meant(it) && self.fits(index, it, skeleton))
+            self.played_before(list, |it| is_meant(it) && self.fits(index, it, asked))
         };
         let again = || match index.repeats() {
             Repeats::Allowed => latest
-                .filter(|it| skeleton.marks.is_empty() || self.marks(index, *it, skeleton))
-                .or_else(|| before(&|number| self.marks(index, number, skeleton)))
+                .filter(|it| !asked.has_marks() || self.marks(index, *it, asked))
+                .or_else(|| before(&|number| self.marks(index, number, asked)))
                 .or(latest)
                 .or_else(|| before(&|_| true)),
             _ => None,
@@ -173,12 +153,12 @@ impl Playlist {
         index: &Index,
         list: Candidates<'_>,
         latest: usize,
-        skeleton: &Skeleton,
+        asked: &Asked<'_>,
     ) -> Option<usize> {
         let next = list.behind(latest).filter(|next| {
             index.entry(*next).attempt.is_some_and(|attempt| attempt > 0)
                 && !self.played[*next]
-                && self.fits(index, *next, skeleton)
+                && self.fits(index, *next, asked)
         });
         next.or_else(|| (index.repeats() == Repeats::Allowed).then_some(latest))
     }
@@ -196,29 +176,29 @@ impl Playlist {
     /// Whether the marks in the header of a request may be those of an interaction: a client that uses one
     /// again (an idempotency key) speaks of the same call, and with a fresh one of another. They do not
     /// count, so this only tells which of several it is.
-    fn may_mark(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
-        self.bindings.unify(marks(index, number, skeleton))
+    fn may_mark(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
+        {
+            let marks: Vec<_> = index.marks(number, asked).collect();
+            self.bindings.unify(marks.iter().map(|(recorded, live)| (*recorded, live)))
+        }
     }
 
     /// Whether one of them is that of an interaction that was played.
-    fn marks(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
-        let mut marks = marks(index, number, skeleton);
-        marks.any(|(recorded, live)| {
+    fn marks(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
+        index.marks(number, asked).any(|(recorded, live)| {
             let known = self.bindings.live(recorded.scope, &recorded.identifier);
             known.is_some_and(|known| known.identifier == live.identifier)
         })
     }
 
-    fn play(&mut self, index: &Index, number: usize, skeleton: &Skeleton) {
+    fn play(&mut self, index: &Index, number: usize, asked: &Asked<'_>) {
         self.mark_played(number);
-        if skeleton.holes.is_empty() && skeleton.marks.is_empty() {
-            return;
-        }
-        for (recorded, live) in index.entry(number).holes.iter().zip(&skeleton.holes) {
+        let live = index.fill(number, asked).unwrap_or_default();
+        for (recorded, live) in index.entry(number).holes.iter().zip(&live) {
             self.bindings.bind(recorded, live);
         }
-        for (recorded, live) in marks(index, number, skeleton) {
-            self.bindings.bind(recorded, live);
+        for (recorded, live) in index.marks(number, asked) {
+            self.bindings.bind(recorded, &live);
         }
     }
 
@@ -231,11 +211,10 @@ impl Playlist {
     }
 
     /// The write that was not asked for yet and is shown by what would answer a request.
-    pub fn awaited(&self, index: &Index, skeleton: &Skeleton) -> Option<usize> {
-        let mut all = index.candidates(skeleton)?.iter().take(LOOKED_AHEAD);
-        let waiting =
-            all.find(|it| self.fits(index, *it, skeleton) && !self.may_come(index, *it))?;
-        index.entry(waiting).before.needed.map(|needed| needed.interaction)
+    pub fn awaited(&self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
+        let mut all = index.candidates(asked).flat_map(|list| list.iter().take(LOOKED_AHEAD));
+        let waiting = all.find(|it| self.fits(index, *it, asked) && !self.may_come(index, *it))?;
+        index.entry(waiting).before.needed
     }
 
     fn mark_played(&mut self, number: usize) {
@@ -243,8 +222,8 @@ impl Playlist {
     }
 
     /// Notes how far the lists have come that an interaction is on.
-    fn note(&mut self, index: &Index, all: Candidates<'_>, number: usize, skeleton: &Skeleton) {
-        for list in index.lists(number, skeleton).chain([all]) {
+    fn note(&mut self, index: &Index, number: usize) {
+        for list in index.lists(number) {
             self.progress.entry(list.key).or_default().latest = Some(number);
         }
     }
@@ -261,23 +240,11 @@ impl Playlist {
         *progress
     }
 
-    pub(super) fn fits(&self, index: &Index, number: usize, skeleton: &Skeleton) -> bool {
-        // Requests of one skeleton have their holes in the same places.
-        if skeleton.holes.is_empty() {
-            return true;
-        }
-        self.bindings.unify(index.holes(number).iter().zip(&skeleton.holes))
+    pub(super) fn fits(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
+        let recorded = &index.entry(number).holes;
+        let live = index.fill(number, asked);
+        live.is_some_and(|live| {
+            recorded.is_empty() || self.bindings.unify(recorded.iter().zip(&live))
+        })
     }
-}
-
-/// The marks in the header of an interaction, with what stands in their places now.
-fn marks<'a>(
-    index: &'a Index,
-    number: usize,
-    skeleton: &'a Skeleton,
-) -> impl Iterator<Item = (&'a Hole, &'a Hole)> {
-    index.entry(number).marks.iter().filter_map(|recorded| {
-        let live = skeleton.marks.iter().find(|live| live.is_where(recorded));
-        Some((recorded, live?))
-    })
 }

@@ -42,6 +42,14 @@ impl<'a> Route<'a> {
         method + costs.sum::<u32>() + apart * SEGMENT
     }
 
+    /// The same for the sort of thing that it goes to: another number or identifier costs nothing.
+    pub(super) fn distance_of_sort(&self, recorded: &Request) -> u32 {
+        let theirs = segments(recorded.path_only());
+        let others =
+            self.segments.iter().zip(theirs).filter(|(ours, it)| cost(ours, it) == ANOTHER);
+        self.distance(recorded) - ANOTHER * others.count() as u32
+    }
+
     /// Whether a recorded request is about the same thing: more than half of its path is the same,
     /// numbers and identifiers set aside.
     pub(super) fn is_related(&self, recorded: &Request) -> bool {

@@ -2,43 +2,35 @@
 
 use std::collections::HashMap;
 
-use super::hash::{combine, hash_of};
+use super::index::Entry;
 use super::route::is_id;
-use super::skeleton::{Reduced, Skeleton};
 use crate::cassette::{Cassette, Interaction, Request};
+use crate::compare::hash::{combine, hash_of};
+use crate::compare::names::Names;
 use crate::config::{Early, Rules};
-use crate::identity::{Origins, Scope, identifiers};
 
 /// What came before a request and may have changed what it asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Before {
     /// The last one.
     pub(super) write: Option<usize>,
-    /// What has to be asked for before.
-    pub(super) needed: Option<Needed>,
-}
-
-/// A write that an answer shows.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Needed {
-    pub(super) interaction: usize,
-    /// The hash of its skeleton: one that looks the same will do.
-    pub(super) skeleton: u64,
+    /// The write that its answer shows: one that asks the same will do.
+    pub(super) needed: Option<usize>,
 }
 
 /// The same for all interactions, as far as it matters: where several requests look the same, or one asks
 /// for what another has changed and is not to be answered early.
 pub(super) fn of(
     cassette: &Cassette,
-    origins: &Origins,
-    all: &[Reduced],
+    names: &Names,
+    all: &[Entry],
     (rules, are_repeated): (&Rules, bool),
 ) -> Vec<Before> {
     let may_wait = rules.earliness() == Early::Missed && asks_behind_a_write(cassette);
     if !may_wait && !are_repeated {
         return vec![Before::default(); all.len()];
     }
-    let mut before = before(cassette, origins, all);
+    let mut before = before(cassette, names, all);
     if !may_wait {
         before.iter_mut().for_each(|before| before.needed = None);
     }
@@ -62,8 +54,7 @@ fn asks_behind_a_write(cassette: &Cassette) -> bool {
 /// one thing: where its path names one, or where both name the same identifier. What shows a list is the
 /// affair of all clients that write to it, of which some may be absent. What was still being answered when
 /// the request came may have changed nothing yet.
-fn before(cassette: &Cassette, origins: &Origins, all: &[Reduced]) -> Vec<Before> {
-    let skeleton = |number: usize| &all[number].skeleton;
+fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
     let mut last = Numbers::default();
     let mut alike = Numbers::default();
     let mut before: Vec<Before> = Vec::with_capacity(all.len());
@@ -71,22 +62,17 @@ fn before(cassette: &Cassette, origins: &Origins, all: &[Reduced]) -> Vec<Before
         let request = &interaction.request;
         let last_of = |key: &u64| last.get(key).copied();
         let by_path = paths(request).last().as_ref().and_then(last_of);
-        let named = issued(request, origins);
+        let named = issued(request, names);
         let by_name = named.iter().filter_map(last_of).max();
-        let same = alike.insert(skeleton(number).hash, number);
+        let same = alike.insert(all[number].group(), number);
         let done = same.filter(|same| writes(&cassette.interactions[*same]));
         let mut write = done.or(by_path.max(by_name));
-        while let Some(attempt) = write.filter(|write| is_retry(skeleton(*write), skeleton(number)))
-        {
+        while let Some(attempt) = write.filter(|write| is_retry(&all[*write], &all[number])) {
             write = before[attempt].write;
         }
         let shown = by_name.max(by_path.filter(|_| is_of_one(request)));
         let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
-        let needed = needed.map(|interaction| {
-            let skeleton = skeleton(interaction).hash;
-            Needed { interaction, skeleton }
-        });
         before.push(Before { write, needed });
         if writes(interaction) {
             for key in paths(request).chain(named) {
@@ -110,8 +96,8 @@ fn is_of_one(request: &Request) -> bool {
 }
 
 /// Whether a request is a further attempt at a call that looks like the other one.
-fn is_retry(request: &Skeleton, other: &Skeleton) -> bool {
-    request.hash == other.hash && request.attempt.is_some_and(|attempt| attempt > 0)
+fn is_retry(request: &Entry, other: &Entry) -> bool {
+    request.group() == other.group() && request.attempt.is_some_and(|attempt| attempt > 0)
 }
 
 /// The path and all that it goes on from, the shortest first.
@@ -123,15 +109,12 @@ fn paths(request: &Request) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// The identifiers in a request that the server issued.
-fn issued(request: &Request, origins: &Origins) -> Vec<u64> {
+/// What the server issued in a request.
+fn issued(request: &Request, names: &Names) -> Vec<u64> {
     let body = request.readable();
     let mut found = Vec::new();
     for text in [request.path.as_str(), std::str::from_utf8(&body).unwrap_or("")] {
-        let issued = identifiers(text)
-            .map(|range| &text[range])
-            .filter(|word| origins.is_issued(Scope::Anywhere, word));
-        found.extend(issued.map(|word| combine(&[hash_of(word)])));
+        found.extend(names.issued_in(text).map(|range| combine(&[hash_of(&text[range])])));
     }
     found
 }

@@ -1,13 +1,12 @@
 //! One request and its answer, before and after.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::report::{Difference, Exchange, Mark};
 use crate::cassette::{Body, Cassette, Interaction, Request, Response};
 use crate::compare::alignment::Renaming;
-use crate::compare::diff::{self, Differences, Place, Sort, Value};
+use crate::compare::{self, Difference as Differing, Differences, Place, Value};
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
 use crate::message::{Framing, Message, Messages, Protocols, Trace};
 use crate::text::json::Text;
@@ -130,7 +129,7 @@ pub(super) fn differences(
     let mut list = List { renaming, listed: Vec::new(), more: 0 };
     let (was, is) = (old.interaction, new.interaction);
     let request = renamed(&is.request, renaming);
-    let asked = diff::requests(&was.request, &request, &|_| false, &|text| mask(text, renaming));
+    let asked = compare::requests(&was.request, &request, &|text| open(text, renaming));
     list.take("request ", asked, &|place| place.to_string());
     list.whether("status", &old.status(), &new.status());
     list.whether("end", was.end().as_str(), is.end().as_str());
@@ -198,26 +197,21 @@ fn data(messages: &[Message]) -> String {
     format!("[{}]", said.collect::<Vec<_>>().join(","))
 }
 
-/// A text without times, and without identifiers that are not known by name.
-fn mask<'t>(text: &'t str, renaming: &Renaming) -> Cow<'t, str> {
+/// The times in a text, and the identifiers that are not known by name.
+fn open(text: &str, renaming: &Renaming) -> Vec<Range<usize>> {
     if text.len() < SHORTEST {
-        return Cow::Borrowed(text);
+        return Vec::new();
     }
     let unknown = |range: &Range<usize>| renaming.new_of(&text[range.clone()]).is_none();
-    let mut holes: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
-    if holes.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    holes.sort_by_key(|hole| hole.start);
-    let (mut out, mut done) = (String::new(), 0);
-    for hole in holes.into_iter().filter(|hole| !hole.is_empty()) {
-        if hole.start >= done {
-            out.push_str(&text[done..hole.start]);
-            out.push('\0');
-        }
-        done = done.max(hole.end);
-    }
-    Cow::Owned(out + &text[done..])
+    let mut open: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
+    open.sort_by_key(|range| range.start);
+    let mut end = 0;
+    open.retain(|range| {
+        let is_free = range.start >= end;
+        end = end.max(range.end);
+        is_free
+    });
+    open
 }
 
 /// What is listed, up to a limit.
@@ -231,15 +225,13 @@ impl List<'_> {
     /// Compares what was with what is, under its old names.
     fn compared(&self, was: &str, is: &str) -> Differences {
         let renaming = self.renaming;
-        diff::documents(was, &renaming.text(is), &|text| mask(text, renaming))
+        compare::documents(was, &renaming.text(is), &|text| open(text, renaming))
     }
 
     fn take(&mut self, what: &str, found: Differences, name: &dyn Fn(&Place) -> String) {
         self.more += found.more;
-        let is_real = |it: &diff::Difference| {
-            it.sort != Sort::Renamed && (!is_told(it) || self.refers_elsewhere(it))
-        };
-        let real: Vec<diff::Difference> = found.listed.into_iter().filter(is_real).collect();
+        let is_real = |it: &Differing| !is_told(it) || self.refers_elsewhere(it);
+        let real: Vec<Differing> = found.listed.into_iter().filter(is_real).collect();
         for difference in real {
             let at = format!("{what}{}", name(&difference.at));
             self.add(Difference {
@@ -251,7 +243,7 @@ impl List<'_> {
     }
 
     /// Whether both hold identifiers that are known by name: not what was minted anew, but another thing.
-    fn refers_elsewhere(&self, difference: &diff::Difference) -> bool {
+    fn refers_elsewhere(&self, difference: &Differing) -> bool {
         let is_known = |value: &Option<Value>| {
             let Some(Value::Json(text)) = value else { return false };
             identifiers(text).any(|range| self.renaming.new_of(&text[range]).is_some())
@@ -279,7 +271,7 @@ impl List<'_> {
 }
 
 /// Whether the name of a field tells that its value is another each time.
-fn is_told(difference: &diff::Difference) -> bool {
+fn is_told(difference: &Differing) -> bool {
     let Place::Json(pointer) = &difference.at else { return false };
     let name = pointer.rsplit('/').next().unwrap_or_default();
     let kinds = [&difference.recorded, &difference.asked].map(|it| it.as_ref()?.kind());

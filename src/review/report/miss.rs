@@ -5,11 +5,14 @@ use super::line::{cut_middle, shorten_ids, visible, width, wrap};
 use super::unit::{count, size};
 use super::why;
 use super::words::{COLUMNS, pair};
-use crate::compare::diff::Value;
+use crate::compare::Value;
 use crate::compare::matching::{Asking, Differing, Mismatch, Nearest, Why};
 
 /// So many fields are shown; programs are told more.
 const FIELDS: usize = 12;
+
+/// For so many differences at most it is said how to let them not count.
+const MENDED: usize = 3;
 
 /// Explains a miss: what was asked of the cassette `name`, what is most alike, where the two differ
 /// and why that counts, and what to do next.
@@ -80,7 +83,7 @@ fn field(differing: &Differing) -> Vec<String> {
         (None, None) => Vec::new(),
     };
     lines.extend(values.into_iter().map(|line| format!("  {line}")));
-    if *why != Why::Value {
+    if !matches!(why, Why::Value { .. }) {
         let why = visible(&why::text(why)).into_owned();
         lines.extend(wrap(&why, COLUMNS, 4).iter().map(|line| format!("  {line}")));
     }
@@ -139,10 +142,10 @@ fn hints(nearest: &Nearest) -> Vec<String> {
         lines.push("  [match]".to_owned());
         lines.push("  early = \"given\"".to_owned());
     }
-    let minted = |comes_back| Why::LooksMinted { comes_back };
+    let value = |comes_back| Why::Value { comes_back };
     let rules = [
-        (minted(false), "if that is another value in each run, let it not count", "ignore"),
-        (minted(true), "if it is made up in each run, call it an identifier", "ids"),
+        (value(false), "if it does not count, say so", "ignore"),
+        (value(true), "if the client makes it up, say so", "ids"),
         (Why::Order, "if its order means nothing, let it not count", "unordered"),
     ];
     for (why, when, key) in rules {
@@ -150,9 +153,9 @@ fn hints(nearest: &Nearest) -> Vec<String> {
         let mut places: Vec<String> = places.filter_map(|it| it.difference.at.rule()).collect();
         places.sort_unstable();
         places.dedup();
-        if !places.is_empty() {
-            let places: Vec<String> =
-                places.iter().take(FIELDS).map(|place| format!("{place:?}")).collect();
+        // Where so much differs, it is another request.
+        if (1..=MENDED).contains(&places.len()) {
+            let places: Vec<String> = places.iter().map(|place| format!("{place:?}")).collect();
             lines.push(format!("hint: {when}, in retape.toml:"));
             lines.push("  [match]".to_owned());
             lines.push(format!("  {key} = [{}]", visible(&places.join(", "))));

@@ -25,10 +25,7 @@ pub(super) fn text(why: &Why) -> String {
         Why::NotAsked => "missing: only the recording has it".to_owned(),
         Why::Kind(recorded, asked) => format!("{} was recorded, this is {}", a(recorded), a(asked)),
         Why::Order => "the elements are the same, in another order".to_owned(),
-        Why::LooksMinted { .. } => {
-            "both look made for the moment, but are compared as they are".to_owned()
-        }
-        Why::Value => "another value was recorded".to_owned(),
+        Why::Value { .. } => "another value was recorded".to_owned(),
         Why::Secret => "a secret, which is not shown; another one was recorded".to_owned(),
     }
 }

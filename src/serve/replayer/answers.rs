@@ -11,7 +11,7 @@ use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::shelf::{Filling, Label, Laid, Shelf};
 use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome};
-use crate::identity::{Echo, Origins, Renamed, Scope};
+use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins_in,
     no_answer,
@@ -60,7 +60,7 @@ pub(super) struct Wanted<'a> {
 
 impl Answers {
     /// Makes the answers of a cassette ready. Small bodies move to where they are sent from.
-    pub(super) fn of(cassette: &mut Cassette, origins: &Origins) -> Self {
+    pub(super) fn of(cassette: &mut Cassette, made_up: &MadeUp) -> Self {
         let upstream = &cassette.recorded.upstream;
         let mut filling = Filling::default();
         let mut all_special = HashMap::new();
@@ -71,7 +71,7 @@ impl Answers {
                     filling.put(label, &HeaderMap::new(), b"");
                     Some(Special { nothing: Some(*end), ..Special::default() })
                 }
-                Outcome::Response(response) => put(&mut filling, response, upstream, origins),
+                Outcome::Response(response) => put(&mut filling, response, upstream, made_up),
             };
             all_special.extend(special.map(|special| (number, special)));
         }
@@ -113,13 +113,13 @@ fn put(
     filling: &mut Filling,
     response: &cassette::Response,
     upstream: &str,
-    origins: &Origins,
+    made_up: &MadeUp,
 ) -> Option<Special> {
     let mut headers = header_map(&response.headers);
     if !response.body.is_empty() {
         correct_length(&mut headers, &response.body, Ending::of(response.end));
     }
-    let special = Special::of(response, &headers, upstream, origins);
+    let special = Special::of(response, &headers, upstream, made_up);
     let is_special = special.is_any(&headers);
     let is_whole = special.ending == Ending::Whole && special.trailers.is_none();
     let label = Label {
@@ -194,7 +194,7 @@ impl Special {
         response: &cassette::Response,
         headers: &HeaderMap,
         upstream: &str,
-        origins: &Origins,
+        made_up: &MadeUp,
     ) -> Self {
         let reason = response.reason.as_ref();
         let speaks_of_itself = !upstream.is_empty()
@@ -202,7 +202,7 @@ impl Special {
             && may_hold(&response.readable().bytes(), upstream);
         let addressed = speaks_of_itself
             || (!upstream.is_empty() && ADDRESSES.iter().any(|name| headers.contains_key(name)));
-        let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, origins));
+        let echoed = response.headers.iter().flat_map(|(_, value)| Echo::in_field(value, made_up));
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
             nothing: None,
@@ -212,7 +212,7 @@ impl Special {
             ending: Ending::of(response.end),
             addressed,
             speaks_of_itself,
-            echoes: Echo::all(&response.readable().bytes(), origins),
+            echoes: Echo::all(&response.readable().bytes(), made_up),
             echoed: echoed.collect(),
         }
     }

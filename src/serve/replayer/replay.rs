@@ -18,7 +18,7 @@ use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::{Cassette, Headers, Name, Request};
-use crate::compare::matching::{Index, Mismatch, Playlist, Skeleton};
+use crate::compare::matching::{Asked, Index, Mismatch, Playlist};
 use crate::config::Rules;
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
@@ -59,7 +59,7 @@ impl Recorded {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         let index = Index::of(&cassette, rules);
-        let answers = Answers::of(&mut cassette, index.origins());
+        let answers = Answers::of(&mut cassette, index.made_up());
         let meanwhile = Meanwhile::of(&cassette);
         Ok(Self { cassette, index, answers, meanwhile, redactor })
     }
@@ -90,7 +90,7 @@ impl Recorded {
         let mut named = response.clone();
         named.body = response.readable().into_owned();
         named.headers.remove("content-encoding");
-        let echoes = Echo::all(&named.body.bytes(), self.index.origins());
+        let echoes = Echo::all(&named.body.bytes(), self.index.made_up());
         named.body = chosen.renamed.body(named.body, &echoes);
         for (_, value) in named.headers.iter_mut() {
             let text = std::str::from_utf8(value).ok().and_then(|text| chosen.renamed.text(text));
@@ -227,7 +227,10 @@ impl Replayer {
             return Ok(chosen);
         }
         let asked = self.asked(head, target, body, place);
-        self.take(&self.recorded.index.skeleton(&asked)).ok_or_else(|| Box::new(asked))
+        let plain = asked.readable();
+        let chosen = self.take(&self.recorded.index.read(&asked, &plain));
+        drop(plain);
+        chosen.ok_or_else(|| Box::new(asked))
     }
 
     /// The interaction that answers a request when what it shows was asked for: the client may ask for both
@@ -237,11 +240,12 @@ impl Replayer {
         if !index.has_needed() {
             return None;
         }
-        let skeleton = index.skeleton(asked);
+        let plain = asked.readable();
+        let read = index.read(asked, &plain);
         let mut played = self.run.subscribe();
         let patience = tokio::time::sleep(PATIENCE);
         tokio::pin!(patience);
-        while self.playlist().awaited(index, &skeleton).is_some() {
+        while self.playlist().awaited(index, &read).is_some() {
             tokio::select! {
                 _ = played.changed() => {}
                 () = &mut patience => return None,
@@ -249,11 +253,11 @@ impl Replayer {
             if played.borrow_and_update().is_over() {
                 return None;
             }
-            if let Some(chosen) = self.take(&skeleton) {
+            if let Some(chosen) = self.take(&read) {
                 return Some(chosen);
             }
         }
-        self.take(&skeleton)
+        self.take(&read)
     }
 
     fn explain(&self, asked: Request) -> Box<Mismatch> {
@@ -296,9 +300,9 @@ impl Replayer {
         Some(self.chosen(number, &playlist))
     }
 
-    fn take(&self, skeleton: &Skeleton) -> Option<Chosen> {
+    fn take(&self, asked: &Asked<'_>) -> Option<Chosen> {
         let mut playlist = self.playlist();
-        let number = playlist.take(&self.recorded.index, skeleton)?;
+        let number = playlist.take(&self.recorded.index, asked)?;
         Some(self.chosen(number, &playlist))
     }
 
@@ -329,14 +333,9 @@ impl Replayer {
         );
         let method = head.method.as_str().to_owned();
         let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
-        let Recorded { index, redactor, .. } = &*self.recorded;
-        if index.has_body_of(&asked) {
-            self.memory.redact_around_body(redactor, &mut asked);
-            return asked;
-        }
         let ours = may_name_us(&head.headers).then(|| inward(&asked.body)).flatten();
         asked.body = ours.unwrap_or(asked.body);
-        self.memory.redact(redactor, &mut asked);
+        self.memory.redact(&self.recorded.redactor, &mut asked);
         asked
     }
 

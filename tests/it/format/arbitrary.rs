@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use retape::Cassette;
 use retape::cassette::{
-    Body, Chunk, End, Headers, Interaction, Outcome, Progress, Recorded, Request, Response,
+    Body, Chunk, End, Evidence, Headers, Id, Ids, Interaction, Outcome, Progress, Reach, Recorded,
+    Request, Response,
 };
 
 use retape::config::{Repeats, Rules};
@@ -19,14 +20,31 @@ pub(super) fn cassettes() -> impl Strategy<Value = Cassette> {
     let recorded = (text(), text(), option::of(text()))
         .prop_map(|(at, upstream, server)| Recorded { at, upstream, server });
     let redactions = vec(text(), 0..3);
-    (recorded, redactions, any::<bool>(), rules(), vec(interactions(), 0..5)).prop_map(
-        |(recorded, redactions, interrupted, rules, mut interactions)| {
+    let said = (any::<bool>(), rules(), option::of(ids()));
+    (recorded, redactions, said, vec(interactions(), 0..5)).prop_map(
+        |(recorded, redactions, (interrupted, rules, ids), mut interactions)| {
             for (number, interaction) in interactions.iter_mut().enumerate() {
                 interaction.after.iter_mut().for_each(|after| after.interaction %= number.max(1));
                 interaction.after.retain(|_| number > 0);
             }
-            Cassette { recorded, redactions, interrupted, rules, interactions }
+            Cassette { recorded, redactions, interrupted, rules, ids, interactions }
         },
+    )
+}
+
+fn ids() -> impl Strategy<Value = Ids> {
+    (vec(id(), 0..3), vec(id(), 0..3)).prop_map(|(client, server)| {
+        let mut ids = Ids::default();
+        (ids.client, ids.server) = (client, server);
+        ids
+    })
+}
+
+fn id() -> impl Strategy<Value = Id> {
+    let reach = select(vec![Reach::Anywhere, Reach::Field, Reach::Here]);
+    let evidence = select(vec![Evidence::Look, Evidence::Runs, Evidence::Person]);
+    (".+", 0..9_usize, text(), reach, evidence).prop_map(
+        |(value, interaction, at, reach, evidence)| Id { value, interaction, at, reach, evidence },
     )
 }
 

@@ -47,6 +47,7 @@ pub(super) fn cassette(interactions: Vec<Interaction>) -> Cassette {
         redactions: vec!["headers/1".into()],
         interrupted: false,
         rules: Rules::default(),
+        ids: None,
         interactions,
     }
 }

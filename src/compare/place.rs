@@ -24,6 +24,13 @@ pub enum Place {
     Form(String),
     /// A part of a multipart body.
     Part(String),
+    /// A value in a part of a multipart body that is JSON.
+    InPart {
+        /// The name of the part.
+        part: String,
+        /// Where in it, as a JSON Pointer.
+        pointer: String,
+    },
     /// A value in a JSON body, by its JSON Pointer (RFC 6901).
     Json(String),
     /// The body as a whole.
@@ -39,6 +46,7 @@ impl Place {
             Self::Query(_) | Self::Header(_) | Self::Form(_) | Self::Part(_) => {
                 return Some(self.to_string());
             }
+            Self::InPart { part, .. } => return Some(format!("part.{part}")),
             Self::Method | Self::Path | Self::Segment(_) | Self::Body => return None,
         };
         let mut path = "$".to_owned();
@@ -67,6 +75,7 @@ impl fmt::Display for Place {
             Self::Header(name) => write!(f, "header.{name}"),
             Self::Form(name) => write!(f, "form.{name}"),
             Self::Part(name) => write!(f, "part.{name}"),
+            Self::InPart { part, pointer } => write!(f, "part.{part}{pointer}"),
             // The pointer to a whole document is the empty string, which nobody would see.
             Self::Json(pointer) if pointer.is_empty() => f.write_str("body"),
             Self::Json(pointer) => f.write_str(pointer),

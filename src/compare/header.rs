@@ -1,13 +1,10 @@
-//! Which header fields count, and the marks that a client puts into them.
+//! Which header fields count.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use super::hash::{HEADER, combine, hash_of, member};
-use super::value::{Value, Values, hash_of_text};
+use super::hash::{combine, hash_of};
 use crate::cassette::Headers;
 use crate::config::{Rules, Treatment};
-use crate::identity::{Form, Hole, Meaning, Scope, Shapes, identifiers_like, may_mark};
 
 /// Fields that have a meaning in the protocol and are compared as they are.
 const COUNTED: [&str; 6] =
@@ -26,30 +23,12 @@ pub(super) fn fields(headers: &Headers) -> impl Fields<'_> {
     headers.iter().map(|(name, value)| (name, &**value))
 }
 
-impl Values<'_> {
-    /// What counts of the header. Repeated fields and their order count only within one name.
-    pub(super) fn headers<'h>(&mut self, fields: impl Fields<'h>, has_body: bool) -> u64 {
-        let mut sum = HEADER;
-        for Field { name, text, treatment, counted } in counted(fields, self.rules, has_body) {
-            if counted == Counted::MediaType && treatment.is_none() && text == JSON {
-                sum = sum.wrapping_add(*JSON_BODY);
-                continue;
-            }
-            let name = hash_of(&*lowercase(name));
-            let value = Value::at(member(HEADER, name)).treated(treatment);
-            sum = sum.wrapping_add(combine(&[name, self.text(value, &text)]));
-        }
-        sum
-    }
-}
-
 /// A field that counts.
 pub(super) struct Field<'h, 'r> {
     pub(super) name: &'h str,
     /// What counts of its value.
     pub(super) text: Cow<'h, str>,
-    treatment: Option<Treatment<'r>>,
-    counted: Counted,
+    pub(super) treatment: Option<Treatment<'r>>,
 }
 
 /// The fields of a header that count.
@@ -68,22 +47,26 @@ pub(super) fn counted<'h, 'r>(
         let counted = Counted::of(name).or_else(|| (ruled && is_extra()).then_some(Counted::Whole));
         let counted = counted.filter(|_| treatment != Some(Treatment::Ignore))?;
         let text = counted.text(value, has_body)?;
-        Some(Field { name, text, treatment, counted })
+        Some(Field { name, text, treatment })
     })
 }
 
 const JSON: &str = "application/json";
 
-/// What counts of a header that says that the body is JSON, as most do.
-static JSON_BODY: LazyLock<u64> =
-    LazyLock::new(|| combine(&[hash_of("content-type"), hash_of_text(JSON)]));
-
 /// The name as it is hashed. What comes through hyper is lowercase already.
-fn lowercase(name: &str) -> Cow<'_, str> {
-    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        true => Cow::Owned(name.to_ascii_lowercase()),
-        false => Cow::Borrowed(name),
+pub(super) fn lowercase(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
     }
+}
+
+/// Equal for headers that are equal in what counts, if no rule leaves out a part of a field.
+pub(super) fn hash<'h>(fields: impl Fields<'h>, rules: &Rules, has_body: bool) -> u64 {
+    counted(fields, rules, has_body).fold(0, |sum, field| {
+        sum.wrapping_add(combine(&[hash_of(&*lowercase(field.name)), hash_of(&*field.text)]))
+    })
 }
 
 /// How a field counts.
@@ -154,28 +137,6 @@ pub(super) fn attempt<'h>(mut fields: impl Fields<'h>) -> Option<u32> {
     let counts = |name: &str| ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name));
     let (_, value) = fields.find(|(name, _)| counts(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()
-}
-
-/// The values by which the client marks the request in its header (`idempotency-key`,
-/// `x-request-id`). They do not count; the server may give them back.
-pub(super) fn marks(headers: &Headers, shapes: &Shapes) -> Vec<Hole> {
-    let mut marks = Vec::new();
-    for (name, value) in headers.iter().filter(|(name, _)| Meaning::of(name) == Meaning::Mark) {
-        let Ok(text) = std::str::from_utf8(value) else { continue };
-        let place = member(HEADER, hash_of(&*lowercase(name)));
-        let words = identifiers_like(text, shapes).map(|range| (Scope::Anywhere, &text[range]));
-        let mut words: Vec<_> = words.collect();
-        if words.is_empty() && may_mark(text) {
-            words.push((Scope::Word, text));
-        }
-        marks.extend(words.into_iter().map(|(scope, word)| Hole {
-            place,
-            scope,
-            identifier: word.to_owned(),
-            form: Form::Text,
-        }));
-    }
-    marks
 }
 
 #[cfg(test)]

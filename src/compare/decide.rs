@@ -1,0 +1,263 @@
+//! Decides which values of a recording are names, by what came back, by looks and by names.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::names::{Calls, field_name, plain as plain_name};
+use super::reading::{Kind, Reading, Step};
+use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
+use crate::config::{Rules, Treatment};
+use crate::identity::{
+    Meaning, Words, each_document, fields, identifiers, is_epoch, is_moment, may_identify,
+    may_mark, may_number, moments, pieced_together, plain, says_something, word_around,
+};
+
+/// The table of names of a recording that has none.
+///
+/// A value that an earlier answer holds is the server's, whatever it looks like, so it must come back
+/// as it is. Of the rest, what looks random or stands in a field for identifiers is made up by the
+/// client. These rules are frozen, as a cassette without a table is read by them.
+pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
+    let candidates = candidates(cassette, rules);
+    let given = Given::of(cassette, &candidates);
+    let mut ids = Ids::default();
+    let mut known = HashSet::new();
+    for candidate in candidates {
+        let first = given.first(&candidate);
+        let Candidate { value, interaction, at, sort } = candidate;
+        if let Some((interaction, at)) = first {
+            if known.insert((value.clone(), String::new())) {
+                let (reach, evidence) = (Reach::Anywhere, Evidence::Return);
+                ids.server.push(Id { value, interaction, at, reach, evidence });
+            }
+            continue;
+        }
+        let (reach, evidence, field) = match sort {
+            Sort::Word => (Reach::Anywhere, Evidence::Look, String::new()),
+            Sort::Field => (Reach::Field, Evidence::Name, field_name(&at)),
+            Sort::Time | Sort::Reference => continue,
+        };
+        if known.insert((value.clone(), field)) {
+            ids.client.push(Id { value, interaction, at, reach, evidence });
+        }
+    }
+    ids
+}
+
+/// A value of a request that may be a name.
+struct Candidate {
+    value: String,
+    interaction: usize,
+    at: String,
+    sort: Sort,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// A word within a text.
+    Word,
+    /// A whole value in a field for identifiers.
+    Field,
+    /// A point in time.
+    Time,
+    /// A whole value in a place that refers to something.
+    Reference,
+}
+
+/// What the names of fields end with that hold something to come back with.
+const REFERS: [&str; 8] = ["id", "ids", "number", "key", "token", "cursor", "ts", "etag"];
+
+fn refers(name: &str) -> bool {
+    let name = plain_name(name);
+    REFERS.iter().any(|end| name.ends_with(end))
+}
+
+fn candidates(cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for (interaction, recorded) in cassette.interactions.iter().enumerate() {
+        let body = recorded.request.readable();
+        let reading = Reading::of(&recorded.request, &body, rules);
+        let calls = Calls::of(&reading);
+        for (node, it) in reading.nodes.iter().enumerate() {
+            let mut put = |value: &str, sort| {
+                let at = reading.place(node).to_string();
+                found.push(Candidate { value: value.to_owned(), interaction, at, sort });
+            };
+            if let Step::Member(name) = &it.step {
+                words(name).for_each(|range| put(&name[range], Sort::Word));
+            }
+            let is_ruled = matches!(it.rule, Some(Treatment::Id | Treatment::NotId));
+            if it.kind.is_container() || is_ruled || calls.role(&reading, node).is_some() {
+                continue;
+            }
+            let name = if matches!(it.step, Step::Header(_)) { "" } else { reading.name(node) };
+            look(&it.text, it.kind, (name, &it.step), |value, sort| {
+                put(value, sort);
+            });
+        }
+    }
+    found
+}
+
+/// Looks at a value.
+fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl FnMut(&str, Sort)) {
+    let meaning = match (Meaning::of(name), step) {
+        // A query refers to something by its identity; by a mark it says which request it is.
+        (Meaning::Identity, Step::Query(_)) => Meaning::Plain,
+        (meaning, _) => meaning,
+    };
+    if (kind == Kind::Text && is_moment(text)) || (meaning == Meaning::Moment && is_epoch(text)) {
+        return put(text, Sort::Time);
+    }
+    let is_named = match (meaning, kind) {
+        (Meaning::Mark, Kind::Text) => may_mark(text),
+        (Meaning::Identity, Kind::Text) => may_identify(text),
+        (Meaning::Mark | Meaning::Identity, Kind::Number) => may_number(text),
+        _ => false,
+    };
+    let mut found = if kind == Kind::Text { words(text).collect() } else { Vec::new() };
+    // Padded Base64 is one word, of which the marks in it would make several.
+    if is_named && (text.ends_with('=') || found.is_empty()) {
+        return put(text, Sort::Field);
+    }
+    for range in found.drain(..) {
+        put(&text[range], Sort::Word);
+    }
+    if kind == Kind::Text {
+        moments(text).for_each(|range| put(&text[range], Sort::Time));
+    }
+    if refers(name) || matches!(step, Step::Segment(_)) {
+        put(text, Sort::Reference);
+    }
+}
+
+/// The words in a text that look made up. What a client encoded is not.
+fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    identifiers(text).filter(|word| !says_something(text, word))
+}
+
+/// What answers held before a request came back with it.
+struct Given {
+    /// For each value the first answer that holds it as a word, and where.
+    words: HashMap<String, (usize, String)>,
+    /// The same for values of whole fields that are there to come back with.
+    fields: HashMap<String, (usize, String)>,
+}
+
+/// A shorter word is the same by chance as often as not.
+const TELLING: usize = 4;
+
+impl Given {
+    fn of(cassette: &Cassette, candidates: &[Candidate]) -> Self {
+        let mut given = Self { words: HashMap::new(), fields: HashMap::new() };
+        let is_word = |it: &&Candidate| it.sort != Sort::Reference && it.value.len() >= TELLING;
+        let words = candidates.iter().filter(is_word).map(|it| it.value.as_str());
+        let words: HashSet<&str> = words.collect();
+        let wanted: HashSet<&str> = candidates.iter().map(|it| it.value.as_str()).collect();
+        let finder = Words::of(words.into_iter());
+        // What comes behind the last request is nobody's to come back with.
+        let last = candidates.last().map_or(0, |it| it.interaction);
+        for (number, interaction) in cassette.interactions.iter().enumerate().take(last) {
+            given.answered(number, interaction, &finder, &wanted);
+        }
+        given
+    }
+
+    fn answered(
+        &mut self,
+        number: usize,
+        interaction: &Interaction,
+        finder: &Words,
+        wanted: &HashSet<&str>,
+    ) {
+        let Some(response) = interaction.response() else { return };
+        for (name, value) in meant(&response.headers) {
+            let (text, at) = (text(value), format!("header.{}", name.to_ascii_lowercase()));
+            self.note_words(number, &text, finder, |_| at.clone());
+            if wanted.contains(&*text) {
+                self.fields.entry(text.into_owned()).or_insert((number, at));
+            }
+        }
+        let body = response.readable().bytes();
+        let body = plain(&body);
+        let mut leaves: Vec<(Range<usize>, String)> = Vec::new();
+        each_document(&body, |start, document| {
+            let whole = document.as_str();
+            document.each_leaf(|pointer, name, value, spelled| {
+                let at = start + spelled.as_ptr() as usize - whole.as_ptr() as usize;
+                if refers(&name) && wanted.contains(&*value) {
+                    let first = (number, pointer.to_owned());
+                    self.fields.entry(value.into_owned()).or_insert(first);
+                }
+                leaves.push((at..at + spelled.len(), pointer.to_owned()));
+            });
+        });
+        let at = |range: &Range<usize>| {
+            let leaf = leaves.partition_point(|(leaf, _)| leaf.end < range.end);
+            let leaf = leaves.get(leaf).filter(|(leaf, _)| leaf.start <= range.start);
+            leaf.map_or_else(|| "body".to_owned(), |(_, pointer)| pointer.clone())
+        };
+        self.note_words(number, &body, finder, at);
+        for field in fields(&body, &HashSet::new()) {
+            if wanted.contains(&*field.value) {
+                self.fields.entry(field.value).or_insert_with(|| (number, at(&field.range)));
+            }
+        }
+        if Media::of_headers(&response.headers).is_stream() {
+            for together in pieced_together(&body) {
+                self.note_words(number, &together, finder, |_| "body".to_owned());
+            }
+        }
+    }
+
+    fn note_words(
+        &mut self,
+        number: usize,
+        text: &str,
+        finder: &Words,
+        at: impl Fn(&Range<usize>) -> String,
+    ) {
+        for range in finder.find(text) {
+            let word = &text[range.clone()];
+            if !self.words.contains_key(word) && !is_amount(text, &range) {
+                self.words.insert(word.to_owned(), (number, at(&range)));
+            }
+        }
+    }
+
+    /// The first answer before a request that held a value of it.
+    fn first(&self, candidate: &Candidate) -> Option<(usize, String)> {
+        let words = match candidate.sort {
+            Sort::Word | Sort::Time | Sort::Field => self.words.get(&candidate.value),
+            Sort::Reference => None,
+        };
+        let fields = match candidate.sort {
+            Sort::Field | Sort::Reference => self.fields.get(&candidate.value),
+            _ => None,
+        };
+        let first = words.into_iter().chain(fields).min_by_key(|(number, _)| *number)?;
+        (first.0 < candidate.interaction).then(|| first.clone())
+    }
+}
+
+/// The fields of a header but those that every answer has: the time at which a message was sent is
+/// nobody's to give back, nor is its length.
+fn meant(headers: &Headers) -> impl Iterator<Item = (&str, &bytes::Bytes)> {
+    let is_meant =
+        |name: &str| !["date", "content-length"].iter().any(|of| name.eq_ignore_ascii_case(of));
+    headers.iter().filter(move |(name, _)| is_meant(name))
+}
+
+/// Whether a word is a number that counts or measures something: the value of a member or an element in
+/// JSON, of which its name says what it means, or a part of one with a point.
+fn is_amount(text: &str, range: &Range<usize>) -> bool {
+    let (before, word, behind) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let ahead = before.trim_end();
+    word.bytes().all(|byte| byte.is_ascii_digit())
+        && word_around(text, range.clone()) == *range
+        && (ahead.ends_with(['[', ','])
+            || ahead.ends_with("\":")
+            || before.ends_with('.')
+            || (behind.starts_with('.') && is_digit(behind.as_bytes().get(1))))
+}

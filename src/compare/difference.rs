@@ -1,0 +1,516 @@
+//! How two readings differ, place by place.
+//!
+//! JSON is compared as values: the order of members, white space and spelling (`1.0`, `1`) are no
+//! difference. Arrays are aligned, so that one element that was put in is one difference and not a
+//! difference in each element behind it.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::names::{Opening, Part};
+use super::place::Place;
+use super::reading::{Kind, Node, Reading, Step};
+use super::recorded::Recorded;
+use super::value::Value;
+use crate::cassette::Request;
+use crate::config::Rules;
+use crate::identity::{Hole, Scope};
+use crate::text::json::Text;
+use crate::text::sequence::{self, Rates, Step as Aligned};
+
+/// One place where two requests differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Where. What is missing stands where it was recorded, everything else where it is asked.
+    pub at: Place,
+    /// What was recorded there, if anything was.
+    pub recorded: Option<Value>,
+    /// What is asked there, if anything is.
+    pub asked: Option<Value>,
+    /// Whether only the order is another one.
+    pub sort: Sort,
+}
+
+/// How far two values differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// They are not the same.
+    Changed,
+    /// The elements of an array are the same, in another order.
+    Reordered,
+}
+
+/// What was found, up to a limit.
+#[derive(Debug, Default)]
+pub struct Differences {
+    /// Those that are listed, in the order of the request.
+    pub listed: Vec<Difference>,
+    /// How many more there are.
+    pub more: usize,
+    /// How many values the differences hold.
+    pub(super) weight: usize,
+    /// How many values are the same in both.
+    pub(super) same: usize,
+    /// What stands in the open parts of what was recorded: the number of the opening.
+    pub(super) filled: Vec<Filled>,
+}
+
+/// What stands now in an open part of what was recorded.
+#[derive(Debug, Clone)]
+pub(super) struct Filled {
+    /// The number of the opening.
+    pub(super) opening: usize,
+    /// The node of what is asked.
+    pub(super) asked: usize,
+    pub(super) hole: Hole,
+}
+
+/// So many are listed; nobody reads more, and a body may hold any number.
+const MOST: usize = 200;
+
+/// What a value costs that only one of the sides has, and one that is another: with the first goes its name.
+const ONLY_ONE: usize = 3;
+const ANOTHER: usize = 2;
+
+/// Compares what is asked with what was recorded.
+///
+/// Requests of another method are not compared beyond their path: nothing in them has the same meaning.
+pub(super) fn compare(recorded: &Recorded<'_, '_>, asked: &Reading<'_>) -> Differences {
+    let masked = [recorded.masked(recorded.reading), recorded.masked(asked)];
+    let mut walk = Walk { recorded, asked, masked, found: Differences::default() };
+    walk.requests();
+    walk.found.filled.sort_by_key(|filled| filled.opening);
+    walk.found
+}
+
+/// Compares two JSON texts; one that is none is compared as a text. `open` says which parts of a recorded
+/// text may be anything.
+pub fn documents(recorded: &str, asked: &str, open: &Open<'_>) -> Differences {
+    let rules = Rules::default();
+    let [recorded, asked] = [recorded, asked].map(|text| Reading::of_text(text, &rules));
+    let openings = openings(&recorded, open);
+    let recorded = Recorded::new(&recorded, &openings);
+    let masked = [recorded.masked(recorded.reading), recorded.masked(&asked)];
+    let found = Differences::default();
+    let mut walk = Walk { recorded: &recorded, asked: &asked, masked, found };
+    walk.values(0, 0);
+    walk.found
+}
+
+/// Compares what two requests ask, their headers aside.
+pub fn requests(recorded: &Request, asked: &Request, open: &Open<'_>) -> Differences {
+    let rules = Rules::default();
+    let [old, new] = [recorded.readable(), asked.readable()];
+    let [recorded, asked] =
+        [(recorded, &old), (asked, &new)].map(|(request, body)| Reading::of(request, body, &rules));
+    let openings = openings(&recorded, open);
+    let mut found = compare(&Recorded::new(&recorded, &openings), &asked);
+    found.listed.retain(|difference| !matches!(difference.at, Place::Header(_)));
+    found
+}
+
+/// The parts of a text that may be anything, in order.
+pub type Open<'o> = dyn Fn(&str) -> Vec<Range<usize>> + 'o;
+
+fn openings(reading: &Reading<'_>, open: &Open<'_>) -> Vec<Opening> {
+    let texts = reading.nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Text);
+    let found = texts.flat_map(|(node, it)| {
+        let parts = open(&it.text).into_iter();
+        parts.map(move |range| Opening { node, part: Part::Value, range, scope: Scope::Moment })
+    });
+    found.collect()
+}
+
+impl Differences {
+    /// How many values are not the same.
+    pub(super) fn apart(&self) -> usize {
+        self.weight / ANOTHER
+    }
+}
+
+impl Difference {
+    /// A difference of which nothing is told but where it is.
+    pub fn hidden(at: Place) -> Self {
+        let hidden = || Some(Value::text("[redacted]"));
+        Self { at, recorded: hidden(), asked: hidden(), sort: Sort::Changed }
+    }
+}
+
+/// A walk through two readings side by side.
+struct Walk<'w, 'r, 't> {
+    recorded: &'w Recorded<'r, 't>,
+    asked: &'w Reading<'t>,
+    masked: [Vec<u64>; 2],
+    found: Differences,
+}
+
+impl<'t> Walk<'_, '_, 't> {
+    fn requests(&mut self) {
+        let (recorded, asked) = (self.recorded.reading, self.asked);
+        let is_same_method = recorded.nodes[0].hash == asked.nodes[0].hash;
+        if !is_same_method {
+            self.changed(0, 0, Sort::Changed);
+        }
+        let roots = |reading: &Reading<'_>, is_meant: fn(&Step<'_>) -> bool| -> Vec<usize> {
+            reading.inside(None).filter(|at| is_meant(&reading.nodes[*at].step)).collect()
+        };
+        let of_path = |step: &Step<'_>| matches!(step, Step::Path | Step::Segment(_));
+        let (old, new) = (roots(recorded, of_path), roots(asked, of_path));
+        if old.len() == new.len() {
+            old.iter().zip(&new).for_each(|(old, new)| self.values(*old, *new));
+        } else {
+            let path = |reading: &Reading<'_>, nodes: &[usize]| {
+                let parts: Vec<&str> = nodes.iter().map(|at| &*reading.nodes[*at].text).collect();
+                Some(Value::text(parts.join("/")))
+            };
+            let (recorded, asked) = (path(recorded, &old), path(asked, &new));
+            self.note(
+                Difference { at: Place::Path, recorded, asked, sort: Sort::Changed },
+                ANOTHER,
+            );
+        }
+        // How much is the same tells which is the nearest, but nothing is listed.
+        let listed = (!is_same_method).then(|| (self.found.listed.clone(), self.found.weight));
+        for is_meant in [(|step| matches!(step, Step::Query(_))) as fn(&Step<'_>) -> bool, |step| {
+            matches!(step, Step::Header(_))
+        }] {
+            self.named(&roots(recorded, is_meant), &roots(asked, is_meant));
+        }
+        let of_body = |step: &Step<'_>| matches!(step, Step::Form(_) | Step::Part(_) | Step::Body);
+        self.bodies(&roots(recorded, of_body), &roots(asked, of_body));
+        if let Some((listed, weight)) = listed {
+            (self.found.listed, self.found.weight, self.found.more) = (listed, weight, 0);
+            self.found.filled.clear();
+        }
+    }
+
+    fn bodies(&mut self, old: &[usize], new: &[usize]) {
+        let sort = |reading: &Reading<'_>, roots: &[usize]| {
+            roots.first().map(|at| reading.nodes[*at].step.is_of_form())
+        };
+        let (was, is) = (sort(self.recorded.reading, old), sort(self.asked, new));
+        if let ([old], [new], true) = (old, new, was == is) {
+            return self.values(*old, *new);
+        }
+        if was == is {
+            return self.named(old, new);
+        }
+        let (recorded, asked) = (self.recorded.reading.body, self.asked.body);
+        let at = Place::Body;
+        let weight = ONLY_ONE * old.len().max(new.len());
+        let [was, is] = [(recorded, asked), (asked, recorded)]
+            .map(|(body, other)| (!body.is_empty()).then(|| whole(body, other)));
+        self.note(Difference { at, recorded: was, asked: is, sort: Sort::Changed }, weight);
+    }
+
+    /// Compares what has names. A repeated name is compared one by one, equal values first.
+    fn named(&mut self, old: &[usize], new: &[usize]) {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for at in new {
+            places.entry(self.asked.nodes[*at].place).or_default().push(*at);
+        }
+        let mut pairs: Vec<Option<usize>> = vec![None; old.len()];
+        for round in 0..3 {
+            for (at, pair) in old.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
+                let Some(same) = places.get_mut(&self.recorded.reading.nodes[*at].place) else {
+                    continue;
+                };
+                let fits = |new: &usize| match round {
+                    0 => self.recorded.reading.nodes[*at].hash == self.asked.nodes[*new].hash,
+                    1 => self.is_alike(*at, *new),
+                    _ => true,
+                };
+                *pair = same.iter().position(fits).map(|found| same.remove(found));
+            }
+        }
+        for (old, pair) in old.iter().zip(pairs) {
+            match pair {
+                Some(new) => self.values(*old, new),
+                None => self.missing(*old),
+            }
+        }
+        let left: HashSet<usize> = places.into_values().flatten().collect();
+        new.iter().filter(|at| left.contains(at)).for_each(|at| self.extra(*at));
+    }
+
+    fn values(&mut self, old: usize, new: usize) {
+        let (was, is) = (&self.recorded.reading.nodes[old], &self.asked.nodes[new]);
+        if was.hash == is.hash && was.kind == is.kind && !self.recorded.has_opening(old) {
+            self.found.same += leaves(self.asked, new);
+            return;
+        }
+        match (was.kind, is.kind) {
+            (Kind::Object, Kind::Object) => self.members(old, new),
+            (Kind::Set, Kind::Set) => self.items_of_set(old, new),
+            (Kind::Array, Kind::Array) => self.items(old, new),
+            _ if was.kind.is_container() || is.kind.is_container() => {
+                self.changed(old, new, Sort::Changed);
+            }
+            _ => self.leaf(old, new),
+        }
+    }
+
+    fn leaf(&mut self, old: usize, new: usize) {
+        let (was, is) = (&self.recorded.reading.nodes[old], &self.asked.nodes[new]);
+        let is_same = match self.recorded.template(old, Part::Value) {
+            Some((first, template)) => match template.captured(&is.text, is.kind) {
+                Some(holes) => {
+                    self.fill(first, new, holes);
+                    true
+                }
+                None => false,
+            },
+            None => was.hash == is.hash,
+        };
+        if is_same {
+            self.found.same += 1;
+        } else {
+            self.changed(old, new, Sort::Changed);
+        }
+    }
+
+    fn fill(&mut self, first: usize, asked: usize, holes: Vec<Hole>) {
+        let filled = holes.into_iter().enumerate();
+        self.found.filled.extend(filled.map(|(at, hole)| Filled {
+            opening: first + at,
+            asked,
+            hole,
+        }));
+    }
+
+    fn members(&mut self, old: usize, new: usize) {
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        let news: Vec<usize> = self.asked.inside(Some(new)).collect();
+        for at in &news {
+            by_name.entry(member(&self.asked.nodes[*at])).or_default().push(*at);
+        }
+        let olds: Vec<usize> = self.recorded.reading.inside(Some(old)).collect();
+        let mut pairs: Vec<Option<usize>> = vec![None; olds.len()];
+        for is_equal in [true, false] {
+            for (at, pair) in olds.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
+                let name = member(&self.recorded.reading.nodes[*at]);
+                let Some(same) = by_name.get_mut(name) else { continue };
+                let [masked, others] = &self.masked;
+                let fits = |new: &usize| !is_equal || masked[*at] == others[*new];
+                *pair = same.iter().position(fits).map(|found| same.remove(found));
+            }
+        }
+        let mut left: HashSet<usize> = by_name.into_values().flatten().collect();
+        for (at, pair) in olds.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
+            let Some((first, template)) = self.recorded.template(*at, Part::Name) else { continue };
+            let fits =
+                |new: &&usize| left.contains(*new) && self.masked[0][*at] == self.masked[1][**new];
+            let named = news.iter().filter(fits).find_map(|new| {
+                let name = member(&self.asked.nodes[*new]);
+                Some((*new, template.captured(name, Kind::Text)?))
+            });
+            if let Some((new, holes)) = named {
+                left.remove(&new);
+                self.fill(first, new, holes);
+                *pair = Some(new);
+            }
+        }
+        for (old, pair) in olds.iter().zip(pairs) {
+            match pair {
+                Some(new) => {
+                    self.same_name(*old, new);
+                    self.values(*old, new);
+                }
+                None => self.missing(*old),
+            }
+        }
+        news.iter().filter(|at| left.contains(at)).for_each(|at| self.extra(*at));
+    }
+
+    /// A name that is open and was given again as it was.
+    fn same_name(&mut self, old: usize, new: usize) {
+        let name = member(&self.asked.nodes[new]);
+        if name != member(&self.recorded.reading.nodes[old]) {
+            return;
+        }
+        if let Some((first, template)) = self.recorded.template(old, Part::Name) {
+            let holes = template.captured(name, Kind::Text).unwrap_or_default();
+            self.fill(first, new, holes);
+        }
+    }
+
+    fn items_of_set(&mut self, old: usize, new: usize) {
+        let olds: Vec<usize> = self.recorded.reading.inside(Some(old)).collect();
+        let mut news: Vec<usize> = self.asked.inside(Some(new)).collect();
+        let mut left = Vec::new();
+        for old in olds {
+            let [masked, others] = &self.masked;
+            let alike = |new: &usize| masked[old] == others[*new];
+            let found = news.iter().position(|new| alike(new) && self.is_alike(old, *new));
+            match found {
+                Some(found) => {
+                    let new = news.remove(found);
+                    self.values(old, new);
+                }
+                None => left.push(old),
+            }
+        }
+        let mut news = news.into_iter();
+        for old in left {
+            match news.next() {
+                Some(new) => self.values(old, new),
+                None => self.missing(old),
+            }
+        }
+        news.for_each(|new| self.extra(new));
+    }
+
+    fn items(&mut self, old: usize, new: usize) {
+        let olds: Vec<usize> = self.recorded.reading.inside(Some(old)).collect();
+        let news: Vec<usize> = self.asked.inside(Some(new)).collect();
+        if self.is_reordered(&olds, &news) {
+            return self.changed(old, new, Sort::Reordered);
+        }
+        let [masked, others] = &self.masked;
+        let hashes: [Vec<u64>; 2] = [
+            olds.iter().map(|at| masked[*at]).collect(),
+            news.iter().map(|at| others[*at]).collect(),
+        ];
+        let unlike = |old: usize, new: usize| self.unlike(olds[old], news[new]);
+        for step in sequence::align(&hashes[0], &hashes[1], RATES, unlike) {
+            match step {
+                Aligned::Both(old, new) => self.values(olds[old], news[new]),
+                Aligned::Old(old) => self.missing(olds[old]),
+                Aligned::New(new) => self.extra(news[new]),
+            }
+        }
+    }
+
+    /// Whether both hold the same elements, in another order.
+    fn is_reordered(&self, olds: &[usize], news: &[usize]) -> bool {
+        let [masked, others] = &self.masked;
+        let in_order = || olds.iter().zip(news).all(|(old, new)| masked[*old] == others[*new]);
+        let sorted = |nodes: &[usize], hashes: &[u64]| {
+            let mut hashes: Vec<u64> = nodes.iter().map(|at| hashes[*at]).collect();
+            hashes.sort_unstable();
+            hashes
+        };
+        olds.len() == news.len() && !in_order() && sorted(olds, masked) == sorted(news, others)
+    }
+
+    /// How unlike two values are that are not equal. Up to twice [`ALONE`] they are compared with each
+    /// other rather than told as one that is gone and one that is new.
+    fn unlike(&self, old: usize, new: usize) -> u32 {
+        const NOT_COMPARABLE: u32 = 3 * ALONE;
+        let (was, is) = (&self.recorded.reading.nodes[old], &self.asked.nodes[new]);
+        match (was.kind, is.kind) {
+            (Kind::Object, Kind::Object) => {
+                let olds: Vec<usize> = self.recorded.reading.inside(Some(old)).collect();
+                let news: Vec<usize> = self.asked.inside(Some(new)).collect();
+                let alike = |old: &usize| {
+                    let name = member(&self.recorded.reading.nodes[*old]);
+                    let other = news.iter().find(|new| member(&self.asked.nodes[**new]) == name)?;
+                    Some(1 + usize::from(self.masked[0][*old] == self.masked[1][*other]))
+                };
+                let alike: usize = olds.iter().filter_map(alike).sum();
+                let most = (olds.len() + news.len()).max(1);
+                2 * ALONE * most.saturating_sub(alike) as u32 / most as u32
+            }
+            (old, new) if old == new && old.is_container() => ALONE,
+            (old, new) if old.is_container() || new.is_container() => NOT_COMPARABLE,
+            (old, new) if (old == Kind::Text) == (new == Kind::Text) => ALONE + 10,
+            _ => 2 * ALONE - 10,
+        }
+    }
+
+    /// Whether two values are the same but for what is open.
+    fn is_alike(&self, old: usize, new: usize) -> bool {
+        let mut walk = Walk {
+            recorded: self.recorded,
+            asked: self.asked,
+            masked: [Vec::new(), Vec::new()],
+            found: Differences::default(),
+        };
+        walk.masked = self.masked.clone();
+        walk.values(old, new);
+        walk.found.listed.is_empty()
+    }
+
+    fn changed(&mut self, old: usize, new: usize, sort: Sort) {
+        let (was, is) = (&self.recorded.reading.nodes[old], &self.asked.nodes[new]);
+        let at = self.asked.place(new);
+        let weight = match sort {
+            Sort::Reordered => ANOTHER,
+            Sort::Changed => {
+                match leaves(self.recorded.reading, old).max(leaves(self.asked, new)) {
+                    1 => ANOTHER,
+                    several => several * ONLY_ONE,
+                }
+            }
+        };
+        let bodies = [self.recorded.reading.body, self.asked.body];
+        let recorded = Some(value(was, bodies[0], bodies[1]));
+        let asked = Some(value(is, bodies[1], bodies[0]));
+        self.note(Difference { at, recorded, asked, sort }, weight);
+    }
+
+    fn missing(&mut self, old: usize) {
+        let reading = self.recorded.reading;
+        let weight = leaves(reading, old) * ONLY_ONE;
+        let at = reading.place(old);
+        let recorded = Some(value(&reading.nodes[old], reading.body, b""));
+        self.note(Difference { at, recorded, asked: None, sort: Sort::Changed }, weight);
+    }
+
+    fn extra(&mut self, new: usize) {
+        let weight = leaves(self.asked, new) * ONLY_ONE;
+        let at = self.asked.place(new);
+        let asked = Some(value(&self.asked.nodes[new], self.asked.body, b""));
+        self.note(Difference { at, recorded: None, asked, sort: Sort::Changed }, weight);
+    }
+
+    fn note(&mut self, difference: Difference, weight: usize) {
+        self.found.weight += weight;
+        if self.found.listed.len() < MOST {
+            self.found.listed.push(difference);
+        } else {
+            self.found.more += 1;
+        }
+    }
+}
+
+const RATES: Rates = Rates { longest: 2000, most_pairs: 1024, alone: ALONE };
+
+/// What it costs to leave an element without a partner, in hundredths of a wholly different one.
+const ALONE: u32 = 50;
+
+pub(super) fn member<'n>(node: &'n Node<'_>) -> &'n str {
+    if let Step::Member(name) = &node.step { name } else { "" }
+}
+
+/// How many values a value holds.
+fn leaves(reading: &Reading<'_>, node: usize) -> usize {
+    let inside = &reading.nodes[node..reading.nodes[node].end as usize];
+    inside.iter().filter(|node| !node.kind.is_container()).count().max(1)
+}
+
+/// A value as it is shown.
+pub(super) fn value(node: &Node<'_>, body: &[u8], other: &[u8]) -> Value {
+    match node.kind {
+        _ if !node.spelled.is_empty() => Value::json(Text::known(node.spelled)),
+        Kind::Bytes(length) => {
+            let differs_at = body.iter().zip(other).take_while(|(one, other)| one == other);
+            Value::Binary { length, differs_at: differs_at.count() }
+        }
+        _ => Value::text(&*node.text),
+    }
+}
+
+/// A body as a whole.
+fn whole(bytes: &[u8], other: &[u8]) -> Value {
+    if let Some(json) = Text::parse_container(bytes) {
+        return Value::json(json);
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Value::text(text),
+        _ => {
+            let differs_at = bytes.iter().zip(other).take_while(|(one, other)| one == other);
+            Value::Binary { length: bytes.len(), differs_at: differs_at.count() }
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The table of names of a cassette, made ready to be read.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::reading::{Kind, Node, Reading, Step};
+use crate::cassette::{Ids, Reach};
+use crate::config::Treatment;
+use crate::identity::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
+
+/// The table of names of a cassette, made ready to say what in a recorded request is open.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    words: Words,
+    /// Values of whole fields, with the names of the fields.
+    fields: HashSet<(String, String)>,
+    /// Values of one place, by the interaction.
+    here: HashMap<usize, Vec<(String, String)>>,
+    /// What the server issued: in which interaction, and where.
+    issued: HashMap<String, (usize, String)>,
+    /// The same, to be found in texts.
+    issued_words: Words,
+    /// What the client made up, with the interaction in which it came up.
+    made_up: HashMap<String, usize>,
+}
+
+/// A part of a recorded request in which the client may say something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Opening {
+    /// The node of the reading.
+    pub(super) node: usize,
+    pub(super) part: Part,
+    /// Where it stands there.
+    pub(super) range: Range<usize>,
+    pub(super) scope: Scope,
+}
+
+/// What of a node is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Value,
+    /// The name of a member.
+    Name,
+}
+
+impl Names {
+    pub(crate) fn of(ids: &Ids) -> Self {
+        let mut names = Self::default();
+        let mut words = Vec::new();
+        for id in &ids.client {
+            names.made_up.entry(id.value.clone()).or_insert(id.interaction);
+            match id.reach {
+                Reach::Anywhere => words.push(id.value.as_str()),
+                Reach::Field => {
+                    names.fields.insert((field_name(&id.at), id.value.clone()));
+                }
+                Reach::Here => {
+                    let here = names.here.entry(id.interaction).or_default();
+                    here.push((id.at.clone(), id.value.clone()));
+                }
+            }
+        }
+        names.words = Words::of(words.into_iter());
+        for id in &ids.server {
+            let first = (id.interaction, id.at.clone());
+            names.issued.entry(id.value.clone()).or_insert(first);
+        }
+        names.issued_words = Words::of(ids.server.iter().map(|id| id.value.as_str()));
+        names
+    }
+
+    /// The interaction whose answer issued a value, and where.
+    pub(crate) fn issued(&self, value: &str) -> Option<(usize, &str)> {
+        self.issued.get(value).map(|(interaction, at)| (*interaction, at.as_str()))
+    }
+
+    /// The interaction in which the client came up with a value that it makes up.
+    pub(crate) fn made_up(&self, value: &str) -> Option<usize> {
+        self.made_up.get(value).copied()
+    }
+
+    /// The places in a text of what the server issued.
+    pub(crate) fn issued_in<'t>(
+        &'t self,
+        text: &'t str,
+    ) -> impl Iterator<Item = Range<usize>> + 't {
+        self.issued_words.find(text)
+    }
+
+    /// What is open in the request of an interaction, in order.
+    pub(super) fn openings(&self, reading: &Reading<'_>, interaction: usize) -> Vec<Opening> {
+        let mut found = Vec::new();
+        let calls = Calls::of(reading);
+        let here = self.here.get(&interaction);
+        for (node, it) in reading.nodes.iter().enumerate() {
+            if let Step::Member(name) = &it.step {
+                let words = self.words.find(name);
+                found.extend(words.map(|range| Opening {
+                    node,
+                    part: Part::Name,
+                    range,
+                    scope: Scope::Anywhere,
+                }));
+            }
+            if it.kind.is_container() || matches!(it.step, Step::Method) {
+                continue;
+            }
+            let here =
+                here.into_iter().flatten().filter(|(at, _)| *at == reading.place(node).to_string());
+            let here: Vec<&str> = here.map(|(_, value)| value.as_str()).collect();
+            let name = if matches!(it.step, Step::Header(_)) { "" } else { reading.name(node) };
+            let value = Value { node: it, name, role: calls.role(reading, node) };
+            let open = self.parts(&value, &here);
+            found.extend(open.into_iter().map(|(range, scope)| Opening {
+                node,
+                part: Part::Value,
+                range,
+                scope,
+            }));
+        }
+        found
+    }
+
+    fn parts(&self, value: &Value<'_, '_>, here: &[&str]) -> Vec<(Range<usize>, Scope)> {
+        let Value { node, name, role } = value;
+        let text = &*node.text;
+        let whole = |scope| vec![(0..text.len(), scope)];
+        match (node.rule, role) {
+            (Some(Treatment::NotId), _) | (_, Some(Role::Answered)) => return Vec::new(),
+            (Some(Treatment::Id), _) => return whole(scope_of(name, value.form())),
+            (_, Some(Role::Made(scope))) => return whole(*scope),
+            _ => {}
+        }
+        if here.contains(&text) || self.is_field(name, text) {
+            return whole(scope_of(name, value.form()));
+        }
+        let meaning = Meaning::of(name);
+        let is_text = node.kind == Kind::Text;
+        let is_time = match meaning {
+            Meaning::Moment => is_epoch(text) || (is_text && is_moment(text)),
+            Meaning::Span => node.kind == Kind::Number,
+            _ => is_text && is_moment(text),
+        };
+        if is_time && !text.is_empty() && !self.issued.contains_key(text) {
+            return whole(Scope::Moment);
+        }
+        if !is_text {
+            return Vec::new();
+        }
+        let mut found: Vec<_> = self.words.find(text).map(|at| (at, Scope::Anywhere)).collect();
+        let here = here.iter().flat_map(|value| text.match_indices(*value));
+        found.extend(here.map(|(at, value)| (at..at + value.len(), Scope::Anywhere)));
+        let times = moments(text).filter(|range| !self.issued.contains_key(&text[range.clone()]));
+        found.extend(times.map(|range| (range, Scope::Moment)));
+        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        let mut end = 0;
+        found.retain(|(range, _)| {
+            let is_free = range.start >= end;
+            end = if is_free { range.end } else { end };
+            is_free
+        });
+        found
+    }
+
+    fn is_field(&self, name: &str, text: &str) -> bool {
+        !self.fields.is_empty() && self.fields.contains(&(plain(name), text.to_owned()))
+    }
+}
+
+/// A value and what is known of its place.
+struct Value<'n, 't> {
+    node: &'n Node<'t>,
+    name: &'n str,
+    role: Option<Role>,
+}
+
+impl Value<'_, '_> {
+    fn form(&self) -> Form {
+        form(self.node)
+    }
+}
+
+/// How a value is written.
+pub(super) fn form(node: &Node<'_>) -> Form {
+    if node.kind == Kind::Text { Form::Text } else { Form::Number }
+}
+
+/// The name of the field that a place is, in whatever way its words are put together.
+pub(super) fn field_name(at: &str) -> String {
+    let name = match at.split_once('/') {
+        Some((_, pointer)) => {
+            let mut parts = pointer.split('/').rev();
+            let is_item = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+            parts.find(|part| !is_item(part)).unwrap_or_default()
+        }
+        None => at.split_once('.').map_or(at, |(_, name)| name),
+    };
+    plain(name)
+}
+
+pub(super) fn plain(name: &str) -> String {
+    name.replace(['_', '-'], "").to_ascii_lowercase()
+}
+
+/// What a member of a JSON-RPC message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Made up by who sends it.
+    Made(Scope),
+    /// The id of a request of the other side, which this answers.
+    Answered,
+}
+
+/// The JSON-RPC messages of a request.
+pub(super) struct Calls {
+    /// The nodes of the messages, and whether each asks something or tells it.
+    messages: Vec<(usize, bool)>,
+}
+
+impl Calls {
+    pub(super) fn of(reading: &Reading<'_>) -> Self {
+        let has = |node: usize, name: &str| {
+            let mut members = reading.inside(Some(node));
+            members.any(|at| matches!(&reading.nodes[at].step, Step::Member(it) if it == name))
+        };
+        let is_message =
+            |node: &usize| reading.nodes[*node].kind == Kind::Object && has(*node, "jsonrpc");
+        let roots = || reading.inside(None).filter(|at| reading.nodes[*at].kind.is_container());
+        let items = roots().flat_map(|root| {
+            let is_list = reading.nodes[root].kind != Kind::Object;
+            reading.inside(Some(root)).filter(move |_| is_list)
+        });
+        let messages = roots().chain(items).filter(is_message);
+        Self { messages: messages.map(|node| (node, has(node, "method"))).collect() }
+    }
+
+    /// What a value is, if the envelope of its message says so.
+    pub(super) fn role(&self, reading: &Reading<'_>, node: usize) -> Option<Role> {
+        if self.messages.is_empty() {
+            return None;
+        }
+        let Step::Member(name) = &reading.nodes[node].step else { return None };
+        let parent = reading.nodes[node].parent as usize;
+        match &**name {
+            "id" => self
+                .messages
+                .iter()
+                .find(|(message, _)| *message == parent)
+                .map(|(_, asks)| if *asks { Role::Made(Scope::Call) } else { Role::Answered }),
+            "requestId" => Some(Role::Made(Scope::Called)),
+            "progressToken" => Some(Role::Made(Scope::Progress)),
+            _ => None,
+        }
+    }
+}
+
+/// A recorded text of which parts are open: what stands between them, and what stood in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Template {
+    /// What stands before the first open part, between them, and behind the last one.
+    literals: Vec<String>,
+    /// What stood in them. A whole value may be anything, a part of a text goes on over no white
+    /// space that was not there.
+    pub(super) holes: Vec<Hole>,
+    is_text: bool,
+}
+
+impl Template {
+    /// The template of a node, from its openings in order.
+    pub(super) fn of(node: &Node<'_>, openings: &[Opening], part: Part) -> Option<Self> {
+        let text: &str = match (&node.step, part) {
+            (Step::Member(name), Part::Name) => name,
+            _ => &node.text,
+        };
+        let open = openings.iter().filter(|opening| opening.part == part);
+        let open: Vec<_> = open.map(|it| (it.range.clone(), it.scope)).collect();
+        let mut template = Self::of_text(node.place, text, open);
+        if part == Part::Value && node.kind != Kind::Text {
+            template.is_text = false;
+            template.holes.iter_mut().for_each(|hole| hole.form = Form::Number);
+        }
+        (!template.holes.is_empty()).then_some(template)
+    }
+
+    /// The template of a text, from what is open in it in order.
+    pub(super) fn of_text(place: u64, text: &str, open: Vec<(Range<usize>, Scope)>) -> Self {
+        let form = Form::Text;
+        let (mut literals, mut holes, mut rest) = (Vec::new(), Vec::new(), 0);
+        for (range, scope) in open {
+            literals.push(text[rest..range.start].to_owned());
+            rest = range.end;
+            holes.push(Hole { place, scope, identifier: text[range].to_owned(), form });
+        }
+        literals.push(text[rest..].to_owned());
+        Self { literals, holes, is_text: true }
+    }
+
+    /// What stands in the open parts of a text, if the rest is the same.
+    pub(super) fn captured(&self, text: &str, kind: Kind) -> Option<Vec<Hole>> {
+        let is_text = kind == Kind::Text;
+        if kind.is_container() || (is_text != self.is_text && !self.is_whole()) {
+            return None;
+        }
+        let mut ranges = Vec::with_capacity(self.holes.len());
+        if !self.fill(text, 0, 0, &mut ranges) {
+            return None;
+        }
+        let form = if is_text { Form::Text } else { Form::Number };
+        let holes = self.holes.iter().zip(ranges);
+        Some(
+            holes
+                .map(|(hole, at)| Hole { identifier: text[at].to_owned(), form, ..hole.clone() })
+                .collect(),
+        )
+    }
+
+    /// Fills the open parts from number `hole` on, from `at` in the text on.
+    fn fill(&self, text: &str, hole: usize, at: usize, found: &mut Vec<Range<usize>>) -> bool {
+        let before = &self.literals[hole];
+        if !text[at..].starts_with(before.as_str()) {
+            return false;
+        }
+        let start = at + before.len();
+        let Some(recorded) = self.holes.get(hole) else { return start == text.len() };
+        let is_last = hole + 1 == self.holes.len();
+        let next = &self.literals[hole + 1];
+        let ends: Box<dyn Iterator<Item = usize>> = if is_last {
+            let end = text.len().checked_sub(next.len());
+            Box::new(end.filter(|end| *end >= start && text.ends_with(next.as_str())).into_iter())
+        } else {
+            Box::new(text[start..].match_indices(next.as_str()).map(move |(end, _)| start + end))
+        };
+        for end in ends.filter(|end| *end > start) {
+            if !self.may_be(recorded, &text[start..end]) {
+                break;
+            }
+            found.push(start..end);
+            if self.fill(text, hole + 1, end, found) {
+                return true;
+            }
+            found.pop();
+        }
+        false
+    }
+
+    /// Whether all of a value is open.
+    fn is_whole(&self) -> bool {
+        self.holes.len() == 1 && self.literals.iter().all(String::is_empty)
+    }
+
+    fn may_be(&self, recorded: &Hole, live: &str) -> bool {
+        let has_space = |text: &str| text.contains(char::is_whitespace);
+        self.is_whole() || has_space(&recorded.identifier) || !has_space(live)
+    }
+}

@@ -1,0 +1,101 @@
+//! A recorded request, and what in it is open.
+
+use std::collections::{HashMap, HashSet};
+
+use super::difference::{Difference, Sort, member, value};
+use super::hash::combine;
+use super::names::{Opening, Part, Template};
+use super::reading::{Kind, Reading, Step};
+
+/// What was recorded, and what in it is open.
+pub(super) struct Recorded<'r, 't> {
+    pub(super) reading: &'r Reading<'t>,
+    openings: &'r [Opening],
+    /// The openings of each node that has some: the first, and behind the last.
+    by_node: HashMap<usize, (usize, usize)>,
+    /// The places, with any item, that are open; and the objects some of whose names are.
+    wild: HashSet<u64>,
+    named: HashSet<u64>,
+}
+
+impl<'r, 't> Recorded<'r, 't> {
+    pub(super) fn new(reading: &'r Reading<'t>, openings: &'r [Opening]) -> Self {
+        let mut by_node: HashMap<usize, (usize, usize)> = HashMap::new();
+        let (mut wild, mut named) = (HashSet::new(), HashSet::new());
+        for (number, opening) in openings.iter().enumerate() {
+            by_node.entry(opening.node).or_insert((number, number)).1 = number + 1;
+            let node = &reading.nodes[opening.node];
+            if opening.part == Part::Name {
+                named.insert(reading.nodes[node.parent as usize].wild);
+            } else {
+                wild.insert(node.wild);
+            }
+        }
+        Self { reading, openings, by_node, wild, named }
+    }
+
+    /// Where a part of a node begins among all openings, and its template.
+    pub(super) fn template(&self, node: usize, part: Part) -> Option<(usize, Template)> {
+        let (first, end) = *self.by_node.get(&node)?;
+        let of_node = &self.openings[first..end];
+        let skipped = of_node.iter().take_while(|opening| opening.part != part).count();
+        let template = Template::of(&self.reading.nodes[node], of_node, part)?;
+        Some((first + skipped, template))
+    }
+
+    /// What stood in an open part.
+    pub(super) fn text(&self, opening: &Opening) -> &str {
+        let node = &self.reading.nodes[opening.node];
+        let text = if opening.part == Part::Name { member(node) } else { &node.text };
+        &text[opening.range.clone()]
+    }
+
+    /// What was recorded in a node beside what is asked in another.
+    pub(super) fn difference(
+        &self,
+        node: usize,
+        asked_node: usize,
+        asked: &Reading<'_>,
+    ) -> Difference {
+        let at = asked.place(asked_node);
+        let recorded = Some(value(&self.reading.nodes[node], b"", b""));
+        let asked = Some(value(&asked.nodes[asked_node], b"", b""));
+        Difference { at, recorded, asked, sort: Sort::Changed }
+    }
+
+    pub(super) fn has_opening(&self, node: usize) -> bool {
+        if self.openings.is_empty() {
+            return false;
+        }
+        let end = self.reading.nodes[node].end as usize;
+        let from = self.openings.partition_point(|opening| opening.node < node);
+        self.openings.get(from).is_some_and(|opening| opening.node < end)
+    }
+
+    /// Equal for values that are equal but for open places, for each node.
+    pub(super) fn masked(&self, reading: &Reading<'_>) -> Vec<u64> {
+        let mut masked = vec![0; reading.nodes.len()];
+        for (number, node) in reading.nodes.iter().enumerate().rev() {
+            masked[number] = if node.kind.is_container() {
+                let is_named = self.named.contains(&node.wild);
+                reading.inside(Some(number)).fold(node.wild, |sum, child| {
+                    match (&reading.nodes[child].step, node.kind) {
+                        (Step::Member(_), _) if is_named => {
+                            sum.wrapping_add(combine(&[masked[child]]))
+                        }
+                        (Step::Member(_), _) => {
+                            sum.wrapping_add(combine(&[reading.nodes[child].wild, masked[child]]))
+                        }
+                        (_, Kind::Set) => sum.wrapping_add(masked[child]),
+                        _ => combine(&[sum, masked[child]]),
+                    }
+                })
+            } else if self.wild.contains(&node.wild) {
+                1
+            } else {
+                node.hash
+            };
+        }
+        masked
+    }
+}
