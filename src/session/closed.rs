@@ -62,12 +62,11 @@ impl Closed {
     }
 
     fn summary(&self, recordings: Vec<Recording>) -> Summary {
-        let unplayed = self.gateway.unplayed();
+        let unplayed = self.gateway.never_played();
         let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
         let tracks = lock(&self.gateway.tracks);
         let lengths = tracks.values().filter_map(|slot| {
-            let replayer = slot.track.get()?.replayer()?;
-            Some((&slot.cassette, replayer.recorded().cassette().interactions.len()))
+            Some((&slot.cassette, slot.replayer()?.recorded().cassette().interactions.len()))
         });
         let (replayed, lengths): (Vec<&Name>, Vec<usize>) = lengths.unzip();
         Summary {

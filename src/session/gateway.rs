@@ -1,6 +1,6 @@
 //! From a request to the session it belongs to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -47,6 +47,8 @@ pub(super) struct Gateway {
 pub(super) struct Slot {
     pub(super) cassette: Name,
     pub(super) track: OnceCell<Track>,
+    /// What was played before the run began anew.
+    earlier: Mutex<BTreeSet<usize>>,
 }
 
 impl Gateway {
@@ -88,15 +90,13 @@ impl Gateway {
         let chosen = tracks
             .iter()
             .filter(|(name, _)| session.is_none_or(|session| misses::is_same(name, session)));
-        let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
-        replayers.map(Replayer::reset).count()
+        chosen.filter_map(|(_, slot)| slot.reset()).count()
     }
 
     /// Ends the answers that wait for what a client asks next: nothing more is asked.
     pub(super) fn end_waiting(&self) {
         let tracks = lock(&self.tracks);
-        let replayers = tracks.values().filter_map(|slot| slot.track.get()?.replayer());
-        replayers.for_each(Replayer::end);
+        tracks.values().filter_map(|slot| slot.replayer()).for_each(Replayer::end);
     }
 
     /// The sessions that were asked for and their cassettes.
@@ -114,18 +114,27 @@ impl Gateway {
             .find(|(name, _)| misses::is_same(name, session))
             .map(|(name, slot)| (name.clone(), Arc::clone(slot)));
         let (name, slot) = found?;
-        let replayer = slot.track.get().and_then(Track::replayer);
+        let replayer = slot.replayer();
         let misses = self.misses.of(session);
         Some(inspect::session(&name, slot.cassette.as_str(), replayer, &misses))
     }
 
-    /// What was recorded and not asked for, by session.
+    /// What was recorded and not asked for since the runs began, by session.
     pub(super) fn unplayed(&self) -> Vec<Unplayed> {
+        self.left(|_, replayer| replayer.unplayed())
+    }
+
+    /// What was recorded and never asked for, also not before a run began anew.
+    pub(super) fn never_played(&self) -> Vec<Unplayed> {
+        self.left(Slot::never_played)
+    }
+
+    fn left(&self, left: impl Fn(&Slot, &Replayer) -> Vec<usize>) -> Vec<Unplayed> {
         let mut all = Vec::new();
         for (session, slot) in lock(&self.tracks).iter() {
-            let Some(replayer) = slot.track.get().and_then(Track::replayer) else { continue };
+            let Some(replayer) = slot.replayer() else { continue };
             let interactions = &replayer.recorded().cassette().interactions;
-            all.extend(replayer.unplayed().into_iter().map(|interaction| Unplayed {
+            all.extend(left(slot, replayer).into_iter().map(|interaction| Unplayed {
                 session: session.clone(),
                 cassette: slot.cassette.to_string(),
                 interaction,
@@ -179,7 +188,7 @@ impl Gateway {
     fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {
         let mut tracks = lock(&self.tracks);
         let slot = tracks.entry(session.to_owned());
-        Arc::clone(slot.or_insert_with(|| Arc::new(Slot { cassette, track: OnceCell::new() })))
+        Arc::clone(slot.or_insert_with(|| Arc::new(Slot::new(cassette))))
     }
 
     async fn track(&self, name: &Name) -> Result<Track> {
@@ -312,6 +321,31 @@ impl Gateway {
 }
 
 impl Slot {
+    fn new(cassette: Name) -> Self {
+        Self { cassette, track: OnceCell::new(), earlier: Mutex::default() }
+    }
+
+    pub(super) fn replayer(&self) -> Option<&Replayer> {
+        self.track.get()?.replayer()
+    }
+
+    /// Lets the run begin anew, if there is one.
+    fn reset(&self) -> Option<()> {
+        let replayer = self.replayer()?;
+        let unplayed = self.never_played(replayer);
+        let all = 0..replayer.recorded().cassette().interactions.len();
+        lock(&self.earlier).extend(all.filter(|number| unplayed.binary_search(number).is_err()));
+        replayer.reset();
+        Some(())
+    }
+
+    fn never_played(&self, replayer: &Replayer) -> Vec<usize> {
+        let earlier = lock(&self.earlier);
+        let mut unplayed = replayer.unplayed();
+        unplayed.retain(|number| !earlier.contains(number));
+        unplayed
+    }
+
     async fn track(&self, gateway: &Gateway) -> Result<&Track> {
         self.track.get_or_try_init(|| gateway.track(&self.cassette)).await
     }
