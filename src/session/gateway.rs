@@ -14,14 +14,14 @@ use super::event::{Event, Miss};
 use super::misses::{self, Misses};
 use super::settings::{Opening, Settings};
 use super::summary::Unplayed;
-use super::track::{self, Track};
+use super::track::{self, Live, Track};
 use super::{control, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::compare::matching::Mismatch;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report;
-use crate::serve::recorder::{Recorder, Tape, Upstream};
+use crate::serve::recorder::{Tape, Upstream};
 use crate::serve::replayer::{Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Handler, Place, problem};
 use crate::store::Journal;
@@ -36,7 +36,7 @@ pub(super) struct Gateway {
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Misses,
-    /// How many requests came, whatever they asked for.
+    /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
@@ -146,12 +146,12 @@ impl Gateway {
     }
 
     async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        self.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(asked) = control::asked(target) {
             return control::answer(&self, &head.method, asked);
         }
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
             Ok(slot) => slot,
@@ -194,17 +194,17 @@ impl Gateway {
     async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
         let replayer = |recorded| Box::new(Replayer::new(recorded, settings.pace));
-        let recorder = |tape| {
+        let live = |tape| {
             let upstream = track::upstream(settings)?;
-            Ok::<_, Error>(Box::new(Recorder::new(upstream, settings.patience, tape)))
+            Ok::<_, Error>(Box::new(Live::new(upstream, settings.patience, tape)))
         };
         Ok(match Track::plan(settings, name) {
             Mode::Replay | Mode::Once => Track::Replay(replayer(self.recorded(name).await?)),
-            Mode::Passthrough => Track::Forward(recorder(None)?),
-            Mode::Record => Track::Forward(recorder(Some(self.tape(name).await?))?),
+            Mode::Passthrough => Track::Forward(live(None)?),
+            Mode::Record => Track::Forward(live(Some(self.tape(name).await?))?),
             Mode::NewEpisodes => {
                 let base = self.base(name).await?;
-                Track::Extend(replayer(base), recorder(Some(self.tape(name).await?))?)
+                Track::Extend(replayer(base), live(Some(self.tape(name).await?))?)
             }
         })
     }

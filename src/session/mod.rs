@@ -142,8 +142,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If a request had no recorded answer, the server that was recorded gave no answer at all, a
-    /// cassette could not be opened, or a recording could not be saved.
+    /// If a request had no recorded answer, no request came at all, the server that was recorded gave
+    /// no answer at all, a cassette could not be opened, or a recording could not be saved.
     pub async fn finish(self) -> Result<Summary> {
         self.stop().await?.checked()
     }

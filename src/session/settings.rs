@@ -35,6 +35,7 @@ pub struct SessionBuilder {
     patience: Patience,
     wording: Wording,
     misses: Option<PathBuf>,
+    may_be_unused: bool,
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
@@ -66,6 +67,7 @@ pub(super) struct Settings {
     pub(super) patience: Patience,
     pub(super) wording: Wording,
     pub(super) misses: Option<PathBuf>,
+    pub(super) may_be_unused: bool,
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
     config: Config,
@@ -87,6 +89,7 @@ impl SessionBuilder {
             patience: Patience::default(),
             wording: Wording::default(),
             misses: None,
+            may_be_unused: false,
             rerun: None,
             config: None,
             rules: Rules::default(),
@@ -159,6 +162,13 @@ impl SessionBuilder {
     /// Each session has a file of its own: the last one to be started empties it.
     pub fn misses(mut self, file: impl Into<PathBuf>) -> Self {
         self.misses = Some(file.into());
+        self
+    }
+
+    /// Nothing has to be asked. Without this, a session that no request reaches fails: a client that
+    /// talks to another address would pass every test.
+    pub fn allow_unused(mut self) -> Self {
+        self.may_be_unused = true;
         self
     }
 
@@ -244,6 +254,7 @@ impl SessionBuilder {
             patience: self.patience,
             wording: self.wording,
             misses: self.misses.map(|file| below_crate(&file)),
+            may_be_unused: self.may_be_unused,
             rerun,
             config,
             rules: self.rules,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use http::request::Parts;
@@ -12,7 +13,7 @@ use super::settings::{Settings, no_upstream};
 use crate::cassette::{Cassette, End, Name};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
-use crate::serve::recorder::{Asked, Recorder, Tape, Upstream};
+use crate::serve::recorder::{Asked, Patience, Recorder, Tape, Upstream};
 use crate::serve::replayer::{Recorded, Replayer};
 use crate::serve::server::{Answer, Place, no_answer};
 use crate::store::mode::Mode;
@@ -24,9 +25,17 @@ pub(super) enum Track {
     /// Answers from the cassette.
     Replay(Box<Replayer>),
     /// Asks the live server; records the answers if it has a tape.
-    Forward(Box<Recorder>),
+    Forward(Box<Live>),
     /// Answers from the cassette where it can, and records the rest.
-    Extend(Box<Replayer>, Box<Recorder>),
+    Extend(Box<Replayer>, Box<Live>),
+}
+
+/// The live server.
+#[derive(Debug)]
+pub(super) struct Live {
+    recorder: Recorder,
+    /// How many requests went there.
+    asked: AtomicUsize,
 }
 
 /// A tape, what it goes on from, and what was rescued when it was begun.
@@ -54,20 +63,18 @@ impl Track {
         place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         match self {
-            Self::Forward(recorder) => {
-                Ok(recorder.forward(head, target, Asked::Arriving(body), place).await)
-            }
+            Self::Forward(live) => Ok(live.ask(head, target, Asked::Arriving(body), place).await),
             Self::Replay(replayer) => match read(body).await {
                 Some(body) => replayer.answer(head, target, body, place).await,
                 None => Ok(abandoned()),
             },
-            Self::Extend(replayer, recorder) => {
+            Self::Extend(replayer, live) => {
                 let Some(body) = read(body).await else {
                     return Ok(abandoned());
                 };
                 match replayer.answer_known(head, target, body.clone(), place).await {
                     Some(answer) => Ok(answer),
-                    None => Ok(recorder.forward(head, target, Asked::Whole(body), place).await),
+                    None => Ok(live.ask(head, target, Asked::Whole(body), place).await),
                 }
             }
         }
@@ -78,6 +85,26 @@ impl Track {
             Self::Replay(replayer) | Self::Extend(replayer, _) => Some(replayer),
             Self::Forward(_) => None,
         }
+    }
+
+    /// How many requests went to the live server.
+    pub(super) fn forwarded(&self) -> usize {
+        match self {
+            Self::Replay(_) => 0,
+            Self::Forward(live) | Self::Extend(_, live) => live.asked.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Live {
+    /// Records to `tape`, or only passes on.
+    pub(super) fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
+        Self { recorder: Recorder::new(upstream, patience, tape), asked: AtomicUsize::new(0) }
+    }
+
+    async fn ask(&self, head: &Parts, target: &str, body: Asked, place: Place<'_>) -> Answer {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.recorder.forward(head, target, body, place).await
     }
 }
 

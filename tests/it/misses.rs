@@ -269,7 +269,7 @@ async fn a_file_tells_what_was_missed_from_the_first_moment_on() {
     assert_eq!(stage.files(), ["out", "tape.json"]);
     assert_eq!(std::fs::read_dir(stage.folder().join("out")).unwrap().count(), 1);
 
-    stage.session(Mode::Replay).misses(&file).start().await.unwrap().finish().await.unwrap();
+    stage.session(Mode::Replay).misses(&file).start().await.unwrap().stop().await.unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "[]\n");
 }
 

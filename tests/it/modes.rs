@@ -97,7 +97,42 @@ async fn a_mode_that_needs_a_server_says_so() {
             )
         );
     }
-    stage.session(Mode::Once).start().await.unwrap().finish().await.unwrap();
+    stage.session(Mode::Once).start().await.unwrap().stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_no_request_reached_fails() {
+    let (stage, upstream) = (Stage::new(), server());
+    ask(&stage, &upstream, Mode::Record, &["/1"]).await;
+
+    for mode in [Mode::Replay, Mode::Once, Mode::Record, Mode::NewEpisodes, Mode::Passthrough] {
+        let settings = stage.session(mode).upstream(upstream.url());
+        let session = settings.clone().start().await.unwrap();
+        get(&format!("{}/-/retape/health", session.url()));
+        let error = session.finish().await.unwrap_err();
+        let allowed = settings.allow_unused().start().await.unwrap();
+
+        assert!(error.is_unused(), "{mode}: {error}");
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("`session.url()`") && hint.contains("`.allow_unused()`"), "{hint}");
+        assert_eq!(allowed.finish().await.unwrap().requests, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_went_to_the_live_server_is_counted() {
+    let (stage, upstream) = (Stage::new(), server());
+    for (mode, forwarded) in
+        [(Mode::Record, 2), (Mode::Replay, 0), (Mode::NewEpisodes, 0), (Mode::Passthrough, 2)]
+    {
+        let session = stage.session(mode).upstream(upstream.url()).start().await.unwrap();
+        get(&format!("{}/1", session.url()));
+        get(&format!("{}/1", session.url()));
+
+        let summary = session.finish().await.unwrap();
+
+        assert_eq!((summary.requests, summary.forwarded), (2, forwarded), "{mode}");
+    }
 }
 
 #[tokio::test]
