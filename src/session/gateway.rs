@@ -269,8 +269,8 @@ impl Gateway {
         self.note(Miss::of(session, name.as_str(), mismatch).explained(explanation))
     }
 
-    /// A request whose cassette cannot be opened is a miss as well. If it is there, or cannot be
-    /// recorded, that is more than a finding.
+    /// A request whose cassette cannot be opened is a miss as well, unless it was to be recorded. If it
+    /// is there, or cannot be recorded, that is more than a finding.
     fn refuse(
         &self,
         head: &http::request::Parts,
@@ -281,8 +281,14 @@ impl Gateway {
         if error.is_no_cassette() && !self.is_unfinished(cassette) {
             error = error.with_hint(self.record_it(cassette));
         }
-        let miss = self.note(missed(head, address, cassette, format!("{error:?}")));
-        if !error.is_no_cassette() && !error.is_no_name() {
+        let miss = missed(head, address, cassette, format!("{error:?}"));
+        let records = self.records(cassette);
+        if records {
+            self.tell(Event::Unrecorded(miss.clone()));
+        } else {
+            self.note(miss.clone());
+        }
+        if records || !(error.is_no_cassette() || error.is_no_name()) {
             lock(&self.failure).get_or_insert(error);
         }
         miss_answer(&head.headers, &miss.explanation, miss.to_json())
@@ -295,6 +301,15 @@ impl Gateway {
             Track::Forward(_) | Track::Extend(..) => self.tell(Event::Unrecorded(miss)),
         }
         problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
+    }
+
+    /// Whether a request of that cassette is to be recorded.
+    fn records(&self, cassette: &str) -> bool {
+        let mode = match Name::new(cassette) {
+            Ok(name) => Track::plan(&self.settings, &name),
+            Err(_) => self.mode(),
+        };
+        matches!(mode, Mode::Record | Mode::NewEpisodes)
     }
 
     /// Whether a killed recorder has left a journal of that cassette.

@@ -1,6 +1,9 @@
 //! What is replayed, what is recorded, and what is left alone.
 
+use std::sync::{Arc, Mutex};
+
 use insta::assert_snapshot;
+use retape::session::Event;
 use retape::{Mode, Session};
 
 use crate::stage::Stage;
@@ -132,6 +135,27 @@ async fn what_went_to_the_live_server_is_counted() {
         let summary = session.finish().await.unwrap();
 
         assert_eq!((summary.requests, summary.forwarded), (2, forwarded), "{mode}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_cannot_be_recorded_is_no_miss_and_fails() {
+    for refused in ["odd:name", "tape/below"] {
+        let (stage, upstream) = (Stage::new(), server());
+        std::fs::write(stage.folder().join("tape"), "no folder").unwrap();
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&events);
+        let settings = stage.session(Mode::Record).upstream(upstream.url());
+        let settings = settings.on_event(move |event| heard.lock().unwrap().push(event));
+        let session = settings.start().await.unwrap();
+
+        let answer = get(&session.url_of(refused));
+
+        assert_eq!(answer.status, 470, "{refused}");
+        assert!(session.misses().is_empty(), "{refused}");
+        assert!(matches!(events.lock().unwrap()[..], [Event::Unrecorded(_)]), "{refused}");
+        let error = session.stop().await.unwrap_err();
+        assert!(!error.is_miss(), "{error}");
     }
 }
 
