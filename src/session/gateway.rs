@@ -321,7 +321,7 @@ impl Gateway {
     /// How a cassette comes to be that is not there.
     fn record_it(&self, cassette: &str) -> String {
         let upstream = self.settings.upstream.as_ref().map_or("", Upstream::origin);
-        format!("record it:\n  {}", self.settings.rerun.line(upstream, cassette))
+        format!("record it:\n  {}", self.settings.rerun.steps(upstream, cassette).join("\n  "))
     }
 
     fn note(&self, miss: Miss) -> Miss {

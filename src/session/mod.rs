@@ -15,6 +15,7 @@ pub(crate) mod mount;
 mod settings;
 mod summary;
 mod track;
+mod unfinished;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use crate::serve::recorder::Course;
 use crate::serve::server::{Address, Server};
 use crate::store::mode::Mode;
 use gateway::Gateway;
+use unfinished::Unfinished;
 
 /// A running recorder or replayer, and the cassettes it works with.
 ///
@@ -41,16 +43,16 @@ use gateway::Gateway;
 /// # A session is to be finished
 ///
 /// [`finish`](Self::finish) is what fails a test whose requests had no recorded answer, and what
-/// saves a recording. A session that is dropped without it says nothing: each miss is answered with
-/// status 470 and an explanation, but a client that swallows it passes. Dropped while the test
-/// panics, that is as it should be: the cassette stays as it was, and the next recording of it saves
-/// what had arrived as `NAME.recovered`. A test that cannot reach its end asks
-/// [`misses`](Self::misses) itself.
+/// saves a recording. A session that is dropped without it fails nothing and saves nothing: the cassette
+/// stays as it was, and the next recording of it saves what had arrived as `NAME.recovered`. But it
+/// prints each miss with its explanation to standard error, so that a test that fails by its client's
+/// error shows why.
 ///
 /// # Rationale
 ///
 /// Dropping saves nothing and does not panic, since nobody could be told that it failed: a destructor
-/// returns no error, a second panic ends the process, and a library does not print.
+/// returns no error, and a second panic ends the process. To print is all that it can do, and this is
+/// the only place where this library prints.
 ///
 /// # Example: record a server, then replay it
 ///
@@ -85,10 +87,11 @@ use gateway::Gateway;
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "a session that is not finished saves nothing and hides its misses"]
+#[must_use = "a session that is not finished saves nothing and fails no test"]
 pub struct Session {
     gateway: Arc<Gateway>,
     server: Server,
+    unfinished: Unfinished,
 }
 
 impl Session {
@@ -163,6 +166,7 @@ impl Session {
     pub(crate) async fn close(self) -> Closed {
         self.gateway.end_waiting();
         self.server.stop(Duration::from_millis(500)).await;
+        self.unfinished.finish();
         Closed::new(self.gateway)
     }
 }

@@ -25,7 +25,8 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     }
     lines.extend(mismatch.nearest.iter().flat_map(hints));
     lines.push("hint: if the client is meant to ask this now, record it again:".to_owned());
-    lines.push(format!("  {}", visible(&rerun.line(&mismatch.upstream, name))));
+    let steps = rerun.steps(&mismatch.upstream, name);
+    lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
     lines.join("\n")
 }
 
