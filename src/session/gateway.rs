@@ -13,14 +13,15 @@ use tokio::sync::OnceCell;
 use super::event::{Event, Miss};
 use super::misses::{self, Misses};
 use super::settings::{Opening, Settings};
+use super::stale::Stale;
 use super::summary::Unplayed;
-use super::track::{self, Live, Track};
+use super::track::{self, Extension, Live, Track, Unanswered};
 use super::{control, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::compare::matching::Mismatch;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
-use crate::review::report;
+use crate::review::report::{self, Withheld};
 use crate::serve::recorder::{Tape, Upstream};
 use crate::serve::replayer::{Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Handler, Place, problem};
@@ -170,8 +171,11 @@ impl Gateway {
         let place = Place::of(&head.headers, address.session);
         match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
-            Err(mismatch) => {
-                let miss = self.missed(address.session, &slot.cassette, &mismatch);
+            Err(why) => {
+                let miss = self.note(match why {
+                    Unanswered::Mismatch(why) => self.missed(address.session, &slot.cassette, &why),
+                    Unanswered::Stale(why) => self.withheld(&head, &address, &slot, &why),
+                });
                 miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
         }
@@ -193,18 +197,21 @@ impl Gateway {
 
     async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
-        let replayer = |recorded| Box::new(Replayer::new(recorded, settings.pace));
+        let replayer = |recorded| Replayer::new(recorded, settings.pace);
         let live = |tape| {
             let upstream = track::upstream(settings)?;
-            Ok::<_, Error>(Box::new(Live::new(upstream, settings.patience, tape)))
+            Ok::<_, Error>(Live::new(upstream, settings.patience, tape))
         };
         Ok(match Track::plan(settings, name) {
-            Mode::Replay | Mode::Once => Track::Replay(replayer(self.recorded(name).await?)),
-            Mode::Passthrough => Track::Forward(live(None)?),
-            Mode::Record => Track::Forward(live(Some(self.tape(name).await?))?),
+            Mode::Replay | Mode::Once => {
+                Track::Replay(Box::new(replayer(self.recorded(name).await?)))
+            }
+            Mode::Passthrough => Track::Forward(Box::new(live(None)?)),
+            Mode::Record => Track::Forward(Box::new(live(Some(self.tape(name).await?))?)),
             Mode::NewEpisodes => {
                 let base = self.base(name).await?;
-                Track::Extend(replayer(base), live(Some(self.tape(name).await?))?)
+                let live = live(Some(self.tape(name).await?))?;
+                Track::Extend(Box::new(Extension::new(replayer(base), live)))
             }
         })
     }
@@ -266,7 +273,28 @@ impl Gateway {
 
     fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
         let explanation = report::miss(name.as_str(), mismatch, &self.settings.rerun);
-        self.note(Miss::of(session, name.as_str(), mismatch).explained(explanation))
+        Miss::of(session, name.as_str(), mismatch).explained(explanation)
+    }
+
+    fn withheld(
+        &self,
+        head: &http::request::Parts,
+        address: &Address<'_>,
+        slot: &Slot,
+        why: &Stale,
+    ) -> Miss {
+        let name = slot.cassette.as_str();
+        let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
+        let miss = missed(head, address, name, String::new());
+        let request = Withheld {
+            cassette: (name, recorded.unwrap_or_default()),
+            asked: (&miss.method, &miss.path),
+            text: &why.text,
+            interaction: why.interaction,
+            upstream: self.settings.upstream.as_ref().map_or("", Upstream::origin),
+        };
+        let explanation = report::withheld(&request, &self.settings.rerun);
+        miss.explained(explanation)
     }
 
     /// A request whose cassette cannot be opened is a miss as well, unless it was to be recorded. If it
@@ -298,7 +326,7 @@ impl Gateway {
     fn refuse_upgrade(&self, miss: Miss, track: &Track) -> Answer {
         match track {
             Track::Replay(_) => drop(self.note(miss)),
-            Track::Forward(_) | Track::Extend(..) => self.tell(Event::Unrecorded(miss)),
+            Track::Forward(_) | Track::Extend(_) => self.tell(Event::Unrecorded(miss)),
         }
         problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
     }

@@ -17,6 +17,7 @@ mod correlation;
 mod coverage;
 mod early;
 mod echoes;
+mod episodes;
 mod evidence;
 mod explained;
 mod export;

@@ -179,7 +179,7 @@ fn binary(length: usize) -> String {
 }
 
 /// Method and path in a line that fits.
-fn first_line(method: &str, path: &str) -> String {
+pub(super) fn first_line(method: &str, path: &str) -> String {
     let line = visible(&format!("{method} {path}")).into_owned();
     if width(&line) <= COLUMNS + 4 {
         return line;

@@ -173,6 +173,19 @@ impl Tape {
         self.state().open.len()
     }
 
+    /// Whether the server has said this in any answer so far.
+    pub fn has_heard(&self, text: &str) -> bool {
+        let takes = self.state().takes.clone();
+        let mut heard = takes.iter().filter_map(|take| take.interaction());
+        let stands = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
+        heard.any(|interaction| {
+            interaction.response().is_some_and(|response| {
+                stands(&response.readable().bytes())
+                    || response.headers.iter().any(|(_, value)| stands(value))
+            })
+        })
+    }
+
     /// Saves a cassette in the words of the one whose place it takes.
     fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
         let Renewed { cassette, kept, gone } = renew(old, new);
