@@ -354,6 +354,8 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
         + "44444444-37a2-4fd9-92f1-fd5b1ee5a5f0"
         this client called it `33333333-37a2-4fd9-92f1-fd5b1ee5a5f0` before
         (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
@@ -370,6 +372,8 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
         + "44444444-37a2-4fd9-92f1-fd5b1ee5a5f0"
         this client called it `33333333-37a2-4fd9-92f1-fd5b1ee5a5f0` before
         (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
@@ -402,6 +406,8 @@ async fn a_name_and_a_time_that_change_places_are_told() {
         + "2026-11-22T10:00:00Z"
         this client called it `22222222-37a2-4fd9-92f1-fd5b1ee5a5f0` before
         (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
@@ -548,6 +554,8 @@ async fn one_value_for_two_things_is_told() {
         + "33333333-37a2-4fd9-92f1-fd5b1ee5a5f0"
         this client uses it already for what was recorded as
         `11111111-37a2-4fd9-92f1-fd5b1ee5a5f0`
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
@@ -736,6 +744,8 @@ async fn an_id_that_is_one_only_by_its_name_is_told_as_one() {
         - "msg-1"
         + "msg-8"
         this client called it `msg-7` before (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:

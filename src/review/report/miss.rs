@@ -128,6 +128,11 @@ fn hints(nearest: &Nearest) -> Vec<String> {
     };
     let mut lines = Vec::new();
     if nearest.differences.iter().any(|it| renames(&it)) {
+        // Another name for the same thing in one run: another client, or the same that began anew.
+        lines.push(
+            "hint: if several tests share this cassette, give each one of its own: the".into(),
+        );
+        lines.push("  base address `URL/NAME/-` names it".to_owned());
         lines.push(
             "hint: a client that begins anew asks under another name (`~2` behind the".into(),
         );
