@@ -8,6 +8,7 @@ use super::recording::{self, Flaw};
 use crate::cassette::Name;
 use crate::error::Error;
 use crate::review::report::visible;
+use crate::serve::recorder::Saved;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
 use crate::store::mention_path;
 
@@ -109,8 +110,10 @@ pub(super) fn verdict(summary: &Summary) {
         line(&format!("recorded nothing: {network}"));
     } else if summary.recordings.len() > 1 {
         // A single one has said so itself.
-        let interactions = summary.recordings.iter().map(|recording| recording.interactions).sum();
-        let cassettes = count(summary.recordings.len(), "cassette");
+        let saved = summary.recordings.iter().filter(|it| it.saved == Saved::Cassette);
+        let saved: Vec<_> = saved.filter(|it| it.path.is_some()).collect();
+        let interactions = saved.iter().map(|recording| recording.interactions).sum();
+        let cassettes = count(saved.len(), "cassette");
         line(&format!("recorded {} in {cassettes}", count(interactions, "interaction")));
     }
 }
