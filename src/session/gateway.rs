@@ -1,6 +1,6 @@
 //! From a request to the session it belongs to.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +13,7 @@ use tokio::sync::OnceCell;
 use super::event::{Event, Miss};
 use super::misses::{self, Misses};
 use super::settings::{Opening, Settings};
+use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
 use super::track::{self, Extension, Live, Track, Unanswered};
@@ -41,15 +42,6 @@ pub(super) struct Gateway {
     pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
-}
-
-/// A session that is opened by its first request, once.
-#[derive(Debug)]
-pub(super) struct Slot {
-    pub(super) cassette: Name,
-    pub(super) track: OnceCell<Track>,
-    /// What was played before the run began anew.
-    earlier: Mutex<BTreeSet<usize>>,
 }
 
 impl Gateway {
@@ -195,7 +187,7 @@ impl Gateway {
         Arc::clone(slot.or_insert_with(|| Arc::new(Slot::new(cassette))))
     }
 
-    async fn track(&self, name: &Name) -> Result<Track> {
+    pub(super) async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
         let replayer = |recorded| Replayer::new(recorded, settings.pace);
         let live = |tape| {
@@ -360,37 +352,6 @@ impl Gateway {
 
     fn tell(&self, event: Event) {
         (self.settings.listener)(event);
-    }
-}
-
-impl Slot {
-    fn new(cassette: Name) -> Self {
-        Self { cassette, track: OnceCell::new(), earlier: Mutex::default() }
-    }
-
-    pub(super) fn replayer(&self) -> Option<&Replayer> {
-        self.track.get()?.replayer()
-    }
-
-    /// Lets the run begin anew, if there is one.
-    fn reset(&self) -> Option<()> {
-        let replayer = self.replayer()?;
-        let unplayed = self.never_played(replayer);
-        let all = 0..replayer.recorded().cassette().interactions.len();
-        lock(&self.earlier).extend(all.filter(|number| unplayed.binary_search(number).is_err()));
-        replayer.reset();
-        Some(())
-    }
-
-    fn never_played(&self, replayer: &Replayer) -> Vec<usize> {
-        let earlier = lock(&self.earlier);
-        let mut unplayed = replayer.unplayed();
-        unplayed.retain(|number| !earlier.contains(number));
-        unplayed
-    }
-
-    async fn track(&self, gateway: &Gateway) -> Result<&Track> {
-        self.track.get_or_try_init(|| gateway.track(&self.cassette)).await
     }
 }
 

@@ -13,6 +13,7 @@ mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;
 mod settings;
+mod slot;
 mod stale;
 mod summary;
 mod track;
