@@ -89,6 +89,8 @@ pub(crate) enum Kind {
     Missed { count: usize },
     /// The server that was recorded did not answer a single request.
     Unanswered,
+    /// No request reached retape.
+    Unused,
     /// Recorded interactions were not asked for.
     Unplayed { count: usize },
     /// The cassette cannot be served in the way that was asked for: why.
@@ -181,6 +183,11 @@ impl Error {
         matches!(self.0.kind, Kind::Unanswered)
     }
 
+    /// Whether no request reached retape.
+    pub fn is_unused(&self) -> bool {
+        matches!(self.0.kind, Kind::Unused)
+    }
+
     /// Whether recorded interactions were left unplayed where all were asked for.
     pub fn is_unplayed(&self) -> bool {
         matches!(self.0.kind, Kind::Unplayed { .. })
@@ -266,6 +273,7 @@ impl fmt::Display for Kind {
             Self::Missed { count: 1 } => f.write_str("1 request has no recorded answer"),
             Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
             Self::Unanswered => f.write_str("the server did not answer a single request"),
+            Self::Unused => f.write_str("no request reached retape"),
             Self::Unplayed { count: 1 } => f.write_str("1 recorded interaction was not played"),
             Self::Unplayed { count } => write!(f, "{count} recorded interactions were not played"),
             #[cfg(feature = "wiremock")]

@@ -10,6 +10,9 @@ use crate::error::{Error, Kind, Result};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(String);
 
+/// What is kept beside a cassette.
+const BESIDE: [&str; 3] = ["failed", "unanswered", "recovered"];
+
 /// The longest segment, in bytes: file systems take 255, and endings are added.
 const LONGEST: usize = 200;
 
@@ -41,6 +44,14 @@ impl Name {
     /// The name of what is kept beside the cassette: `letta/hitl.unanswered`.
     pub(crate) fn beside(&self, what: &str) -> Self {
         Self(format!("{self}.{what}"))
+    }
+
+    /// Whether it is the name of what is kept beside a cassette, and of none itself:
+    /// `letta/hitl.failed`, `.unanswered`, `.recovered`, `.recovered-2`.
+    pub(crate) fn is_beside(&self) -> bool {
+        let (_, what) = self.0.rsplit_once('.').unwrap_or_default();
+        let number = what.strip_prefix("recovered-");
+        BESIDE.contains(&what) || number.is_some_and(|number| number.parse::<u32>().is_ok())
     }
 
     /// The name as text.

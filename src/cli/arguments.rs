@@ -37,6 +37,10 @@ pub(super) struct Common {
     #[arg(long = "env", value_name = "NAME[=VALUE]")]
     pub(super) variables: Vec<String>,
 
+    /// Do not fail if no request reaches retape
+    #[arg(long)]
+    allow_unused: bool,
+
     /// A command to run against retape; {url} in an argument stands for the address. Without one,
     /// retape prints its address and serves until it is interrupted
     #[arg(last = true, value_name = "COMMAND")]
@@ -83,7 +87,8 @@ pub(super) struct Play {
     #[arg(long, default_value = "instant")]
     pace: crate::Pace,
 
-    /// Fail also if something that was recorded was not asked for
+    /// Fail also if something that was recorded was not asked for, or, where no cassette is named, if a
+    /// cassette of the folder was never opened
     #[arg(long)]
     pub(super) strict: bool,
 
@@ -107,6 +112,7 @@ impl Common {
             Some(_) => session,
             None => session.open_when_asked(),
         };
+        let session = if self.allow_unused { session.allow_unused() } else { session };
         match &self.config {
             Some(file) => session.config(absolute(file)),
             None => session,

@@ -9,9 +9,10 @@ use super::child::{self, Signal, Signals};
 use super::recording::Flaw;
 use super::serve::{PATIENCE, Served, Start};
 use super::{Exit, tell};
+use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::{Course, Recording};
-use crate::session::{Closed, Session, SessionBuilder, Summary};
+use crate::session::{self, Closed, Session, SessionBuilder, Summary};
 use crate::store;
 
 /// What is to be run.
@@ -72,28 +73,42 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         served.stop(stopped.map_or(PATIENCE, |_| Duration::from_secs(1))).await;
     }
     let summary = summary?;
-    tell::summary(&summary, flaw);
-    if unplayed == Unplayed::Fails {
-        tell_unplayed(&summary, common);
+    tell::recorded(&summary, flaw);
+    let ran = match stopped {
+        Some(signal) => Exit::Command(signal.status()),
+        None => ran?,
+    };
+    let left = match unplayed {
+        Unplayed::Fails => Left::of(&summary, common),
+        Unplayed::IsFine => Left::default(),
+    };
+    if !summary.unused {
+        tell::unplayed(&left.unplayed);
+        tell::unopened(&left.unopened);
     }
-    if let Some(signal) = stopped {
-        return Ok(Exit::Command(signal.status()));
-    }
-    let ran = ran?;
-    if summary.requests == 0 && !common.command.is_empty() {
-        tell::unasked();
-    }
-    Ok(judge(ran, &summary, unplayed))
+    tell::verdict(&summary);
+    Ok(judge(ran, &summary, &left))
 }
 
-/// Where a whole folder is played, what of it nobody opened is no fault, but may be stale.
-fn tell_unplayed(summary: &Summary, common: &Common) {
-    tell::unplayed(summary);
-    if common.cassette.is_none() {
+/// What `--strict` finds.
+#[derive(Debug, Default)]
+struct Left {
+    unplayed: Vec<session::Unplayed>,
+    /// The cassettes of the folder that nobody asked for, where the whole folder is played.
+    unopened: Vec<Name>,
+}
+
+impl Left {
+    fn of(summary: &Summary, common: &Common) -> Self {
         let (folder, _) = common.place();
-        let mut names = store::list(&folder);
-        names.retain(|name| !summary.cassettes.contains(name));
-        tell::unopened(&names);
+        let all = if common.cassette.is_none() { store::list(&folder) } else { Vec::new() };
+        let is_open = |name: &Name| summary.cassettes.contains(name);
+        let unopened = all.into_iter().filter(|name| !is_open(name)).collect();
+        Self { unplayed: summary.unplayed.clone(), unopened }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.unplayed.is_empty() && self.unopened.is_empty()
     }
 }
 
@@ -131,10 +146,11 @@ async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Resu
     child::run(&common.command, &common.variables, &session.url(), signals).await
 }
 
-fn judge(ran: Exit, summary: &Summary, unplayed: Unplayed) -> Exit {
+fn judge(ran: Exit, summary: &Summary, left: &Left) -> Exit {
     let found = summary.recordings.iter().any(Recording::is_unheard)
         || !summary.misses.is_empty()
-        || (unplayed == Unplayed::Fails && !summary.unplayed.is_empty());
+        || summary.unused
+        || !left.is_empty();
     match ran {
         Exit::Agrees if found => Exit::Findings,
         ran => ran,

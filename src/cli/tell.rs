@@ -8,6 +8,7 @@ use super::recording::{self, Flaw};
 use crate::cassette::Name;
 use crate::error::Error;
 use crate::review::report::visible;
+use crate::serve::recorder::Saved;
 use crate::session::{Event, Miss, Session, Summary, Unplayed};
 use crate::store::mention_path;
 
@@ -81,24 +82,39 @@ pub(super) fn waiting(unfinished: usize, heard: Heard) {
     line(&format!("waiting for {answers} to end; interrupt {again}to stop"));
 }
 
-/// What a session came to.
-pub(super) fn summary(summary: &Summary, flaw: Option<Flaw>) {
+/// What was recorded.
+pub(super) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
     summary.recordings.iter().for_each(|it| recording::tell(it, flaw));
     recording::tell_how_to_take(&summary.recordings);
+}
+
+/// What a session came to, in one line.
+pub(super) fn verdict(summary: &Summary) {
+    if summary.requests == 0 {
+        return unused(summary);
+    }
+    let misses = count(summary.misses.len(), "miss");
+    let colour = if summary.misses.is_empty() { GREEN } else { RED };
+    let misses = format!("{colour}{misses}{PLAIN}");
+    let network = match summary.forwarded {
+        0 => "nothing went to the network".to_owned(),
+        sent => format!("{} went to the live server", count(sent, "request")),
+    };
     if summary.sessions > 0 {
-        let colour = if summary.misses.is_empty() { GREEN } else { RED };
-        line(&format!(
-            "replayed {}: {} played, {}, {colour}{}{PLAIN}",
-            replayed(summary),
-            count(summary.played, "interaction"),
-            match summary.unplayed.len() {
-                0 => "none left".to_owned(),
-                left => format!("{left} not asked for"),
-            },
-            count(summary.misses.len(), "miss"),
-        ));
+        let all = summary.played + summary.unplayed.len();
+        let played = format!("{} of {} played", summary.played, count(all, "interaction"));
+        line(&format!("replayed {}: {played}, {misses}, {network}", replayed(summary)));
     } else if !summary.misses.is_empty() {
-        line(&format!("{RED}{}{PLAIN}", count(summary.misses.len(), "miss")));
+        line(&format!("replayed nothing: {misses}, {network}"));
+    } else if summary.recordings.is_empty() {
+        line(&format!("recorded nothing: {network}"));
+    } else if summary.recordings.len() > 1 {
+        // A single one has said so itself.
+        let saved = summary.recordings.iter().filter(|it| it.saved == Saved::Cassette);
+        let saved: Vec<_> = saved.filter(|it| it.path.is_some()).collect();
+        let interactions = saved.iter().map(|recording| recording.interactions).sum();
+        let cassettes = count(saved.len(), "cassette");
+        line(&format!("recorded {} in {cassettes}", count(interactions, "interaction")));
     }
 }
 
@@ -113,21 +129,25 @@ fn replayed(summary: &Summary) -> String {
     }
 }
 
+/// The client did its work without retape.
+fn unused(summary: &Summary) {
+    line("no request reached retape");
+    if summary.unused {
+        hint(
+            "give the client retape's address as its base address: it is in RETAPE_URL, and `{url}` \
+             in an argument stands for it; if nothing is to be asked, say `--allow-unused`",
+        );
+    }
+}
+
 /// What to do next.
 pub(super) fn hint(text: &str) {
     say(&format!("{GREEN}hint:{PLAIN} {text}\n"));
 }
 
-/// The command did its work without retape.
-pub(super) fn unasked() {
-    line("no request reached retape");
-    hint("does the command find it, by `{url}` or RETAPE_URL?");
-}
-
 /// What was recorded and not asked for, one by one.
-pub(super) fn unplayed(summary: &Summary) {
-    for left in &summary.unplayed {
-        let Unplayed { cassette, interaction, method, path, .. } = left;
+pub(super) fn unplayed(unplayed: &[Unplayed]) {
+    for Unplayed { cassette, interaction, method, path, .. } in unplayed {
         let number = interaction + 1;
         say(&format!(
             "{YELLOW}not asked for:{PLAIN} {} (interaction {number} of `{cassette}`)\n",

@@ -54,6 +54,7 @@ use std::sync::Arc;
 pub use live::Live;
 pub(crate) use memory::Memory;
 pub use secrets::Secrets;
+pub(crate) use value::placeholder_in;
 
 use self::notes::{Notes, Side};
 use self::rule::Rule;

@@ -72,6 +72,13 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         .is_some_and(|name| !name.contains([']', '[']) && !name.contains(char::is_whitespace))
 }
 
+/// The first placeholder in a text.
+pub fn placeholder_in(text: &str) -> Option<&str> {
+    let found = memchr::memmem::find_iter(text.as_bytes(), OPENING);
+    let mut found = found.filter_map(|at| text[at..].split_inclusive(']').next());
+    found.find(|found| is_placeholder(found))
+}
+
 /// Whether a range of a text lies within a placeholder without being all of it.
 pub(super) fn in_placeholder(text: &[u8], at: usize) -> bool {
     let from = at.saturating_sub(OPENING.len() + LONGEST_NAME);
@@ -148,13 +155,17 @@ fn is_identifier(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{behind_scheme, is_credential, is_distinctive, is_placeholder, placeholder};
+    use super::{
+        behind_scheme, is_credential, is_distinctive, is_placeholder, placeholder, placeholder_in,
+    };
 
     #[test]
     fn placeholders_are_plain_and_known_again() {
         assert_eq!(placeholder("api key\""), "[redacted:api_key_]");
         assert!(is_placeholder(&placeholder("x")));
         assert!(!is_placeholder("Bearer [redacted:x]"));
+        assert_eq!(placeholder_in("[redacted:a b] and [redacted:x]!"), Some("[redacted:x]"));
+        assert_eq!(placeholder_in("[redacted: is not one, nor is [redacted:x"), None);
     }
 
     #[test]

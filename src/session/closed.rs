@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::gateway::{Gateway, lock};
 use super::summary::Summary;
+use super::track::Track;
 use crate::cassette::Name;
 use crate::error::Result;
 use crate::serve::recorder::{Course, Recording, Tape};
@@ -62,16 +63,19 @@ impl Closed {
     }
 
     fn summary(&self, recordings: Vec<Recording>) -> Summary {
-        let unplayed = self.gateway.unplayed();
+        let unplayed = self.gateway.never_played();
         let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
+        let requests = self.gateway.requests.load(Ordering::Relaxed);
         let tracks = lock(&self.gateway.tracks);
+        let opened = tracks.values().filter_map(|slot| slot.track.get());
         let lengths = tracks.values().filter_map(|slot| {
-            let replayer = slot.track.get()?.replayer()?;
-            Some((&slot.cassette, replayer.recorded().cassette().interactions.len()))
+            Some((&slot.cassette, slot.replayer()?.recorded().cassette().interactions.len()))
         });
         let (replayed, lengths): (Vec<&Name>, Vec<usize>) = lengths.unzip();
         Summary {
-            requests: self.gateway.requests.load(Ordering::Relaxed),
+            requests,
+            unused: requests == 0 && !self.gateway.settings.may_be_unused,
+            forwarded: opened.map(Track::forwarded).sum(),
             cassettes,
             recordings,
             misses: self.gateway.misses().all(),

@@ -15,7 +15,7 @@ use crate::store::Recovered;
 pub enum Event {
     /// A request that nothing recorded answers.
     Miss(Miss),
-    /// A request of a kind that cannot be recorded; it did not reach the server.
+    /// A request that cannot be recorded; it did not reach the server.
     Unrecorded(Miss),
     /// A recorder had been killed; what it had written was saved.
     Rescued {

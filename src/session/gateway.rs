@@ -13,15 +13,17 @@ use tokio::sync::OnceCell;
 use super::event::{Event, Miss};
 use super::misses::{self, Misses};
 use super::settings::{Opening, Settings};
+use super::slot::Slot;
+use super::stale::Stale;
 use super::summary::Unplayed;
-use super::track::{self, Track};
+use super::track::{self, Extension, Live, Track, Unanswered};
 use super::{control, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::compare::matching::Mismatch;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
-use crate::review::report;
-use crate::serve::recorder::{Recorder, Tape, Upstream};
+use crate::review::report::{self, Withheld};
+use crate::serve::recorder::{Tape, Upstream};
 use crate::serve::replayer::{Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Handler, Place, problem};
 use crate::store::Journal;
@@ -36,17 +38,10 @@ pub(super) struct Gateway {
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Misses,
-    /// How many requests came, whatever they asked for.
+    /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
-}
-
-/// A session that is opened by its first request, once.
-#[derive(Debug)]
-pub(super) struct Slot {
-    pub(super) cassette: Name,
-    pub(super) track: OnceCell<Track>,
 }
 
 impl Gateway {
@@ -88,15 +83,13 @@ impl Gateway {
         let chosen = tracks
             .iter()
             .filter(|(name, _)| session.is_none_or(|session| misses::is_same(name, session)));
-        let replayers = chosen.filter_map(|(_, slot)| slot.track.get()?.replayer());
-        replayers.map(Replayer::reset).count()
+        chosen.filter_map(|(_, slot)| slot.reset()).count()
     }
 
     /// Ends the answers that wait for what a client asks next: nothing more is asked.
     pub(super) fn end_waiting(&self) {
         let tracks = lock(&self.tracks);
-        let replayers = tracks.values().filter_map(|slot| slot.track.get()?.replayer());
-        replayers.for_each(Replayer::end);
+        tracks.values().filter_map(|slot| slot.replayer()).for_each(Replayer::end);
     }
 
     /// The sessions that were asked for and their cassettes.
@@ -114,18 +107,27 @@ impl Gateway {
             .find(|(name, _)| misses::is_same(name, session))
             .map(|(name, slot)| (name.clone(), Arc::clone(slot)));
         let (name, slot) = found?;
-        let replayer = slot.track.get().and_then(Track::replayer);
+        let replayer = slot.replayer();
         let misses = self.misses.of(session);
         Some(inspect::session(&name, slot.cassette.as_str(), replayer, &misses))
     }
 
-    /// What was recorded and not asked for, by session.
+    /// What was recorded and not asked for since the runs began, by session.
     pub(super) fn unplayed(&self) -> Vec<Unplayed> {
+        self.left(|_, replayer| replayer.unplayed())
+    }
+
+    /// What was recorded and never asked for, also not before a run began anew.
+    pub(super) fn never_played(&self) -> Vec<Unplayed> {
+        self.left(Slot::never_played)
+    }
+
+    fn left(&self, left: impl Fn(&Slot, &Replayer) -> Vec<usize>) -> Vec<Unplayed> {
         let mut all = Vec::new();
         for (session, slot) in lock(&self.tracks).iter() {
-            let Some(replayer) = slot.track.get().and_then(Track::replayer) else { continue };
+            let Some(replayer) = slot.replayer() else { continue };
             let interactions = &replayer.recorded().cassette().interactions;
-            all.extend(replayer.unplayed().into_iter().map(|interaction| Unplayed {
+            all.extend(left(slot, replayer).into_iter().map(|interaction| Unplayed {
                 session: session.clone(),
                 cassette: slot.cassette.to_string(),
                 interaction,
@@ -137,12 +139,12 @@ impl Gateway {
     }
 
     async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        self.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(asked) = control::asked(target) {
             return control::answer(&self, &head.method, asked);
         }
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
             Ok(slot) => slot,
@@ -161,8 +163,11 @@ impl Gateway {
         let place = Place::of(&head.headers, address.session);
         match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
-            Err(mismatch) => {
-                let miss = self.missed(address.session, &slot.cassette, &mismatch);
+            Err(why) => {
+                let miss = self.note(match why {
+                    Unanswered::Mismatch(why) => self.missed(address.session, &slot.cassette, &why),
+                    Unanswered::Stale(why) => self.withheld(&head, &address, &slot, &why),
+                });
                 miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
         }
@@ -179,23 +184,26 @@ impl Gateway {
     fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {
         let mut tracks = lock(&self.tracks);
         let slot = tracks.entry(session.to_owned());
-        Arc::clone(slot.or_insert_with(|| Arc::new(Slot { cassette, track: OnceCell::new() })))
+        Arc::clone(slot.or_insert_with(|| Arc::new(Slot::new(cassette))))
     }
 
-    async fn track(&self, name: &Name) -> Result<Track> {
+    pub(super) async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
-        let replayer = |recorded| Box::new(Replayer::new(recorded, settings.pace));
-        let recorder = |tape| {
+        let replayer = |recorded| Replayer::new(recorded, settings.pace);
+        let live = |tape| {
             let upstream = track::upstream(settings)?;
-            Ok::<_, Error>(Box::new(Recorder::new(upstream, settings.patience, tape)))
+            Ok::<_, Error>(Live::new(upstream, settings.patience, tape))
         };
         Ok(match Track::plan(settings, name) {
-            Mode::Replay | Mode::Once => Track::Replay(replayer(self.recorded(name).await?)),
-            Mode::Passthrough => Track::Forward(recorder(None)?),
-            Mode::Record => Track::Forward(recorder(Some(self.tape(name).await?))?),
+            Mode::Replay | Mode::Once => {
+                Track::Replay(Box::new(replayer(self.recorded(name).await?)))
+            }
+            Mode::Passthrough => Track::Forward(Box::new(live(None)?)),
+            Mode::Record => Track::Forward(Box::new(live(Some(self.tape(name).await?))?)),
             Mode::NewEpisodes => {
                 let base = self.base(name).await?;
-                Track::Extend(replayer(base), recorder(Some(self.tape(name).await?))?)
+                let live = live(Some(self.tape(name).await?))?;
+                Track::Extend(Box::new(Extension::new(replayer(base), live)))
             }
         })
     }
@@ -257,11 +265,32 @@ impl Gateway {
 
     fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
         let explanation = report::miss(name.as_str(), mismatch, &self.settings.rerun);
-        self.note(Miss::of(session, name.as_str(), mismatch).explained(explanation))
+        Miss::of(session, name.as_str(), mismatch).explained(explanation)
     }
 
-    /// A request whose cassette cannot be opened is a miss as well. If it is there, or cannot be
-    /// recorded, that is more than a finding.
+    fn withheld(
+        &self,
+        head: &http::request::Parts,
+        address: &Address<'_>,
+        slot: &Slot,
+        why: &Stale,
+    ) -> Miss {
+        let name = slot.cassette.as_str();
+        let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
+        let miss = missed(head, address, name, String::new());
+        let request = Withheld {
+            cassette: (name, recorded.unwrap_or_default()),
+            asked: (&miss.method, &miss.path),
+            text: &why.text,
+            interaction: why.interaction,
+            upstream: self.settings.upstream.as_ref().map_or("", Upstream::origin),
+        };
+        let explanation = report::withheld(&request, &self.settings.rerun);
+        miss.explained(explanation)
+    }
+
+    /// A request whose cassette cannot be opened is a miss as well, unless it was to be recorded. If it
+    /// is there, or cannot be recorded, that is more than a finding.
     fn refuse(
         &self,
         head: &http::request::Parts,
@@ -272,8 +301,14 @@ impl Gateway {
         if error.is_no_cassette() && !self.is_unfinished(cassette) {
             error = error.with_hint(self.record_it(cassette));
         }
-        let miss = self.note(missed(head, address, cassette, format!("{error:?}")));
-        if !error.is_no_cassette() && !error.is_no_name() {
+        let miss = missed(head, address, cassette, format!("{error:?}"));
+        let records = self.records(cassette);
+        if records {
+            self.tell(Event::Unrecorded(miss.clone()));
+        } else {
+            self.note(miss.clone());
+        }
+        if records || !(error.is_no_cassette() || error.is_no_name()) {
             lock(&self.failure).get_or_insert(error);
         }
         miss_answer(&head.headers, &miss.explanation, miss.to_json())
@@ -283,9 +318,18 @@ impl Gateway {
     fn refuse_upgrade(&self, miss: Miss, track: &Track) -> Answer {
         match track {
             Track::Replay(_) => drop(self.note(miss)),
-            Track::Forward(_) | Track::Extend(..) => self.tell(Event::Unrecorded(miss)),
+            Track::Forward(_) | Track::Extend(_) => self.tell(Event::Unrecorded(miss)),
         }
         problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
+    }
+
+    /// Whether a request of that cassette is to be recorded.
+    fn records(&self, cassette: &str) -> bool {
+        let mode = match Name::new(cassette) {
+            Ok(name) => Track::plan(&self.settings, &name),
+            Err(_) => self.mode(),
+        };
+        matches!(mode, Mode::Record | Mode::NewEpisodes)
     }
 
     /// Whether a killed recorder has left a journal of that cassette.
@@ -297,7 +341,7 @@ impl Gateway {
     /// How a cassette comes to be that is not there.
     fn record_it(&self, cassette: &str) -> String {
         let upstream = self.settings.upstream.as_ref().map_or("", Upstream::origin);
-        format!("record it:\n  {}", self.settings.rerun.line(upstream, cassette))
+        format!("record it:\n  {}", self.settings.rerun.steps(upstream, cassette).join("\n  "))
     }
 
     fn note(&self, miss: Miss) -> Miss {
@@ -308,12 +352,6 @@ impl Gateway {
 
     fn tell(&self, event: Event) {
         (self.settings.listener)(event);
-    }
-}
-
-impl Slot {
-    async fn track(&self, gateway: &Gateway) -> Result<&Track> {
-        self.track.get_or_try_init(|| gateway.track(&self.cassette)).await
     }
 }
 

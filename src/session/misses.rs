@@ -1,11 +1,12 @@
 //! The requests that nothing recorded answered.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde_json::Value;
 
 use super::event::Miss;
+use super::gateway::lock;
 use crate::error::Result;
 use crate::store;
 use crate::text::percent;
@@ -14,21 +15,34 @@ use crate::text::percent;
 #[derive(Debug, Default)]
 pub(super) struct Misses {
     list: Mutex<Vec<Miss>>,
-    file: Option<PathBuf>,
+    file: Report,
+    /// What the file has of this session, where it is shared.
+    told: Mutex<Vec<Value>>,
+}
+
+/// The file that tells what was missed.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Report {
+    #[default]
+    None,
+    /// Of this session only.
+    Own(PathBuf),
+    /// Of all sessions of this process.
+    Shared(PathBuf),
 }
 
 /// So many misses are written one by one; later the file is brought up to date whenever their number
 /// has doubled, and at the end: a suite that misses everything must not write for ever.
 const ONE_BY_ONE: usize = 64;
 
-/// A Rust test names the file in its code, which it finds by the path in the error.
-const HINT: &str = "choose a file that can be written: `--misses FILE`";
+/// A Rust test that names the file in its code finds it by the path in the error.
+const HINT: &str = "choose a file that can be written: `--misses FILE` or `RETAPE_MISSES`";
 
 impl Misses {
     /// Begins with none, and with a file that says so: what an earlier run left there is gone, and a
     /// file that cannot be written is told before anything is asked.
-    pub(super) fn begin(file: Option<PathBuf>) -> Result<Self> {
-        let misses = Self { list: Mutex::default(), file };
+    pub(super) fn begin(file: Report) -> Result<Self> {
+        let misses = Self { file, ..Self::default() };
         misses.save(&misses.list())?;
         Ok(misses)
     }
@@ -66,18 +80,48 @@ impl Misses {
         self.save(&self.list())
     }
 
-    /// Writes what does not depend on which of several sessions was faster.
     fn save(&self, list: &[Miss]) -> Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let mut sorted: Vec<&Miss> = list.iter().collect();
-        sorted.sort_by_key(|miss| (&miss.cassette, &miss.session));
-        let told = Value::Array(sorted.into_iter().map(Miss::to_json).collect());
-        store::write_report(file, &format!("{told:#}\n")).map_err(|error| error.with_hint(HINT))
+        let saved = match &self.file {
+            Report::None => Ok(()),
+            Report::Own(file) => {
+                store::write_report(file, &text(list.iter().map(Miss::to_json).collect()))
+            }
+            Report::Shared(file) => store::change_report(file, |before| self.among(before, list)),
+        };
+        saved.map_err(|error| error.with_hint(HINT))
+    }
+
+    /// The text of a file in which this session's misses stand beside those of the others of this process.
+    /// What another process left is gone.
+    fn among(&self, before: &str, list: &[Miss]) -> String {
+        let process = Value::from(std::process::id());
+        let mut all: Vec<Value> = serde_json::from_str(before).unwrap_or_default();
+        all.retain(|miss| miss["process"] == process);
+        let mut told = lock(&self.told);
+        for old in told.drain(..) {
+            if let Some(at) = all.iter().position(|miss| *miss == old) {
+                all.swap_remove(at);
+            }
+        }
+        told.extend(list.iter().map(|miss| {
+            let mut told = miss.to_json();
+            told["process"] = process.clone();
+            told
+        }));
+        all.extend(told.iter().cloned());
+        text(all)
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<Miss>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.list)
     }
+}
+
+/// A text that does not depend on which of several sessions was faster.
+fn text(mut misses: Vec<Value>) -> String {
+    let by = |miss: &Value, name: &str| miss[name].as_str().unwrap_or_default().to_owned();
+    misses.sort_by_key(|miss| (by(miss, "cassette"), by(miss, "session")));
+    format!("{:#}\n", Value::Array(misses))
 }
 
 /// Whether two names mean the same session, however they are percent-encoded.

@@ -13,8 +13,11 @@ mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;
 mod settings;
+mod slot;
+mod stale;
 mod summary;
 mod track;
+mod unfinished;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,6 +34,7 @@ use crate::serve::recorder::Course;
 use crate::serve::server::{Address, Server};
 use crate::store::mode::Mode;
 use gateway::Gateway;
+use unfinished::Unfinished;
 
 /// A running recorder or replayer, and the cassettes it works with.
 ///
@@ -41,16 +45,16 @@ use gateway::Gateway;
 /// # A session is to be finished
 ///
 /// [`finish`](Self::finish) is what fails a test whose requests had no recorded answer, and what
-/// saves a recording. A session that is dropped without it says nothing: each miss is answered with
-/// status 470 and an explanation, but a client that swallows it passes. Dropped while the test
-/// panics, that is as it should be: the cassette stays as it was, and the next recording of it saves
-/// what had arrived as `NAME.recovered`. A test that cannot reach its end asks
-/// [`misses`](Self::misses) itself.
+/// saves a recording. A session that is dropped without it fails nothing and saves nothing: the cassette
+/// stays as it was, and the next recording of it saves what had arrived as `NAME.recovered`. But it
+/// prints each miss with its explanation to standard error, so that a test that fails by its client's
+/// error shows why.
 ///
 /// # Rationale
 ///
 /// Dropping saves nothing and does not panic, since nobody could be told that it failed: a destructor
-/// returns no error, a second panic ends the process, and a library does not print.
+/// returns no error, and a second panic ends the process. To print is all that it can do, and this is
+/// the only place where this library prints.
 ///
 /// # Example: record a server, then replay it
 ///
@@ -85,10 +89,11 @@ use gateway::Gateway;
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "a session that is not finished saves nothing and hides its misses"]
+#[must_use = "a session that is not finished saves nothing and fails no test"]
 pub struct Session {
     gateway: Arc<Gateway>,
     server: Server,
+    unfinished: Unfinished,
 }
 
 impl Session {
@@ -142,8 +147,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If a request had no recorded answer, the server that was recorded gave no answer at all, a
-    /// cassette could not be opened, or a recording could not be saved.
+    /// If a request had no recorded answer, no request came at all, the server that was recorded gave
+    /// no answer at all, a cassette could not be opened, or a recording could not be saved.
     pub async fn finish(self) -> Result<Summary> {
         self.stop().await?.checked()
     }
@@ -163,6 +168,7 @@ impl Session {
     pub(crate) async fn close(self) -> Closed {
         self.gateway.end_waiting();
         self.server.stop(Duration::from_millis(500)).await;
+        self.unfinished.finish();
         Closed::new(self.gateway)
     }
 }

@@ -5,9 +5,12 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use super::gateway::Gateway;
+use super::misses::Report;
+use super::unfinished::Unfinished;
 use super::{Event, Session};
 use crate::cassette::Name;
 use crate::config::{Config, Rules};
@@ -35,6 +38,7 @@ pub struct SessionBuilder {
     patience: Patience,
     wording: Wording,
     misses: Option<PathBuf>,
+    may_be_unused: bool,
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
@@ -65,7 +69,8 @@ pub(super) struct Settings {
     pub(super) pace: Pace,
     pub(super) patience: Patience,
     pub(super) wording: Wording,
-    pub(super) misses: Option<PathBuf>,
+    pub(super) misses: Report,
+    pub(super) may_be_unused: bool,
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
     config: Config,
@@ -87,6 +92,7 @@ impl SessionBuilder {
             patience: Patience::default(),
             wording: Wording::default(),
             misses: None,
+            may_be_unused: false,
             rerun: None,
             config: None,
             rules: Rules::default(),
@@ -154,11 +160,20 @@ impl SessionBuilder {
     }
 
     /// A file that tells what was missed, as JSON: `[]` from the start, and brought up to date with
-    /// each miss. A relative one is below the crate that cargo runs, else below the current folder.
+    /// each miss; `RETAPE_MISSES` if it is not set. A relative one is below the crate that cargo runs,
+    /// else below the current folder.
     ///
-    /// Each session has a file of its own: the last one to be started empties it.
+    /// Each session has a file of its own: the last one to be started empties it. The file that
+    /// `RETAPE_MISSES` names is shared by all sessions of a process; one of another process empties it.
     pub fn misses(mut self, file: impl Into<PathBuf>) -> Self {
         self.misses = Some(file.into());
+        self
+    }
+
+    /// Nothing has to be asked. Without this, a session that no request reaches fails: a client that
+    /// talks to another address would pass every test.
+    pub fn allow_unused(mut self) -> Self {
+        self.may_be_unused = true;
         self
     }
 
@@ -217,11 +232,11 @@ impl SessionBuilder {
             _ => FieldNames::AsSent,
         };
         let server = Server::start(listener, Arc::clone(&gateway), names)?;
-        Ok(Session { gateway, server })
+        Ok(Session { unfinished: Unfinished::new(Arc::clone(&gateway)), gateway, server })
     }
 
     fn complete(self) -> Result<Settings> {
-        let rerun = self.rerun.clone().unwrap_or_else(|| self.of_tests());
+        let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         let address = self.upstream.or_else(|| env::var("RETAPE_UPSTREAM").ok());
         let address = address.filter(|address| !address.is_empty());
@@ -243,7 +258,8 @@ impl SessionBuilder {
             pace: self.pace,
             patience: self.patience,
             wording: self.wording,
-            misses: self.misses.map(|file| below_crate(&file)),
+            misses: self.misses.map_or_else(shared, |file| Report::Own(below_crate(&file))),
+            may_be_unused: self.may_be_unused,
             rerun,
             config,
             rules: self.rules,
@@ -251,14 +267,13 @@ impl SessionBuilder {
         })
     }
 
-    /// Sessions that take their mode from the environment record if it says so.
-    fn of_tests(&self) -> Rerun {
-        if self.mode.is_none() {
-            return Rerun::Tests;
-        }
-        let folder = self.cassettes.iter().filter(|folder| *folder != Path::new("cassettes"));
-        let folder = folder.flat_map(|folder| ["--cassettes".into(), folder.display().to_string()]);
-        Rerun::Cassette(folder.collect())
+    /// The test that starts this session: libtest names its thread after it.
+    fn test(&self) -> Rerun {
+        let thread = thread::current();
+        let is_path =
+            |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:".contains(&b));
+        let name = thread.name().filter(is_path).filter(|name| *name != "main");
+        Rerun::Test { name: name.map(str::to_owned), sets_mode: self.mode.is_some() }
     }
 }
 
@@ -273,6 +288,12 @@ pub(super) fn no_upstream(mode: Mode) -> Error {
     Error::new(Kind::NoUpstream).with_hint(format!(
         "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`), or replay what is recorded instead of `{mode}`"
     ))
+}
+
+/// The file for the misses of all sessions of this process.
+fn shared() -> Report {
+    let file = env::var_os("RETAPE_MISSES").filter(|file| !file.is_empty());
+    file.map_or(Report::None, |file| Report::Shared(below_crate(Path::new(&file))))
 }
 
 fn below_crate(folder: &Path) -> PathBuf {

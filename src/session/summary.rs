@@ -12,8 +12,13 @@ use crate::serve::recorder::Recording;
 /// What a session came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// How many requests came, whatever became of them.
+    /// How many requests came, whatever became of them. Those to the control API do not count.
     pub requests: usize,
+    /// Whether no request came, and none was a mistake
+    /// ([`allow_unused`](super::SessionBuilder::allow_unused)).
+    pub unused: bool,
+    /// How many requests were sent to the live server.
+    pub forwarded: usize,
     /// The cassettes that were opened.
     pub cassettes: BTreeSet<Name>,
     /// The cassettes that were recorded.
@@ -50,8 +55,8 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// If there were misses, or a server was recorded that did not answer a single request; the hint
-    /// explains the first.
+    /// If there were misses, a server was recorded that did not answer a single request, or no request
+    /// came at all; the hint explains the first.
     pub fn checked(self) -> Result<Self> {
         if let Some(first) = self.misses.first() {
             return Err(Error::new(Kind::Missed { count: self.misses.len() })
@@ -59,6 +64,7 @@ impl Summary {
         }
         match self.recordings.iter().find(|recording| recording.is_unheard()) {
             Some(recording) => Err(unanswered(recording)),
+            None if self.unused => Err(Error::new(Kind::Unused).with_hint(UNUSED)),
             None => Ok(self),
         }
     }
@@ -81,6 +87,9 @@ impl Summary {
         }
     }
 }
+
+const UNUSED: &str = "give the client `session.url()` as its base address; \
+                      a test that asks nothing on purpose says `.allow_unused()` to the builder";
 
 fn unanswered(recording: &Recording) -> Error {
     let mut hint = recording.fault.clone().unwrap_or_default();

@@ -2,17 +2,20 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
 use super::settings::{Settings, no_upstream};
-use crate::cassette::{Cassette, End, Name};
+use super::stale::{Stale, stale};
+use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
-use crate::serve::recorder::{Asked, Recorder, Tape, Upstream};
+use crate::serve::recorder::{Asked, Patience, Recorder, Tape, Upstream};
 use crate::serve::replayer::{Recorded, Replayer};
 use crate::serve::server::{Answer, Place, no_answer};
 use crate::store::mode::Mode;
@@ -24,9 +27,34 @@ pub(super) enum Track {
     /// Answers from the cassette.
     Replay(Box<Replayer>),
     /// Asks the live server; records the answers if it has a tape.
-    Forward(Box<Recorder>),
+    Forward(Box<Live>),
     /// Answers from the cassette where it can, and records the rest.
-    Extend(Box<Replayer>, Box<Recorder>),
+    Extend(Box<Extension>),
+}
+
+/// A cassette and the live server that is asked for what it has not.
+#[derive(Debug)]
+pub(super) struct Extension {
+    replayer: Replayer,
+    live: Live,
+}
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(super) enum Unanswered {
+    /// Nothing recorded answers it.
+    Mismatch(Box<Mismatch>),
+    /// Nor may the live server be asked.
+    Stale(Stale),
+}
+
+/// The live server.
+#[derive(Debug)]
+pub(super) struct Live {
+    recorder: Recorder,
+    tape: Option<Arc<Tape>>,
+    /// How many requests went there.
+    asked: AtomicUsize,
 }
 
 /// A tape, what it goes on from, and what was rescued when it was begun.
@@ -52,32 +80,85 @@ impl Track {
         target: &str,
         body: Incoming,
         place: Place<'_>,
-    ) -> Result<Answer, Box<Mismatch>> {
+    ) -> Result<Answer, Unanswered> {
         match self {
-            Self::Forward(recorder) => {
-                Ok(recorder.forward(head, target, Asked::Arriving(body), place).await)
-            }
+            Self::Forward(live) => Ok(live.ask(head, target, Asked::Arriving(body), place).await),
             Self::Replay(replayer) => match read(body).await {
-                Some(body) => replayer.answer(head, target, body, place).await,
+                Some(body) => {
+                    let answer = replayer.answer(head, target, body, place).await;
+                    answer.map_err(Unanswered::Mismatch)
+                }
                 None => Ok(abandoned()),
             },
-            Self::Extend(replayer, recorder) => {
-                let Some(body) = read(body).await else {
-                    return Ok(abandoned());
-                };
-                match replayer.answer_known(head, target, body.clone(), place).await {
-                    Some(answer) => Ok(answer),
-                    None => Ok(recorder.forward(head, target, Asked::Whole(body), place).await),
-                }
-            }
+            Self::Extend(extension) => match read(body).await {
+                Some(body) => extension.answer(head, target, body, place).await,
+                None => Ok(abandoned()),
+            },
         }
     }
 
     pub(super) fn replayer(&self) -> Option<&Replayer> {
         match self {
-            Self::Replay(replayer) | Self::Extend(replayer, _) => Some(replayer),
+            Self::Replay(replayer) => Some(replayer),
+            Self::Extend(extension) => Some(&extension.replayer),
             Self::Forward(_) => None,
         }
+    }
+
+    /// How many requests went to the live server.
+    pub(super) fn forwarded(&self) -> usize {
+        match self {
+            Self::Replay(_) => 0,
+            Self::Forward(live) => live.asked.load(Ordering::Relaxed),
+            Self::Extend(extension) => extension.live.asked.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Extension {
+    pub(super) fn new(replayer: Replayer, live: Live) -> Self {
+        Self { replayer, live }
+    }
+
+    async fn answer(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> Result<Answer, Unanswered> {
+        let Self { replayer, live } = self;
+        if let Some(answer) = replayer.answer_known(head, target, body.clone(), place).await {
+            return Ok(answer);
+        }
+        let asked = Request {
+            method: head.method.as_str().to_owned(),
+            path: target.to_owned(),
+            headers: fields(&head.headers),
+            body: body.clone(),
+        };
+        match stale(asked, replayer, |text| live.has_said(text)) {
+            Some(stale) => Err(Unanswered::Stale(stale)),
+            None => Ok(live.ask(head, target, Asked::Whole(body), place).await),
+        }
+    }
+}
+
+impl Live {
+    /// Records to `tape`, or only passes on.
+    pub(super) fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
+        let recorder = Recorder::new(upstream, patience, tape.clone());
+        Self { recorder, tape, asked: AtomicUsize::new(0) }
+    }
+
+    /// Whether it has said this in any answer that was recorded.
+    fn has_said(&self, text: &str) -> bool {
+        self.tape.as_ref().is_some_and(|tape| tape.has_heard(text))
+    }
+
+    async fn ask(&self, head: &Parts, target: &str, body: Asked, place: Place<'_>) -> Answer {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.recorder.forward(head, target, body, place).await
     }
 }
 
@@ -121,4 +202,9 @@ async fn read(mut body: Incoming) -> Option<Bytes> {
     let mut all = BytesMut::from(first);
     all.extend_from_slice(&body.collect().await.ok()?.to_bytes());
     Some(all.freeze())
+}
+
+fn fields(headers: &HeaderMap) -> Headers {
+    let copied = |value: &HeaderValue| Bytes::copy_from_slice(value.as_bytes());
+    headers.iter().map(|(name, value)| (name, copied(value))).collect()
 }

@@ -1,8 +1,8 @@
 //! Loading and saving cassettes.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -160,6 +160,28 @@ pub(crate) fn write_report(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     make_folder(folder.unwrap_or(Path::new(".")))?;
     replace(path, text.as_bytes())
+}
+
+/// Changes a report that others may be changing at the same time.
+///
+/// # Errors
+///
+/// If it cannot be read or written.
+pub(crate) fn change_report(path: &Path, change: impl FnOnce(&str) -> String) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    make_folder(folder.unwrap_or(Path::new(".")))?;
+    let changed = || {
+        let mut options = File::options();
+        let mut file = options.read(true).write(true).create(true).truncate(false).open(path)?;
+        file.lock()?;
+        let mut before = String::new();
+        file.read_to_string(&mut before)?;
+        let after = change(&before);
+        file.rewind()?;
+        file.write_all(after.as_bytes())?;
+        file.set_len(after.len() as u64)
+    };
+    changed().map_err(|source| Error::io("write file", path, source))
 }
 
 /// Removes bodies that the cassette does not name any more. Only files that are named like a body

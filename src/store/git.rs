@@ -8,8 +8,8 @@ use std::thread;
 
 use bytes::Bytes;
 
-use super::file;
 use super::side::{Side, in_parallel};
+use super::{file, list};
 use crate::cassette::Name;
 use crate::contract::Contract;
 use crate::error::{Error, Kind, Result};
@@ -57,7 +57,7 @@ fn is_contract(path: &str) -> bool {
 
 fn cassette(path: &str) -> Option<Name> {
     let hidden = path.split('/').any(|segment| segment.starts_with('.'));
-    path.strip_suffix(".json").filter(|_| !hidden).and_then(|stem| Name::new(stem).ok())
+    path.strip_suffix(".json").filter(|_| !hidden).and_then(|stem| list::cassette(stem.to_owned()))
 }
 
 /// A folder in a repository.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::cassette::Name;
 
-/// The names of the cassettes below a folder, sorted. What cannot be read is not listed.
+/// The names of the cassettes below a folder, sorted. What cannot be read is not listed, nor is what is
+/// kept beside a cassette.
 pub fn list(folder: &Path) -> Vec<Name> {
     let mut names = Vec::new();
     walk(folder, "", &mut names);
@@ -21,7 +22,12 @@ fn walk(folder: &Path, above: &str, names: &mut Vec<Name>) {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             walk(&path, &format!("{above}{file}/"), names);
         } else if let Some(stem) = file.strip_suffix(".json") {
-            names.extend(Name::new(format!("{above}{stem}")));
+            names.extend(cassette(format!("{above}{stem}")));
         }
     }
+}
+
+/// The cassette whose file is called so, without the ending.
+pub(super) fn cassette(stem: String) -> Option<Name> {
+    Name::new(stem).ok().filter(|name| !name.is_beside())
 }

@@ -20,7 +20,7 @@ pub use config::{find_config, load_config};
 pub use contracts::{
     accept, contract_name, contracts, forget, pending_contracts, propose, reject, withdraw,
 };
-pub(crate) use file::write_report;
+pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save};
 pub use git::load_revision;
 pub(crate) use journal::{Entry, Journal, Recovered};

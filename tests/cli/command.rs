@@ -30,7 +30,7 @@ fn a_command_is_recorded_and_then_replayed_without_the_server() {
     assert_eq!((recorded.status.code(), replayed.status.code()), (Some(0), Some(0)));
     assert!(told(&replayed).contains("200 [\"/1\"]\n200 [\"/2\"]\n"), "{}", told(&replayed));
     assert_snapshot!(stage.harmless(&said(&recorded)), @"retape: recorded 2 interactions in FOLDER/cassettes/team/tape.json");
-    assert_snapshot!(stage.harmless(&said(&replayed)), @"retape: replayed 1 cassette: 2 interactions played, none left, 0 misses");
+    assert_snapshot!(stage.harmless(&said(&replayed)), @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_miss_fails_though_the_command_did_not() {
         GET /1 (interaction 1)
       hint: if the client is meant to ask this now, record it again:
         retape record --upstream http://HOST tape -- CLIENT client::speak --exact --nocapture -q
-    retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
+    retape: replayed 1 cassette: 1 of 1 interaction played, 1 miss, nothing went to the network
     ");
 }
 
@@ -130,8 +130,8 @@ fn what_was_not_asked_for_fails_if_that_is_wanted() {
 
     assert_eq!((lax.status.code(), strict.status.code()), (Some(0), Some(1)));
     assert_snapshot!(stage.harmless(&said(&strict)), @r"
-    retape: replayed 1 cassette: 1 interaction played, 1 not asked for, 0 misses
     not asked for: GET /2 (interaction 2 of `tape`)
+    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went to the network
     ");
 }
 
@@ -142,16 +142,20 @@ fn sessions_of_one_cassette_are_not_taken_for_cassettes() {
 
     let output = stage.around(&["replay"], "GET /one~1/-/1\nGET /one~2/-/1").output().unwrap();
 
-    assert_snapshot!(stage.harmless(&said(&output)), @"retape: replayed 1 cassette in 2 sessions: 2 interactions played, 2 not asked for, 0 misses");
+    assert_snapshot!(stage.harmless(&said(&output)), @"retape: replayed 1 cassette in 2 sessions: 2 of 4 interactions played, 0 misses, nothing went to the network");
 }
 
 #[test]
-fn a_cassette_of_the_folder_that_nobody_asked_for_does_not_fail_a_suite() {
+fn a_cassette_of_the_folder_that_nobody_asked_for_fails_a_strict_suite() {
     let stage = Stage::new();
     for name in ["default", "one", "team/two", "team/three"] {
         stage.record(&server().url(), name, "GET /1\nGET /2");
     }
     stage.write("cassettes/team/notes.txt", "");
+    for beside in ["failed", "unanswered", "recovered", "recovered-2"] {
+        let cassette = stage.read("cassettes/one.json");
+        stage.write(&format!("cassettes/one.{beside}.json"), &cassette);
+    }
     stage.write("cassettes/.hidden.json", "");
     let replay = |arguments: &[&str], asks: &str| {
         let output = stage.around(&[&["replay"], arguments].concat(), asks).output().unwrap();
@@ -164,14 +168,18 @@ fn a_cassette_of_the_folder_that_nobody_asked_for_does_not_fail_a_suite() {
     let named = replay(&["--strict", "default"], asks);
     let in_part = replay(&["--strict"], "GET /one/-/1");
     let default = replay(&["--strict"], "GET /1");
+    let all = ["default", "one", "team/two", "team/three"];
+    let all = all.map(|name| format!("GET /{name}/-/1\nGET /{name}/-/2")).join("\n");
+    let all = replay(&["--strict"], &all);
 
-    assert_eq!(strict.0, Some(0));
+    assert_eq!(all.0, Some(0), "{}", all.1);
+    assert_eq!(strict.0, Some(1));
     assert_snapshot!(strict.1, @r"
-    retape: replayed 1 cassette: 2 interactions played, none left, 0 misses
     retape: never opened: `default`, `team/three`, `team/two`
+    retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network
     ");
     assert_eq!(lax.0, Some(0));
-    assert_snapshot!(lax.1, @"retape: replayed 1 cassette: 2 interactions played, none left, 0 misses");
+    assert_snapshot!(lax.1, @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network");
     for failed in [named, in_part, default] {
         assert_eq!(failed.0, Some(1), "{}", failed.1);
     }
@@ -183,7 +191,8 @@ fn the_command_finds_the_address_wherever_it_is_told() {
     stage.record(&server().url(), "tape", "GET /1");
 
     let script = "echo $RETAPE_URL $LETTA_BASE_URL $OPENAI_BASE_URL $MODE $0 $1";
-    let mut arguments = vec!["replay", "tape", "--env", "LETTA_BASE_URL", "--env"];
+    let mut arguments =
+        vec!["replay", "--allow-unused", "tape", "--env", "LETTA_BASE_URL", "--env"];
     arguments.extend(["OPENAI_BASE_URL={url}/v1", "--env", "MODE=a=b", "--"]);
     arguments.extend(["sh", "-c", script, "{url}", "--base={url}/x"]);
     let output = stage.retape(&arguments).output().unwrap();
@@ -267,32 +276,90 @@ fn a_cassette_is_shown_by_its_name() {
 }
 
 #[test]
-fn a_command_that_asks_nothing_is_told_where_retape_is() {
+fn a_command_that_asks_nothing_fails_and_is_told_where_retape_is() {
     let stage = Stage::new();
     let url = server().url();
     let nothing = ["--upstream", &url, "tape", "--", "true"];
+    let run = |arguments: &[&[&str]]| stage.retape(&arguments.concat()).output().unwrap();
 
-    let recorded = stage.retape(&[&["record"], &nothing[..]].concat()).output().unwrap();
-    let mut passed = stage.retape(&[&["run", "--mode", "passthrough"], &nothing[..]].concat());
-    let passed = passed.output().unwrap();
+    let recorded = run(&[&["record"], &nothing]);
+    let passed = run(&[&["run", "--mode", "passthrough"], &nothing]);
     stage.record(&server().url(), "tape", "GET /1");
-    let replayed = stage.retape(&["replay", "tape", "--", "true"]).output().unwrap();
-    let not_run = stage.retape(&["replay", "tape", "--", "no-such-command"]).output().unwrap();
+    let named = run(&[&["replay", "tape", "--", "true"]]);
+    let strict = run(&[&["replay", "--strict", "--", "true"]]);
+    let looked = run(&[&["replay", "tape", "--", "curl", "-s", "{url}/-/retape/health"]]);
+    let not_run = run(&[&["replay", "tape", "--", "no-such-command"]]);
+    let failed = run(&[&["replay", "tape", "--", "sh", "-c", "exit 3"]]);
 
-    for output in [&recorded, &passed, &replayed] {
-        assert_eq!(output.status.code(), Some(0), "{}", said(output));
+    for output in [&recorded, &passed, &named, &strict, &looked] {
+        assert_eq!(output.status.code(), Some(1), "{}", said(output));
+        assert_eq!(said(output), said(&recorded));
     }
     assert_snapshot!(said(&recorded), @r"
     retape: no request reached retape
-    hint: does the command find it, by `{url}` or RETAPE_URL?
-    ");
-    assert_eq!(said(&passed), said(&recorded));
-    assert_snapshot!(said(&replayed), @r"
-    retape: replayed 1 cassette: 0 interactions played, 1 not asked for, 0 misses
-    retape: no request reached retape
-    hint: does the command find it, by `{url}` or RETAPE_URL?
+    hint: give the client retape's address as its base address: it is in RETAPE_URL, and `{url}` in an argument stands for it; if nothing is to be asked, say `--allow-unused`
     ");
     assert!(!said(&not_run).contains("no request"), "{}", said(&not_run));
+    assert_eq!(failed.status.code(), Some(3));
+    assert!(said(&failed).contains("hint: give the client"), "{}", said(&failed));
+}
+
+#[test]
+fn a_command_may_be_allowed_to_ask_nothing() {
+    let stage = Stage::new();
+    let upstream = server();
+    let url = upstream.url();
+    stage.record(&url, "tape", "GET /1");
+    let run = |arguments: &[&str]| {
+        let output = stage.retape(&[arguments, &["tape", "--", "true"]].concat()).output().unwrap();
+        (output.status.code(), said(&output))
+    };
+
+    let recorded = run(&["record", "--upstream", &url, "--allow-unused"]);
+    let replayed = run(&["replay", "--allow-unused"]);
+    let strict = run(&["replay", "--allow-unused", "--strict"]);
+
+    assert_eq!(recorded, (Some(0), "retape: no request reached retape\n".to_owned()));
+    assert_eq!(replayed, recorded);
+    assert_eq!(strict.0, Some(1));
+    assert!(strict.1.contains("not asked for: GET /1"), "{}", strict.1);
+}
+
+#[test]
+fn a_server_that_nobody_asked_fails_when_it_is_stopped() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+
+    for (arguments, status) in [(&["replay"][..], 1), (&["replay", "--allow-unused"], 0)] {
+        let mut running = Running::start(stage.retape(arguments));
+        running.line();
+        let (code, said) = running.stop();
+        assert_eq!(code, Some(status), "{said}");
+    }
+}
+
+#[test]
+fn what_went_to_the_live_server_is_counted() {
+    let stage = Stage::new();
+    let upstream = server();
+    stage.record(&upstream.url(), "tape", "GET /1");
+    let last = |mode: &str, asks: &str| {
+        let words = ["run", "--mode", mode, "--upstream", &upstream.url()];
+        let said = said(&stage.around(&words, asks).output().unwrap());
+        said.lines().last().unwrap().to_owned()
+    };
+
+    let added = last("new_episodes", "GET /tape/-/1\nGET /tape/-/2");
+    let known = last("new_episodes", "GET /tape/-/1");
+    let passed = last("passthrough", "GET /1\nGET /tape/-/1");
+    let recorded = last("record", "GET /1\nGET /a/-/1\nGET /a/-/2");
+
+    assert_snapshot!([added, known, passed, recorded].join("\n"), @"
+    retape: replayed 1 cassette: 1 of 1 interaction played, 0 misses, 1 request went to the live server
+    retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went to the network
+    retape: recorded nothing: 2 requests went to the live server
+    retape: recorded 3 interactions in 2 cassettes
+    ");
 }
 
 #[test]
@@ -327,7 +394,7 @@ fn a_websocket_is_told_in_a_recording_and_missed_in_a_replay() {
     retape: replay at http://HOST; interrupt to stop
     miss: GET /ws?api_key=[redacted:api_key]
       retape does not record WebSocket or other upgrades yet
-    retape: replayed 1 cassette: 1 interaction played, none left, 1 miss
+    retape: replayed 1 cassette: 1 of 1 interaction played, 1 miss, nothing went to the network
     ");
 }
 

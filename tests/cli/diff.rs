@@ -368,3 +368,23 @@ fn a_protocol_that_a_person_names_tells_the_types_of_messages() {
     let (_, text, _) = diff(&stage, &["old/talk.json", "new/talk.json"]);
     assert!(text.contains("- end\n"), "{text}");
 }
+
+#[test]
+fn what_is_kept_beside_a_cassette_is_not_compared() {
+    let stage = stage();
+    for name in NAMES {
+        let whole = stage.read(&format!("old/{name}.json"));
+        stage.write(&format!("beside/{name}.json"), &whole);
+        for beside in ["failed", "unanswered", "recovered", "recovered-2"] {
+            stage.write(&format!("beside/{name}.{beside}.json"), &without_usage(&whole));
+        }
+    }
+
+    let (status, told, said) = diff(&stage, &["old", "beside"]);
+
+    assert_eq!(status, Some(0), "{told}{said}");
+    assert!(!told.contains("failed") && !told.contains("recovered"), "{told}");
+    stage.write("beside/other.failed-2.json", &stage.read("old/approve_tokens.json"));
+    let (_, told, _) = diff(&stage, &["old", "beside"]);
+    assert!(told.contains("other.failed-2"), "{told}");
+}

@@ -86,15 +86,30 @@ fn what_is_kept_beside_can_be_taken_with_its_bodies() {
 }
 
 #[test]
-fn new_episodes_of_a_command_that_fails_are_added_as_nothing_is_lost_by_it() {
+fn new_episodes_of_a_command_that_fails_change_no_cassette() {
+    let stage = Stage::new();
+    let upstream = server();
+    stage.record(&upstream.url(), "tape", "GET /1");
+    let before = stage.read("cassettes/tape.json");
+
+    let output = failing(&stage, &upstream, "new_episodes", "GET /1\nGET /2");
+
+    assert_eq!(stage.read("cassettes/tape.json"), before);
+    assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
+    follow(&stage, &output);
+    assert_eq!(stage.cassettes(), ["tape.json"]);
+    assert_eq!(stage.read("cassettes/tape.json").matches("\"path\"").count(), 2);
+}
+
+#[test]
+fn new_episodes_of_a_command_that_fails_and_asks_nothing_new_leave_nothing() {
     let stage = Stage::new();
     let upstream = server();
     stage.record(&upstream.url(), "tape", "GET /1");
 
-    failing(&stage, &upstream, "new_episodes", "GET /2");
+    failing(&stage, &upstream, "new_episodes", "GET /1");
 
     assert_eq!(stage.cassettes(), ["tape.json"]);
-    assert_eq!(stage.read("cassettes/tape.json").matches("\"path\"").count(), 2);
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn a_folder_that_cannot_be_written_is_told_before_the_server_is_asked() {
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(upstream.asked().is_empty());
     assert_snapshot!(stage.harmless(&said(&output)), @r"
-    miss: GET /1
+    not recorded: GET /1
       cannot create folder (`FOLDER/cassettes`): File exists (os error 17)
       hint: `FOLDER/cassettes` is a file, not a folder; choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`
     error: cannot create folder (`FOLDER/cassettes`)

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use retape::Mode;
 use retape::config::{Repeats, Rules};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, without_test};
 use crate::support::client::{ask, get, post, reply, split};
 use crate::support::wire::Wire;
 
@@ -48,11 +48,11 @@ async fn answers(stage: &Stage, media: &str, asks: &[(&str, &str, &str)]) -> Str
     }
     session.stop().await.unwrap();
     assert!(answer.lines().all(|line| line.chars().count() <= 78 || is_command(line)), "{answer}");
-    answer.replace(&stage.folder().display().to_string(), "FOLDER")
+    without_test(&answer)
 }
 
 fn is_command(line: &str) -> bool {
-    line.starts_with("  retape record ")
+    line.starts_with("  RETAPE_MODE=record ")
 }
 
 /// What is answered where one JSON body was recorded and another is asked.
@@ -87,7 +87,8 @@ async fn a_wrong_approval_names_what_the_server_issued() {
         the server issued `toolu_6f1c0a2f37a24fd992f1fd5b1ee5a5f0` in
         interaction 1
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
     assert_snapshot!(mixed_up, @r#"
     `tape` (3 interactions) has no answer to
@@ -100,7 +101,8 @@ async fn a_wrong_approval_names_what_the_server_issued() {
         the server issued `toolu_6f1c0a2f37a24fd992f1fd5b1ee5a5f0` in
         interaction 1; the asked one is what it issued in interaction 2
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -131,7 +133,8 @@ async fn a_path_with_another_id_names_the_segment() {
       [match]
       ignore = ["query.limit"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -156,7 +159,8 @@ async fn a_changed_word_is_shown_with_what_stands_around_it() {
       [match]
       ignore = ["$.messages[*].content"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -182,7 +186,8 @@ async fn a_text_of_many_lines_is_shown_by_its_lines() {
       [match]
       ignore = ["$.system"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -211,7 +216,8 @@ async fn fields_too_many_and_fields_too_few_are_told() {
         + {"x":"y"}
         the recording has no such field
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -231,7 +237,8 @@ async fn a_changed_number_is_told_and_its_spelling_is_none() {
       [match]
       ignore = ["$.b[*].t"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -256,7 +263,8 @@ async fn an_element_that_is_put_in_is_one_difference() {
         + {"role":"user","content":"new"}
         the recording has no such field
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
     assert_snapshot!(mixed, @r#"
     `tape` (1 interaction) has no answer to
@@ -271,7 +279,8 @@ async fn an_element_that_is_put_in_is_one_difference() {
       [match]
       unordered = ["$.messages"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -305,7 +314,8 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
       GET /v1/agents (interaction 1)
       GET /v1/agents/agent-11111111-37a2-4fd9-92f1-fd5b1ee5a5f0 (interaction 2)
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     ");
     assert_snapshot!(answers(&stage, JSON, &[("PATCH", "/other", r#"{"a":1}"#)]).await, @"
     `tape` (4 interactions) has no answer to
@@ -315,7 +325,8 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
       GET /v1/agents (interaction 1)
       GET /v1/agents/agent-11111111-37a2-4fd9-92f1-fd5b1ee5a5f0 (interaction 2)
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     ");
     assert_snapshot!(answers(&stage, JSON, &[("DELETE", "/v1/agents", "")]).await, @"
     `tape` (4 interactions) has no answer to
@@ -327,7 +338,8 @@ async fn a_path_that_was_never_recorded_is_answered_with_those_that_were() {
         - GET
         + DELETE
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     ");
 }
 
@@ -354,10 +366,13 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
         + "44444444-37a2-4fd9-92f1-fd5b1ee5a5f0"
         this client called it `33333333-37a2-4fd9-92f1-fd5b1ee5a5f0` before
         (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
     assert_snapshot!(repeated, @r#"
     `tape` (2 interactions) has no answer to
@@ -369,10 +384,13 @@ async fn a_value_that_the_client_called_otherwise_before_is_told() {
         + "44444444-37a2-4fd9-92f1-fd5b1ee5a5f0"
         this client called it `33333333-37a2-4fd9-92f1-fd5b1ee5a5f0` before
         (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -400,10 +418,13 @@ async fn a_name_and_a_time_that_change_places_are_told() {
         + "2026-11-22T10:00:00Z"
         this client called it `22222222-37a2-4fd9-92f1-fd5b1ee5a5f0` before
         (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -449,7 +470,8 @@ async fn what_the_server_gave_is_told_though_it_does_not_look_like_an_identifier
       [match]
       ignore = ["query.n"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
     assert!(
         payments.contains("the server gave the recorded one in interaction 1 (`/id`)"),
@@ -547,10 +569,13 @@ async fn one_value_for_two_things_is_told() {
         + "33333333-37a2-4fd9-92f1-fd5b1ee5a5f0"
         this client uses it already for what was recorded as
         `11111111-37a2-4fd9-92f1-fd5b1ee5a5f0`
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -572,7 +597,8 @@ async fn a_value_that_looks_minted_comes_with_the_line_that_lets_it_not_count() 
       [match]
       ignore = ["$.messages[*].build"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -596,7 +622,8 @@ async fn a_value_that_looks_minted_and_comes_back_is_to_be_called_an_identifier(
       [match]
       ids = ["$.ref"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 
     let rules = Rules::default().id("$.ref").unwrap();
@@ -617,7 +644,7 @@ async fn a_header_field_is_told_where_it_counts() {
     session.stop().await.unwrap();
 
     assert_eq!(reply.status, 470);
-    assert_snapshot!(miss.explanation.replace(&stage.folder().display().to_string(), "FOLDER"), @"
+    assert_snapshot!(without_test(&miss.explanation), @"
     `tape` (1 interaction) has no answer to
       POST /v1/run
     the nearest is interaction 1 (not played yet, 62 % alike)
@@ -629,7 +656,8 @@ async fn a_header_field_is_told_where_it_counts() {
         + 17
         the recording has no such field
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     ");
 }
 
@@ -656,7 +684,8 @@ async fn what_is_free_is_not_told_beside_what_counts() {
       [match]
       ignore = ["$.text"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -720,10 +749,13 @@ async fn an_id_that_is_one_only_by_its_name_is_told_as_one() {
         - "msg-1"
         + "msg-8"
         this client called it `msg-7` before (first seen in interaction 1)
+    hint: if several tests share this cassette, give each one of its own: the
+      base address `URL/NAME/-` names it
     hint: a client that begins anew asks under another name (`~2` behind the
       cassette's) or resets the run (`POST /-/retape/reset`)
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -781,7 +813,8 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
         + 2
           three
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     ");
     let form = "application/x-www-form-urlencoded";
     assert_snapshot!(check(form, "a=1&b=two+words&b=3", "b=2&a=1").await, @r#"
@@ -799,7 +832,8 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       [match]
       ignore = ["form.b"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
     let bytes = ("\0one \u{1}two", "\0one \u{2}2");
     assert_snapshot!(check("application/octet-stream", bytes.0, bytes.1).await, @"
@@ -812,7 +846,8 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
         + 7 B of binary data
         the first different byte is number 6
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     ");
     assert_snapshot!(check(JSON, "{}", "").await, @"
     `tape` (1 interaction) has no answer to
@@ -826,7 +861,8 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
         - {}
         missing: only the recording has it
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     ");
     let parts = |boundary: &str, text: &str| {
         format!(
@@ -849,7 +885,8 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       [match]
       ignore = ["part.file"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://127.0.0.1:8283 --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 

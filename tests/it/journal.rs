@@ -106,7 +106,7 @@ async fn each_killed_recorder_has_a_file_of_its_own() {
         killed(&stage, &upstream).await;
         never.open();
     }
-    stage.record(&upstream).await.finish().await.unwrap();
+    stage.record(&upstream).await.stop().await.unwrap();
 
     let expected = ["tape.json.part", "tape.recovered-2.json", "tape.recovered.json"];
     assert_eq!(stage.files(), expected);

@@ -1,9 +1,12 @@
 //! Requests that nothing recorded answers.
 
-use insta::assert_snapshot;
-use retape::Mode;
+use std::path::Path;
+use std::process::{Command, Output};
 
-use crate::stage::Stage;
+use insta::assert_snapshot;
+use retape::{Mode, Session};
+
+use crate::stage::{Stage, without_test};
 use crate::support::client::{Reply, ask, get, post};
 use crate::support::upstream::{Asked, Upstream};
 
@@ -22,7 +25,7 @@ async fn stage() -> Stage {
 fn harmless(text: &str, stage: &Stage) -> String {
     let text = text.replace(&stage.folder().display().to_string(), "FOLDER");
     let port = regex::Regex::new(r"127\.0\.0\.1:\d+").unwrap();
-    port.replace_all(&text, "UPSTREAM").into_owned()
+    without_test(&port.replace_all(&text, "UPSTREAM"))
 }
 
 async fn missed(method: &str, path: &str, fields: &str, body: &str) -> (Reply, String) {
@@ -57,7 +60,8 @@ async fn the_answer_explains_itself() {
       [match]
       ignore = ["$.name"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://UPSTREAM --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://UPSTREAM cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -80,7 +84,8 @@ async fn another_query_is_shown() {
       [match]
       ignore = ["query.limit"]
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream http://UPSTREAM --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=http://UPSTREAM cargo test NAME
+      (without `.mode(…)` in the test)
     "#);
 }
 
@@ -131,7 +136,8 @@ async fn a_cassette_that_is_not_there_is_a_miss() {
     assert_snapshot!(text, @"
     no cassette `no/such` (`FOLDER/no/such.json`)
     hint: record it:
-      retape record --upstream URL --cassettes FOLDER no/such -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test NAME
+      (without `.mode(…)` in the test)
     ");
 }
 
@@ -228,7 +234,8 @@ async fn a_miss_of_a_cassette_without_rules_shows_no_secret() {
         + [redacted]
         a secret, which is not shown; another one was recorded
     hint: if the client is meant to ask this now, record it again:
-      retape record --upstream URL --cassettes FOLDER tape -- COMMAND
+      RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test NAME
+      (without `.mode(…)` in the test)
     ");
     for text in [answer.text(), misses.text(), format!("{error:?}")] {
         assert!(text.contains("a secret, which is not shown"), "{text}");
@@ -275,7 +282,7 @@ async fn a_file_tells_what_was_missed_from_the_first_moment_on() {
     assert_eq!(stage.files(), ["out", "tape.json"]);
     assert_eq!(std::fs::read_dir(stage.folder().join("out")).unwrap().count(), 1);
 
-    stage.session(Mode::Replay).misses(&file).start().await.unwrap().finish().await.unwrap();
+    stage.session(Mode::Replay).misses(&file).start().await.unwrap().stop().await.unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "[]\n");
 }
 
@@ -302,4 +309,113 @@ async fn very_many_misses_are_all_in_the_file_at_the_end() {
     let told: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(told.as_array().unwrap().len(), 150);
+}
+
+/// A test that runs in a process of its own: this one, asked to run that test.
+fn alone(test: &str, folder: &Path) -> Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args([test, "--exact", "-q", "--test-threads=2"])
+        .env("ALONE_IN", folder)
+        .env_remove("RETAPE_MODE");
+    command.env("RETAPE_UPSTREAM", "").env("CI", "true");
+    command.env("RETAPE_MISSES", folder.join("misses.json")).output().unwrap()
+}
+
+/// A session of a test that runs alone.
+async fn session_alone(name: &str) -> Option<Session> {
+    let folder = std::env::var_os("ALONE_IN")?;
+    Some(Session::builder(name).cassettes(folder).start().await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unfinished() {
+    let Some(session) = session_alone("tape").await else { return };
+    post(&format!("{}/v1/agents", session.url()), r#"{"name":"bob","tools":["a","b"]}"#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn panicking() {
+    let Some(session) = session_alone("tape").await else { return };
+    assert_eq!(get(&session.url()).status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn finished() {
+    let Some(session) = session_alone("tape").await else { return };
+    get(&session.url());
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_miss() {
+    let Some(session) = session_alone("tape").await else { return };
+    post(&format!("{}/v1/agents", session.url()), r#"{"name":"ada","tools":["a","b"]}"#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_nobody_finished_shows_what_it_missed() {
+    let stage = stage().await;
+    let run = |test: &str| {
+        let output = alone(&format!("misses::{test}"), stage.folder());
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+
+    let (passed, unfinished) = run("unfinished");
+    let (_, panicking) = run("panicking");
+    let (_, finished) = run("finished");
+    let (_, without) = run("without_a_miss");
+
+    assert!(passed, "nobody is stopped by what is dropped");
+    assert_snapshot!(harmless(&unfinished, &stage), @r#"
+    retape: a session was not finished, and these requests have no recorded answer
+      `tape` (2 interactions) has no answer to
+        POST /v1/agents
+      the nearest is interaction 1 (not played yet, 85 % alike)
+      1 field differs (- recorded, + asked):
+        /name
+          - "ada"
+          + "bob"
+      hint: if it does not count, say so, in retape.toml:
+        [match]
+        ignore = ["$.name"]
+      hint: if the client is meant to ask this now, record it again:
+        RETAPE_MODE=record RETAPE_UPSTREAM=http://UPSTREAM cargo test NAME
+    "#);
+    assert!(unfinished.contains("cargo test misses::unfinished"), "{unfinished}");
+    assert!(panicking.contains("`tape` (2 interactions) has no answer to"), "{panicking}");
+    assert_eq!((finished.as_str(), without.as_str()), ("", ""));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sessions() {
+    for name in ["tape", "other", "third"] {
+        let Some(session) = session_alone(name).await else { return };
+        get(&format!("{}/{name}", session.url()));
+        session.stop().await.unwrap();
+    }
+    let folder = std::env::var("ALONE_IN").unwrap();
+    let own =
+        Session::builder("own").cassettes(&folder).misses(format!("{folder}/own-misses.json"));
+    let own = own.start().await.unwrap();
+    get(&own.url());
+    own.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_sessions_of_a_process_share_the_file_that_the_environment_names() {
+    let stage = stage().await;
+    let paths = |file: &str| {
+        let told: serde_json::Value = serde_json::from_str(&stage.file(file)).unwrap();
+        let misses = told.as_array().unwrap().iter();
+        misses.map(|miss| miss["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+
+    alone("misses::unfinished", stage.folder());
+    assert_eq!(paths("misses.json"), ["/v1/agents"]);
+
+    let output = alone("misses::sessions", stage.folder());
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(paths("misses.json"), ["/other", "/tape", "/third"], "of this process only");
+    assert_eq!(paths("own-misses.json"), ["/"]);
 }

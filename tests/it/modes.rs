@@ -1,6 +1,9 @@
 //! What is replayed, what is recorded, and what is left alone.
 
+use std::sync::{Arc, Mutex};
+
 use insta::assert_snapshot;
+use retape::session::Event;
 use retape::{Mode, Session};
 
 use crate::stage::Stage;
@@ -97,7 +100,63 @@ async fn a_mode_that_needs_a_server_says_so() {
             )
         );
     }
-    stage.session(Mode::Once).start().await.unwrap().finish().await.unwrap();
+    stage.session(Mode::Once).start().await.unwrap().stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_no_request_reached_fails() {
+    let (stage, upstream) = (Stage::new(), server());
+    ask(&stage, &upstream, Mode::Record, &["/1"]).await;
+
+    for mode in [Mode::Replay, Mode::Once, Mode::Record, Mode::NewEpisodes, Mode::Passthrough] {
+        let settings = stage.session(mode).upstream(upstream.url());
+        let session = settings.clone().start().await.unwrap();
+        get(&format!("{}/-/retape/health", session.url()));
+        let error = session.finish().await.unwrap_err();
+        let allowed = settings.allow_unused().start().await.unwrap();
+
+        assert!(error.is_unused(), "{mode}: {error}");
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("`session.url()`") && hint.contains("`.allow_unused()`"), "{hint}");
+        assert_eq!(allowed.finish().await.unwrap().requests, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_went_to_the_live_server_is_counted() {
+    let (stage, upstream) = (Stage::new(), server());
+    for (mode, forwarded) in
+        [(Mode::Record, 2), (Mode::Replay, 0), (Mode::NewEpisodes, 0), (Mode::Passthrough, 2)]
+    {
+        let session = stage.session(mode).upstream(upstream.url()).start().await.unwrap();
+        get(&format!("{}/1", session.url()));
+        get(&format!("{}/1", session.url()));
+
+        let summary = session.finish().await.unwrap();
+
+        assert_eq!((summary.requests, summary.forwarded), (2, forwarded), "{mode}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_cannot_be_recorded_is_no_miss_and_fails() {
+    for refused in ["odd:name", "tape/below"] {
+        let (stage, upstream) = (Stage::new(), server());
+        std::fs::write(stage.folder().join("tape"), "no folder").unwrap();
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&events);
+        let settings = stage.session(Mode::Record).upstream(upstream.url());
+        let settings = settings.on_event(move |event| heard.lock().unwrap().push(event));
+        let session = settings.start().await.unwrap();
+
+        let answer = get(&session.url_of(refused));
+
+        assert_eq!(answer.status, 470, "{refused}");
+        assert!(session.misses().is_empty(), "{refused}");
+        assert!(matches!(events.lock().unwrap()[..], [Event::Unrecorded(_)]), "{refused}");
+        let error = session.stop().await.unwrap_err();
+        assert!(!error.is_miss(), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -452,7 +452,7 @@ async fn a_configuration_that_cannot_be_keeps_a_session_from_starting() {
     ");
 
     write(stage.folder(), "other.toml", "");
-    stage.session(Mode::Replay).config(&other).start().await.unwrap().finish().await.unwrap();
+    stage.session(Mode::Replay).config(&other).start().await.unwrap().stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -178,6 +178,27 @@ async fn a_session_can_be_looked_into() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_played_before_a_reset_counts_as_played() {
+    let stage = stage(3).await;
+    let session = stage.replay().await;
+    let count = || get(&format!("{}/count", session.url()));
+    let reset = || ask("POST", &format!("{}/-/retape/reset", session.url()), "", "");
+
+    count();
+    count();
+    reset();
+    let unplayed = get(&format!("{}/-/retape/unplayed", session.url()));
+    count();
+    reset();
+    let summary = session.finish().await.unwrap();
+
+    let unplayed: serde_json::Value = serde_json::from_str(&unplayed.text()).unwrap();
+    assert_eq!(unplayed["unplayed"].as_array().unwrap().len(), 3, "the run has begun anew");
+    let left: Vec<_> = summary.unplayed.iter().map(|left| left.interaction).collect();
+    assert_eq!((summary.played, left), (2, vec![2]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_missed_stays_missed_unless_it_is_said_to_be_forgotten() {
     let stage = stage(1).await;
     let session = stage.replay().await;

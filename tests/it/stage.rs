@@ -95,3 +95,9 @@ pub fn chunks(response: &Response) -> Vec<String> {
     let text = |chunk: &retape::cassette::Chunk| String::from_utf8_lossy(&chunk.bytes).into_owned();
     response.body.chunks().iter().map(text).collect()
 }
+
+/// The text without the name of the test, which libtest does not tell where it runs one at a time.
+pub fn without_test(text: &str) -> String {
+    let test = regex::Regex::new(r"cargo test( [\w:]+)?").unwrap();
+    test.replace_all(text, "cargo test NAME").into_owned()
+}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::cassette::Name;
 use crate::cli::arguments::absolute;
 use crate::error::{Error, Result};
+use crate::review::report::Rerun;
 use crate::session::{Session, SessionBuilder};
 
 /// The name of the cassette.
@@ -45,7 +46,8 @@ impl Folder {
 
     /// The settings of a session on the cassette.
     pub(super) fn session(&self) -> SessionBuilder {
-        Session::builder(CASSETTE).cassettes(self.absolute())
+        let options = vec!["--cassettes".to_owned(), self.absolute().display().to_string()];
+        Session::builder(CASSETTE).cassettes(self.absolute()).rerun(Rerun::Cassette(options))
     }
 
     pub(super) fn absolute(&self) -> PathBuf {

@@ -2,8 +2,8 @@
 
 use memchr::memmem::Finder;
 
-use crate::cassette::{self, Interaction, Response};
-use crate::identity::each_document;
+use crate::cassette::{self, Cassette, Interaction, Request, Response};
+use crate::identity::{Words, each_document, plain};
 
 /// What the names of fields end with that hold something to come back with.
 const REFERS: [&str; 8] = ["id", "ids", "number", "key", "token", "cursor", "ts", "etag"];
@@ -31,6 +31,25 @@ pub(super) fn given(interactions: &[Interaction], value: &str) -> Option<(usize,
             Some((number, at?))
         },
     )
+}
+
+/// The first interaction whose answer held an identifier, if no request had it before.
+pub fn issued_in(cassette: &Cassette, identifier: &str) -> Option<usize> {
+    let words = Words::of([identifier].into_iter());
+    let has = |text: &[u8]| words.find(&plain(text)).next().is_some();
+    let asks = |request: &Request| has(request.path.as_bytes()) || has(&request.readable());
+    for (number, interaction) in cassette.interactions.iter().enumerate() {
+        if asks(&interaction.request) {
+            return None;
+        }
+        let holds = |response: &Response| {
+            has(&response.readable().bytes()) || response.headers.iter().any(|(_, it)| has(it))
+        };
+        if interaction.response().is_some_and(holds) {
+            return Some(number);
+        }
+    }
+    None
 }
 
 fn in_header(response: &Response, value: &str) -> Option<String> {

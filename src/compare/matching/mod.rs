@@ -20,6 +20,7 @@ mod verbatim;
 mod why;
 mod writes;
 
+pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};
 pub use mismatch::{Asking, Differing, Mismatch, Nearest};
 pub use playlist::Playlist;

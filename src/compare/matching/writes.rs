@@ -70,7 +70,9 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
         while let Some(attempt) = write.filter(|write| is_retry(&all[*write], &all[number])) {
             write = before[attempt].write;
         }
+        let write = write.map(|write| client_write(cassette, write));
         let shown = by_name.max(by_path.filter(|_| is_of_one(request)));
+        let shown = shown.map(|write| client_write(cassette, write));
         let was_over = |write: &usize| interaction.after.iter().all(|it| it.interaction != *write);
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
         before.push(Before { write, needed });
@@ -81,6 +83,22 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
         }
     }
     before
+}
+
+/// The write that a client asked for: a server that answers one may send others through the recorder.
+///
+/// Another `user-agent`, while the first was being answered, is the only evidence of it in a cassette.
+fn client_write(cassette: &Cassette, mut write: usize) -> usize {
+    let all = &cassette.interactions;
+    let agent = |number: usize| all[number].request.headers.get("user-agent");
+    let around = |write: usize| {
+        let mut around = all[write].after.iter().map(|progress| progress.interaction);
+        around.rfind(|around| writes(&all[*around]) && agent(*around) != agent(write))
+    };
+    while let Some(outer) = around(write) {
+        write = outer;
+    }
+    write
 }
 
 type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;

@@ -28,7 +28,8 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     }
     lines.extend(mismatch.nearest.iter().flat_map(hints));
     lines.push("hint: if the client is meant to ask this now, record it again:".to_owned());
-    lines.push(format!("  {}", visible(&rerun.line(&mismatch.upstream, name))));
+    let steps = rerun.steps(&mismatch.upstream, name);
+    lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
     lines.join("\n")
 }
 
@@ -130,6 +131,11 @@ fn hints(nearest: &Nearest) -> Vec<String> {
     };
     let mut lines = Vec::new();
     if nearest.differences.iter().any(|it| renames(&it)) {
+        // Another name for the same thing in one run: another client, or the same that began anew.
+        lines.push(
+            "hint: if several tests share this cassette, give each one of its own: the".into(),
+        );
+        lines.push("  base address `URL/NAME/-` names it".to_owned());
         lines.push(
             "hint: a client that begins anew asks under another name (`~2` behind the".into(),
         );
@@ -181,7 +187,7 @@ fn binary(length: usize) -> String {
 }
 
 /// Method and path in a line that fits.
-fn first_line(method: &str, path: &str) -> String {
+pub(super) fn first_line(method: &str, path: &str) -> String {
     let line = visible(&format!("{method} {path}")).into_owned();
     if width(&line) <= COLUMNS + 4 {
         return line;

@@ -35,6 +35,7 @@ mod summary;
 mod trace;
 mod unit;
 mod why;
+mod withheld;
 mod words;
 
 pub use check_json::{evidence_to_json, findings_to_json};
@@ -61,3 +62,4 @@ pub use show::{Detail, ShowOptions, show, show_by};
 pub use style::Colour;
 pub use summary::{Answer, Line, Role, Row, Summary};
 pub use trace::trace;
+pub use withheld::{Withheld, withheld};

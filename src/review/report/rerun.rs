@@ -15,8 +15,13 @@ pub enum Rerun {
     /// `retape record` with these options, for the cassette that is concerned and a command that is
     /// not known.
     Cassette(Vec<String>),
-    /// The tests of a crate, whose sessions take the mode from the environment.
-    Tests,
+    /// The Rust test that runs.
+    Test {
+        /// Its name, if it is known.
+        name: Option<String>,
+        /// Whether its code sets the mode, which the environment cannot change then.
+        sets_mode: bool,
+    },
 }
 
 impl Rerun {
@@ -41,12 +46,22 @@ impl Rerun {
         Self::Command(clean)
     }
 
+    /// How what was missed is recorded: the line to copy into a shell, and what it needs.
+    pub(crate) fn steps(&self, upstream: &str, cassette: &str) -> Vec<String> {
+        let mut steps = vec![self.line(upstream, cassette)];
+        if matches!(self, Self::Test { sets_mode: true, .. }) {
+            steps.push("(without `.mode(…)` in the test)".to_owned());
+        }
+        steps
+    }
+
     /// The line to copy into a shell. `URL` stands for a server that is not known.
-    pub(crate) fn line(&self, upstream: &str, cassette: &str) -> String {
+    fn line(&self, upstream: &str, cassette: &str) -> String {
         let upstream = quoted(if upstream.is_empty() { "URL" } else { upstream });
         let (words, unknown) = match self {
-            Self::Tests => {
-                return format!("RETAPE_MODE=record RETAPE_UPSTREAM={upstream} cargo test");
+            Self::Test { name, .. } => {
+                let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+                return format!("RETAPE_MODE=record RETAPE_UPSTREAM={upstream} cargo test{name}");
             }
             Self::Command(words) => (words, None),
             Self::Cassette(options) => (options, Some([cassette, "--", "COMMAND"])),
@@ -145,6 +160,21 @@ mod tests {
             Rerun::Command(words.into()).line("", "x"),
             r"retape record --upstream URL -c $'echo \'a\\b\'\n\tls'"
         );
-        assert_eq!(Rerun::Tests.line("", "x"), "RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test");
+    }
+
+    #[test]
+    fn a_test_is_run_again_by_its_name() {
+        let steps = |name: Option<&str>, sets_mode| {
+            Rerun::Test { name: name.map(str::to_owned), sets_mode }.steps("", "x")
+        };
+
+        assert_eq!(steps(None, false), ["RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test"]);
+        assert_eq!(
+            steps(Some("chat::streams"), true),
+            [
+                "RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test chat::streams",
+                "(without `.mode(…)` in the test)"
+            ]
+        );
     }
 }

@@ -153,7 +153,7 @@ impl Tape {
         };
         recording.saved = match course {
             _ if recording.is_unheard() => Saved::Unanswered,
-            Course::BrokenOff if self.would_replace(base) => Saved::Failed,
+            Course::BrokenOff if store::exists(&self.folder, &self.name) => Saved::Failed,
             Course::Whole | Course::BrokenOff => Saved::Cassette,
         };
         if recording.interactions > 0 {
@@ -173,6 +173,19 @@ impl Tape {
         self.state().open.len()
     }
 
+    /// Whether the server has said this in any answer so far.
+    pub fn has_heard(&self, text: &str) -> bool {
+        let takes = self.state().takes.clone();
+        let mut heard = takes.iter().filter_map(|take| take.interaction());
+        let stands = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
+        heard.any(|interaction| {
+            interaction.response().is_some_and(|response| {
+                stands(&response.readable().bytes())
+                    || response.headers.iter().any(|(_, value)| stands(value))
+            })
+        })
+    }
+
     /// Saves a cassette in the words of the one whose place it takes.
     fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
         let Renewed { cassette, kept, gone } = renew(old, new);
@@ -188,15 +201,11 @@ impl Tape {
     /// none.
     fn replaced(&self, base: Option<&Cassette>, saved: Saved) -> Option<Cassette> {
         let is_asked = self.wording == Wording::AsBefore && saved == Saved::Cassette;
-        if !is_asked || !self.would_replace(base) {
+        // One that is extended keeps its words.
+        if !is_asked || base.is_some() || !store::exists(&self.folder, &self.name) {
             return None;
         }
         store::load(&self.folder, &self.name).ok().filter(|old| !old.interrupted)
-    }
-
-    /// Whether the cassette would take the place of another. Nothing is lost of one that is extended.
-    fn would_replace(&self, base: Option<&Cassette>) -> bool {
-        base.is_none() && store::exists(&self.folder, &self.name)
     }
 
     pub(super) fn redactor(&self) -> &Arc<Redactor> {

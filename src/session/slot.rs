@@ -1,0 +1,52 @@
+//! A session behind one prefix.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use tokio::sync::OnceCell;
+
+use super::gateway::{Gateway, lock};
+use super::track::Track;
+use crate::cassette::Name;
+use crate::error::Result;
+use crate::serve::replayer::Replayer;
+
+/// A session that is opened by its first request, once.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) cassette: Name,
+    pub(super) track: OnceCell<Track>,
+    /// What was played before the run began anew.
+    earlier: Mutex<BTreeSet<usize>>,
+}
+
+impl Slot {
+    pub(super) fn new(cassette: Name) -> Self {
+        Self { cassette, track: OnceCell::new(), earlier: Mutex::default() }
+    }
+
+    pub(super) fn replayer(&self) -> Option<&Replayer> {
+        self.track.get()?.replayer()
+    }
+
+    /// Lets the run begin anew, if there is one.
+    pub(super) fn reset(&self) -> Option<()> {
+        let replayer = self.replayer()?;
+        let unplayed = self.never_played(replayer);
+        let all = 0..replayer.recorded().cassette().interactions.len();
+        lock(&self.earlier).extend(all.filter(|number| unplayed.binary_search(number).is_err()));
+        replayer.reset();
+        Some(())
+    }
+
+    pub(super) fn never_played(&self, replayer: &Replayer) -> Vec<usize> {
+        let earlier = lock(&self.earlier);
+        let mut unplayed = replayer.unplayed();
+        unplayed.retain(|number| !earlier.contains(number));
+        unplayed
+    }
+
+    pub(super) async fn track(&self, gateway: &Gateway) -> Result<&Track> {
+        self.track.get_or_try_init(|| gateway.track(&self.cassette)).await
+    }
+}

@@ -1,0 +1,57 @@
+//! Requests that speak of what only a recording knows.
+
+use std::borrow::Cow;
+
+use crate::cassette::Request;
+use crate::compare::matching::issued_in;
+use crate::identity::identifiers;
+use crate::redact::{Redactor, placeholder_in};
+use crate::serve::replayer::Replayer;
+use crate::text::percent;
+
+/// What a request has from a recorded answer, and a live server cannot know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stale {
+    /// As it stands in the request.
+    pub(super) text: String,
+    /// The interaction that issued it, counted from 0; `None` if it stands for a secret.
+    pub(super) interaction: Option<usize>,
+}
+
+/// What in a request only the recording knows. `is_live` tells what the live server knows as well.
+pub(super) fn stale(
+    mut asked: Request,
+    replayer: &Replayer,
+    is_live: impl Fn(&str) -> bool,
+) -> Option<Stale> {
+    let cassette = replayer.recorded().cassette();
+    if cassette.interactions.is_empty() {
+        return None;
+    }
+    let secret = texts(&asked).iter().find_map(|text| Some(placeholder_in(text)?.to_owned()));
+    if let Some(text) = secret {
+        return Some(Stale { text, interaction: None });
+    }
+    // It is shown, so no secret of the client's is to be taken for an identifier.
+    Redactor::standard().request(&mut asked);
+    let unplayed = replayer.unplayed();
+    texts(&asked).iter().find_map(|text| {
+        let mut found = identifiers(text).map(|range| &text[range]);
+        found.find_map(|text| {
+            let from =
+                issued_in(cassette, text).filter(|it| unplayed.binary_search(it).is_err())?;
+            let text = (!is_live(text)).then(|| text.to_owned())?;
+            Some(Stale { text, interaction: Some(from) })
+        })
+    })
+}
+
+/// The texts of a request, without percent-encoding.
+fn texts(request: &Request) -> Vec<String> {
+    let values =
+        request.headers.iter().map(|(_, value)| String::from_utf8_lossy(value).into_owned());
+    let body = request.readable();
+    let body = String::from_utf8_lossy(&body);
+    let decoded = [Cow::Borrowed(request.path.as_str()), body];
+    decoded.iter().map(|text| percent::decoded(text).into_owned()).chain(values).collect()
+}

@@ -1,0 +1,55 @@
+//! A session that nobody finished.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use super::event::Miss;
+use super::gateway::Gateway;
+
+/// Prints what was missed if it is dropped: the test came to no end, or forgot to finish its session.
+///
+/// # Rationale
+///
+/// The library prints nothing, but for this: the client's own error says `470 Not Recorded` at best, and
+/// nobody else is left who could say why. It goes to the standard error of the process and not through
+/// `eprintln!`, since libtest throws away what a test prints that passes.
+#[derive(Debug)]
+pub(super) struct Unfinished(Option<Arc<Gateway>>);
+
+/// So many misses are explained.
+const EXPLAINED: usize = 5;
+
+impl Unfinished {
+    pub(super) fn new(gateway: Arc<Gateway>) -> Self {
+        Self(Some(gateway))
+    }
+
+    /// Whoever finishes the session says what was missed.
+    pub(super) fn finish(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let Some(gateway) = &self.0 else { return };
+        let misses = gateway.misses().all();
+        if !misses.is_empty() {
+            // With standard error closed there is nobody to tell.
+            let _ = std::io::stderr().write_all(text(&misses).as_bytes());
+        }
+    }
+}
+
+fn text(misses: &[Miss]) -> String {
+    let mut text =
+        "retape: a session was not finished, and these requests have no recorded answer\n"
+            .to_owned();
+    for miss in misses.iter().take(EXPLAINED) {
+        miss.explanation.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
+    if misses.len() > EXPLAINED {
+        text.push_str(&format!("  and {} more\n", misses.len() - EXPLAINED));
+    }
+    text
+}
