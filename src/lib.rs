@@ -1,15 +1,14 @@
-//! Record a streaming server once, replay it for ever, and review what changed.
+//! Record a streaming server once, replay it forever, and review what changed.
 //!
-//! retape is for people who build SDKs and clients of agent servers. A reverse proxy records what a
-//! client and a live server say to each other, byte for byte and chunk for chunk, into a *cassette*:
-//! a text file that reads well in a pull request. Later the same client runs against the cassette,
-//! with no server. A request that nothing recorded answers is a *miss*: it explains itself, and it
-//! cannot be overlooked.
+//! retape helps you test SDKs and clients of agent servers. A reverse proxy records what a client and
+//! a live server send each other, byte for byte and chunk for chunk. The recording is a *cassette*, a
+//! text file that reads well in a pull request. Later the same client runs against the cassette, with
+//! no server. A request that no recording answers is a *miss*: it explains itself, and fails the test.
 //!
-//! The `retape` command does this for clients in any language (`retape record -- pytest`); this
+//! The `retape` command does this for clients in any language (`retape record -- pytest`). This
 //! library does it inside a Rust test.
 //!
-//! # Example: a test that records once and replays for ever
+//! # Example: a test that records once and replays forever
 //!
 //! ```
 //! # use wiremock::{Mock, MockServer, ResponseTemplate, matchers::path};
@@ -24,7 +23,7 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let live = live_server().await;
 //! # let upstream = live.uri();
-//! // `once`: replays the cassette if it is there, else records it from the live server. Under CI
+//! // `once` replays the cassette if it is there, and else records it from the live server. Under CI
 //! // the default is `replay`, which never touches the network.
 //! for run in ["recorded", "replayed"] {
 //!     let session = retape::Session::builder("agents/list")
@@ -45,20 +44,21 @@
 //!
 //! # Words
 //!
-//! - **Cassette**: one scenario's recorded interactions, one file. `cassettes/letta/hitl.json` has
-//!   the name `letta/hitl`.
+//! - **Cassette**: the recorded interactions of one scenario, in one file. `cassettes/letta/hitl.json`
+//!   has the name `letta/hitl`.
 //! - **Interaction**: a request and what came of it.
-//! - **Stream**: an answer that was sent in chunks; **chunk**: its bytes and when they came.
-//! - **Message**: one typed thing cut from a body, such as an SSE event; its **tag** is its type.
-//! - **Trace**: the tags of one body in order.
+//! - **Stream**: an answer that was sent in chunks. A **chunk** is some bytes and the time they came.
+//! - **Message**: one typed thing in a body, such as an SSE event. Its **tag** is its type.
+//! - **Trace**: the tags of one body, in order.
 //! - **Session**: one client's run through one cassette.
-//! - **Identifier**: a value that was minted, by the server or by the client. What the server issued
-//!   must come back as it is; what the client minted may differ, consistently.
+//! - **Identifier**: a value that was generated, by the server or by the client. What the server
+//!   issued must come back as it is. What the client made up may differ, consistently. The recording
+//!   decides which is which, and the cassette lists it.
 //! - **Miss**: a request that no recorded interaction answers.
 //!
 //! # Layout
 //!
-//! A room uses only rooms below it; `tests/architecture.rs` holds that.
+//! A room uses only rooms below it. `tests/architecture.rs` enforces that.
 //!
 //! - `cli`: the command, one file per subcommand.
 //! - [`session`]: what a Rust test starts; `assert`: the assertion macros.
@@ -66,17 +66,17 @@
 //! - [`store`]: files, the journal, git and the environment.
 //! - [`review`]: what changed, and how people read about it.
 //! - [`contract`]: what a server promises; [`compare`]: which recorded interaction this is.
-//! - [`message`]: typed messages; `identity`: who issued which identifier; [`redact`]: what is never written.
+//! - [`message`]: typed messages; `identity`: who issued which identifier; [`redact`]: takes secrets out.
 //! - [`cassette`]: what was recorded, and its file.
-//! - [`config`]: what a person says; `text`: the syntaxes.
+//! - [`config`]: what a person says in `retape.toml`; `text`: the syntaxes.
 //!
-//! From [`review`] on, nothing does any IO.
+//! From [`review`] down, nothing does any IO.
 //!
 //! # Limits
 //!
-//! retape fakes nothing that was not recorded, does not check business logic, and does not intercept
-//! TLS: a client is pointed at it by its base address. It is a test tool; it binds the loopback
-//! address unless told otherwise. WebSocket is not recorded yet.
+//! retape does not invent what was not recorded, does not check business logic, and does not intercept
+//! TLS. You point a client at it by its base address. It is a test tool and binds the loopback address
+//! unless you say otherwise. WebSocket is not recorded yet.
 
 mod error;
 

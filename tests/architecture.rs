@@ -46,6 +46,8 @@ const IMPURE: [&str; 8] =
 
 const LONGEST_FILE: usize = 600;
 const LONGEST_FUNCTION: usize = 70;
+/// Of the README, and of a page of the guide.
+const LONGEST_PAGE: usize = 200;
 
 struct Source {
     path: PathBuf,
@@ -175,19 +177,101 @@ fn files_and_functions_stay_within_a_readers_grasp() {
 
 #[test]
 fn every_file_that_the_documents_name_exists() {
-    for document in ["README.md", "CONTRIBUTING.md", "tests/clients/README.md"] {
-        let Ok(text) = fs::read_to_string(root().join(document)) else { continue };
+    for (document, text) in documents() {
         let named = text.split(['`', '(', ')', ' ', '\n']).filter(|word| {
-            // The README's cassettes are the reader's own.
+            // The documents' cassettes are the reader's own.
             let tree = ["src/", "tests/", "benches/", ".ci/", "cassettes/compat"];
             tree.iter().any(|folder| word.starts_with(folder))
                 && !word.contains(['<', '*', '$', '{', '…'])
         });
         for word in named {
             let path = word.trim_end_matches(['.', ',', ':', ';']);
+            let document = document.display();
             assert!(root().join(path).exists(), "{document} names `{path}`, which is not there");
         }
     }
+}
+
+#[test]
+fn every_link_of_the_documents_leads_somewhere() {
+    for (document, text) in documents() {
+        let folder = root().join(&document);
+        for link in links(&text) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let file = match path {
+                "" => root().join(&document),
+                path => folder.parent().unwrap().join(path),
+            };
+            let place = format!("the link `{link}` of {}", document.display());
+            assert!(file.exists(), "{place} leads to no file");
+            if !heading.is_empty() {
+                let found = headings(&fs::read_to_string(&file).unwrap());
+                assert!(found.iter().any(|it| it == heading), "{place} leads to none of {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_readme_and_the_pages_of_the_guide_stay_short() {
+    for (document, text) in documents() {
+        // The samples are what the tool prints.
+        if !document.ends_with("docs/changes-by-example.md") {
+            let lines = text.lines().count();
+            assert!(lines <= LONGEST_PAGE, "{} has {lines} lines", document.display());
+        }
+    }
+}
+
+/// What is written for people, by its path below the root.
+fn documents() -> Vec<(PathBuf, String)> {
+    let named = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/clients/README.md"];
+    let mut files: Vec<PathBuf> = named.map(PathBuf::from).to_vec();
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        files.push(Path::new("docs").join(entry.unwrap().file_name()));
+    }
+    files.retain(|file| root().join(file).exists());
+    files.sort();
+    let read = |file: PathBuf| (file.clone(), fs::read_to_string(root().join(file)).unwrap());
+    files.into_iter().map(read).collect()
+}
+
+/// The relative links of a Markdown text, outside of code.
+fn links(text: &str) -> Vec<&str> {
+    let mut links = Vec::new();
+    for line in prose(text) {
+        // What stands between backticks may look like a link.
+        let outside = line.split('`').step_by(2);
+        for part in outside.flat_map(|part| part.split("](").skip(1)) {
+            links.extend(part.split_once(')').map(|(link, _)| link));
+        }
+    }
+    links.retain(|link| !link.contains("://"));
+    links
+}
+
+/// The headings of a Markdown text, as links name them.
+fn headings(text: &str) -> Vec<String> {
+    let titles = prose(text).into_iter().filter(|line| line.starts_with('#'));
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    titles
+        .map(|title| title.trim_start_matches('#').trim().to_lowercase())
+        .map(|title| title.chars().filter(kept).collect::<String>().replace(' ', "-"))
+        .collect()
+}
+
+/// The lines that are not in a block of code.
+fn prose(text: &str) -> Vec<&str> {
+    let mut in_code = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 fn root() -> &'static Path {
