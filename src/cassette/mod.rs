@@ -12,6 +12,8 @@ mod ids;
 mod interaction;
 mod media;
 mod name;
+mod place;
+pub(crate) mod reading;
 pub(crate) mod splice;
 
 pub(crate) use body::text;
@@ -22,6 +24,7 @@ pub use ids::{Evidence, Id, Ids, Reach};
 pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
 pub(crate) use media::Media;
 pub use name::Name;
+pub use place::Place;
 
 use crate::config::Rules;
 

@@ -7,13 +7,13 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::names::{Opening, Part};
-use super::place::Place;
-use super::reading::{Kind, Node, Reading, Step};
 use super::recorded::Recorded;
 use super::value::Value;
+use crate::cassette::Place;
 use crate::cassette::Request;
+use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::config::Rules;
+use crate::identity::names::{Opening, Part};
 use crate::identity::{Hole, Scope};
 use crate::text::json::Text;
 use crate::text::sequence::{self, Rates, Step as Aligned};

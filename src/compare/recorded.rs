@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::difference::{Difference, Sort, member, value};
-use super::hash::combine;
-use super::names::{Opening, Part, Template};
-use super::reading::{Kind, Reading, Step};
+use crate::cassette::reading::hash::combine;
+use crate::cassette::reading::{Kind, Reading, Step};
+use crate::identity::names::{Opening, Part, Template};
 
 /// What was recorded, and what in it is open.
 pub(super) struct Recorded<'r, 't> {

@@ -8,10 +8,11 @@ use super::made_up::MadeUp;
 use super::situation::Situation;
 use super::tagging::Tagging;
 use super::{Contract, Endpoint, message::Said};
+use crate::cassette::Evidence;
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::contract::invariant;
 use crate::contract::order::{Witness, Word};
-use crate::identity::{Ledger, Sign};
+use crate::identity::Ledger;
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Told};
 use crate::text::json::Text;
 
@@ -65,7 +66,7 @@ impl Traffic {
             traffic.made_up.see(&ledger);
             let entries = ledger.entries.into_iter();
             let returned =
-                entries.filter(|entry| entry.sign == Sign::Return).map(|entry| entry.value);
+                entries.filter(|entry| entry.evidence == Evidence::Return).map(|entry| entry.value);
             let returned: HashSet<String> = returned.collect();
             let all = history::heard(protocols, &cassette.interactions);
             let history = Arc::new(History::heard(protocols, &cassette.interactions, &all));

@@ -1,18 +1,16 @@
 //! Which identifiers a recording holds, who issued each, and where it came back.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
-use super::{
-    Form, Issuer, Meaning, Origin, each_document, identifiers, may_identify, may_mark, may_number,
-};
-use crate::cassette::{self, Cassette, Headers, Interaction, Request};
-use crate::text::{multipart, percent};
+use super::{Issuer, Origin, Words, decide, each_document, identifiers, plain};
+use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Reach, text};
+use crate::text::percent;
 
-/// Which identifiers a recording holds, in the order in which they came up.
+/// Which identifiers a recording holds: those of its table of names, and what else the server issued.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ledger {
-    /// One for each identifier.
+    /// One for each identifier, in the order in which they came up.
     pub entries: Vec<Entry>,
 }
 
@@ -21,11 +19,11 @@ pub struct Ledger {
 pub struct Entry {
     /// It, with its prefix if it has one.
     pub value: String,
-    /// What tells that it is one.
-    pub sign: Sign,
+    /// What decided that it is one.
+    pub evidence: Evidence,
     /// Where it came from.
     pub origin: Origin,
-    /// Where it stood then: `path`, `query.NAME`, `header.NAME`, a JSON Pointer, `part.NAME` or `body`.
+    /// Where it stood then: `path.2`, `query.NAME`, `header.NAME`, a JSON Pointer, `part.NAME` or `body`.
     pub at: String,
     /// The interactions, counted from 0, whose request held it later.
     pub asked_in: Vec<usize>,
@@ -33,119 +31,127 @@ pub struct Entry {
     pub answered_in: Vec<usize>,
 }
 
-/// What tells that a value is an identifier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Sign {
-    /// It looks random: a UUID, a ULID, a token.
-    Look,
-    /// The name of its field says so.
-    Name,
-    /// The server gave it in a field that is named so, and the client came back with it.
-    Return,
-}
-
-/// A place in a message, and the text there.
-struct Spot<'a> {
-    at: At<'a>,
-    name: Cow<'a, str>,
-    text: Cow<'a, str>,
-    form: Form,
-}
-
-/// Where a text stands, put into words only where that is asked for: what kind of place, and which.
-#[derive(Clone)]
-struct At<'a>(&'static str, Cow<'a, str>);
-
-impl At<'_> {
-    fn told(&self) -> String {
-        [self.0, &self.1].concat()
-    }
-}
-
 /// The ledger as it is written.
-#[derive(Default)]
 struct Writer {
     entries: Vec<Entry>,
-    known: Map<usize>,
-    /// What the server gave in fields that are named like identifiers, and where it did first.
-    given: Map<(Origin, String)>,
+    known: HashMap<String, usize, foldhash::fast::RandomState>,
+    words: Words,
+    fields: bool,
 }
-
-/// Each leaf of a recording is looked up.
-type Map<T> = HashMap<String, T, foldhash::fast::RandomState>;
 
 impl Ledger {
     /// Goes through a recording once.
     pub fn of(cassette: &Cassette) -> Self {
-        let mut writer = Writer::default();
+        let decided;
+        let ids = match &cassette.ids {
+            Some(ids) => ids,
+            None => {
+                decided = decide(cassette, &cassette.rules);
+                &decided
+            }
+        };
+        let mut writer = Writer::of(ids);
         for (number, interaction) in cassette.interactions.iter().enumerate() {
-            let from = |issuer| Origin { issuer, interaction: number };
-            asked(&interaction.request, |spot| writer.note(spot, from(Issuer::Client)));
-            answered(interaction, |spot| writer.note(spot, from(Issuer::Server)));
+            writer.interaction(number, interaction);
         }
-        Self { entries: writer.entries }
+        let mut entries = writer.entries;
+        let client_first = |entry: &Entry| entry.origin.issuer != Issuer::Client;
+        entries.sort_by_key(|entry| (entry.origin.interaction, client_first(entry)));
+        Self { entries }
     }
 }
 
 impl Writer {
-    fn note(&mut self, spot: Spot<'_>, from: Origin) {
-        let mut found = false;
-        for range in identifiers(&spot.text) {
-            found = true;
-            let start = prefix(&spot.text[..range.start]);
-            let value = &spot.text[start..range.end];
-            match self.known.contains_key(value) {
-                true => self.again(value, from),
-                false => self.enter(value, Sign::Look, spot.at.told(), from),
-            }
+    fn of(ids: &Ids) -> Self {
+        let client = ids.client.iter().map(|id| entry(id, Issuer::Client));
+        let server = ids.server.iter().map(|id| entry(id, Issuer::Server));
+        let entries: Vec<Entry> = client.chain(server).collect();
+        let mut known = HashMap::default();
+        for (at, entry) in entries.iter().enumerate() {
+            known.entry(entry.value.clone()).or_insert(at);
         }
-        if found {
-            return;
-        }
-        let value = &*spot.text;
-        let meaning = Meaning::of(&spot.name);
-        // A query refers to something by its identity; by a mark it says which request it is.
-        let identifies =
-            meaning == Meaning::Mark || (meaning == Meaning::Identity && spot.at.0 != QUERY);
-        let may = match (meaning, spot.form) {
-            (_, Form::Number) => may_number(value),
-            (Meaning::Mark, Form::Text) => may_mark(value),
-            (_, Form::Text) => may_identify(value),
-        };
-        let named = identifies && may;
-        let refers =
-            named || spot.at.0 == PATH || REFERS.iter().any(|end| spot.name.ends_with(end));
-        match from.issuer {
-            Issuer::Server if refers => {
-                self.given.entry(value.to_owned()).or_insert_with(|| (from, spot.at.told()));
-                self.again(value, from);
-            }
-            Issuer::Client if refers && self.given.contains_key(value) => {
-                let (origin, at) = self.given[value].clone();
-                self.enter(value, Sign::Return, at, origin);
-                self.again(value, from);
-            }
-            Issuer::Client if named && spot.at.0 != PATH => {
-                self.enter(value, Sign::Name, spot.at.told(), from);
-            }
-            _ => self.again(value, from),
+        let all = || ids.client.iter().chain(&ids.server);
+        let is_word = |id: &&Id| id.reach != Reach::Field && id.value.len() >= TELLING;
+        let words = Words::of(all().filter(is_word).map(|id| id.value.as_str()));
+        let fields = all().any(|id| !is_word(&id));
+        Self { entries, known, words, fields }
+    }
+
+    fn interaction(&mut self, number: usize, interaction: &Interaction) {
+        let from = |issuer| Origin { issuer, interaction: number };
+        let request = &interaction.request;
+        self.text(&percent::decoded(&request.path), "path", from(Issuer::Client));
+        self.header(&request.headers, from(Issuer::Client));
+        self.body(&request.readable(), from(Issuer::Client));
+        if let Some(response) = interaction.response() {
+            self.header(&response.headers, from(Issuer::Server));
+            self.body(&response.readable().bytes(), from(Issuer::Server));
         }
     }
 
-    fn enter(&mut self, value: &str, sign: Sign, at: String, origin: Origin) {
-        if self.known.contains_key(value) {
-            return self.again(value, origin);
+    fn header(&mut self, headers: &Headers, from: Origin) {
+        for (name, value) in headers.iter() {
+            let at = format!("header.{}", name.to_ascii_lowercase());
+            self.text(&text(value), &at, from);
         }
-        self.known.insert(value.to_owned(), self.entries.len());
-        self.entries.push(Entry {
-            value: value.to_owned(),
-            sign,
-            origin,
-            at,
-            asked_in: Vec::new(),
-            answered_in: Vec::new(),
+    }
+
+    fn body(&mut self, body: &[u8], from: Origin) {
+        let body = plain(body);
+        let mut leaves: Vec<(Range<usize>, String, String)> = Vec::new();
+        each_document(&body, |start, document| {
+            let whole = document.as_str();
+            document.each_leaf(|pointer, _, value, spelled| {
+                let at = start + spelled.as_ptr() as usize - whole.as_ptr() as usize;
+                leaves.push((at..at + spelled.len(), pointer.to_owned(), value.into_owned()));
+            });
         });
+        if leaves.is_empty() {
+            return self.text(&body, "body", from);
+        }
+        for (range, pointer, value) in &leaves {
+            if self.fields && self.known.contains_key(value) {
+                self.again(&value.clone(), from);
+            }
+            self.text(&body[range.clone()], pointer, from);
+        }
+    }
+
+    /// Notes what stands in a text.
+    fn text(&mut self, text: &str, at: &str, from: Origin) {
+        let found: Vec<Range<usize>> = self.words.find(text).collect();
+        for range in found {
+            self.with_prefix(text, &range, from);
+            self.again(&text[range], from);
+        }
+        if from.issuer == Issuer::Client {
+            return;
+        }
+        for range in identifiers(text) {
+            let value = &text[range.clone()];
+            if self.known.contains_key(value) {
+                self.again(value, from);
+                continue;
+            }
+            self.known.insert(value.to_owned(), self.entries.len());
+            self.entries.push(Entry {
+                value: text[prefix(&text[..range.start])..range.end].to_owned(),
+                evidence: Evidence::Look,
+                origin: from,
+                at: at.to_owned(),
+                asked_in: Vec::new(),
+                answered_in: Vec::new(),
+            });
+        }
+    }
+
+    /// Notes the prefix of a name where it came up.
+    fn with_prefix(&mut self, text: &str, range: &Range<usize>, from: Origin) {
+        let value = &text[range.clone()];
+        let Some(entry) = self.known.get(value).map(|at| &mut self.entries[*at]) else { return };
+        if entry.origin == from && entry.value == value {
+            entry.value = text[prefix(&text[..range.start])..range.end].to_owned();
+        }
     }
 
     /// Notes that a known value came again.
@@ -164,15 +170,21 @@ impl Writer {
     }
 }
 
-const PATH: &str = "path";
-const QUERY: &str = "query.";
-const FORM: &str = "form.";
-const PART: &str = "part.";
-const HEADER: &str = "header.";
-const BODY: &str = "body";
+/// A shorter word is the same by chance as often as not.
+const TELLING: usize = 4;
 
-/// What the names of fields end with that hold something to come back with.
-const REFERS: [&str; 7] = ["id", "ids", "Id", "Ids", "key", "token", "cursor"];
+fn entry(id: &Id, issuer: Issuer) -> Entry {
+    let looks = || identifiers(&id.value).next() == Some(0..id.value.len());
+    let is_return = id.evidence == Evidence::Return;
+    Entry {
+        value: id.value.clone(),
+        evidence: if is_return && looks() { Evidence::Look } else { id.evidence },
+        origin: Origin { issuer, interaction: id.interaction },
+        at: id.at.clone(),
+        asked_in: Vec::new(),
+        answered_in: Vec::new(),
+    }
+}
 
 /// Where the prefix of an identifier begins that stands at the end of a text: `agent-`, `call_`.
 fn prefix(before: &str) -> usize {
@@ -182,75 +194,4 @@ fn prefix(before: &str) -> usize {
     }
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     bytes.len() - bytes.iter().rev().take_while(part).count()
-}
-
-fn asked(request: &Request, mut told: impl FnMut(Spot<'_>)) {
-    let form = Form::Text;
-    for segment in request.path_only().split('/').filter(|segment| !segment.is_empty()) {
-        told(Spot {
-            at: At(PATH, "".into()),
-            name: "".into(),
-            text: percent::decoded(segment),
-            form,
-        });
-    }
-    fields(request.query().unwrap_or(""), QUERY, &mut told);
-    each_field(&request.headers, &mut told);
-    let body = request.readable();
-    let media_type = request.headers.get("content-type").unwrap_or("");
-    if let Some(parts) = multipart::parts(media_type, &body) {
-        for part in parts {
-            let name = part.name.unwrap_or_default();
-            let at = At(PART, name.clone());
-            if let Some(text) = part.filename {
-                told(Spot { at: at.clone(), name: "".into(), text, form });
-            }
-            let text = String::from_utf8_lossy(part.body);
-            told(Spot { at, name, text, form });
-        }
-    } else if media_type.starts_with("application/x-www-form-urlencoded") {
-        fields(&String::from_utf8_lossy(&body), FORM, &mut told);
-    } else {
-        content(&body, &mut told);
-    }
-}
-
-fn answered(interaction: &Interaction, mut told: impl FnMut(Spot<'_>)) {
-    let Some(response) = interaction.response() else { return };
-    each_field(&response.headers, &mut told);
-    content(&response.readable().bytes(), &mut told);
-}
-
-fn fields(query: &str, of: &'static str, told: &mut impl FnMut(Spot<'_>)) {
-    for field in query.split('&').filter(|field| !field.is_empty()) {
-        let (name, value) = field.split_once('=').unwrap_or((field, ""));
-        let (name, text) = (percent::form_decoded(name), percent::form_decoded(value));
-        told(Spot { at: At(of, name.clone()), name, text, form: Form::Text });
-    }
-}
-
-fn each_field(headers: &Headers, told: &mut impl FnMut(Spot<'_>)) {
-    for (name, value) in headers.iter() {
-        let lower = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            true => name.to_ascii_lowercase().into(),
-            false => name.into(),
-        };
-        let text = cassette::text(value);
-        told(Spot { at: At(HEADER, lower), name: name.into(), text, form: Form::Text });
-    }
-}
-
-fn content(body: &[u8], told: &mut impl FnMut(Spot<'_>)) {
-    let text = cassette::text(body);
-    let mut found = false;
-    each_document(&text, |_, document| {
-        found = true;
-        document.each_leaf(|pointer, name, text, spelled| {
-            let form = if spelled.starts_with('"') { Form::Text } else { Form::Number };
-            told(Spot { at: At("", pointer.into()), name, text, form });
-        });
-    });
-    if !found {
-        told(Spot { at: At(BODY, "".into()), name: "".into(), text, form: Form::Text });
-    }
 }

@@ -9,6 +9,7 @@
 //! its own. Times ([`moments`]) are holes too, whose value means nothing.
 
 mod bindings;
+mod decide;
 mod documents;
 mod echoes;
 mod encoded;
@@ -19,11 +20,13 @@ mod ledger;
 mod made_up;
 mod moment;
 mod name;
+pub(crate) mod names;
 mod nested;
 mod origin;
 mod plain;
 
 pub use bindings::Bindings;
+pub use decide::decide;
 pub(crate) use documents::{each_document, pieced_together};
 pub use echoes::{Echo, Renamed};
 pub use encoded::says_something;
@@ -32,7 +35,7 @@ pub use field::{may_identify, may_mark, may_number, scope_of};
 pub use hole::{Form, Hole, Scope};
 pub(crate) use identifier::SHORTEST;
 pub use identifier::identifiers;
-pub use ledger::{Entry, Ledger, Sign};
+pub use ledger::{Entry, Ledger};
 pub use made_up::{MadeUp, Words, word_around};
 pub use moment::{is_epoch, is_moment, moments};
 pub use name::Meaning;

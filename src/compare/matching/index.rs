@@ -9,15 +9,15 @@ use super::groups::{Candidates, Groups};
 use super::nearest::Routes;
 use super::verbatim::{Known, Verbatim};
 use super::writes::{self, Before};
+use crate::cassette::reading::hash::{combine, hash_of};
+use crate::cassette::reading::header;
+use crate::cassette::reading::{Kind, Reading, Step};
 use crate::cassette::{Cassette, Headers, Request};
-use crate::compare::decide::decide;
 use crate::compare::difference;
-use crate::compare::hash::{combine, hash_of};
-use crate::compare::header;
-use crate::compare::names::{Names, Opening, Part, Template};
-use crate::compare::reading::{Kind, Reading, Step};
 use crate::compare::recorded::Recorded;
 use crate::config::{Repeats, Rules};
+use crate::identity::decide;
+use crate::identity::names::{Names, Opening, Part, Template};
 use crate::identity::{Form, Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
 
 /// The interactions of a cassette by what counts in their requests.
@@ -399,7 +399,7 @@ fn unit(reading: &Reading<'_>, opening: &Opening) -> usize {
 
 fn is_in(
     open: &HashSet<u64, foldhash::fast::FixedState>,
-    node: &crate::compare::reading::Node<'_>,
+    node: &crate::cassette::reading::Node<'_>,
 ) -> bool {
     open.contains(&node.wild)
 }

@@ -3,9 +3,9 @@
 use super::nearest::{Found, Library};
 use super::why::{Conflicts, Why};
 use super::{Asked, Index, Playlist};
+use crate::cassette::Place;
 use crate::cassette::{Cassette, Headers, Request};
 use crate::compare::difference::{Difference, compare};
-use crate::compare::place::Place;
 use crate::redact::{Memory, Redactor};
 
 /// A request that no recorded interaction answers.

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use super::route::{Route, sort};
 use super::{Asked, Index, Playlist};
+use crate::cassette::reading::Reading;
 use crate::cassette::{Cassette, Request};
 use crate::compare::difference::{Differences, compare};
-use crate::compare::names::Opening;
-use crate::compare::reading::Reading;
 use crate::compare::recorded::Recorded;
+use crate::identity::names::Opening;
 
 /// What is looked through.
 #[derive(Clone, Copy)]

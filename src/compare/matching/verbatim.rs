@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::cassette::Request;
-use crate::compare::hash::{combine, hash_of};
-use crate::compare::header::{Fields, fields};
+use crate::cassette::reading::hash::{combine, hash_of};
+use crate::cassette::reading::header::{Fields, fields};
 
 /// Requests in which the client made nothing up, by what they are byte for byte.
 ///

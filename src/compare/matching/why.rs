@@ -7,11 +7,11 @@ use memchr::memmem::Finder;
 use super::given::given;
 use super::nearest::Library;
 use crate::cassette::Interaction;
+use crate::cassette::Place;
 use crate::compare::difference::{Difference, Filled, Sort};
-use crate::compare::names::Opening;
-use crate::compare::place::Place;
 use crate::compare::recorded::Recorded;
 use crate::compare::value::Value;
+use crate::identity::names::Opening;
 use crate::identity::{Issuer, Origin, Scope, identifiers};
 
 /// Why a difference counts.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::index::Entry;
 use super::route::is_id;
+use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::{Cassette, Interaction, Request};
-use crate::compare::hash::{combine, hash_of};
-use crate::compare::names::Names;
 use crate::config::{Early, Rules};
+use crate::identity::names::Names;
 
 /// What came before a request and may have changed what it asks for.
 #[derive(Debug, Clone, Copy, Default)]

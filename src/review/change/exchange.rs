@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::report::{Difference, Exchange, Mark};
-use crate::cassette::{Body, Cassette, Interaction, Request, Response};
+use crate::cassette::{Body, Cassette, Interaction, Place, Request, Response};
 use crate::compare::alignment::Renaming;
-use crate::compare::{self, Difference as Differing, Differences, Place, Value};
+use crate::compare::{self, Difference as Differing, Differences, Value};
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
 use crate::message::{Framing, Message, Messages, Protocols, Trace};
 use crate::text::json::Text;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::cassette::Evidence;
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::contract;
-use crate::identity::{Ledger, Sign};
+use crate::identity::Ledger;
 use crate::message::{Messages, Protocols, Tag};
 use crate::text::json::Text;
 
@@ -80,7 +81,7 @@ impl Exercised {
             exercised.cassettes += 1;
             let ledger = Ledger::of(cassette).entries.into_iter();
             let returned: HashSet<String> = ledger
-                .filter(|entry| entry.sign == Sign::Return)
+                .filter(|entry| entry.evidence == Evidence::Return)
                 .map(|entry| entry.value)
                 .collect();
             for interaction in &cassette.interactions {

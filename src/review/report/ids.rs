@@ -4,8 +4,8 @@ use super::Colour;
 use super::line::{cut_middle, pad, shorten_ids, visible, width};
 use super::style::Style;
 use super::unit::count;
-use crate::cassette::Cassette;
-use crate::identity::{Entry, Issuer, Ledger, Sign};
+use crate::cassette::{Cassette, Evidence};
+use crate::identity::{Entry, Issuer, Ledger};
 
 /// So many columns a place takes at most.
 const PLACE: usize = 34;
@@ -63,10 +63,12 @@ fn row(entry: &Entry) -> [String; 5] {
         Issuer::Server => "server",
         Issuer::Client => "client",
     };
-    let sign = match entry.sign {
-        Sign::Look => "",
-        Sign::Name => " (by name)",
-        Sign::Return => " (came back)",
+    let sign = match entry.evidence {
+        Evidence::Name => " (by name)",
+        Evidence::Return => " (came back)",
+        Evidence::Runs => " (differs in each run)",
+        Evidence::Person => " (by a person)",
+        _ => "",
     };
     let value = shorten_ids(&visible(&entry.value));
     [

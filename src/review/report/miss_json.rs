@@ -4,8 +4,9 @@ use serde_json::{Value as Json, json};
 
 use super::line::cut;
 use super::why;
+use crate::cassette::Place;
+use crate::compare::Value;
 use crate::compare::matching::{Asking, Differing, Mismatch};
-use crate::compare::{Place, Value};
 
 /// A difference as it is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

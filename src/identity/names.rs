@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::reading::{Kind, Node, Reading, Step};
+use super::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
+use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::cassette::{Ids, Reach};
 use crate::config::Treatment;
-use crate::identity::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
 
 /// The table of names of a cassette, made ready to say what in a recorded request is open.
 #[derive(Debug, Default)]
@@ -26,18 +26,18 @@ pub(crate) struct Names {
 
 /// A part of a recorded request in which the client may say something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(crate) struct Opening {
     /// The node of the reading.
-    pub(super) node: usize,
-    pub(super) part: Part,
+    pub(crate) node: usize,
+    pub(crate) part: Part,
     /// Where it stands there.
-    pub(super) range: Range<usize>,
-    pub(super) scope: Scope,
+    pub(crate) range: Range<usize>,
+    pub(crate) scope: Scope,
 }
 
 /// What of a node is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Value,
     /// The name of a member.
     Name,
@@ -88,7 +88,7 @@ impl Names {
     }
 
     /// What is open in the request of an interaction, in order.
-    pub(super) fn openings(&self, reading: &Reading<'_>, interaction: usize) -> Vec<Opening> {
+    pub(crate) fn openings(&self, reading: &Reading<'_>, interaction: usize) -> Vec<Opening> {
         let mut found = Vec::new();
         let calls = Calls::of(reading);
         let here = self.here.get(&interaction);
@@ -181,12 +181,12 @@ impl Value<'_, '_> {
 }
 
 /// How a value is written.
-pub(super) fn form(node: &Node<'_>) -> Form {
+pub(crate) fn form(node: &Node<'_>) -> Form {
     if node.kind == Kind::Text { Form::Text } else { Form::Number }
 }
 
 /// The name of the field that a place is, in whatever way its words are put together.
-pub(super) fn field_name(at: &str) -> String {
+pub(crate) fn field_name(at: &str) -> String {
     let name = match at.split_once('/') {
         Some((_, pointer)) => {
             let mut parts = pointer.split('/').rev();
@@ -198,13 +198,13 @@ pub(super) fn field_name(at: &str) -> String {
     plain(name)
 }
 
-pub(super) fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     name.replace(['_', '-'], "").to_ascii_lowercase()
 }
 
 /// What a member of a JSON-RPC message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// Made up by who sends it.
     Made(Scope),
     /// The id of a request of the other side, which this answers.
@@ -212,13 +212,13 @@ pub(super) enum Role {
 }
 
 /// The JSON-RPC messages of a request.
-pub(super) struct Calls {
+pub(crate) struct Calls {
     /// The nodes of the messages, and whether each asks something or tells it.
     messages: Vec<(usize, bool)>,
 }
 
 impl Calls {
-    pub(super) fn of(reading: &Reading<'_>) -> Self {
+    pub(crate) fn of(reading: &Reading<'_>) -> Self {
         let has = |node: usize, name: &str| {
             let mut members = reading.inside(Some(node));
             members.any(|at| matches!(&reading.nodes[at].step, Step::Member(it) if it == name))
@@ -235,7 +235,7 @@ impl Calls {
     }
 
     /// What a value is, if the envelope of its message says so.
-    pub(super) fn role(&self, reading: &Reading<'_>, node: usize) -> Option<Role> {
+    pub(crate) fn role(&self, reading: &Reading<'_>, node: usize) -> Option<Role> {
         if self.messages.is_empty() {
             return None;
         }
@@ -256,18 +256,18 @@ impl Calls {
 
 /// A recorded text of which parts are open: what stands between them, and what stood in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Template {
+pub(crate) struct Template {
     /// What stands before the first open part, between them, and behind the last one.
     literals: Vec<String>,
     /// What stood in them. A whole value may be anything, a part of a text goes on over no white
     /// space that was not there.
-    pub(super) holes: Vec<Hole>,
+    pub(crate) holes: Vec<Hole>,
     is_text: bool,
 }
 
 impl Template {
     /// The template of a node, from its openings in order.
-    pub(super) fn of(node: &Node<'_>, openings: &[Opening], part: Part) -> Option<Self> {
+    pub(crate) fn of(node: &Node<'_>, openings: &[Opening], part: Part) -> Option<Self> {
         let text: &str = match (&node.step, part) {
             (Step::Member(name), Part::Name) => name,
             _ => &node.text,
@@ -283,7 +283,7 @@ impl Template {
     }
 
     /// The template of a text, from what is open in it in order.
-    pub(super) fn of_text(place: u64, text: &str, open: Vec<(Range<usize>, Scope)>) -> Self {
+    pub(crate) fn of_text(place: u64, text: &str, open: Vec<(Range<usize>, Scope)>) -> Self {
         let form = Form::Text;
         let (mut literals, mut holes, mut rest) = (Vec::new(), Vec::new(), 0);
         for (range, scope) in open {
@@ -296,7 +296,7 @@ impl Template {
     }
 
     /// What stands in the open parts of a text, if the rest is the same.
-    pub(super) fn captured(&self, text: &str, kind: Kind) -> Option<Vec<Hole>> {
+    pub(crate) fn captured(&self, text: &str, kind: Kind) -> Option<Vec<Hole>> {
         let is_text = kind == Kind::Text;
         if kind.is_container() || (is_text != self.is_text && !self.is_whole()) {
             return None;

@@ -1,14 +1,16 @@
 //! A request read once, into values with their places.
 
+pub(crate) mod hash;
+pub(crate) mod header;
 mod json;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use self::hash::{combine, hash_of};
+use self::header::Fields;
 use self::json::Json;
-use super::hash::{combine, hash_of};
-use super::header::{self, Fields};
-use super::place::Place;
+use super::Place;
 use crate::cassette::{Headers, Media, Request};
 use crate::config::{Rules, Treatment};
 use crate::text::json::Text;
@@ -21,40 +23,40 @@ use crate::text::percent;
 /// none does, and searched for what its client made up. What a rule ignores is not in it.
 #[derive(Debug, Default)]
 pub(crate) struct Reading<'t> {
-    pub(in crate::compare) nodes: Vec<Node<'t>>,
+    pub(crate) nodes: Vec<Node<'t>>,
     /// The body without its coding.
-    pub(in crate::compare) body: &'t [u8],
+    pub(crate) body: &'t [u8],
 }
 
 /// A value, or what holds values.
 #[derive(Debug, Clone)]
-pub(in crate::compare) struct Node<'t> {
+pub(crate) struct Node<'t> {
     /// What it is in; itself if it is in nothing.
-    pub(in crate::compare) parent: u32,
+    pub(crate) parent: u32,
     /// Behind the last node that is in it.
-    pub(in crate::compare) end: u32,
+    pub(crate) end: u32,
     /// How it is reached from there.
-    pub(in crate::compare) step: Step<'t>,
-    pub(in crate::compare) kind: Kind,
+    pub(crate) step: Step<'t>,
+    pub(crate) kind: Kind,
     /// What it says: of a string without quotes and escapes.
-    pub(in crate::compare) text: Cow<'t, str>,
+    pub(crate) text: Cow<'t, str>,
     /// How it is spelled in JSON; nothing elsewhere.
-    pub(in crate::compare) spelled: &'t str,
+    pub(crate) spelled: &'t str,
     /// Equal for the same place in two requests. Items of a set have one place.
-    pub(in crate::compare) place: u64,
+    pub(crate) place: u64,
     /// The same, with all items of an array in one place.
-    pub(in crate::compare) wild: u64,
+    pub(crate) wild: u64,
     /// Equal for equal values.
-    pub(in crate::compare) hash: u64,
+    pub(crate) hash: u64,
     /// What it adds to the key of the request.
-    pub(in crate::compare) counts: u64,
+    pub(crate) counts: u64,
     /// What a person says of it.
-    pub(in crate::compare) rule: Option<Treatment<'t>>,
+    pub(crate) rule: Option<Treatment<'t>>,
 }
 
 /// How a value is reached from what it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::compare) enum Step<'t> {
+pub(crate) enum Step<'t> {
     Method,
     Path,
     /// Counted from 0; what is before the first slash is one too.
@@ -70,7 +72,7 @@ pub(in crate::compare) enum Step<'t> {
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::compare) enum Kind {
+pub(crate) enum Kind {
     Object,
     Array,
     /// An array whose order does not count.
@@ -95,7 +97,7 @@ const PART: u64 = 7;
 
 impl<'t> Reading<'t> {
     /// Reads a request, whose body is given without its coding.
-    pub(in crate::compare) fn of(request: &'t Request, body: &'t [u8], rules: &'t Rules) -> Self {
+    pub(crate) fn of(request: &'t Request, body: &'t [u8], rules: &'t Rules) -> Self {
         let mut reader = Reader { nodes: Vec::with_capacity(32), rules };
         reader.leaf(Root::new(Step::Method, METHOD), request.method.as_str().into(), Kind::Text);
         reader.path(request.path_only());
@@ -106,19 +108,19 @@ impl<'t> Reading<'t> {
     }
 
     /// Reads a JSON text, or another one.
-    pub(in crate::compare) fn of_text(text: &'t str, rules: &'t Rules) -> Self {
+    pub(crate) fn of_text(text: &'t str, rules: &'t Rules) -> Self {
         let mut reader = Reader { nodes: Vec::with_capacity(32), rules };
         reader.content(Root::new(Step::Body, BODY), text.as_bytes(), Text::read(text));
         Self { nodes: reader.nodes, body: text.as_bytes() }
     }
 
     /// Equal for requests that are equal.
-    pub(in crate::compare) fn key(&self) -> u64 {
+    pub(crate) fn key(&self) -> u64 {
         self.sum(0..self.nodes.len())
     }
 
     /// What a node and all in it add to the key.
-    pub(in crate::compare) fn weight(&self, node: usize) -> u64 {
+    pub(crate) fn weight(&self, node: usize) -> u64 {
         self.sum(node..self.nodes[node].end as usize)
     }
 
@@ -127,16 +129,13 @@ impl<'t> Reading<'t> {
     }
 
     /// The number of parts of its path: requests with other ones are never the same.
-    pub(in crate::compare) fn family(&self) -> u64 {
+    pub(crate) fn family(&self) -> u64 {
         let segments = self.nodes.iter().take_while(|node| node.step.is_of_line()).count();
         combine(&[self.nodes[0].hash, segments as u64])
     }
 
     /// The nodes of a request that stand in nothing, or of a container that stand in it.
-    pub(in crate::compare) fn inside(
-        &self,
-        node: Option<usize>,
-    ) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn inside(&self, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let (mut next, end) = match node {
             Some(node) => (node + 1, self.nodes[node].end as usize),
             None => (0, self.nodes.len()),
@@ -149,7 +148,7 @@ impl<'t> Reading<'t> {
     }
 
     /// The field that a value belongs to: that of an array, for its items.
-    pub(in crate::compare) fn name(&self, node: usize) -> &str {
+    pub(crate) fn name(&self, node: usize) -> &str {
         let mut at = node;
         loop {
             match &self.nodes[at].step {
@@ -162,7 +161,7 @@ impl<'t> Reading<'t> {
     }
 
     /// Where a value stands.
-    pub(in crate::compare) fn place(&self, node: usize) -> Place {
+    pub(crate) fn place(&self, node: usize) -> Place {
         let mut pointer = Vec::new();
         let mut at = node;
         loop {
@@ -185,7 +184,7 @@ impl Step<'_> {
     }
 
     /// Whether it is a field of a form, and if not, whether it is a part of several.
-    pub(in crate::compare) fn is_of_form(&self) -> (bool, bool) {
+    pub(crate) fn is_of_form(&self) -> (bool, bool) {
         (matches!(self, Self::Form(_)), matches!(self, Self::Part(_)))
     }
 
@@ -241,7 +240,7 @@ impl Kind {
         if is_number { Self::Number } else { Self::Word }
     }
 
-    pub(in crate::compare) fn is_container(self) -> bool {
+    pub(crate) fn is_container(self) -> bool {
         matches!(self, Self::Object | Self::Array | Self::Set)
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::names::{Calls, field_name, plain as plain_name};
-use super::reading::{Kind, Reading, Step};
-use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
-use crate::config::{Rules, Treatment};
-use crate::identity::{
+use super::names::{Calls, field_name};
+use super::{
     Meaning, Words, each_document, fields, identifiers, is_epoch, is_moment, may_identify,
     may_mark, may_number, moments, pieced_together, plain, says_something, word_around,
 };
+use crate::cassette::reading::{Kind, Reading, Step};
+use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
+use crate::config::{Rules, Treatment};
 
 /// The table of names of a recording that has none.
 ///
@@ -65,10 +65,9 @@ enum Sort {
 }
 
 /// What the names of fields end with that hold something to come back with.
-const REFERS: [&str; 8] = ["id", "ids", "number", "key", "token", "cursor", "ts", "etag"];
+const REFERS: [&str; 7] = ["id", "ids", "Id", "Ids", "key", "token", "cursor"];
 
 fn refers(name: &str) -> bool {
-    let name = plain_name(name);
     REFERS.iter().any(|end| name.ends_with(end))
 }
 
@@ -115,18 +114,19 @@ fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl F
         (Meaning::Mark | Meaning::Identity, Kind::Number) => may_number(text),
         _ => false,
     };
-    let mut found = if kind == Kind::Text { words(text).collect() } else { Vec::new() };
+    let found: Vec<_> = if kind == Kind::Text { words(text).collect() } else { Vec::new() };
     // Padded Base64 is one word, of which the marks in it would make several.
     if is_named && (text.ends_with('=') || found.is_empty()) {
         return put(text, Sort::Field);
     }
-    for range in found.drain(..) {
+    let refers = found.is_empty() && (refers(name) || matches!(step, Step::Segment(_)));
+    for range in found {
         put(&text[range], Sort::Word);
     }
     if kind == Kind::Text {
         moments(text).for_each(|range| put(&text[range], Sort::Time));
     }
-    if refers(name) || matches!(step, Step::Segment(_)) {
+    if refers {
         put(text, Sort::Reference);
     }
 }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::hash::{combine, hash_of};
 use super::{BODY, Kind, Node, Reader, Root, Step};
-use crate::compare::hash::{combine, hash_of};
+
 use crate::config::{self, Treatment};
-use crate::identity::Meaning;
 use crate::text::json::{Layout, Text, Token, canonical_number, unescape};
 
 /// What is nested deeper is compared as it is spelled: such bodies are made to exhaust a stack.
@@ -14,6 +14,17 @@ const DEEPEST: usize = 100;
 
 /// Stands for any item of an array.
 const ANY: u64 = u64::MAX;
+
+/// Arrays whose order has no meaning, by their names without `_` and `-`.
+const SETS: [&str; 3] = ["tools", "toolids", "tags"];
+
+fn is_set(name: &str) -> bool {
+    let plain = || name.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
+    SETS.iter().any(|set| {
+        plain().count() == set.len()
+            && plain().zip(set.bytes()).all(|(a, b)| a.to_ascii_lowercase() == b)
+    })
+}
 
 /// What rules say of the places of a JSON text, by the hash of the way there.
 type Places<'t> = HashMap<u64, Vec<Treatment<'t>>>;
@@ -167,7 +178,7 @@ impl<'r, 't> Json<'r, 't> {
         let says = |treatment: &Treatment<'t>| {
             self.places.get(&spot.way).is_some_and(|said| said.contains(treatment))
         };
-        let is_set = says(&Treatment::Unordered) || Meaning::of(spot.step.name()) == Meaning::Set;
+        let is_set = says(&Treatment::Unordered) || is_set(spot.step.name());
         let kind = match bracket {
             b'{' => Kind::Object,
             _ if is_set => Kind::Set,

@@ -14,25 +14,25 @@ const COUNTED: [&str; 6] =
 const ATTEMPTS: [&str; 3] = ["x-stainless-retry-count", "x-retry-count", "retry-attempt"];
 
 /// Header fields, their values as bytes.
-pub(super) trait Fields<'h>: Iterator<Item = (&'h str, &'h [u8])> {}
+pub(crate) trait Fields<'h>: Iterator<Item = (&'h str, &'h [u8])> {}
 
 impl<'h, I: Iterator<Item = (&'h str, &'h [u8])>> Fields<'h> for I {}
 
 /// The fields of a request of a cassette.
-pub(super) fn fields(headers: &Headers) -> impl Fields<'_> {
+pub(crate) fn fields(headers: &Headers) -> impl Fields<'_> {
     headers.iter().map(|(name, value)| (name, &**value))
 }
 
 /// A field that counts.
-pub(super) struct Field<'h, 'r> {
-    pub(super) name: &'h str,
+pub(crate) struct Field<'h, 'r> {
+    pub(crate) name: &'h str,
     /// What counts of its value.
-    pub(super) text: Cow<'h, str>,
-    pub(super) treatment: Option<Treatment<'r>>,
+    pub(crate) text: Cow<'h, str>,
+    pub(crate) treatment: Option<Treatment<'r>>,
 }
 
 /// The fields of a header that count.
-pub(super) fn counted<'h, 'r>(
+pub(crate) fn counted<'h, 'r>(
     fields: impl Fields<'h>,
     rules: &'r Rules,
     has_body: bool,
@@ -54,7 +54,7 @@ pub(super) fn counted<'h, 'r>(
 const JSON: &str = "application/json";
 
 /// The name as it is hashed. What comes through hyper is lowercase already.
-pub(super) fn lowercase(name: &str) -> Cow<'_, str> {
+pub(crate) fn lowercase(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(name.to_ascii_lowercase())
     } else {
@@ -63,7 +63,7 @@ pub(super) fn lowercase(name: &str) -> Cow<'_, str> {
 }
 
 /// Equal for headers that are equal in what counts, if no rule leaves out a part of a field.
-pub(super) fn hash<'h>(fields: impl Fields<'h>, rules: &Rules, has_body: bool) -> u64 {
+pub(crate) fn hash<'h>(fields: impl Fields<'h>, rules: &Rules, has_body: bool) -> u64 {
     counted(fields, rules, has_body).fold(0, |sum, field| {
         sum.wrapping_add(combine(&[hash_of(&*lowercase(field.name)), hash_of(&*field.text)]))
     })
@@ -133,7 +133,7 @@ fn essence(text: &str) -> &str {
 }
 
 /// Which attempt at the same call a request is, counted from 0, if the client says so.
-pub(super) fn attempt<'h>(mut fields: impl Fields<'h>) -> Option<u32> {
+pub(crate) fn attempt<'h>(mut fields: impl Fields<'h>) -> Option<u32> {
     let counts = |name: &str| ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name));
     let (_, value) = fields.find(|(name, _)| counts(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()
