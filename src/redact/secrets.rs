@@ -10,6 +10,7 @@ use memchr::memmem;
 
 use super::value;
 use crate::cassette::splice::{self, Edit};
+use crate::text::percent::encoded_but;
 
 /// Up to that many spellings are searched for one by one, which needs no preparation.
 const FEW: usize = 24;
@@ -182,7 +183,7 @@ fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
         }
     }
     for kept in ["-._~", "-._~!'()*", "*-._", "-._~:/@!$'()*,;"] {
-        let upper = percent_encoded(value, kept);
+        let upper = encoded_but(value, kept);
         for encoded in [lower_hex(&upper), upper.replace("%20", "+"), upper] {
             all.insert(encoded.into_bytes());
         }
@@ -226,19 +227,6 @@ fn json_escaped_ascii(value: &str) -> String {
 /// As PHP writes it.
 fn json_escaped_slashes(value: &str) -> String {
     json_escaped(value).replace('/', "\\/")
-}
-
-fn percent_encoded(value: &str, kept: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        let c = char::from(byte);
-        if byte.is_ascii_alphanumeric() || kept.contains(c) {
-            out.push(c);
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 fn lower_hex(encoded: &str) -> String {

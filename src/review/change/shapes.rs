@@ -238,11 +238,7 @@ fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
 
 /// The JSON text at a JSON Pointer.
 fn found(json: &str, pointer: &str) -> Option<String> {
-    let steps = pointer.split('/').skip(1);
-    let steps: Vec<String> = steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
-    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
-    let value = Text::read(json)?.at(&steps)?;
-    Some(value.as_str().to_owned())
+    Some(Text::read(json)?.pointed(pointer)?.as_str().to_owned())
 }
 
 fn said(json: &str) -> String {

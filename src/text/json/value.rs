@@ -26,8 +26,9 @@ pub(crate) fn unescape(spelled: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that an escape at the beginning of `text` stands for, and its length.
-fn escape(text: &str) -> (Option<char>, usize) {
+/// The character that an escape at the beginning of `text` stands for, and its length. None of a lone
+/// surrogate, of `\u` without four digits (2), and of a backslash that escapes nothing (1).
+pub(crate) fn escape(text: &str) -> (Option<char>, usize) {
     let simple = match text.as_bytes().get(1) {
         Some(b'n') => '\n',
         Some(b't') => '\t',
