@@ -88,12 +88,7 @@ impl<'a> Events<'a> {
         match self.0.as_slice() {
             [one] => one.write(w),
             events => {
-                w.array(Spread::Line);
-                for event in events {
-                    w.item();
-                    event.write(w);
-                }
-                w.end(']');
+                w.list(Spread::Line, events, |w, event| event.write(w));
             }
         }
     }
@@ -148,12 +143,7 @@ impl<'a> Event<'a> {
             match run {
                 [(_, value)] if !value.is_array() => value.write(w, field),
                 run => {
-                    w.array(Spread::Line);
-                    for (_, value) in run {
-                        w.item();
-                        value.write(w, field);
-                    }
-                    w.end(']');
+                    w.list(Spread::Line, run, |w, (_, value)| value.write(w, field));
                 }
             }
         }

@@ -67,6 +67,27 @@ impl Writer {
         }
     }
 
+    /// Writes a member that is a string.
+    pub(super) fn text_member(&mut self, name: &str, value: &str) {
+        self.name(name);
+        self.string(value);
+    }
+
+    /// Writes an array, and each item as `write` does.
+    pub(super) fn list<T>(
+        &mut self,
+        spread: Spread,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T),
+    ) {
+        self.array(spread);
+        for item in items {
+            self.item();
+            write(self, item);
+        }
+        self.end(']');
+    }
+
     pub(super) fn string(&mut self, value: &str) {
         self.text.push('"');
         let mut plain = 0;
@@ -111,8 +132,7 @@ impl Writer {
     /// Keeps bytes beside the file and writes the members that tell so.
     pub(super) fn file(&mut self, bytes: &Bytes) {
         let file = sidecar::name(bytes);
-        self.name("file");
-        self.string(&file);
+        self.text_member("file", &file);
         self.name("bytes");
         self.count(bytes.len());
         self.bodies.entry(file).or_insert_with(|| bytes.clone());
