@@ -1,10 +1,8 @@
 //! What changed in what values look like.
 
-use super::draft::{Draft, Position};
-use super::new_fields::TOLERANT;
-use super::report::{Part, Verdict};
+use super::draft::{Draft, Position, at, cut, one_of, same_or_added};
+use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
-use super::words::{at, cut, one_of};
 use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
 use crate::text::json::Text;
 
@@ -83,7 +81,10 @@ pub(super) fn changes(
                     drafts[number].seen(value.place, value.at);
                     said[number].extend(found(value.json, &violation.pointer));
                 }
-                None => note(&mut others, of_violation(part, &violation), value),
+                None => {
+                    let draft = same_or_added(&mut others, of_violation(part, &violation));
+                    draft.seen(value.place, value.at);
+                }
             }
         }
     }
@@ -97,14 +98,6 @@ pub(super) fn changes(
     drafts.extend(others);
     drafts.extend(gone(part, differences, basis));
     drafts
-}
-
-fn note(drafts: &mut Vec<Draft>, draft: Draft, value: &Value<'_>) {
-    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
-        drafts.push(draft);
-        drafts.len() - 1
-    });
-    drafts[number].seen(value.place, value.at);
 }
 
 /// Where no recording proves that something breaks, a value that is made up may.
@@ -270,18 +263,13 @@ fn gone(part: Part, differences: Vec<Change>, basis: Basis) -> Vec<Draft> {
             Difference::ValueRemoved(value) => {
                 (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
             }
+            Difference::BranchRemoved(_, value) if part == Part::Events && path.is_empty() => {
+                let what = format!("`{value}` messages are not seen any more");
+                (Rule::TagGone, value, what)
+            }
             Difference::BranchRemoved(tag, value) => {
-                match part == Part::Events && path.is_empty() {
-                    true => {
-                        let what = format!("`{value}` messages are not seen any more");
-                        (Rule::TagGone, value, what)
-                    }
-                    false => {
-                        let what =
-                            format!("{name} is never of the kind `{tag}` `{value}` any more");
-                        (Rule::KindGone, format!("{tag} {value}"), what)
-                    }
-                }
+                let what = format!("{name} is never of the kind `{tag}` `{value}` any more");
+                (Rule::KindGone, format!("{tag} {value}"), what)
             }
             _ => return None,
         };

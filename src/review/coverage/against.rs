@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::Exercised;
 use super::exercised::Request;
 use crate::contract::openapi::{Document, Operation};
@@ -22,7 +24,7 @@ pub struct Coverage<'d> {
 }
 
 /// Something that was recorded and the document does not say.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Undocumented {
     /// The path, as the document writes it if it knows it.
     pub path: String,
@@ -31,8 +33,10 @@ pub struct Undocumented {
     /// The status, where the operation is known.
     pub status: Option<u16>,
     /// The media type, where the status is known.
+    #[serde(rename = "media_type")]
     pub media: Option<String>,
     /// In how many answers.
+    #[serde(rename = "answers")]
     pub count: usize,
 }
 
@@ -48,11 +52,12 @@ pub struct Row<'d> {
 }
 
 /// Something that never came back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Missing<'d> {
     /// The status as the document says it.
     pub status: &'d str,
     /// The media type, where the status came and others of its media types did.
+    #[serde(rename = "media_type")]
     pub media: Option<&'d str>,
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde::Serialize;
+
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::contract;
 use crate::identity::{Ledger, Sign};
@@ -21,7 +23,7 @@ pub struct Exercised {
 }
 
 /// A method and a path in which identifiers are left open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Endpoint {
     /// `GET`, `POST`, …
     pub method: String,
@@ -34,13 +36,15 @@ pub struct Endpoint {
 }
 
 /// Answers of one status and media type.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The status.
     pub status: u16,
     /// The media type without parameters; empty if there is none.
+    #[serde(rename = "media_type")]
     pub media: String,
     /// How many there are.
+    #[serde(rename = "answers")]
     pub count: usize,
     /// How many of them were cut short.
     pub cut: usize,

@@ -28,7 +28,7 @@ pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
 impl<'a> Text<'a> {
     /// The value at a pointer.
     pub(crate) fn pointed(self, pointer: &str) -> Option<Text<'a>> {
-        self.at(&steps(pointer).collect::<Vec<_>>())
+        steps(pointer).try_fold(self, |text, step| text.step(&step))
     }
 }
 
