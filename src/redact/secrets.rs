@@ -10,6 +10,7 @@ use memchr::memmem;
 
 use super::value;
 use crate::cassette::splice::{self, Edit};
+use crate::text::json::push_escape;
 use crate::text::percent::encoded_but;
 
 /// Up to that many spellings are searched for one by one, which needs no preparation.
@@ -197,13 +198,10 @@ fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
 fn json_escaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
+        if matches!(c, '"' | '\\') || c.is_control() {
+            push_escape(c, &mut out);
+        } else {
+            out.push(c);
         }
     }
     out

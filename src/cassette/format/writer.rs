@@ -8,7 +8,7 @@ use super::File;
 use super::reader::Reader;
 use super::sidecar;
 use crate::error::Result;
-use crate::text::json::{Layout, Place, Text, fitted};
+use crate::text::json::{Layout, Place, Text, fitted, push_escape};
 
 /// A file being written: its text, and the bodies beside it.
 #[derive(Debug, Default)]
@@ -94,14 +94,7 @@ impl Writer {
         for (at, c) in value.char_indices().filter(|(_, c)| is_escaped(*c)) {
             self.text.push_str(&value[plain..at]);
             plain = at + c.len_utf8();
-            match c {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                c => self.text.push_str(&format!("\\u{:04x}", u32::from(c))),
-            }
+            push_escape(c, &mut self.text);
         }
         self.text.push_str(&value[plain..]);
         self.text.push('"');

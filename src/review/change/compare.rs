@@ -301,9 +301,9 @@ fn number_of_message(
     cassettes: &[(Name, Cassette)],
     shown: &Shown,
 ) -> Option<usize> {
-    let (name, number) = shown.place.rsplit_once(" #")?;
+    let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
-    let interaction = cassette.interactions.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let interaction = cassette.interactions.get(number.checked_sub(1)?)?;
     let messages = Messages::by(protocols, interaction.response()?).list;
     let place = match shown.at {
         Position::Whole => return None,

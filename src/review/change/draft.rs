@@ -44,6 +44,12 @@ impl Shown {
     pub(super) fn new(place: &str, at: Position, answers: usize) -> Self {
         Self { place: place.to_owned(), at, answers, last: place.to_owned() }
     }
+
+    /// The cassette and the number of the interaction, counted from 1: a place is `letta/hello #3`.
+    pub(super) fn interaction(&self) -> Option<(&str, usize)> {
+        let (cassette, number) = self.place.rsplit_once(" #")?;
+        Some((cassette, number.parse().ok()?))
+    }
 }
 
 /// Where in an answer.
@@ -167,10 +173,10 @@ impl Draft {
     ) -> Change {
         let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {
-            let (cassette, number) = shown.place.rsplit_once(" #")?;
+            let (cassette, interaction) = shown.interaction()?;
             Some(Witnesses {
                 cassette: cassette.to_owned(),
-                interaction: number.parse().ok()?,
+                interaction,
                 event: event(shown),
                 answers: shown.answers,
             })

@@ -89,10 +89,10 @@ fn row(share: &str, what: &str, witness: &str, colour: Colour) -> String {
     let what = format!("{}  {}", pad_left(share, COUNT), visible(what));
     let room = WITNESS.max(width(&what) + 2);
     let painted = colour.paint(Style::Dim, witness);
-    match room + width(witness) <= WIDTH {
-        true => format!("{}{painted}\n", pad(&what, room)),
-        false => format!("{what}\n{}{painted}\n", " ".repeat(TEXT + 2)),
+    if room + width(witness) <= WIDTH {
+        return format!("{}{painted}\n", pad(&what, room));
     }
+    format!("{what}\n{}{painted}\n", " ".repeat(TEXT + 2))
 }
 
 fn edge_text(edge: &Edge) -> String {
@@ -133,9 +133,9 @@ fn of_endpoint(evidence: &Evidence) -> Vec<String> {
         return vec![format!("only one answer: {}", place(&evidence.first))];
     }
     let orders = evidence.orders.iter().filter(|order| order.coverage.more().is_some());
-    let orders = orders.map(|OrderEvidence { case, coverage, .. }| match case.is_empty() {
-        true => coverage.to_string(),
-        false => format!("{case}: {coverage}"),
+    let orders = orders.map(|OrderEvidence { case, coverage, .. }| {
+        let colon = if case.is_empty() { "" } else { ": " };
+        format!("{case}{colon}{coverage}")
     });
     let edges = evidence.orders.iter().flat_map(|order| &order.edges);
     let edges = edges.filter(|edge| edge.answers == 1).map(|it| (edge_text(it), &it.witness));

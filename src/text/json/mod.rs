@@ -21,4 +21,4 @@ pub(crate) use fitted::{Place, fitted};
 pub(crate) use layout::{Indent, Layout};
 pub(crate) use leaf::Leaf;
 pub(crate) use token::{Container, Text, Token, Tokens};
-pub(crate) use value::{canonical_number, escape, unescape};
+pub(crate) use value::{canonical_number, escape, push_escape, unescape};

@@ -60,6 +60,17 @@ fn unicode_escape(text: &str) -> (Option<char>, usize) {
     }
 }
 
+/// Spells a character of a string as an escape.
+pub(crate) fn push_escape(c: char, out: &mut String) {
+    match c {
+        '"' | '\\' => out.extend(['\\', c]),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+    }
+}
+
 /// A spelling that all numbers of the same value share: `1.0`, `1`, `10e-1` are `1e0`.
 ///
 /// Exact for any length and exponent; `-0` is `0`.

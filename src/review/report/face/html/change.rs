@@ -140,8 +140,6 @@ fn order(report: &Report, change: &Change) -> Option<Value> {
 
 fn fingerprint(change: &Change) -> String {
     let command = format!("retape diff … --approve {} --reason \"…\"", change.fingerprint);
-    match change.fails() {
-        true => format!("{}; to approve: {}", code(&change.fingerprint), code(&command)),
-        false => code(&change.fingerprint),
-    }
+    let own = code(&change.fingerprint);
+    if change.fails() { format!("{own}; to approve: {}", code(&command)) } else { own }
 }
