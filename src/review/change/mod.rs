@@ -14,7 +14,6 @@ mod cassettes;
 mod compare;
 mod draft;
 mod exchange;
-mod kinds;
 mod orders;
 mod parallel;
 mod promised_orders;
