@@ -61,14 +61,14 @@ impl Live {
     }
 
     /// All that can be read of a body that is there; nothing if it is damaged or cut short.
-    pub fn whole(mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn whole(mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut readable = self.push(bytes);
         readable.extend(self.finish()?);
         Some(readable)
     }
 
     /// The same, as far as it goes.
-    pub fn readable(mut self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn readable(mut self, bytes: &[u8]) -> Vec<u8> {
         let mut readable = self.push(bytes);
         readable.extend(self.finish().unwrap_or_default());
         readable

@@ -18,6 +18,7 @@ use crate::serve::server::{FieldNames, Server};
 use crate::session::Event;
 use crate::store;
 use crate::store::mode::Mode;
+use crate::text::shell::quoted;
 
 /// How many interactions of the file are shown.
 const SHOWN: usize = 3;
@@ -182,9 +183,11 @@ fn other_than_misses(event: Event) {
 
 /// Shows the beginning of the file, and the commands to go on with.
 fn go_on(folder: &Folder, seen: &Transcript, cassette: &Cassette) {
-    let file = shell_word(&folder.file().to_string_lossy());
+    let path = folder.file().to_string_lossy().into_owned();
+    let file = quoted(&path);
     // As it was called, so that the commands work where it is not on the PATH.
-    let retape = shell_word(&env::args().next().unwrap_or_else(|| "retape".to_owned()));
+    let called = env::args().next().unwrap_or_else(|| "retape".to_owned());
+    let retape = quoted(&called);
     terminal::heading("The file");
     excerpt(cassette);
     terminal::heading("Go on");
@@ -213,13 +216,4 @@ fn excerpt(cassette: &Cassette) {
     let shown = blocks.join("\n\n");
     let left = all.lines().count() - shown.lines().count();
     terminal::quote(shown.lines().map(str::to_owned).chain([format!("… and {left} lines more")]));
-}
-
-/// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
