@@ -46,23 +46,21 @@ impl Body {
     /// The body without its content coding, each chunk as what it made readable; what can be read of
     /// one that was cut short. Nothing if the coding is not known.
     pub fn decoded(&self, content_encoding: &str) -> Option<Self> {
-        let mut live = coding::Live::new(content_encoding)?;
-        Some(match self {
-            Self::Whole(bytes) => {
-                let mut plain = live.push(bytes);
-                plain.extend(live.finish().unwrap_or_default());
-                Self::Whole(plain.into())
-            }
-            Self::Stream(chunks) => {
-                let decode = |chunk: &Chunk| (chunk.ms, live.push(&chunk.bytes));
-                let mut plain: Vec<(u64, Vec<u8>)> = chunks.iter().map(decode).collect();
-                if let Some((_, last)) = plain.last_mut() {
-                    last.extend(live.finish().unwrap_or_default());
-                }
-                let chunk = |(ms, bytes): (u64, Vec<u8>)| Chunk { ms, bytes: bytes.into() };
-                Self::Stream(plain.into_iter().map(chunk).collect())
-            }
-        })
+        coding::Live::new(content_encoding).map(|live| self.decoded_by(live))
+    }
+
+    pub(super) fn decoded_by(&self, mut live: coding::Live) -> Self {
+        let chunks = match self {
+            Self::Whole(bytes) => return Self::Whole(live.readable(bytes).into()),
+            Self::Stream(chunks) => chunks,
+        };
+        let decode = |chunk: &Chunk| (chunk.ms, live.push(&chunk.bytes));
+        let mut plain: Vec<(u64, Vec<u8>)> = chunks.iter().map(decode).collect();
+        if let Some((_, last)) = plain.last_mut() {
+            last.extend(live.finish().unwrap_or_default());
+        }
+        let chunks = plain.into_iter().map(|(ms, bytes)| Chunk { ms, bytes: bytes.into() });
+        Self::Stream(chunks.collect())
     }
 
     /// All bytes in one piece. Copies only if there is more than one chunk.

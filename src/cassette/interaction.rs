@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{Body, Headers, coding};
+use super::{Body, Headers, Media, coding};
 
 /// A request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,9 +100,8 @@ impl Interaction {
     /// Whether the client listened to the answer beside what else it did: it asked for events and for
     /// nothing to be done.
     pub fn is_listening(&self) -> bool {
-        let media_type = self.response().and_then(|it| it.headers.get("content-type"));
-        self.request.only_reads()
-            && media_type.is_some_and(|it| it.trim_start().starts_with("text/event-stream"))
+        let media = self.response().map(|response| Media::of_headers(&response.headers));
+        self.request.only_reads() && media == Some(Media::EventStream)
     }
 
     /// How it ended.
@@ -129,9 +128,7 @@ impl Request {
     pub fn query(&self) -> Option<&str> {
         self.path.split_once('?').map(|(_, query)| query)
     }
-}
 
-impl Request {
     /// The body without its content coding, as far as that is known.
     pub fn readable(&self) -> Cow<'_, [u8]> {
         let coding = self.headers.get("content-encoding");

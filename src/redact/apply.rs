@@ -1,8 +1,8 @@
 //! Applying rules and found secrets to the parts of an interaction.
 
-use super::notes::{Notes, Side};
+use super::rule::{Notes, Rule, Side};
 use super::secrets::Searcher;
-use super::{Redactor, Rule, Secrets, body, header, url};
+use super::{Redactor, Secrets, body, header, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{Body, Cassette, Headers, Outcome, Request, Response};
 

@@ -1,12 +1,15 @@
-//! Secrets in bodies, by what their `content-type` says of them.
+//! Secrets in bodies: forms, JSON, streams of JSON, and anything else.
 
 use std::ops::Range;
 
-use super::notes::Notes;
-use super::{Rule, text, url, value};
+use super::json::Places;
+use super::rule::{Notes, Rule};
+use super::{json, scan, url, value};
 use crate::cassette::Media;
-use crate::cassette::splice::Edit;
+use crate::cassette::splice::{self, Edit};
+use crate::text::json::Text;
 use crate::text::multipart::{self, Part};
+use crate::text::sse;
 
 /// The edits that take the secrets out of a body that can be read.
 pub(super) fn find(body: &[u8], content_type: Option<&str>, notes: &mut Notes<'_>) -> Vec<Edit> {
@@ -14,7 +17,7 @@ pub(super) fn find(body: &[u8], content_type: Option<&str>, notes: &mut Notes<'_
     match Media::of(content_type) {
         Media::Multipart if notes.applies(Rule::Multipart) => match multipart::parts(kind, body) {
             Some(parts) => in_parts(body, &parts, notes),
-            None => text::find(body, notes),
+            None => find_in_text(body, notes),
         },
         media => plain(body, media, notes),
     }
@@ -25,7 +28,7 @@ fn plain(body: &[u8], media: Media, notes: &mut Notes<'_>) -> Vec<Edit> {
         Ok(form) if media == Media::Form && notes.applies(Rule::Form) => {
             url::pairs(form, 0..form.len(), notes)
         }
-        _ => text::find(body, notes),
+        _ => find_in_text(body, notes),
     }
 }
 
@@ -43,7 +46,7 @@ fn in_parts(body: &[u8], parts: &[Part<'_>], notes: &mut Notes<'_>) -> Vec<Edit>
 }
 
 fn between(body: &[u8], range: Range<usize>, notes: &mut Notes<'_>) -> impl Iterator<Item = Edit> {
-    let found = text::find(&body[range.clone()], notes).into_iter();
+    let found = find_in_text(&body[range.clone()], notes).into_iter();
     found.map(move |edit| edit.shifted(range.start))
 }
 
@@ -63,4 +66,61 @@ fn in_part(part: &Part<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
         Err(_) => 0..part.body.len(),
     };
     vec![Edit::new(range, with)]
+}
+
+/// The edits that take the secrets out of a text, in order.
+pub(super) fn find_in_text(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    if !notes.redactor.may_tell(text) {
+        return Vec::new();
+    }
+    match Text::parse_container(text) {
+        Some(json) => json::find(json, notes),
+        None => splice::in_order(lines(text, notes)),
+    }
+}
+
+/// A text with a JSON value in each line (NDJSON), in each `data:` line (SSE), or in no line. Lines
+/// that are none are put together: the data of one event, or a JSON text that is cut short.
+fn lines(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut run = Places::default();
+    let mut in_data = false;
+    for line in sse::lines(text) {
+        let field = line.field(text);
+        let is_data = text[field.name.clone()] == *b"data" && field.name.end < field.value.start;
+        let start = if is_data { field.value.start } else { line.content.start };
+        let content = text[start..line.end].trim_ascii_end();
+        if is_data != in_data || (is_data && content.is_empty()) {
+            edits.extend(finish(&mut run, notes));
+            in_data = is_data;
+        }
+        // Spares trying the long first line of a text that is cut short.
+        let is_closed = matches!(content.last(), Some(b'}' | b']'));
+        match is_closed.then(|| Text::parse_container(content)).flatten() {
+            Some(json) if notes.redactor.may_tell(content) => {
+                let found = json::find(json, notes);
+                edits.extend(found.into_iter().map(|edit| edit.shifted(start)));
+            }
+            Some(_) => {}
+            None => {
+                run.push(content, start);
+                // A line break that is none of the bytes there.
+                run.push(b"\n", start + content.len());
+            }
+        }
+    }
+    edits.extend(finish(&mut run, notes));
+    edits
+}
+
+fn finish(run: &mut Places, notes: &mut Notes<'_>) -> Vec<Edit> {
+    let run = std::mem::take(run);
+    if !notes.redactor.may_tell(&run.text) {
+        return Vec::new();
+    }
+    let found = match Text::parse_container(&run.text) {
+        Some(json) => json::find(json, notes),
+        None => scan::find(&run.text, notes),
+    };
+    run.outside(found).collect()
 }

@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-use super::notes::Notes;
-use super::{Rule, name, url, value};
+use super::rule::{Notes, Rule};
+use super::{name, url, value};
 use crate::cassette::Headers;
 use crate::cassette::splice::{Edit, splice};
 

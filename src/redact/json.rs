@@ -1,136 +1,74 @@
 //! Secrets in JSON texts, found token by token.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::name::{self, Spot, Tells};
-use super::notes::Notes;
-use super::places::Places;
-use super::{text, value};
+use super::levels::{Levels, Names};
+use super::name::Tells;
+use super::rule::Notes;
+use super::{body, value};
 use crate::cassette::splice::Edit;
-use crate::text::json::{Container, Text, Token};
+use crate::text::json::{Container, Text, Token, escape};
 
 /// The edits that take the secrets out of a JSON text, in order.
 pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let mut walk = Walk { levels: Vec::new(), edits: Vec::new(), notes };
+    let mut walk = Walk { levels: Levels::default(), edits: Vec::new(), notes };
     let mut tokens = json.tokens();
     while let Some(token) = tokens.next() {
-        walk.take(token, tokens.end());
+        match token {
+            Token::Open(container) => walk.open(container),
+            Token::Close(_) => walk.levels.close(),
+            Token::Comma => walk.levels.next(),
+            Token::Colon => {}
+            Token::String(spelled) => walk.string(spelled, tokens.end()),
+            Token::Scalar(spelled) => walk.scalar(spelled, tokens.end()),
+        }
     }
     walk.edits
 }
 
 struct Walk<'a, 'n, 's> {
-    levels: Vec<Level<'a>>,
+    levels: Levels<'a>,
     edits: Vec<Edit>,
     notes: &'n mut Notes<'s>,
 }
 
-/// A container that is open.
-struct Level<'a> {
-    container: Container,
-    /// The name of the field whose value comes next or is open.
-    key: Option<Cow<'a, str>>,
-    /// The name that makes all strings below it secrets.
-    holder: Option<Cow<'a, str>>,
-    /// What its own name was.
-    names: Names,
-}
-
-/// What the keys of a container are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    /// Names of values.
-    Values,
-    /// Names of values in an element of an array.
-    Columns,
-    /// Names of fields that a JSON schema describes: there `"password"` is no password.
-    Schemas,
-}
-
 impl<'a> Walk<'a, '_, '_> {
-    fn take(&mut self, token: Token<'a>, end: usize) {
-        match token {
-            Token::Open(container) => self.open(container),
-            Token::Close(_) => {
-                self.levels.pop();
-            }
-            Token::Comma => {
-                if let Some(level) = self.levels.last_mut() {
-                    level.key = None;
-                }
-            }
-            Token::Colon => {}
-            Token::String(spelled) => self.string(spelled, end),
-            Token::Scalar(spelled) => self.scalar(spelled, end),
-        }
-    }
-
     fn open(&mut self, container: Container) {
-        let level = self.levels.last();
-        let key = level.and_then(|level| level.key.as_deref());
-        let in_array = level.is_some_and(|level| level.container == Container::Array);
-        let of_schemas = level.is_some_and(|level| level.names == Names::Schemas);
-        let tells = key.map_or(Tells::Nothing, |key| self.notes.field(key));
-        let holds = matches!(tells, Tells::Secret | Tells::Secrets | Tells::Holder) && !of_schemas;
-        let holder = match level.and_then(|level| level.holder.clone()) {
-            Some(holder) => Some(holder),
-            None if holds => level.and_then(|level| level.key.clone()),
-            None => None,
-        };
-        let names = match key {
-            Some("properties" | "patternProperties" | "$defs" | "definitions") => Names::Schemas,
-            _ if in_array => Names::Columns,
-            _ => Names::Values,
-        };
-        self.levels.push(Level { container, key: None, holder, names });
+        let key = self.levels.last().filter(|level| level.names != Names::Schemas);
+        let key = key.and_then(|level| level.key.clone());
+        let holder = key.filter(|key| {
+            matches!(self.notes.field(key), Tells::Secret | Tells::Secrets | Tells::Holder)
+        });
+        self.levels.open(container, holder);
     }
 
     fn string(&mut self, spelled: &'a str, end: usize) {
         let inner = &spelled[1..spelled.len() - 1];
         let start = end - 1 - inner.len();
-        if let Some(level) = self.levels.last_mut()
-            && level.container == Container::Object
-            && level.key.is_none()
-        {
-            level.key = Some(plain(inner));
-            return;
-        }
-        match self.name_of(inner) {
-            Some(name) => self.edits.extend(secret(inner, start, &name, self.notes)),
-            None => self.within(inner, start),
+        if self.levels.awaits_key() {
+            self.levels.set_key(plain(inner));
+        } else if let Some(name) = self.name_of(inner) {
+            let skipped = value::behind_scheme(inner);
+            let with = self.notes.replacement(&name, &plain(&inner[skipped..]));
+            let edit = with.map(|with| Edit::new(start + skipped..start + inner.len(), with));
+            self.edits.extend(edit);
+        } else if self.notes.redactor.may_tell(inner.as_bytes()) {
+            let places = Places::of_json_string(inner, start);
+            let found = body::find_in_text(&places.text, self.notes);
+            self.edits.extend(places.outside(found));
         }
     }
 
     /// What the string that comes is called if it is a secret.
     fn name_of(&self, inner: &str) -> Option<String> {
-        let level = self.levels.last()?;
-        let key = level.key.as_deref();
+        let key = self.levels.last()?.key.as_deref();
         let named = key.filter(|key| match self.notes.field(key) {
             Tells::Secret | Tells::Secrets => true,
-            Tells::Perhaps => {
-                let text = plain(inner);
-                value::is_credential(&text) || value::is_placeholder(&text)
-            }
+            Tells::Perhaps => value::may_be_credential(&plain(inner)),
             Tells::Nothing | Tells::Holder => false,
         });
-        let below = level.holder.as_deref().and_then(|holder| {
-            let spot = match (key, level.names) {
-                (None, _) => Spot::Element,
-                (Some(key), Names::Columns) => Spot::Column(key),
-                (Some(key), _) => Spot::Entry(key),
-            };
-            name::below(holder, spot)
-        });
-        below.or(named).map(str::to_owned)
-    }
-
-    /// Looks for secrets within a string that is none itself.
-    fn within(&mut self, inner: &str, start: usize) {
-        if self.notes.redactor.may_tell(inner.as_bytes()) {
-            let places = Places::of_json_string(inner, start);
-            let found = text::find(&places.text, self.notes);
-            self.edits.extend(places.outside(found));
-        }
+        self.levels.held().or(named).map(str::to_owned)
     }
 
     /// A number in the place of a secret becomes 0.
@@ -144,13 +82,6 @@ impl<'a> Walk<'a, '_, '_> {
     }
 }
 
-/// The edit for a string that is a secret, spelled so without its quotes.
-fn secret(inner: &str, start: usize, name: &str, notes: &mut Notes<'_>) -> Option<Edit> {
-    let skipped = value::behind_scheme(inner);
-    let with = notes.replacement(name, &plain(&inner[skipped..]))?;
-    Some(Edit::new(start + skipped..start + inner.len(), with))
-}
-
 /// What a string says that is spelled so without its quotes.
 pub(super) fn plain(inner: &str) -> Cow<'_, str> {
     if !inner.contains('\\') {
@@ -158,4 +89,57 @@ pub(super) fn plain(inner: &str) -> Cow<'_, str> {
     }
     let text = Places::of_json_string(inner, 0).text;
     Cow::Owned(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// A text put together from pieces of another, such as a string without its escapes, and where its
+/// bytes come from.
+#[derive(Default)]
+pub(super) struct Places {
+    pub(super) text: Vec<u8>,
+    /// Where a piece begins here, and where its first byte stands in the other text.
+    pieces: Vec<(usize, usize)>,
+}
+
+impl Places {
+    /// What a JSON string says that is spelled so, without the quotes, beginning at `offset`.
+    pub(super) fn of_json_string(spelled: &str, offset: usize) -> Self {
+        let mut places = Self::default();
+        let bytes = spelled.as_bytes();
+        let mut at = 0;
+        while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+            places.push(&bytes[at..at + found], offset + at);
+            at += found;
+            let (char, length) = escape(&spelled[at..]);
+            let char = char.unwrap_or(match length {
+                1 => '\\',
+                2 => 'u',
+                _ => char::REPLACEMENT_CHARACTER,
+            });
+            places.push(char.encode_utf8(&mut [0; 4]).as_bytes(), offset + at);
+            at += length;
+        }
+        places.push(&bytes[at..], offset + at);
+        places.pieces.push((places.text.len(), offset + bytes.len()));
+        places
+    }
+
+    /// Adds bytes that stand at `offset` of the other text.
+    pub(super) fn push(&mut self, bytes: &[u8], offset: usize) {
+        self.pieces.push((self.text.len(), offset));
+        self.text.extend_from_slice(bytes);
+    }
+
+    /// Edits of this text as edits of the other.
+    pub(super) fn outside(&self, edits: Vec<Edit>) -> impl Iterator<Item = Edit> + '_ {
+        edits.into_iter().map(|Edit { range, with }| {
+            let Range { start, end } = range;
+            Edit { range: self.at(start)..self.at(end), with }
+        })
+    }
+
+    fn at(&self, here: usize) -> usize {
+        let next = self.pieces.partition_point(|(start, _)| *start <= here);
+        let (start, there) = self.pieces.get(next.wrapping_sub(1)).copied().unwrap_or_default();
+        there + (here - start)
+    }
 }

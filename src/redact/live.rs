@@ -1,9 +1,9 @@
 //! Redacting a body while it arrives.
 
-use super::notes::{Notes, Side};
+use super::rule::{Notes, Rule, Side};
 use super::scan::{Input, Scanner};
 use super::secrets::Searcher;
-use super::{Redactor, Rule, Secrets};
+use super::{Redactor, Secrets};
 use crate::cassette::splice::{Edit, in_order, splice};
 
 /// So many bytes before the ones that are looked at are kept: a name stands there.

@@ -36,15 +36,13 @@ mod apply;
 mod body;
 mod header;
 mod json;
+mod levels;
 mod live;
 mod memory;
 mod name;
-mod notes;
-mod places;
 mod rule;
 mod scan;
 mod secrets;
-mod text;
 mod url;
 mod value;
 
@@ -56,9 +54,8 @@ pub(crate) use memory::Memory;
 pub use secrets::Secrets;
 pub(crate) use value::placeholder_in;
 
-use self::notes::{Notes, Side};
-use self::rule::Rule;
-use crate::cassette::splice::{Edit, splice};
+use self::rule::{Notes, Rule, Side};
+use crate::cassette::splice::splice;
 use crate::cassette::{Cassette, Headers, Request};
 use crate::error::Result;
 
@@ -95,7 +92,7 @@ impl<T> Deref for Redacted<T> {
 impl Redactor {
     /// All rules of this release.
     pub fn standard() -> Self {
-        Self::of(Rule::ALL.to_vec())
+        Self::of(Rule::ALL.iter().map(|(rule, _)| *rule).collect())
     }
 
     /// The rules that a cassette names.
@@ -114,7 +111,7 @@ impl Redactor {
 
     /// Whether no rule of this release is missing.
     pub(crate) fn is_standard(&self) -> bool {
-        Rule::ALL.iter().all(|rule| self.applies(*rule))
+        Rule::ALL.iter().all(|(rule, _)| self.applies(*rule))
     }
 
     /// Takes the secrets out of a cassette and names the rules in it.
@@ -172,7 +169,8 @@ impl Redactor {
         let secrets = &mut Secrets::default();
         let mut notes = Notes { redactor: self, side: Side::Request, secrets };
         let edits = apply::target(path_and_query, &mut notes);
-        (!edits.is_empty()).then(|| edited(path_and_query, &edits))
+        let edited = || splice(path_and_query.as_bytes(), &edits);
+        (!edits.is_empty()).then(|| String::from_utf8_lossy(&edited()).into_owned())
     }
 
     /// A URL without its user information and without the secrets in its query.
@@ -201,8 +199,4 @@ impl Redactor {
                 || (assignments && scan::is_assigned(text, mark))
         })
     }
-}
-
-fn edited(text: &str, edits: &[Edit]) -> String {
-    String::from_utf8_lossy(&splice(text.as_bytes(), edits)).into_owned()
 }

@@ -10,6 +10,8 @@ use memchr::memmem;
 
 use super::value;
 use crate::cassette::splice::{self, Edit};
+use crate::text::json::push_escape;
+use crate::text::percent::encoded_but;
 
 /// Up to that many spellings are searched for one by one, which needs no preparation.
 const FEW: usize = 24;
@@ -182,7 +184,7 @@ fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
         }
     }
     for kept in ["-._~", "-._~!'()*", "*-._", "-._~:/@!$'()*,;"] {
-        let upper = percent_encoded(value, kept);
+        let upper = encoded_but(value, kept);
         for encoded in [lower_hex(&upper), upper.replace("%20", "+"), upper] {
             all.insert(encoded.into_bytes());
         }
@@ -196,13 +198,10 @@ fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
 fn json_escaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
+        if matches!(c, '"' | '\\') || c.is_control() {
+            push_escape(c, &mut out);
+        } else {
+            out.push(c);
         }
     }
     out
@@ -226,19 +225,6 @@ fn json_escaped_ascii(value: &str) -> String {
 /// As PHP writes it.
 fn json_escaped_slashes(value: &str) -> String {
     json_escaped(value).replace('/', "\\/")
-}
-
-fn percent_encoded(value: &str, kept: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        let c = char::from(byte);
-        if byte.is_ascii_alphanumeric() || kept.contains(c) {
-            out.push(c);
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 fn lower_hex(encoded: &str) -> String {

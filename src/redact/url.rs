@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::name::{self, Tells};
-use super::notes::Notes;
-use super::{Rule, value};
+use super::rule::{Notes, Rule};
+use super::value;
 use crate::cassette::splice::Edit;
+use crate::text::form;
 use crate::text::percent::{self, form_decoded};
 
 /// What stands in the place of a URL's user information. It has to be a valid one.
@@ -33,19 +34,13 @@ pub(super) fn find(url: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
 
 /// The edits for `name=value` pairs in a range of a text: a query, a fragment, a form.
 pub(super) fn pairs(text: &str, range: Range<usize>, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    let mut start = range.start;
-    for part in text[range].split_inclusive(['&', '#', '?']) {
-        let pair = part.trim_end_matches(['&', '#', '?']);
-        if let Some((name, value)) = pair.split_once('=') {
-            let begin = start + name.len() + 1;
-            if let Some(with) = parameter(name, value, notes) {
-                edits.push(Edit::new(begin..begin + value.len(), with));
-            }
-        }
-        start += part.len();
-    }
-    edits
+    let fields = form::fields(text, range, &['&', '#', '?']);
+    let found = fields.filter_map(|field| {
+        let value = field.value?;
+        let with = parameter(&text[field.name], &text[value.clone()], notes)?;
+        Some(Edit::new(value, with))
+    });
+    found.collect()
 }
 
 /// The part of a URL between `://` and the `@` of its authority.
@@ -61,7 +56,7 @@ pub(super) fn userinfo(url: &str) -> Option<Range<usize>> {
 pub(super) fn tells(name: &str, value: &str) -> bool {
     match name::parameter(name) {
         Tells::Secret | Tells::Secrets => true,
-        Tells::Perhaps => value::is_credential(value) || value::is_placeholder(value),
+        Tells::Perhaps => value::may_be_credential(value),
         Tells::Nothing | Tells::Holder => false,
     }
 }

@@ -9,50 +9,14 @@ const LONGEST_NAME: usize = 48;
 pub(super) const SHORTEST: usize = 8;
 
 /// Words that say how a credential is to be read, before it.
-const SCHEMES: &[&str] = &[
-    "bearer",
-    "basic",
-    "digest",
-    "token",
-    "apikey",
-    "api-key",
-    "negotiate",
-    "password",
-    "aws4-hmac-sha256",
-    "hmac",
-    "dpop",
-    "ntlm",
-];
+const SCHEMES: &str = "\
+    bearer basic digest token apikey api-key negotiate password aws4-hmac-sha256 hmac dpop \
+    ntlm";
 
 /// Beginnings by which credentials can be told.
-const PREFIXES: &[&str] = &[
-    "sk-",
-    "sk_",
-    "pk-",
-    "pk_",
-    "rk_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "glpat-",
-    "xox",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-    "eyJ",
-    "hf_",
-    "npm_",
-    "pypi-",
-    "gsk_",
-    "xai-",
-    "r8_",
-    "SG.",
-    "key-",
-    "whsec_",
-];
+const PREFIXES: &str = "\
+    sk- sk_ pk- pk_ rk_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xox AKIA ASIA AIza ya29. eyJ \
+    hf_ npm_ pypi- gsk_ xai- r8_ SG. key- whsec_";
 
 /// What stands in the place of a secret: `[redacted:api_key]`.
 pub(super) fn placeholder(name: &str) -> String {
@@ -98,7 +62,7 @@ pub(super) fn behind_scheme(value: &str) -> usize {
 
 /// Whether a word says how the credential behind it is to be read.
 pub(super) fn is_scheme(word: &[u8]) -> bool {
-    SCHEMES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word))
+    SCHEMES.split(' ').any(|known| known.as_bytes().eq_ignore_ascii_case(word))
 }
 
 /// Whether a value of which its name says little looks like a credential.
@@ -109,8 +73,13 @@ pub(super) fn is_credential(value: &str) -> bool {
     if value.contains(['<', '>', '{', '}', '"', '|']) || value.contains("://") {
         return false;
     }
-    PREFIXES.iter().any(|prefix| value.starts_with(prefix))
+    PREFIXES.split(' ').any(|prefix| value.starts_with(prefix))
         || value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_random)
+}
+
+/// Whether a value of which its name says little is one to be taken out.
+pub(super) fn may_be_credential(value: &str) -> bool {
+    is_credential(value) || is_placeholder(value)
 }
 
 /// A run of letters and digits as only a machine writes it.

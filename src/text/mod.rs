@@ -1,7 +1,11 @@
 //! The syntaxes, each read once, with the places where things stand.
 
+pub(crate) mod form;
 pub(crate) mod json;
 pub(crate) mod multipart;
 pub(crate) mod nearest;
 pub(crate) mod percent;
 pub(crate) mod sequence;
+#[cfg(feature = "cli")]
+pub(crate) mod shell;
+pub(crate) mod sse;

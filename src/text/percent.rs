@@ -14,13 +14,18 @@ pub(crate) fn form_decoded(text: &str) -> Cow<'_, str> {
 
 /// A segment of a path with all bytes encoded that are not unreserved (RFC 3986).
 pub(crate) fn encoded(segment: &str) -> String {
-    let mut out = String::with_capacity(segment.len());
-    for byte in segment.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
+    encoded_but(segment, "-._~")
+}
+
+/// A text with all bytes encoded but letters, digits, and some that are kept.
+pub(crate) fn encoded_but(text: &str, kept: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        let c = char::from(byte);
+        if byte.is_ascii_alphanumeric() || kept.contains(c) {
+            out.push(c);
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
         }
     }
     out

@@ -5,11 +5,10 @@ use std::io::{self, Write};
 
 use brotli_decompressor::DecompressorWriter;
 use flate2::write::MultiGzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 
-use super::Coding;
-use super::inflate::Inflate;
-use super::sink::Sink;
 use super::zstd::Zstd;
+use super::{Coding, LIMIT};
 
 /// How much is decoded at a time.
 const PIECE: usize = 16 << 10;
@@ -61,6 +60,20 @@ impl Live {
         self.or_damaged(decoded)
     }
 
+    /// All that can be read of a body that is there; nothing if it is damaged or cut short.
+    pub(crate) fn whole(mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut readable = self.push(bytes);
+        readable.extend(self.finish()?);
+        Some(readable)
+    }
+
+    /// The same, as far as it goes.
+    pub(crate) fn readable(mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut readable = self.push(bytes);
+        readable.extend(self.finish().unwrap_or_default());
+        readable
+    }
+
     /// Whether something came that cannot be decoded.
     pub fn is_damaged(&self) -> bool {
         matches!(self.0, State::Damaged)
@@ -97,5 +110,91 @@ impl Live {
 impl fmt::Debug for Live {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Live").field("damaged", &self.is_damaged()).finish_non_exhaustive()
+    }
+}
+
+/// Decodes zlib, or bare deflate where the first two bytes are no zlib header.
+#[derive(Debug, Default)]
+struct Inflate {
+    sink: Sink,
+    head: Vec<u8>,
+    decoder: Option<Decompress>,
+    ended: bool,
+}
+
+impl Inflate {
+    fn sink(&mut self) -> &mut Sink {
+        &mut self.sink
+    }
+
+    /// Whether all of it came.
+    fn is_whole(&self) -> bool {
+        self.ended
+    }
+
+    /// Takes in more of the body.
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.decoder.is_some() {
+            return self.decode(bytes);
+        }
+        self.head.extend_from_slice(bytes);
+        let [first, second, ..] = self.head[..] else { return Ok(()) };
+        let zlib = first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31);
+        self.decoder = Some(Decompress::new(zlib));
+        let head = std::mem::take(&mut self.head);
+        self.decode(&head)
+    }
+
+    fn decode(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let Some(decoder) = &mut self.decoder else { return Ok(()) };
+        let mut piece = Vec::with_capacity(PIECE);
+        loop {
+            if self.ended {
+                return if bytes.is_empty() {
+                    Ok(())
+                } else {
+                    Err(io::ErrorKind::InvalidData.into())
+                };
+            }
+            let before = decoder.total_in();
+            let status = decoder.decompress_vec(bytes, &mut piece, FlushDecompress::None)?;
+            let read = usize::try_from(decoder.total_in() - before).unwrap_or(bytes.len());
+            bytes = &bytes[read..];
+            self.sink.write_all(&piece)?;
+            self.ended = status == Status::StreamEnd;
+            if !self.ended && read == 0 && piece.is_empty() {
+                return Ok(());
+            }
+            piece.clear();
+        }
+    }
+}
+
+/// Takes decoded bytes up to the limit.
+#[derive(Debug, Default)]
+struct Sink {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl Sink {
+    /// What came since the last time.
+    fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.taken += bytes.len();
+        if self.taken > LIMIT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -4,9 +4,7 @@
 //! at [`LIMIT`] bytes, so that a small body cannot fill the memory. Several codings on top of each
 //! other are not undone.
 
-mod inflate;
 mod live;
-mod sink;
 mod zstd;
 
 pub use live::Live;
@@ -31,13 +29,12 @@ pub enum Coding {
 impl Coding {
     /// The coding that a `content-encoding` names, if it is a single one that is known.
     pub fn of(content_encoding: &str) -> Option<Self> {
-        let is = |name: &str| content_encoding.trim().eq_ignore_ascii_case(name);
-        match () {
-            () if is("gzip") || is("x-gzip") => Some(Self::Gzip),
-            () if is("deflate") => Some(Self::Deflate),
-            () if is("br") => Some(Self::Brotli),
-            () if is("zstd") => Some(Self::Zstd),
-            () => None,
+        match content_encoding.trim().to_ascii_lowercase().as_str() {
+            "gzip" | "x-gzip" => Some(Self::Gzip),
+            "deflate" => Some(Self::Deflate),
+            "br" => Some(Self::Brotli),
+            "zstd" => Some(Self::Zstd),
+            _ => None,
         }
     }
 }
@@ -53,19 +50,11 @@ impl Coding {
 /// assert_eq!(decode_whole("gzip", b"not gzip"), None);
 /// ```
 pub fn decode_whole(content_encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut live = Live::new(content_encoding)?;
-    let mut readable = live.push(bytes);
-    readable.extend(live.finish()?);
-    Some(readable)
+    Live::new(content_encoding)?.whole(bytes)
 }
 
 /// Decodes a body as far as it goes: all of it, or what can be read of one that was cut short.
 /// Nothing if the coding is not known.
 pub fn decode_readable(content_encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-    decode_whole(content_encoding, bytes).or_else(|| {
-        let mut live = Live::new(content_encoding)?;
-        let mut plain = live.push(bytes);
-        plain.extend(live.finish().unwrap_or_default());
-        Some(plain)
-    })
+    Live::new(content_encoding).map(|live| live.readable(bytes))
 }

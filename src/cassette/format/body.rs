@@ -72,12 +72,7 @@ fn write_stream(w: &mut Writer, chunks: &[Chunk]) {
     usual.framing.write(w, Framing::USUAL);
     usual.style.write(w, Some(Style::COMPACT));
     w.name("stream");
-    w.array(Spread::Broken);
-    for chunk in chunks {
-        w.item();
-        chunk::write(w, chunk, usual);
-    }
-    w.end(']');
+    w.list(Spread::Broken, chunks, |w, chunk| chunk::write(w, chunk, usual));
 }
 
 fn write_whole(w: &mut Writer, bytes: &Bytes) {

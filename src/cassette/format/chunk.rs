@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::form::Form;
-use super::ndjson::Lines;
+use super::form::{Form, Lines};
+
 use super::reader::Reader;
 use super::sidecar::{self, Fetch};
 use super::sse::Events;
@@ -89,8 +89,7 @@ fn write_binary(w: &mut Writer, bytes: &Bytes) {
     if text::base64_length(bytes.len()) > sidecar::LONGEST_BASE64 {
         return w.file(bytes);
     }
-    w.name("base64");
-    w.string(&text::base64(bytes));
+    w.text_member("base64", &text::base64(bytes));
 }
 
 fn proved(w: &mut Writer, bytes: &[u8], usual: Usual, write: impl FnOnce(&mut Writer)) -> bool {

@@ -5,16 +5,19 @@ use super::ids;
 use super::reader::Reader;
 use super::rules;
 use super::sidecar::Fetch;
-use super::version;
 use super::writer::{Spread, Writer};
 use super::{File, FormatVersion, Tracer};
 use crate::cassette::{Cassette, Interaction, Recorded};
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
+use crate::text::json::{Container, Token, Tokens};
+
+/// The member that tells the version, at the top of the file.
+const VERSION: &str = "retape";
 
 pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     let mut w = Writer::default();
     w.object(Spread::Broken);
-    w.name(version::MEMBER);
+    w.name(VERSION);
     w.number(FormatVersion::CURRENT.0);
     write_recorded(&mut w, &cassette.recorded);
     if cassette.interrupted {
@@ -23,22 +26,14 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     }
     if !cassette.redactions.is_empty() {
         w.name("redactions");
-        w.array(Spread::Line);
-        for rule in &cassette.redactions {
-            w.item();
-            w.string(rule);
-        }
-        w.end(']');
+        w.list(Spread::Line, &cassette.redactions, |w, rule| w.string(rule));
     }
     rules::write(&mut w, &cassette.rules);
     ids::write(&mut w, cassette.ids.as_ref());
     w.name("interactions");
-    w.array(Spread::Broken);
-    for interaction in &cassette.interactions {
-        w.item();
-        exchange::write(&mut w, interaction, trace);
-    }
-    w.end(']');
+    w.list(Spread::Broken, &cassette.interactions, |w, interaction| {
+        exchange::write(w, interaction, trace)
+    });
     w.end('}');
     w.into_file()
 }
@@ -51,20 +46,18 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
     w.object(Spread::Line);
     for (name, value) in [("at", &recorded.at), ("upstream", &recorded.upstream)] {
         if !value.is_empty() {
-            w.name(name);
-            w.string(value);
+            w.text_member(name, value);
         }
     }
     if let Some(server) = &recorded.server {
-        w.name("server");
-        w.string(server);
+        w.text_member("server", server);
     }
     w.end('}');
 }
 
 pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
     const MEMBERS: &[&str] = &[
-        version::MEMBER,
+        VERSION,
         "recorded",
         "interrupted",
         "redactions",
@@ -78,7 +71,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
     let mut version = None;
     reader.object(&[MEMBERS], |reader, name| {
         match name {
-            version::MEMBER => version = Some(reader.number()?),
+            VERSION => version = Some(reader.number()?),
             "recorded" => cassette.recorded = read_recorded(reader)?,
             "interrupted" => cassette.interrupted = reader.truth()?,
             "redactions" => {
@@ -94,7 +87,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         Some(1) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
         None => Err(here
-            .error(Kind::MissingMember { name: version::MEMBER })
+            .error(Kind::MissingMember { name: VERSION })
             .with_hint("a cassette begins with `{\"retape\": 1`")),
     }
 }
@@ -121,4 +114,45 @@ fn read_recorded(reader: &mut Reader<'_>) -> Result<Recorded> {
         Ok(())
     })?;
     Ok(recorded)
+}
+
+/// Refuses what a newer release wrote, whatever else stands in it.
+pub(super) fn check_version(text: &str) -> Result<()> {
+    match first_member(text).or_else(|| any_member(text)) {
+        Some(found) if found > FormatVersion::CURRENT.0 => Err(newer(found)),
+        _ => Ok(()),
+    }
+}
+
+/// The version, if it stands first as it should. The rest need not even be JSON.
+fn first_member(text: &str) -> Option<u64> {
+    let mut tokens = Tokens::of(text);
+    let begin = [tokens.next()?, tokens.next()?, tokens.next()?];
+    let expected = [Token::Open(Container::Object), Token::String("\"retape\""), Token::Colon];
+    match tokens.next()? {
+        Token::Scalar(number) if begin == expected => number.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The version, if it stands elsewhere: some tools sort members.
+fn any_member(text: &str) -> Option<u64> {
+    let mut version = None;
+    let mut reader = Reader::new(text).ok()?;
+    let read = reader.entries(|reader, name| {
+        if name == VERSION {
+            version = Some(reader.number()?);
+        } else {
+            reader.any()?;
+        }
+        Ok(())
+    });
+    read.ok().and(version)
+}
+
+fn newer(found: u64) -> Error {
+    let known = FormatVersion::CURRENT.0;
+    Error::new(Kind::NewerVersion { found, known }).with_hint(
+        "install the release of retape that wrote it (`cargo install retape --locked` for the latest)",
+    )
 }

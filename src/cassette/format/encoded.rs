@@ -25,24 +25,10 @@ pub(super) fn readable(headers: &Headers, body: &Body) -> Option<Body> {
     if body.is_empty() {
         return None;
     }
-    let mut live = Live::of(coding(headers)?);
+    let live = Live::of(coding(headers)?);
     match body {
-        Body::Whole(bytes) => {
-            let mut readable = live.push(bytes);
-            readable.extend(live.finish()?);
-            Some(Body::Whole(readable.into()))
-        }
-        Body::Stream(chunks) => {
-            let mut shown: Vec<Chunk> = chunks
-                .iter()
-                .map(|chunk| Chunk { ms: chunk.ms, bytes: live.push(&chunk.bytes).into() })
-                .collect();
-            let rest = live.finish().unwrap_or_default();
-            if let Some(last) = shown.last_mut().filter(|_| !rest.is_empty()) {
-                last.bytes = [&last.bytes[..], &rest].concat().into();
-            }
-            Some(Body::Stream(shown))
-        }
+        Body::Whole(bytes) => live.whole(bytes).map(|readable| Body::Whole(readable.into())),
+        Body::Stream(_) => Some(body.decoded_by(live)),
     }
 }
 

@@ -39,10 +39,8 @@ pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_
 
 fn write_request(w: &mut Writer, request: &Request) {
     w.object(Spread::Broken);
-    w.name("method");
-    w.string(&request.method);
-    w.name("path");
-    w.string(&request.path);
+    w.text_member("method", &request.method);
+    w.text_member("path", &request.path);
     headers::write(w, "headers", &request.headers);
     body::write(w, &request.headers, &Body::Whole(request.body.clone()));
     w.end('}');
@@ -55,8 +53,7 @@ fn write_response(w: &mut Writer, response: &Response, trace: &Tracer<'_>) {
     w.name("status");
     w.number(response.status);
     if let Some(reason) = &response.reason {
-        w.name("reason");
-        w.string(reason);
+        w.text_member("reason", reason);
     }
     headers::write(w, "headers", &response.headers);
     write_trace(w, &trace(response));
@@ -70,17 +67,11 @@ fn write_trace(w: &mut Writer, trace: &[String]) {
         return;
     }
     w.name(TRACE);
-    w.array(Spread::Broken);
-    for line in trace {
-        w.item();
-        w.string(line);
-    }
-    w.end(']');
+    w.list(Spread::Broken, trace, |w, line| w.string(line));
 }
 
 fn write_end(w: &mut Writer, end: End) {
-    w.name("end");
-    w.string(end.as_str());
+    w.text_member("end", end.as_str());
     w.end('}');
 }
 

@@ -34,12 +34,7 @@ fn write_by_name(w: &mut Writer, runs: &[&[(&str, &Bytes)]]) {
         match run {
             [(_, value)] => write_value(w, value),
             run => {
-                w.array(Spread::Broken);
-                for (_, value) in *run {
-                    w.item();
-                    write_value(w, value);
-                }
-                w.end(']');
+                w.list(Spread::Broken, *run, |w, (_, value)| write_value(w, value));
             }
         }
     }
@@ -47,17 +42,14 @@ fn write_by_name(w: &mut Writer, runs: &[&[(&str, &Bytes)]]) {
 }
 
 fn write_in_order(w: &mut Writer, fields: &[(&str, &Bytes)]) {
-    w.array(Spread::Broken);
-    for (name, value) in fields {
-        w.item();
+    w.list(Spread::Broken, fields, |w, (name, value)| {
         w.array(Spread::Line);
         w.item();
         w.string(name);
         w.item();
         write_value(w, value);
         w.end(']');
-    }
-    w.end(']');
+    });
 }
 
 fn write_value(w: &mut Writer, value: &[u8]) {

@@ -20,14 +20,12 @@ mod exchange;
 mod form;
 mod headers;
 mod ids;
-mod ndjson;
 mod reader;
 mod rules;
 mod sidecar;
 mod sse;
 mod style;
 mod text;
-mod version;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -88,7 +86,7 @@ pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
 /// assert!(error.is_newer_version());
 /// ```
 pub fn decode(text: &str, mut body: impl FnMut(&str) -> Result<Bytes>) -> Result<Cassette> {
-    version::check(text)?;
+    document::check_version(text)?;
     document::read(text, &mut body)
 }
 

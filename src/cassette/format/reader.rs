@@ -99,19 +99,17 @@ impl<'a> Reader<'a> {
         second: impl FnOnce(&mut Self) -> Result<B>,
     ) -> Result<(A, B)> {
         let here = self.clone();
-        let (mut first, mut second) = (Some(first), Some(second));
-        let (mut one, mut other) = (None, None);
-        self.array(|reader| {
-            if let Some(first) = first.take() {
-                one = Some(first(reader)?);
-            } else if let Some(second) = second.take() {
-                other = Some(second(reader)?);
-            } else {
-                return Err(here.invalid("a pair has more than two items"));
-            }
-            Ok(())
-        })?;
-        one.zip(other).ok_or_else(|| here.invalid("a pair has fewer than two items"))
+        let fewer = || here.invalid("a pair has fewer than two items");
+        self.expect(b'[', "an array")?;
+        let one = if self.peek() == b']' { return Err(fewer()) } else { first(self)? };
+        self.pass_comma();
+        let other = if self.peek() == b']' { return Err(fewer()) } else { second(self)? };
+        self.pass_comma();
+        if self.peek() != b']' {
+            return Err(here.invalid("a pair has more than two items"));
+        }
+        self.tokens.next();
+        Ok((one, other))
     }
 
     /// Reads a string.

@@ -15,17 +15,11 @@ pub(super) fn write(w: &mut Writer, rules: &Rules) {
     w.name(MEMBER);
     w.object(Spread::Broken);
     for (key, word) in rules.words() {
-        w.name(key.as_str());
-        w.string(word);
+        w.text_member(key.as_str(), word);
     }
     for (key, list) in rules.lists() {
         w.name(key.as_str());
-        w.array(Spread::Line);
-        for text in list {
-            w.item();
-            w.string(text);
-        }
-        w.end(']');
+        w.list(Spread::Line, list, |w, text| w.string(text));
     }
     write_patterns(w, rules.patterns());
     w.end('}');
@@ -43,10 +37,8 @@ fn write_patterns(w: &mut Writer, patterns: &[Pattern]) {
     for (at, regex) in lines {
         w.item();
         w.object(Spread::Line);
-        w.name("at");
-        w.string(at);
-        w.name("regex");
-        w.string(regex);
+        w.text_member("at", at);
+        w.text_member("regex", regex);
         w.end('}');
     }
     w.end(']');

@@ -7,6 +7,7 @@ use super::style::{Framing, Style};
 use super::writer::{Spread, Writer};
 use crate::error::Result;
 use crate::text::json::{Layout, Text};
+use crate::text::sse;
 
 /// Whole events, ended by an empty line each.
 ///
@@ -42,21 +43,21 @@ impl<'a> Events<'a> {
     /// Takes text that is nothing but whole events in the given framing. JSON of another layout than
     /// that of the stream is taken where one event has one layout.
     pub(super) fn of(text: &'a str, framing: Framing, style: Style) -> Option<Self> {
-        let mut events = vec![Event::default()];
-        let mut lines = text.strip_suffix(framing.eol)?.split(framing.eol).peekable();
-        while let Some(line) = lines.next() {
-            let event = events.last_mut()?;
-            if !line.is_empty() {
-                event.lines.push(parse(line, framing)?);
+        let mut events = Vec::new();
+        let mut event = Event::default();
+        for line in sse::lines(text.as_bytes()) {
+            if line.ending(text) != framing.eol {
+                return None;
+            }
+            if !line.content.is_empty() {
+                event.lines.push(parse(text, &line, framing)?);
                 continue;
             }
             event.settle(style)?;
-            if lines.peek().is_some() {
-                events.push(Event::default());
-            }
+            events.push(std::mem::take(&mut event));
         }
         // Without the empty line behind it, the last event has not ended.
-        text.ends_with(&framing.eol.repeat(2)).then_some(Self(events))
+        (!events.is_empty() && event.lines.is_empty()).then_some(Self(events))
     }
 
     pub(super) fn bytes(&self, framing: Framing, style: Style) -> Vec<u8> {
@@ -87,12 +88,7 @@ impl<'a> Events<'a> {
         match self.0.as_slice() {
             [one] => one.write(w),
             events => {
-                w.array(Spread::Line);
-                for event in events {
-                    w.item();
-                    event.write(w);
-                }
-                w.end(']');
+                w.list(Spread::Line, events, |w, event| event.write(w));
             }
         }
     }
@@ -147,12 +143,7 @@ impl<'a> Event<'a> {
             match run {
                 [(_, value)] if !value.is_array() => value.write(w, field),
                 run => {
-                    w.array(Spread::Line);
-                    for (_, value) in run {
-                        w.item();
-                        value.write(w, field);
-                    }
-                    w.end(']');
+                    w.list(Spread::Line, run, |w, (_, value)| value.write(w, field));
                 }
             }
         }
@@ -245,12 +236,14 @@ impl<'a> Value<'a> {
     }
 }
 
-fn parse(line: &str, framing: Framing) -> Option<(Field, Value<'_>)> {
-    let (name, value) = line.split_once(framing.colon)?;
-    let field = Field::ALL.into_iter().find(|field| field.on_wire() == name)?;
-    // A space there would be read as part of the framing.
-    let ambiguous = framing.colon == ":" && value.starts_with(' ');
-    (!ambiguous).then_some((field, Value::Text(Cow::Borrowed(value))))
+fn parse<'a>(text: &'a str, line: &sse::Line, framing: Framing) -> Option<(Field, Value<'a>)> {
+    let found = line.field(text.as_bytes());
+    // Anything else would be read back with another colon.
+    if found.colon(text) != framing.colon {
+        return None;
+    }
+    let field = Field::ALL.into_iter().find(|field| field.on_wire() == &text[found.name.clone()]);
+    Some((field?, Value::Text(Cow::Borrowed(&text[found.value]))))
 }
 
 /// The layout of a text that can have only one.

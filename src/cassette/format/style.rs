@@ -60,8 +60,7 @@ impl Style {
     /// Writes `layout` unless it goes without saying.
     pub(super) fn write(self, w: &mut Writer, usual: Option<Self>) {
         if Some(self) != usual {
-            w.name("layout");
-            w.string(self.to_words().trim());
+            w.text_member("layout", self.to_words().trim());
         }
     }
 
@@ -134,8 +133,7 @@ impl Framing {
         if self != usual
             && let Some((word, _)) = Self::KNOWN.iter().find(|(_, framing)| *framing == self)
         {
-            w.name("framing");
-            w.string(word);
+            w.text_member("framing", word);
         }
     }
 

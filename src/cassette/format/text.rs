@@ -18,12 +18,7 @@ pub(super) fn write(w: &mut Writer, text: &str) {
     match (lines.next(), lines.next()) {
         (None | Some(_), None) => w.string(text),
         _ => {
-            w.array(Spread::Broken);
-            for line in text.split_inclusive('\n') {
-                w.item();
-                w.string(line);
-            }
-            w.end(']');
+            w.list(Spread::Broken, text.split_inclusive('\n'), |w, line| w.string(line));
         }
     }
 }
@@ -65,8 +60,7 @@ pub(super) fn split(bytes: &[u8]) -> Option<(&[u8], &str, &[u8])> {
 /// Writes `{"base64": "…"}` on one line.
 pub(super) fn write_base64_object(w: &mut Writer, bytes: &[u8]) {
     w.object(Spread::Line);
-    w.name("base64");
-    w.string(&STANDARD.encode(bytes));
+    w.text_member("base64", &STANDARD.encode(bytes));
     w.end('}');
 }
 

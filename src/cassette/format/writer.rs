@@ -8,7 +8,7 @@ use super::File;
 use super::reader::Reader;
 use super::sidecar;
 use crate::error::Result;
-use crate::text::json::{Layout, Place, Text, fitted};
+use crate::text::json::{Layout, Place, Text, fitted, push_escape};
 
 /// A file being written: its text, and the bodies beside it.
 #[derive(Debug, Default)]
@@ -67,20 +67,34 @@ impl Writer {
         }
     }
 
+    /// Writes a member that is a string.
+    pub(super) fn text_member(&mut self, name: &str, value: &str) {
+        self.name(name);
+        self.string(value);
+    }
+
+    /// Writes an array, and each item as `write` does.
+    pub(super) fn list<T>(
+        &mut self,
+        spread: Spread,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T),
+    ) {
+        self.array(spread);
+        for item in items {
+            self.item();
+            write(self, item);
+        }
+        self.end(']');
+    }
+
     pub(super) fn string(&mut self, value: &str) {
         self.text.push('"');
         let mut plain = 0;
         for (at, c) in value.char_indices().filter(|(_, c)| is_escaped(*c)) {
             self.text.push_str(&value[plain..at]);
             plain = at + c.len_utf8();
-            match c {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                c => self.text.push_str(&format!("\\u{:04x}", u32::from(c))),
-            }
+            push_escape(c, &mut self.text);
         }
         self.text.push_str(&value[plain..]);
         self.text.push('"');
@@ -111,8 +125,7 @@ impl Writer {
     /// Keeps bytes beside the file and writes the members that tell so.
     pub(super) fn file(&mut self, bytes: &Bytes) {
         let file = sidecar::name(bytes);
-        self.name("file");
-        self.string(&file);
+        self.text_member("file", &file);
         self.name("bytes");
         self.count(bytes.len());
         self.bodies.entry(file).or_insert_with(|| bytes.clone());

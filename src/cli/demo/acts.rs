@@ -1,5 +1,6 @@
 //! The acts of the demo, one after the other.
 
+use std::env;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,53 +8,49 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 
 use super::agent::AgentServer;
-use super::conversation::{self, Conversation, QUESTION};
-use super::folder::Folder;
-use super::heard::Broken;
-use super::transcript::Transcript;
-use super::{checks, epilogue, stage};
-use crate::cassette::Cassette;
+use super::client::{self, Broken, Transcript};
+use super::{CASSETTE, Folder, checks, terminal};
+use crate::cassette::{Cassette, Name};
 use crate::cli::{Exit, tell};
 use crate::error::{Error, Result};
+use crate::review::report::{self, Colour, Detail, ShowOptions};
 use crate::serve::server::{FieldNames, Server};
 use crate::session::Event;
 use crate::store;
 use crate::store::mode::Mode;
+use crate::text::shell::quoted;
 
-/// What the demo is to be like.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) folder: Folder,
-    pub(super) per_token: Duration,
-}
+/// How many interactions of the file are shown.
+const SHOWN: usize = 3;
 
-/// What was recorded: what the client saw of it, and what the file holds.
-pub(super) struct Taken {
-    pub(super) seen: Transcript,
-    pub(super) cassette: Cassette,
-}
-
-/// Plays the demo.
-pub(super) async fn play(plan: &Plan) -> Result<Exit> {
-    stage::title("retape demo", "record an agent server once, then test without it");
-    let mut findings = Vec::new();
-    let server = start(plan).await?;
-    let taken = record(plan, &server, &mut findings).await?;
-    stop(server, &mut findings).await;
-    if let Some(taken) = &taken {
-        replay(plan, &taken.seen, &mut findings).await?;
-        miss(plan, &mut findings).await?;
-        epilogue::show(&plan.folder, taken);
+/// Plays the demo, with a server that takes that long for each token.
+pub(super) async fn play(folder: &Folder, pause: Duration) -> Result<Exit> {
+    terminal::title("retape demo", "record an agent server once, then test without it");
+    let mut demo = Play { folder, findings: Vec::new() };
+    let server = start(pause).await?;
+    let recorded = demo.record(&server).await?;
+    demo.stop(server).await;
+    let Some((seen, cassette)) = recorded else { return Ok(demo.fail()) };
+    demo.replay(&seen).await?;
+    demo.miss().await?;
+    go_on(folder, &seen, &cassette);
+    if !demo.findings.is_empty() {
+        return Ok(demo.fail());
     }
-    Ok(epilogue::judge(taken.as_ref(), &findings))
+    terminal::passed(&format!(
+        "the same conversation with no server: {} answers, {} stream events, {} bytes",
+        seen.answers.len(),
+        seen.events(),
+        seen.bytes()
+    ));
+    Ok(Exit::Agrees)
 }
 
-async fn start(plan: &Plan) -> Result<Server> {
+async fn start(pause: Duration) -> Result<Server> {
     let listener = Server::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    let server =
-        Server::start(listener, Arc::new(AgentServer::new(plan.per_token)), FieldNames::AsMeant)?;
-    stage::act(1, "A server starts");
-    stage::text(&format!(
+    let server = Server::start(listener, Arc::new(AgentServer::new(pause)), FieldNames::AsMeant)?;
+    terminal::act(1, "A server starts");
+    terminal::text(&format!(
         "An agent server is up at http://{}. It streams tokens, asks a human before it acts, and \
          makes new random ids in every run. No language model is behind it; all the rest is real: \
          its sockets and its state, and below the recorder, the file and the replay.",
@@ -62,91 +59,119 @@ async fn start(plan: &Plan) -> Result<Server> {
     Ok(server)
 }
 
-async fn record(plan: &Plan, server: &Server, findings: &mut Vec<String>) -> Result<Option<Taken>> {
-    let upstream = format!("http://{}", server.address());
-    let session = plan.folder.session().mode(Mode::Record).fresh().upstream(&*upstream);
-    let session = session.on_event(other_than_misses).start().await?;
-    stage::act(2, "Record: a client talks to it, through retape");
-    stage::text(&format!("client → retape at {} → {upstream}", session.url()));
-    stage::gap();
-    let held = conversation::hold(session.url()).await;
-    session.finish().await?;
-    let Some(seen) = whole(held, findings) else { return Ok(None) };
-    let file = plan.folder.file();
-    let bytes = std::fs::read(&file).map_err(|source| Error::io("read file", &file, source))?;
-    let cassette = store::load(&plan.folder.absolute(), &Folder::name()?)?;
-    stage::gap();
-    stage::text(&format!(
-        "{} answers with {} stream events in {} are now in {} ({} kB).",
-        seen.heard.len(),
-        seen.events(),
-        stage::time(seen.took),
-        file.display(),
-        bytes.len().div_ceil(1000)
-    ));
-    let found = checks::of_cassette(&seen, &cassette, &bytes);
-    if found.is_empty() {
-        stage::text("The API key that the client had sent is not: it was taken out on the way.");
-    }
-    findings.extend(found);
-    Ok(Some(Taken { seen, cassette }))
+/// The acts between, and what was found not to be as it should.
+struct Play<'a> {
+    folder: &'a Folder,
+    findings: Vec<String>,
 }
 
-async fn stop(server: Server, findings: &mut Vec<String>) {
-    let address = server.address();
-    server.stop(Duration::from_millis(500)).await;
-    stage::act(3, "The server stops");
-    match TcpStream::connect(address).await {
-        Err(error) => stage::text(&format!("Nothing answers at {address} any more: {error}.")),
-        Ok(_) => findings.push(format!("something still answers at {address}")),
-    }
-}
-
-async fn replay(plan: &Plan, recorded: &Transcript, findings: &mut Vec<String>) -> Result<()> {
-    let session = plan.folder.session().mode(Mode::Replay).start().await?;
-    stage::act(4, "Replay: the same client talks to the file");
-    let file = plan.folder.file();
-    stage::text(&format!("client → retape at {} → {}", session.url(), file.display()));
-    stage::gap();
-    let held = conversation::hold(session.url()).await;
-    findings.extend(checks::of_summary(&session.stop().await?));
-    let Some(seen) = whole(held, findings) else { return Ok(()) };
-    let differing = checks::of_replay(recorded, &seen);
-    if differing.is_empty() {
-        stage::gap();
-        stage::text(&format!(
-            "The client had made up another random name for its agent, and got the same {} answers, \
-             this time in {}, with its own name in the place of the recorded one. All their {} bytes \
-             were compared: no other differs.",
-            seen.heard.len(),
-            stage::time(seen.took),
-            seen.bytes()
+impl Play<'_> {
+    /// What the client saw, and what the file holds.
+    async fn record(&mut self, server: &Server) -> Result<Option<(Transcript, Cassette)>> {
+        let upstream = format!("http://{}", server.address());
+        let session = self.folder.session().mode(Mode::Record).fresh().upstream(&*upstream);
+        let session = session.on_event(other_than_misses).start().await?;
+        terminal::act(2, "Record: a client talks to it, through retape");
+        terminal::text(&format!("client → retape at {} → {upstream}", session.url()));
+        terminal::gap();
+        let held = client::hold(session.url()).await;
+        session.finish().await?;
+        let Some(seen) = self.whole(held) else { return Ok(None) };
+        let file = self.folder.file();
+        let bytes = std::fs::read(&file).map_err(|source| Error::io("read file", &file, source))?;
+        let cassette = store::load(&self.folder.absolute(), &Name::new(CASSETTE)?)?;
+        terminal::gap();
+        terminal::text(&format!(
+            "{} answers with {} stream events in {} are now in {} ({} kB).",
+            seen.answers.len(),
+            seen.events(),
+            terminal::time(seen.took),
+            file.display(),
+            bytes.len().div_ceil(1000)
         ));
+        let findings = checks::of_cassette(&seen, &cassette, &bytes);
+        if findings.is_empty() {
+            terminal::text(
+                "The API key that the client had sent is not: it was taken out on the way.",
+            );
+        }
+        self.findings.extend(findings);
+        Ok(Some((seen, cassette)))
     }
-    findings.extend(differing);
-    Ok(())
-}
 
-/// Shows that replay does not guess.
-async fn miss(plan: &Plan, findings: &mut Vec<String>) -> Result<()> {
-    let session = plan.folder.session().mode(Mode::Replay).start().await?;
-    stage::act(5, "A miss: the client asks what was not recorded");
-    let mut conversation = Conversation::begin(session.url());
-    let opened = conversation.open(&QUESTION.replace("4711", "4712")).await;
-    let missed = session.stop().await?.misses;
-    let (Err(Broken::Status(heard)), [miss]) = (opened, missed.as_slice()) else {
-        findings.push("a question that was not recorded was answered all the same".to_owned());
-        return Ok(());
-    };
-    stage::gap();
-    stage::text(&format!(
-        "retape does not guess: it answers with status {} and says why, and the command that runs \
-         your tests fails, whatever they make of it. In brief:",
-        heard.status
-    ));
-    stage::gap();
-    stage::quote(stage::brief(&miss.explanation));
-    Ok(())
+    async fn stop(&mut self, server: Server) {
+        let address = server.address();
+        server.stop(Duration::from_millis(500)).await;
+        terminal::act(3, "The server stops");
+        match TcpStream::connect(address).await {
+            Err(error) => {
+                terminal::text(&format!("Nothing answers at {address} any more: {error}."));
+            }
+            Ok(_) => self.findings.push(format!("something still answers at {address}")),
+        }
+    }
+
+    async fn replay(&mut self, recorded: &Transcript) -> Result<()> {
+        let session = self.folder.session().mode(Mode::Replay).start().await?;
+        terminal::act(4, "Replay: the same client talks to the file");
+        let file = self.folder.file();
+        terminal::text(&format!("client → retape at {} → {}", session.url(), file.display()));
+        terminal::gap();
+        let held = client::hold(session.url()).await;
+        let summary = session.stop().await?;
+        self.findings.extend(summary.misses.into_iter().map(|miss| miss.explanation));
+        self.findings.extend(summary.unplayed.iter().map(|left| {
+            format!("`{} {}` was recorded and not asked for in replay", left.method, left.path)
+        }));
+        let Some(seen) = self.whole(held) else { return Ok(()) };
+        let findings = checks::of_replay(recorded, &seen);
+        if findings.is_empty() {
+            terminal::gap();
+            terminal::text(&format!(
+                "The client had made up another random name for its agent, and got the same {} \
+                 answers, this time in {}, with its own name in the place of the recorded one. All \
+                 their {} bytes were compared: no other differs.",
+                seen.answers.len(),
+                terminal::time(seen.took),
+                seen.bytes()
+            ));
+        }
+        self.findings.extend(findings);
+        Ok(())
+    }
+
+    /// Shows that replay does not guess.
+    async fn miss(&mut self) -> Result<()> {
+        let session = self.folder.session().mode(Mode::Replay).start().await?;
+        terminal::act(5, "A miss: the client asks what was not recorded");
+        let answer = client::ask_otherwise(session.url()).await;
+        let missed = session.stop().await?.misses;
+        let (Ok(answer), [miss]) = (answer, missed.as_slice()) else {
+            let finding = "a question that was not recorded was answered all the same";
+            self.findings.push(finding.to_owned());
+            return Ok(());
+        };
+        terminal::gap();
+        terminal::text(&format!(
+            "retape does not guess: it answers with status {} and says why, and the command that \
+             runs your tests fails, whatever they make of it. In brief:",
+            answer.status
+        ));
+        terminal::gap();
+        terminal::quote(terminal::brief(&miss.explanation));
+        Ok(())
+    }
+
+    /// The transcript, if the client came to the end.
+    fn whole(&mut self, held: Result<Transcript, Broken>) -> Option<Transcript> {
+        held.map_err(|why| self.findings.push(format!("the client broke off: {why}"))).ok()
+    }
+
+    fn fail(&self) -> Exit {
+        self.findings.iter().for_each(|finding| terminal::failed(finding));
+        terminal::failed("this is not how the demo is meant to end");
+        Exit::Findings
+    }
 }
 
 /// While it is recorded a miss means that the file cannot be written: an error, told at the end.
@@ -156,7 +181,39 @@ fn other_than_misses(event: Event) {
     }
 }
 
-/// The transcript, if the client came to the end.
-fn whole(held: Result<Transcript, Broken>, findings: &mut Vec<String>) -> Option<Transcript> {
-    held.map_err(|broken| findings.push(format!("the client broke off: {broken}"))).ok()
+/// Shows the beginning of the file, and the commands to go on with.
+fn go_on(folder: &Folder, seen: &Transcript, cassette: &Cassette) {
+    let path = folder.file().to_string_lossy().into_owned();
+    let file = quoted(&path);
+    // As it was called, so that the commands work where it is not on the PATH.
+    let called = env::args().next().unwrap_or_else(|| "retape".to_owned());
+    let retape = quoted(&called);
+    terminal::heading("The file");
+    excerpt(cassette);
+    terminal::heading("Go on");
+    terminal::command(
+        "all of it, every event with its time",
+        &format!("{retape} show --bodies {file}"),
+    );
+    terminal::command(
+        "the file as a server, for this command or, without one, for any client until Ctrl-C",
+        &format!(
+            "{retape} replay {file} -- \\\n     curl -s {{url}}/v1/agents/{}/messages",
+            seen.agent
+        ),
+    );
+    terminal::command(
+        "your own server and your own tests",
+        &format!("{retape} record --upstream http://HOST:PORT my/first -- COMMAND"),
+    );
+}
+
+fn excerpt(cassette: &Cassette) {
+    let width = terminal::WIDTH - terminal::QUOTE;
+    let options = ShowOptions { width, colour: Colour::Ansi, detail: Detail::Summary };
+    let all = report::show(CASSETTE, cassette, options);
+    let blocks: Vec<&str> = all.split("\n\n").take(SHOWN + 1).collect();
+    let shown = blocks.join("\n\n");
+    let left = all.lines().count() - shown.lines().count();
+    terminal::quote(shown.lines().map(str::to_owned).chain([format!("… and {left} lines more")]));
 }

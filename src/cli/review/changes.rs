@@ -12,18 +12,10 @@ use crate::review::report;
 use crate::store;
 
 const TALK: Talk = Talk {
-    keys: "a approve  r reject  s skip  m more  p previous  A R S all  q quit  ? help",
-    help: "\
-a  approve: it breaks nobody, for a reason that is asked for, a line
-r  reject: it is a fault, and fails until it is mended
-s  skip: decide later             n  next: the same, but keeps what was decided
-m  more: the whole contract, and back
-p  previous: back to the one before, to decide anew
-A  approve, R  reject, S  skip this one and all that are left
-q  quit: what was decided is done, the rest is left
-Ctrl-C leaves everything as it was.
-",
+    accept: "approve",
     accepted: "approved",
+    accepting: "it breaks nobody, for a reason that is asked for, a line",
+    rejecting: "it is a fault, and fails until it is mended",
 };
 
 /// Lets somebody approve what changed since a revision.

@@ -14,18 +14,10 @@ use crate::store::mode::Update;
 use crate::{assert, store};
 
 const TALK: Talk = Talk {
-    keys: "a accept  r reject  s skip  m more  p previous  A R S all  q quit  ? help",
-    help: "\
-a  accept: what was recorded becomes the contract
-r  reject: it waits no longer, and the accepted contract stays as it is
-s  skip: decide later             n  next: the same, but keeps what was decided
-m  more: the whole contract, and back
-p  previous: back to the one before, to decide anew
-A  accept, R  reject, S  skip this one and all that are left
-q  quit: what was decided is done, the rest is left
-Ctrl-C leaves everything as it was.
-",
+    accept: "accept",
     accepted: "accepted",
+    accepting: "what was recorded becomes the contract",
+    rejecting: "it waits no longer, and the accepted contract stays as it is",
 };
 
 /// Lets somebody decide about what the cassettes of a folder show that is not as accepted.

@@ -19,10 +19,10 @@ impl Keys {
     /// Single keys where somebody sits at a terminal, else lines of the standard input.
     pub(super) fn of_this_process() -> Self {
         let term = Term::stdout();
-        match term.is_term() && io::stdin().is_terminal() {
-            true => Self::Terminal(term),
-            false => Self::Lines(io::stdin().lock().lines()),
+        if term.is_term() && io::stdin().is_terminal() {
+            return Self::Terminal(term);
         }
+        Self::Lines(io::stdin().lock().lines())
     }
 
     /// The next one; to hear no more is to be told to quit. The terminal is as it was when this

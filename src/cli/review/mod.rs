@@ -46,14 +46,16 @@ pub(super) struct Review {
     approvals: Option<PathBuf>,
 }
 
-/// What is said about keys and decisions.
+/// What is said about keys and decisions, in the words of what is decided about.
 struct Talk {
-    /// The keys, on a line.
-    keys: &'static str,
-    /// What they do.
-    help: &'static str,
+    /// What the key `a` does.
+    accept: &'static str,
     /// What is accepted is called this.
     accepted: &'static str,
+    /// What it means to accept something.
+    accepting: &'static str,
+    /// What it means to reject something.
+    rejecting: &'static str,
 }
 
 impl Review {
@@ -82,12 +84,15 @@ fn decide(
     loop {
         match step {
             Step::Show => tell::data(&format!("\n{}\n", show(walk.at(), options(&walk)))),
-            Step::Help => tell::data(talk.help),
+            Step::Help => tell::data(&talk.help()),
             Step::Ask => {}
             Step::End => return walk.decisions().to_vec(),
         }
         let before = walk.decided().map(|it| format!(" ({} before)", talk.word(it)));
-        tell::data(&format!("{}{} > ", talk.keys, before.unwrap_or_default()));
+        let (accept, before) = (talk.accept, before.unwrap_or_default());
+        tell::data(&format!(
+            "a {accept}  r reject  s skip  m more  p previous  A R S all  q quit  ? help{before} > "
+        ));
         let mut key = keys.key();
         let at = walk.at();
         match key {
@@ -106,6 +111,23 @@ fn options(walk: &Walk) -> ReviewOptions {
 }
 
 impl Talk {
+    /// What the keys do.
+    fn help(&self) -> String {
+        let Self { accept, accepting, rejecting, .. } = self;
+        format!(
+            "\
+a  {accept}: {accepting}
+r  reject: {rejecting}
+s  skip: decide later             n  next: the same, but keeps what was decided
+m  more: the whole contract, and back
+p  previous: back to the one before, to decide anew
+A  {accept}, R  reject, S  skip this one and all that are left
+q  quit: what was decided is done, the rest is left
+Ctrl-C leaves everything as it was.
+"
+        )
+    }
+
     fn word(&self, decision: Decision) -> &'static str {
         match decision {
             Decision::Accepted => self.accepted,
@@ -124,8 +146,6 @@ fn sum_up(talk: &Talk, decisions: &[Option<Decision>]) -> Exit {
     let said = all.filter(|(number, _)| *number > 0);
     let said: Vec<String> = said.map(|(number, word)| format!("{number} {word}")).collect();
     tell::line(&said.join(", "));
-    match count(Some(Decision::Accepted)) == decisions.len() {
-        true => Exit::Agrees,
-        false => Exit::Findings,
-    }
+    let is_done = count(Some(Decision::Accepted)) == decisions.len();
+    if is_done { Exit::Agrees } else { Exit::Findings }
 }

@@ -2,24 +2,24 @@
 //! prose, a body of which more is to come.
 //!
 //! A [`Scanner`] knows `"name": "value"` and `'name': 'value'` at any depth of escaping, objects and
-//! arrays below a telling name, URLs, and `name=value` with a telling name. It never goes back, so it gives the same edits however the
-//! text is cut up.
+//! arrays below a telling name, URLs, and `name=value` with a telling name. It never goes back, so it
+//! gives the same edits however the text is cut up.
 
 mod assigned;
 mod held;
-mod nest;
-mod quote;
+
+use std::ops::Range;
 
 use self::assigned::Begin;
 pub(super) use self::assigned::is_assigned;
-use self::held::{Begun, Held, Role};
-use self::nest::Nest;
-use self::quote::{Quote, slashes_before};
+use self::held::{Begun, Held, Quote, Role, slashes_before};
+use super::json::Places;
+use super::levels::Levels;
 use super::name::Tells;
-use super::notes::Notes;
-use super::places::Places;
-use super::{Rule, url, value};
+use super::rule::{Notes, Rule};
+use super::{url, value};
 use crate::cassette::splice::Edit;
+use crate::text::json::Container;
 
 /// The longest name, and the most white space around a colon, that is looked at.
 const REACH: usize = 80;
@@ -48,6 +48,17 @@ pub(super) struct Scanner {
     held: Option<Held>,
     nest: Option<Nest>,
 }
+
+/// Containers below a telling name.
+struct Nest {
+    holder: String,
+    /// How many backslashes stand before the quotes in it.
+    slashes: usize,
+    levels: Levels<'static>,
+}
+
+/// Deeper than this below a telling name, the text is not what it seemed.
+const DEEPEST: usize = 64;
 
 /// Whether the scanner can go on.
 enum Step {
@@ -181,7 +192,8 @@ impl Scanner {
                 self.string(first, Quote { byte, slashes }, role);
             }
             (b'{' | b'[', Tells::Secret | Tells::Secrets | Tells::Holder) if escapes == 0 => {
-                self.nest = Some(Nest::new(name.to_owned(), slashes));
+                let levels = Levels::default();
+                self.nest = Some(Nest { holder: name.to_owned(), slashes, levels });
             }
             (b'-' | b'0'..=b'9', Tells::Secret) if escapes == 0 => {
                 self.held = Some(Held::Number { start: first });
@@ -202,11 +214,14 @@ impl Scanner {
         let at = self.at;
         self.at += 1;
         match text[at] {
-            byte @ (b'{' | b'[') => nest.open(byte),
-            b'}' | b']' => nest.close(),
-            b',' => nest.next(),
+            byte @ (b'{' | b'[') => {
+                let container = if byte == b'{' { Container::Object } else { Container::Array };
+                nest.levels.open(container, Some(nest.holder.clone().into()));
+            }
+            b'}' | b']' => nest.levels.close(),
+            b',' => nest.levels.next(),
             // A quote with fewer backslashes ends the string that all of this stands in.
-            b'"' if slashes_before(&text[..at]) < nest.slashes => nest.end(),
+            b'"' if slashes_before(&text[..at]) < nest.slashes => nest.levels.clear(),
             byte @ (b'"' | b'\'') => {
                 let quote = Quote { byte, slashes: nest.slashes };
                 self.string(at, quote, Role::Nested);
@@ -214,7 +229,7 @@ impl Scanner {
             }
             _ => {}
         }
-        if nest.is_over() {
+        if !(1..=DEEPEST).contains(&nest.levels.len()) {
             self.nest = None;
         }
         Step::On
@@ -234,9 +249,10 @@ impl Scanner {
             None if input == Input::Done => (text.len(), text.len()),
             None => {
                 self.at = text.len();
-                match text.len() - held.start() > LONGEST {
-                    true => edits.extend(self.spill(held, text.len())),
-                    false => self.held = Some(held),
+                if text.len() - held.start() > LONGEST {
+                    edits.extend(self.spill(held, text.len()));
+                } else {
+                    self.held = Some(held);
                 }
                 return Step::Wait;
             }
@@ -269,38 +285,33 @@ impl Scanner {
             }
             Held::String { start, quote, role, .. } => {
                 let content = String::from_utf8_lossy(&text[start..]);
-                let edit = match self.name_of(&content, role, quote) {
-                    Verdict::Secret(name) => {
-                        secret(&content, start..text.len(), quote, &name, notes)
-                    }
-                    Verdict::LookWithin => {
-                        self.at = start;
-                        None
-                    }
-                    Verdict::Pass => None,
-                };
+                let edit = self.decide_string(&content, start..text.len(), quote, role, notes);
                 edit.into_iter().collect()
             }
         }
     }
 
-    /// What a string that has ended is.
-    fn name_of(&mut self, content: &str, role: Role, quote: Quote) -> Verdict {
-        match role {
-            Role::Secret(name) => Verdict::Secret(name),
-            Role::Perhaps(name) => {
-                let plain = quote.plain(content);
-                if value::is_credential(&plain) || value::is_placeholder(&plain) {
-                    Verdict::Secret(name)
-                } else {
-                    Verdict::LookWithin
-                }
+    fn decide_string(
+        &mut self,
+        content: &str,
+        range: Range<usize>,
+        quote: Quote,
+        role: Role,
+        notes: &mut Notes<'_>,
+    ) -> Option<Edit> {
+        let name = match role {
+            Role::Secret(name) => name,
+            Role::Perhaps(name) if value::may_be_credential(&quote.plain(content)) => name,
+            Role::Perhaps(_) => {
+                // Not a secret, but there may be one in it.
+                self.at = range.start;
+                return None;
             }
-            Role::Nested => match self.nest.as_mut().and_then(|nest| nest.take(content)) {
-                Some(name) => Verdict::Secret(name),
-                None => Verdict::Pass,
-            },
-        }
+            Role::Nested => self.nest.as_mut()?.take(content)?,
+        };
+        let skipped = value::behind_scheme(content);
+        let with = notes.replacement(&name, &quote.plain(&content[skipped..]))?;
+        Some(Edit::new(range.start + skipped..range.end, with))
     }
 
     /// Decides on something whose end does not come.
@@ -320,24 +331,15 @@ impl Scanner {
     }
 }
 
-/// What a string turned out to be.
-enum Verdict {
-    Secret(String),
-    /// Not a secret, but there may be one in it.
-    LookWithin,
-    Pass,
-}
-
-fn secret(
-    content: &str,
-    range: std::ops::Range<usize>,
-    quote: Quote,
-    name: &str,
-    notes: &mut Notes<'_>,
-) -> Option<Edit> {
-    let skipped = value::behind_scheme(content);
-    let with = notes.replacement(name, &quote.plain(&content[skipped..]))?;
-    Some(Edit::new(range.start + skipped..range.end, with))
+impl Nest {
+    /// Takes a string: the next key, or a value; gives its name if it is a secret.
+    fn take(&mut self, content: &str) -> Option<String> {
+        if self.levels.awaits_key() {
+            self.levels.set_key(content.to_owned().into());
+            return None;
+        }
+        self.levels.held().map(str::to_owned)
+    }
 }
 
 /// The edit for what was assigned to a name; nothing at all if that is no secret.

@@ -1,5 +1,6 @@
 //! Changes that somebody has approved.
 
+use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
 use super::report::{Change, Report};
@@ -7,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::text::nearest;
 
 /// A change that somebody has approved, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Approval {
     /// Which one, by its fingerprint.
     pub fingerprint: String,

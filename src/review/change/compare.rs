@@ -6,7 +6,7 @@ use super::draft::{Draft, Position, Shown};
 use super::report::{CaseEdges, ContractPair, Edge, Part, Report, Side, State, Verdict};
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
-use super::{cassettes, kinds, orders, parallel, promised_orders, requests, ties};
+use super::{cassettes, orders, parallel, promised_orders, requests, shapes, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::order::Order;
 use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
@@ -174,11 +174,11 @@ fn at_endpoint(old: &Promise, new: &Promise, [before, answers]: [&[Answer]; 2]) 
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
     let basis = new.basis(|contract| &contract.events);
     let of = |contract: &'_ Contract| contract.events.clone();
-    drafts.extend(kinds::changes(Part::Events, of(was), of(is), basis, &events));
+    drafts.extend(shapes::of_kinds(Part::Events, of(was), of(is), basis, &events));
     let bodies: Vec<Value<'_>> = answers.iter().filter_map(body).collect();
     let basis = new.basis(|contract| &contract.body);
     let of = |contract: &'_ Contract| contract.body.clone();
-    drafts.extend(kinds::changes(Part::Body, of(was), of(is), basis, &bodies));
+    drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(requests::changes(before, answers));
     one_for_all_cases(one_tag_each(drafts))
 }
@@ -301,9 +301,9 @@ fn number_of_message(
     cassettes: &[(Name, Cassette)],
     shown: &Shown,
 ) -> Option<usize> {
-    let (name, number) = shown.place.rsplit_once(" #")?;
+    let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
-    let interaction = cassette.interactions.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let interaction = cassette.interactions.get(number.checked_sub(1)?)?;
     let messages = Messages::by(protocols, interaction.response()?).list;
     let place = match shown.at {
         Position::Whole => return None,

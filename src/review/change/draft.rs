@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::consequence::consequence;
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
 use crate::contract::Endpoint;
@@ -44,6 +43,12 @@ pub(super) struct Shown {
 impl Shown {
     pub(super) fn new(place: &str, at: Position, answers: usize) -> Self {
         Self { place: place.to_owned(), at, answers, last: place.to_owned() }
+    }
+
+    /// The cassette and the number of the interaction, counted from 1: a place is `letta/hello #3`.
+    pub(super) fn interaction(&self) -> Option<(&str, usize)> {
+        let (cassette, number) = self.place.rsplit_once(" #")?;
+        Some((cassette, number.parse().ok()?))
     }
 }
 
@@ -137,9 +142,9 @@ impl Draft {
         }
         // What is told of no case in particular is told of all that are not named.
         for draft in [&other.cases, &self.cases.clone()] {
-            match draft.is_empty() {
-                true => self.cases.push(String::new()),
-                false => self.cases.extend_from_slice(draft),
+            self.cases.extend_from_slice(draft);
+            if draft.is_empty() {
+                self.cases.push(String::new());
             }
         }
         self.cases.sort();
@@ -168,16 +173,16 @@ impl Draft {
     ) -> Change {
         let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {
-            let (cassette, number) = shown.place.rsplit_once(" #")?;
+            let (cassette, interaction) = shown.interaction()?;
             Some(Witnesses {
                 cassette: cassette.to_owned(),
-                interaction: number.parse().ok()?,
+                interaction,
                 event: event(shown),
                 answers: shown.answers,
             })
         });
         let why = match (self.why.is_empty(), self.verdict) {
-            (true, Verdict::Breaking) => consequence(self.rule).to_owned(),
+            (true, Verdict::Breaking) => self.rule.consequence().to_owned(),
             _ => self.why,
         };
         let direction = match self.part {
@@ -215,5 +220,53 @@ impl Draft {
             hasher.update(part.as_bytes()).update(&[0]);
         }
         hasher.finalize().to_hex()[..12].to_owned()
+    }
+}
+
+/// The same change among those that were found, or this one added to them.
+pub(super) fn same_or_added(drafts: &mut Vec<Draft>, draft: Draft) -> &mut Draft {
+    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or(drafts.len());
+    if number == drafts.len() {
+        drafts.push(draft);
+    }
+    &mut drafts[number]
+}
+
+/// So much of a shape or a list is told in a sentence.
+const LONGEST: usize = 60;
+
+/// A place in a value, in a sentence.
+pub(super) fn at(part: Part, path: &str) -> String {
+    match (path.is_empty(), part) {
+        (false, _) => format!("`{path}`"),
+        (true, Part::Events) => "a message".to_owned(),
+        (true, Part::Request) => "the request".to_owned(),
+        (true, _) => "the answer".to_owned(),
+    }
+}
+
+/// A text, or what it begins with.
+pub(super) fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+    }
+}
+
+/// `"a"`, or `one of "a" | "b"`, in a sentence.
+pub(super) fn one_of(text: &str) -> String {
+    let among = if text.contains(" | ") { "one of " } else { "" };
+    format!("{among}`{}`", cut(text))
+}
+
+/// `a`, `b` or `c`.
+pub(super) fn either(names: &[String]) -> String {
+    const NAMED: usize = 4;
+    let quoted: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    match (quoted.as_slice(), names.len()) {
+        ([], _) => "nothing".to_owned(),
+        ([only], _) => only.clone(),
+        (_, more) if more > NAMED => format!("{} or another", quoted[..NAMED - 1].join(", ")),
+        ([before @ .., last], _) => format!("{} or {last}", before.join(", ")),
     }
 }

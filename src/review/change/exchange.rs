@@ -263,9 +263,10 @@ impl List<'_> {
     }
 
     fn add(&mut self, difference: Difference) {
-        match self.listed.len() < MOST {
-            true => self.listed.push(difference),
-            false => self.more += 1,
+        if self.listed.len() < MOST {
+            self.listed.push(difference);
+        } else {
+            self.more += 1;
         }
     }
 }

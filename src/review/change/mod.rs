@@ -12,11 +12,8 @@
 mod approval;
 mod cassettes;
 mod compare;
-mod consequence;
 mod draft;
 mod exchange;
-mod kinds;
-mod new_fields;
 mod orders;
 mod parallel;
 mod promised_orders;
@@ -26,7 +23,6 @@ mod rule;
 mod shapes;
 mod swap;
 mod ties;
-mod words;
 
 pub use approval::Approval;
 pub use compare::{Known, compare, compare_by};

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, Position};
+use super::draft::{Draft, Position, either, same_or_added};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
-use super::words::either;
 use crate::contract::order::{Deviation, Event, Explanation, Fault, Neighbours, Next, Token, Word};
 use crate::contract::{Answer, Case, Orders};
 
@@ -149,11 +148,7 @@ fn together(explanation: &Explanation) -> Vec<Deviation> {
 
 /// Adds a change, or one more answer that shows it; the shortest trace is kept.
 pub(super) fn add(drafts: &mut Vec<Draft>, draft: Draft, seen: Seen<'_>, at: usize) {
-    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
-        drafts.push(draft.clone());
-        drafts.len() - 1
-    });
-    let known = &mut drafts[number];
+    let known = same_or_added(drafts, draft.clone());
     known.lost.extend(draft.lost.iter().cloned());
     known.keep_shorter(draft.trace.as_ref());
     // The worst answer decides.

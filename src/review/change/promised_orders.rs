@@ -97,12 +97,10 @@ fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
             let covered = Covered::when(covered && !may_be.is_empty());
             drafts.push(unknown_case(case_name(case).unwrap_or_default(), covered));
         }
-        let verdict = |before: &Case| match may_be.len() == 1 || before.when == case.when {
-            true => Verdict::Breaking,
-            false => Verdict::Unproven,
-        };
         for before in &may_be {
-            gained(old, before, case, verdict(before), &mut drafts);
+            let is_the_one = may_be.len() == 1 || before.when == case.when;
+            let verdict = if is_the_one { Verdict::Breaking } else { Verdict::Unproven };
+            gained(old, before, case, verdict, &mut drafts);
         }
     }
     drafts

@@ -1,6 +1,9 @@
 //! What there is to tell about two sides: plain values, to be shown in whatever way.
 
+use serde::{Serialize, Serializer};
+
 use super::{Approval, Rule};
+use crate::config::NewFields;
 use crate::contract::Endpoint;
 use crate::contract::order::Expression;
 
@@ -22,7 +25,7 @@ pub struct Report {
 }
 
 /// One of two sides.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Side {
     /// What it is: a path, or a revision and a path.
     pub name: String,
@@ -33,11 +36,13 @@ pub struct Side {
     /// How many endpoints it makes a promise about.
     pub endpoints: usize,
     /// Those of which a contract was accepted.
+    #[serde(skip)]
     pub accepted: Vec<Endpoint>,
 }
 
 /// What a change means to whoever relies on what was promised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Something can come that was not promised, and [`Change::witnesses`] or [`Change::example`] shows
     /// it.
@@ -71,7 +76,8 @@ impl Verdict {
 }
 
 /// Who sends what changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// The server; clients rely on it.
     Answer,
@@ -133,7 +139,8 @@ pub struct Place {
 }
 
 /// A part of a contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// Which statuses and media types there are.
     Endpoint,
@@ -164,7 +171,7 @@ impl Part {
 }
 
 /// A trace that was not possible before.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NewTrace {
     /// Types of messages, in order; `x+` for several in a row.
     pub tags: Vec<String>,
@@ -184,7 +191,7 @@ pub struct Possible {
 }
 
 /// Which recordings show something.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Witnesses {
     /// The first cassette.
     pub cassette: String,
@@ -198,9 +205,10 @@ pub struct Witnesses {
 }
 
 /// A contract before and after.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContractPair {
     /// Whose.
+    #[serde(serialize_with = "as_text")]
     pub endpoint: Endpoint,
     /// Its text before, if there was one.
     pub old: Option<String>,
@@ -211,20 +219,22 @@ pub struct ContractPair {
 }
 
 /// Which messages follow which in one case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CaseEdges {
     /// For which requests; empty if the order does not depend on them.
     pub case: String,
     /// The edges, sorted.
     pub edges: Vec<Edge>,
     /// The order before, if there was one.
+    #[serde(skip)]
     pub old: Option<Expression>,
     /// The order now, if there is one.
+    #[serde(skip)]
     pub new: Option<Expression>,
 }
 
 /// That one type of message directly follows another.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Edge {
     /// What comes first; nothing for the beginning.
     pub from: Option<String>,
@@ -235,7 +245,8 @@ pub struct Edge {
 }
 
 /// On which side something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum State {
     /// On both.
     Kept,
@@ -246,7 +257,7 @@ pub enum State {
 }
 
 /// A cassette before and after.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CassettePair {
     /// Its name.
     pub name: String,
@@ -259,7 +270,7 @@ pub struct CassettePair {
 }
 
 /// An interaction before and after; one of them at least.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InteractionPair {
     /// Before.
     pub old: Option<Exchange>,
@@ -272,7 +283,7 @@ pub struct InteractionPair {
 }
 
 /// One request and its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exchange {
     /// Its number in the cassette, counted from 1.
     pub number: usize,
@@ -291,7 +302,7 @@ pub struct Exchange {
 }
 
 /// A message of an answer, or the deltas of one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mark {
     /// Its type.
     pub tag: String,
@@ -304,7 +315,7 @@ pub struct Mark {
 }
 
 /// A place where two interactions differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Where: `request /messages/0/content`, `status`, `event 3 /name`, `/items/0`.
     pub at: String,
@@ -312,6 +323,10 @@ pub struct Difference {
     pub old: Option<String>,
     /// What is there, if anything is; cut if it is long.
     pub new: Option<String>,
+}
+
+fn as_text<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(endpoint)
 }
 
 impl Report {
@@ -330,6 +345,22 @@ impl Report {
         self.changes.iter().filter(|change| change.approved.is_some()).count()
     }
 
+    /// Judges the fields that are new in what the server sends. Where nothing is said they are compatible:
+    /// clients read what they know.
+    pub fn new_fields(&mut self, mean: NewFields) {
+        let is_new = |change: &&mut Change| change.rule == Rule::FieldNew;
+        for change in self.changes.iter_mut().filter(is_new) {
+            let is_shown = change.witnesses.is_some() || change.example.is_some();
+            let (verdict, why) = match (mean, is_shown) {
+                (NewFields::Compatible, _) => (Verdict::Compatible, TOLERANT),
+                (NewFields::Breaking, true) => (Verdict::Breaking, STRICT),
+                (NewFields::Breaking, false) => (Verdict::Unproven, UNSHOWN),
+            };
+            (change.verdict, change.why) = (verdict, why.to_owned());
+        }
+        self.sort();
+    }
+
     /// Puts the worst changes first.
     pub(super) fn sort(&mut self) {
         self.changes.sort_by(|one, other| {
@@ -343,3 +374,11 @@ impl Report {
         self.changes.iter().filter(is)
     }
 }
+
+/// Why it breaks nobody.
+pub(super) const TOLERANT: &str = "clients read the fields that they know";
+
+const STRICT: &str = "there is a client that refuses what it does not know, as is configured";
+
+const UNSHOWN: &str =
+    "no recording shows it, and no value was found that only the new contract allows";

@@ -1,10 +1,8 @@
 //! What changed in what clients send: the server has to take what it took.
 
-use super::draft::{Draft, Position, Shown};
-use super::report::{CassettePair, Exchange, InteractionPair, Part, Possible, Verdict};
+use super::draft::{Draft, Position, Shown, at, cut};
+use super::report::{CassettePair, Exchange, InteractionPair, Part, Verdict};
 use super::rule::Rule;
-use super::words;
-use super::words::at;
 use crate::cassette::End;
 use crate::contract::Answer;
 use crate::contract::shape::{Gain, Gained, Schema, Shape};
@@ -31,7 +29,7 @@ fn learned(answers: &[Answer]) -> Option<Schema> {
 fn narrower(gain: &Gain) -> Option<Draft> {
     let path = gain.at();
     let name = at(Part::Request, &path);
-    let text = words::cut(&gain.schema.to_text());
+    let text = cut(&gain.schema.to_text());
     let (rule, what, key) = match &gain.what {
         Gained::Missing => {
             let what = format!("all requests say {name} now, which could be missing");
@@ -60,7 +58,7 @@ fn narrower(gain: &Gain) -> Option<Draft> {
 fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
     let path = gain.at();
     let name = at(Part::Request, &path);
-    let text = words::cut(&gain.schema.to_text());
+    let text = cut(&gain.schema.to_text());
     let (what, key) = match &gain.what {
         Gained::Missing => (format!("requests need not say {name}"), "missing".to_owned()),
         Gained::Field | Gained::Member => {
@@ -69,14 +67,13 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
         Gained::Type | Gained::Kind(..) => (format!("{name} can be `{text}`"), text),
         _ => return None,
     };
-    let mut draft = Draft::new(Rule::RequestWider, Verdict::Compatible, Part::Request, what)
+    let first = answers.iter().find(|answer| answer.asked.is_some())?;
+    let draft = Draft::new(Rule::RequestWider, Verdict::Compatible, Part::Request, what)
         .at(path)
         .keyed(key)
-        .because("the server answers such requests as it does the others");
-    draft.possible =
-        Some(Possible { text: gain.text(), json_schema: gain.to_json_schema().to_string() });
-    let first = answers.iter().find(|answer| answer.asked.is_some())?;
-    draft.shown = Some(Shown::new(&first.place, Position::Whole, 1));
+        .because("the server answers such requests as it does the others")
+        .possible(gain)
+        .witnessed(Some(Shown::new(&first.place, Position::Whole, 1)));
     Some(draft)
 }
 
@@ -95,7 +92,7 @@ fn unanswered_in(name: &str, pair: &InteractionPair) -> Option<(String, Draft)> 
     if !is_same {
         return None;
     }
-    let mut draft = cut(old, new).or_else(|| refused(old, new))?;
+    let mut draft = cut_short(old, new).or_else(|| refused(old, new))?;
     draft.seen(&format!("{name} #{}", new.number), Position::Whole);
     Some((format!("{name} #{}", old.number), draft))
 }
@@ -111,7 +108,7 @@ fn refused(old: &Exchange, new: &Exchange) -> Option<Draft> {
 }
 
 /// An answer that the client or the recorder has left says nothing about the server.
-fn cut(old: &Exchange, new: &Exchange) -> Option<Draft> {
+fn cut_short(old: &Exchange, new: &Exchange) -> Option<Draft> {
     let by_server = [End::ServerClosed, End::Timeout, End::Unreachable].map(End::as_str);
     if old.end != End::Complete.as_str() || !by_server.contains(&new.end) {
         return None;

@@ -1,10 +1,11 @@
-//! What changed in what values look like.
+//! What changed in what values look like, kind of message by kind.
 
-use super::draft::{Draft, Position};
-use super::new_fields::TOLERANT;
-use super::report::{Part, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::{Draft, Position, at, cut, one_of, same_or_added};
+use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
-use super::words::{at, cut, one_of};
+use crate::contract::Kinds;
 use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
 use crate::text::json::Text;
 
@@ -53,8 +54,85 @@ impl Said {
 /// A longer example shows nobody anything.
 const LONGEST: usize = 10_000;
 
+/// What changed from some shapes to others, with the recorded values that show it.
+pub(super) fn of_kinds(
+    part: Part,
+    old: Option<Kinds>,
+    new: Option<Kinds>,
+    basis: Basis,
+    values: &[Value<'_>],
+) -> Vec<Draft> {
+    // Where none was promised, no JSON was.
+    let nothing = || Kinds::One(Schema::never());
+    match (old.unwrap_or_else(nothing), new.unwrap_or_else(nothing)) {
+        (Kinds::One(old), Kinds::One(new)) => {
+            changes(part, &old, &new, basis, &values.iter().collect::<Vec<_>>())
+        }
+        (Kinds::Each(old), Kinds::Each(new)) => each(part, &old, &new, basis, values),
+        (Kinds::One(old), Kinds::Each(new)) => {
+            let olds = new.keys().map(|kind| (kind.clone(), old.clone())).collect();
+            each(part, &olds, &new, basis, values)
+        }
+        (Kinds::Each(old), Kinds::One(new)) => {
+            // Nobody knows which of the new messages are of which kind: each may be of any.
+            let news = old.keys().map(|kind| (kind.clone(), new.clone())).collect();
+            each(part, &old, &news, basis, values)
+        }
+    }
+}
+
+type Schemas = BTreeMap<String, Schema>;
+
+fn each(
+    part: Part,
+    old: &Schemas,
+    new: &Schemas,
+    basis: Basis,
+    values: &[Value<'_>],
+) -> Vec<Draft> {
+    let seen = values.iter().map(|value| value.kind);
+    let kinds: BTreeSet<&str> =
+        old.keys().chain(new.keys()).map(String::as_str).chain(seen).collect();
+    let drafts = kinds.into_iter().flat_map(|kind| {
+        let values: Vec<&Value<'_>> = values.iter().filter(|value| value.kind == kind).collect();
+        match (old.get(kind), new.get(kind)) {
+            (Some(old), Some(new)) => {
+                let drafts = changes(part, old, new, basis, &values);
+                drafts.into_iter().map(|draft| below(kind, draft)).collect()
+            }
+            (None, _) if values.is_empty() && basis == Basis::Learned => Vec::new(),
+            (None, _) => vec![came(part, kind, &values)],
+            (Some(_), None) => vec![went(part, kind)],
+        }
+    });
+    drafts.collect()
+}
+
+/// A change in messages of a kind that no field tells.
+fn below(kind: &str, mut draft: Draft) -> Draft {
+    let dot = if draft.path.is_empty() || draft.path.starts_with('[') { "" } else { "." };
+    draft.path = format!("{kind}{dot}{}", draft.path);
+    draft.what = format!("{} (in `{kind}`)", draft.what);
+    draft
+}
+
+fn came(part: Part, kind: &str, values: &[&Value<'_>]) -> Draft {
+    let what = format!("`{kind}` is a new type of message");
+    let mut draft = Draft::new(Rule::TagNew, Verdict::Breaking, part, what).keyed(kind);
+    values.iter().for_each(|value| draft.seen(value.place, value.at));
+    if draft.shown.is_none() {
+        draft.why = "no recording shows it, and the new contract allows it".to_owned();
+    }
+    draft
+}
+
+fn went(part: Part, kind: &str) -> Draft {
+    let what = format!("`{kind}` messages are not seen any more");
+    Draft::new(Rule::TagGone, Verdict::Trim, part, what).keyed(kind)
+}
+
 /// What changed from one shape to another, with the recorded values that show it.
-pub(super) fn changes(
+fn changes(
     part: Part,
     old: &Schema,
     new: &Schema,
@@ -83,7 +161,10 @@ pub(super) fn changes(
                     drafts[number].seen(value.place, value.at);
                     said[number].extend(found(value.json, &violation.pointer));
                 }
-                None => note(&mut others, of_violation(part, &violation), value),
+                None => {
+                    let draft = same_or_added(&mut others, of_violation(part, &violation));
+                    draft.seen(value.place, value.at);
+                }
             }
         }
     }
@@ -97,14 +178,6 @@ pub(super) fn changes(
     drafts.extend(others);
     drafts.extend(gone(part, differences, basis));
     drafts
-}
-
-fn note(drafts: &mut Vec<Draft>, draft: Draft, value: &Value<'_>) {
-    let number = drafts.iter().position(|other| other.is(&draft)).unwrap_or_else(|| {
-        drafts.push(draft);
-        drafts.len() - 1
-    });
-    drafts[number].seen(value.place, value.at);
 }
 
 /// Where no recording proves that something breaks, a value that is made up may.
@@ -238,11 +311,7 @@ fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
 
 /// The JSON text at a JSON Pointer.
 fn found(json: &str, pointer: &str) -> Option<String> {
-    let steps = pointer.split('/').skip(1);
-    let steps: Vec<String> = steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
-    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
-    let value = Text::read(json)?.at(&steps)?;
-    Some(value.as_str().to_owned())
+    Some(Text::read(json)?.pointed(pointer)?.as_str().to_owned())
 }
 
 fn said(json: &str) -> String {
@@ -274,18 +343,13 @@ fn gone(part: Part, differences: Vec<Change>, basis: Basis) -> Vec<Draft> {
             Difference::ValueRemoved(value) => {
                 (Rule::ValueGone, value.clone(), format!("{name} is never `{value:?}` any more"))
             }
+            Difference::BranchRemoved(_, value) if part == Part::Events && path.is_empty() => {
+                let what = format!("`{value}` messages are not seen any more");
+                (Rule::TagGone, value, what)
+            }
             Difference::BranchRemoved(tag, value) => {
-                match part == Part::Events && path.is_empty() {
-                    true => {
-                        let what = format!("`{value}` messages are not seen any more");
-                        (Rule::TagGone, value, what)
-                    }
-                    false => {
-                        let what =
-                            format!("{name} is never of the kind `{tag}` `{value}` any more");
-                        (Rule::KindGone, format!("{tag} {value}"), what)
-                    }
-                }
+                let what = format!("{name} is never of the kind `{tag}` `{value}` any more");
+                (Rule::KindGone, format!("{tag} {value}"), what)
             }
             _ => return None,
         };

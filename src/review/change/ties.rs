@@ -1,6 +1,6 @@
 //! What changed in what ties messages together.
 
-use super::draft::{Draft, Position};
+use super::draft::{Draft, Position, same_or_added};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
@@ -18,7 +18,13 @@ pub(super) fn changes(
     for answer in answers {
         for violation in answer.with_trace(answer.before(), |trace| Invariant::check(old, trace)) {
             let at = violation.at.event.map_or(Position::Whole, Position::Said);
-            broken(&violation.invariant, &mut drafts).seen(&answer.place, at);
+            let broken = changed(
+                Rule::InvariantBroken,
+                Verdict::Breaking,
+                &violation.invariant,
+                "does not hold any more",
+            );
+            same_or_added(&mut drafts, broken).seen(&answer.place, at);
         }
     }
     if basis == Basis::Accepted {
@@ -27,30 +33,20 @@ pub(super) fn changes(
     drafts
 }
 
-fn broken<'d>(invariant: &Invariant, drafts: &'d mut Vec<Draft>) -> &'d mut Draft {
+fn changed(rule: Rule, verdict: Verdict, invariant: &Invariant, how: &str) -> Draft {
     let said = invariant.to_string();
-    let number = drafts.iter().position(|draft| draft.key == said).unwrap_or_else(|| {
-        let what = format!("`{said}` does not hold any more");
-        let draft = Draft::new(Rule::InvariantBroken, Verdict::Breaking, Part::Invariants, what);
-        drafts.push(draft.keyed(said));
-        drafts.len() - 1
-    });
-    &mut drafts[number]
+    Draft::new(rule, verdict, Part::Invariants, format!("`{said}` {how}")).keyed(said)
 }
 
 /// What an accepted text says otherwise than the one before.
 fn promised(old: &[Invariant], new: &[Invariant]) -> Vec<Draft> {
     let dropped = old.iter().filter(|invariant| !new.contains(invariant)).map(|invariant| {
-        let said = invariant.to_string();
-        let what = format!("`{said}` is not promised any more");
-        Draft::new(Rule::InvariantDropped, Verdict::Unproven, Part::Invariants, what)
-            .keyed(said)
+        let how = "is not promised any more";
+        changed(Rule::InvariantDropped, Verdict::Unproven, invariant, how)
             .because("the new contract does not say it, and no recording breaks it")
     });
     let added = new.iter().filter(|invariant| !old.contains(invariant)).map(|invariant| {
-        let said = invariant.to_string();
-        let what = format!("`{said}` is promised now");
-        Draft::new(Rule::InvariantNew, Verdict::Compatible, Part::Invariants, what).keyed(said)
+        changed(Rule::InvariantNew, Verdict::Compatible, invariant, "is promised now")
     });
     dropped.chain(added).collect()
 }

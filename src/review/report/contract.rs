@@ -1,4 +1,6 @@
-//! What a check of contracts has found, for a person.
+//! What a check of contracts has found: as text and as JSON.
+
+use serde_json::{Value, json};
 
 use super::Colour;
 use super::line::visible;
@@ -49,4 +51,28 @@ fn breach_text(breach: &Breach, colour: Colour) -> String {
     };
     let where_ = colour.paint(Style::Dim, &where_);
     format!("          {part}: {}\n            {where_}\n", visible(what))
+}
+
+/// Tells what a check has found.
+pub fn findings_to_json(findings: &[Finding]) -> Value {
+    let told = findings.iter().map(|finding| {
+        let endpoint = finding.endpoint().to_string();
+        match finding {
+            Finding::New(_) => json!({"kind": "new", "endpoint": endpoint}),
+            Finding::Orphaned(_) => json!({"kind": "orphan", "endpoint": endpoint}),
+            Finding::Broken { breaches, .. } => {
+                let breaches = breaches.iter().map(|breach| {
+                    json!({
+                        "part": breach.part,
+                        "what": breach.what,
+                        "answers": breach.count,
+                        "first": breach.place,
+                    })
+                });
+                let breaches: Value = breaches.collect();
+                json!({"kind": "broken", "endpoint": endpoint, "breaches": breaches})
+            }
+        }
+    });
+    told.collect()
 }

@@ -1,6 +1,8 @@
-//! How much of a server the cassettes show, for a person.
+//! How much of a server the cassettes show: as text, as Markdown and as JSON.
 
 use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use super::Colour;
 use super::line::{pad, pad_left, visible, wrap};
@@ -26,7 +28,7 @@ pub fn coverage(exercised: &Exercised, against: Option<&Coverage<'_>>, colour: C
 }
 
 /// What there is, in a line.
-pub(super) fn total(exercised: &Exercised) -> String {
+fn total(exercised: &Exercised) -> String {
     let mut parts = vec![
         count(exercised.cassettes, "cassette"),
         count(exercised.endpoints.len(), "endpoint"),
@@ -92,7 +94,7 @@ fn coverage_text(coverage: &Coverage<'_>, colour: Colour) -> String {
 }
 
 /// What is counted, by name.
-pub(super) fn shares(coverage: &Coverage<'_>) -> [(&'static str, Share); 3] {
+fn shares(coverage: &Coverage<'_>) -> [(&'static str, Share); 3] {
     [
         ("operations", coverage.operations()),
         ("statuses", coverage.responses()),
@@ -130,7 +132,7 @@ fn partly(coverage: &Coverage<'_>) -> Vec<String> {
 }
 
 /// A status, and the media type where only that is missing.
-pub(super) fn missing_text(missing: &Missing<'_>) -> String {
+fn missing_text(missing: &Missing<'_>) -> String {
     let media = missing.media.map(|media| format!(" {media}")).unwrap_or_default();
     visible(&format!("{}{media}", missing.status)).into_owned()
 }
@@ -156,4 +158,115 @@ fn undocumented(coverage: &Coverage<'_>) -> Vec<String> {
 
 fn operation_text(method: &str, path: &str) -> String {
     format!("{} {}", pad(&visible(method), 6), visible(path))
+}
+
+/// Tells what was recorded and, beside a document, what was not, as tables.
+pub fn coverage_to_markdown(exercised: &Exercised, against: Option<&Coverage<'_>>) -> String {
+    let mut text = format!("{}\n\n", total(exercised));
+    text.push_str(
+        "| endpoint | status | media type | answers | messages |\n|---|---|---|---|---|\n",
+    );
+    for endpoint in &exercised.endpoints {
+        for answer in &endpoint.answers {
+            let messages = answer.messages.iter();
+            let messages: Vec<String> =
+                messages.map(|(name, times)| format!("{} {times}", code(name))).collect();
+            text.push_str(&row(&[
+                code(&format!("{} {}", endpoint.method, endpoint.path)),
+                answer.status.to_string(),
+                cell(&answer.media),
+                answer.count.to_string(),
+                messages.join(", "),
+            ]));
+        }
+    }
+    if let Some(coverage) = against {
+        text.push_str(&coverage_tables(coverage));
+    }
+    text
+}
+
+fn coverage_tables(coverage: &Coverage<'_>) -> String {
+    let document = coverage.document;
+    let title = cell(&format!("{} {}", document.title, document.version));
+    let mut text = format!("\n| {title} | recorded | of | |\n|---|---|---|---|\n");
+    for (name, share) in shares(coverage) {
+        let percent = format!("{:.0} %", share.percent().floor());
+        let numbers = [share.exercised.to_string(), share.all.to_string(), percent];
+        text.push_str(&row(&[&[name.to_owned()][..], &numbers].concat()));
+    }
+    text.push_str("\n| operation | answers | never came |\n|---|---|---|\n");
+    for it in coverage.rows() {
+        let missing: Vec<String> = it.missing.iter().map(missing_text).collect();
+        text.push_str(&row(&[
+            code(&format!("{} {}", it.operation.method, it.operation.path)),
+            it.count.to_string(),
+            if it.count == 0 { "not recorded".to_owned() } else { cell(&missing.join(", ")) },
+        ]));
+    }
+    if !coverage.undocumented.is_empty() {
+        text.push_str(
+            "\n| not in the document | status | media type | answers |\n|---|---|---|---|\n",
+        );
+    }
+    for unknown in &coverage.undocumented {
+        text.push_str(&row(&[
+            code(&format!("{} {}", unknown.method, unknown.path)),
+            unknown.status.map(|status| status.to_string()).unwrap_or_default(),
+            cell(unknown.media.as_deref().unwrap_or_default()),
+            unknown.count.to_string(),
+        ]));
+    }
+    text
+}
+
+fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Text that stays within its cell.
+fn cell(text: &str) -> String {
+    visible(text).replace('|', "\\|")
+}
+
+fn code(text: &str) -> String {
+    format!("`{}`", cell(text).replace('`', "'"))
+}
+
+/// Tells what was recorded and, beside a document, what was not, as JSON.
+pub fn coverage_to_json(exercised: &Exercised, against: Option<&Coverage<'_>>) -> Value {
+    let mut told = json!({
+        "cassettes": exercised.cassettes,
+        "answers": exercised.answers(),
+        "unanswered": exercised.unanswered,
+        "endpoints": exercised.endpoints,
+    });
+    if let Some(coverage) = against {
+        told["openapi"] = coverage_json(coverage);
+    }
+    told
+}
+
+fn coverage_json(coverage: &Coverage<'_>) -> Value {
+    let shares = shares(coverage).map(|(name, share)| {
+        let Share { exercised, all } = share;
+        let share = json!({"exercised": exercised, "all": all, "percent": share.percent()});
+        (name.replace(' ', "_"), share)
+    });
+    let operations = coverage.rows().map(|row| {
+        json!({
+            "method": row.operation.method,
+            "path": row.operation.path,
+            "answers": row.count,
+            "missing": row.missing,
+        })
+    });
+    json!({
+        "title": coverage.document.title,
+        "version": coverage.document.version,
+        "coverage": shares.into_iter().collect::<Value>(),
+        "operations": operations.collect::<Value>(),
+        "undocumented": coverage.undocumented,
+        "not_followed": coverage.document.elsewhere,
+    })
 }

@@ -1,4 +1,6 @@
-//! Who has seen what contracts say, and what to record next, for a person.
+//! Who has seen what contracts say, and what to record next: as text and as JSON.
+
+use serde_json::{Value, json};
 
 use super::Colour;
 use super::line::{pad, pad_left, visible, width, wrap};
@@ -87,10 +89,10 @@ fn row(share: &str, what: &str, witness: &str, colour: Colour) -> String {
     let what = format!("{}  {}", pad_left(share, COUNT), visible(what));
     let room = WITNESS.max(width(&what) + 2);
     let painted = colour.paint(Style::Dim, witness);
-    match room + width(witness) <= WIDTH {
-        true => format!("{}{painted}\n", pad(&what, room)),
-        false => format!("{what}\n{}{painted}\n", " ".repeat(TEXT + 2)),
+    if room + width(witness) <= WIDTH {
+        return format!("{}{painted}\n", pad(&what, room));
     }
+    format!("{what}\n{}{painted}\n", " ".repeat(TEXT + 2))
 }
 
 fn edge_text(edge: &Edge) -> String {
@@ -111,7 +113,7 @@ fn claim_text(claim: &Claimed) -> String {
 }
 
 /// `letta/hello #4 event 12`.
-pub(super) fn place(place: &Place) -> String {
+fn place(place: &Place) -> String {
     let at = match place.at {
         None => String::new(),
         Some(At::Step(number)) => format!(" step {number}"),
@@ -121,7 +123,7 @@ pub(super) fn place(place: &Place) -> String {
 }
 
 /// What rests on too little, in sentences by endpoint.
-pub(super) fn next(evidence: &[Evidence]) -> Vec<(String, Vec<String>)> {
+fn next(evidence: &[Evidence]) -> Vec<(String, Vec<String>)> {
     let found = evidence.iter().map(|it| (it.endpoint.to_string(), of_endpoint(it)));
     found.filter(|(_, lines)| !lines.is_empty()).collect()
 }
@@ -131,9 +133,9 @@ fn of_endpoint(evidence: &Evidence) -> Vec<String> {
         return vec![format!("only one answer: {}", place(&evidence.first))];
     }
     let orders = evidence.orders.iter().filter(|order| order.coverage.more().is_some());
-    let orders = orders.map(|OrderEvidence { case, coverage, .. }| match case.is_empty() {
-        true => coverage.to_string(),
-        false => format!("{case}: {coverage}"),
+    let orders = orders.map(|OrderEvidence { case, coverage, .. }| {
+        let colon = if case.is_empty() { "" } else { ": " };
+        format!("{case}{colon}{coverage}")
     });
     let edges = evidence.orders.iter().flat_map(|order| &order.edges);
     let edges = edges.filter(|edge| edge.answers == 1).map(|it| (edge_text(it), &it.witness));
@@ -141,4 +143,75 @@ fn of_endpoint(evidence: &Evidence) -> Vec<String> {
     let single = edges.chain(claims.map(|claim| (claim_text(claim), &claim.witness)));
     let single = single.map(|(what, at)| format!("only one answer shows {what}: {}", place(at)));
     orders.chain(single).collect()
+}
+
+/// Tells who has seen what is learned, and what to record next.
+pub fn evidence_to_json(evidence: &[Evidence]) -> Value {
+    let endpoints = evidence.iter().map(|evidence| {
+        json!({
+            "endpoint": evidence.endpoint.to_string(),
+            "answers": evidence.answers,
+            "first": place_json(&evidence.first),
+            "orders": orders_json(evidence),
+            "claims": claims_json(evidence),
+        })
+    });
+    let next = next(evidence).into_iter();
+    let next = next.map(|(endpoint, what)| json!({"endpoint": endpoint, "what": what}));
+    json!({"endpoints": endpoints.collect::<Value>(), "next": next.collect::<Value>()})
+}
+
+fn orders_json(evidence: &Evidence) -> Value {
+    let orders = evidence.orders.iter().map(|order| {
+        let edges = order.edges.iter().map(|edge| {
+            json!({
+                "slice": edge.slice,
+                "from": edge.from,
+                "to": edge.to,
+                "answers": edge.answers,
+                "first": place_json(&edge.witness),
+            })
+        });
+        json!({
+            "case": order.case,
+            "answers": order.coverage.words,
+            "coverage": order.coverage.share(),
+            "more": order.coverage.more().unwrap_or(0),
+            "edges": edges.collect::<Value>(),
+        })
+    });
+    orders.collect()
+}
+
+fn claims_json(evidence: &Evidence) -> Value {
+    let claims = evidence.claims.iter().map(|claim| {
+        let (of, value) = match &claim.evidence.of {
+            Claim::Field => ("optional", Value::Null),
+            Claim::Null => ("null", Value::Null),
+            Claim::Value(value) => ("value", json!(value)),
+            Claim::Branch(tag, value) => ("branch", json!({(tag): value})),
+        };
+        json!({
+            "part": claim.part,
+            "kind": claim.kind,
+            "place": claim.evidence.place,
+            "of": of,
+            "value": value,
+            "seen": claim.evidence.seen.count,
+            "all": claim.evidence.all,
+            "first": place_json(&claim.witness),
+            "missed": claim.missed.as_ref().map(place_json),
+        })
+    });
+    claims.collect()
+}
+
+fn place_json(place: &Place) -> Value {
+    let mut told = json!({"answer": place.answer});
+    match place.at {
+        None => {}
+        Some(At::Step(number)) => told["step"] = number.into(),
+        Some(At::Event(number)) => told["event"] = number.into(),
+    }
+    told
 }

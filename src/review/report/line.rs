@@ -1,7 +1,8 @@
 //! Lines that fit.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+
+use crate::text::json::push_escape;
 
 /// How many columns a text takes on a terminal.
 pub(super) fn width(text: &str) -> usize {
@@ -63,15 +64,10 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        match c {
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            c if is_hidden(c) => {
-                // Writing to a string cannot fail.
-                let _ = write!(shown, "\\u{:04x}", u32::from(c));
-            }
-            c => shown.push(c),
+        if is_hidden(c) {
+            push_escape(c, &mut shown);
+        } else {
+            shown.push(c);
         }
     }
     Cow::Owned(shown)

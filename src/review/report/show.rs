@@ -1,10 +1,14 @@
 //! A cassette as a text to be read by a person.
 
-use super::page::Page;
-use super::style::RESET;
-use super::{Colour, Summary};
-use crate::cassette::Cassette;
-use crate::message::Protocols;
+use super::gist::Gist;
+use super::line::{cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap};
+use super::style::{RESET, Style};
+use super::summary::{Answer, Line, Role, Row, Summary};
+use super::{Colour, unit};
+use crate::cassette::{Cassette, Interaction, Recorded, Response};
+use crate::config::{Key, Rules};
+use crate::message::{Framing, Messages, Protocols};
+use crate::text::json::{Indent, Layout, Text};
 
 /// How a cassette is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,5 +87,394 @@ fn tidy(line: &str) -> String {
     match line.strip_suffix(RESET) {
         Some(text) => format!("{}{RESET}", text.trim_end()),
         None => line.trim_end().to_owned(),
+    }
+}
+
+/// A trace of more steps than this is told by types alone.
+const MOST_STEPS: usize = 24;
+
+/// The widest column of types.
+const WIDEST_TYPE: usize = 44;
+
+/// How many lines an error may take.
+const ERROR: Lines = Lines(4);
+
+/// The columns of a cassette's text.
+struct Page {
+    options: ShowOptions,
+    number: usize,
+    method: usize,
+    path: usize,
+    /// The most that a path can take.
+    room: usize,
+    body: usize,
+    time: usize,
+    paths: Paths,
+}
+
+/// Whether paths are shown with all of their ids.
+#[derive(Clone, Copy)]
+enum Paths {
+    Full,
+    Short,
+}
+
+/// How many lines a text may take.
+#[derive(Clone, Copy)]
+struct Lines(usize);
+
+impl Page {
+    fn new(summary: &Summary, options: ShowOptions) -> Self {
+        let rows = &summary.rows;
+        let longest = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
+        let answered = |of: fn(&Answer) -> usize| longest(&|row| row.answer.as_ref().map_or(0, of));
+        let mut page = Self {
+            options: ShowOptions { width: options.width.max(60), ..options },
+            number: rows.len().to_string().len(),
+            method: longest(&|row| width(&visible(&row.method))).min(7),
+            path: 0,
+            room: 0,
+            body: answered(|it| width(&it.body)).min(24),
+            time: answered(|it| width(&unit::time(it.ms))),
+            paths: Paths::Full,
+        };
+        let fixed = page.number + page.method + page.body + page.time + "    000    ".len();
+        page.room = page.options.width.saturating_sub(fixed);
+        if longest(&|row| width(&visible(&row.path))) > page.room {
+            page.paths = Paths::Short;
+        }
+        page.path = longest(&|row| width(&page.path_of(row).0)).min(page.room);
+        page
+    }
+
+    /// Where the cassette comes from and what is in it.
+    fn head(&self, name: &str, cassette: &Cassette, summary: &Summary) -> Vec<String> {
+        let mut counts = vec![unit::count(summary.rows.len(), "interaction")];
+        if summary.streams > 0 {
+            let messages = unit::count(summary.messages, "message");
+            counts.push(format!("{} with {messages}", unit::count(summary.streams, "stream")));
+        }
+        if !cassette.redactions.is_empty() {
+            counts.push(format!("redacted by {}", cassette.redactions.join(", ")));
+        }
+        let mut lines = vec![self.paint(Style::Bold, &visible(name))];
+        let told = [origin(&cassette.recorded), counts.join(" · ")];
+        for told in told.iter().filter(|told| !told.is_empty()) {
+            lines.push(self.paint(Style::Dim, &cut(&visible(told), self.options.width)));
+        }
+        let said = rule_lines(&cassette.rules);
+        for line in said.iter().flat_map(|line| wrap(line, self.options.width, usize::MAX)) {
+            lines.push(self.paint(Style::Cyan, &line));
+        }
+        if cassette.interrupted {
+            let told = "! the recorder was stopped before it had finished: the end may be missing";
+            lines.push(self.paint(Style::Yellow, &cut(told, self.options.width)));
+        }
+        lines
+    }
+
+    /// An interaction without its bodies.
+    fn row(&self, number: usize, row: &Row) -> Vec<String> {
+        let (path, query) = self.path_of(row);
+        let mut lines = vec![self.first_line(number, row, &path)];
+        if let Some(query) = query {
+            lines.extend(self.hang(&self.lead(Style::Dim, "?"), Style::Dim, &query, Lines(2)));
+        }
+        if let Some(gist) = &row.asked {
+            let arrow = self.lead(Style::Blue, "→");
+            lines.extend(self.said(&arrow, Style::Plain, gist, Lines(2)));
+        }
+        if let Some(answer) = &row.answer {
+            lines.extend(self.answer(answer));
+        }
+        for note in &row.notes {
+            let mark = self.lead(Style::Yellow, "!");
+            lines.extend(self.hang(&mark, Style::Yellow, note, Lines(3)));
+        }
+        lines
+    }
+
+    fn first_line(&self, number: usize, row: &Row, path: &str) -> String {
+        let (status, style, body, time) = match &row.answer {
+            Some(answer) => {
+                let status = answer.status.to_string();
+                (status, status_style(answer.status), answer.body.as_str(), unit::time(answer.ms))
+            }
+            None => ("---".to_owned(), Style::Red, "", String::new()),
+        };
+        let method = visible(&row.method);
+        let line = format!(
+            "{} {} {}  {}  {}  {}",
+            self.paint(Style::Bold, &pad_left(&number.to_string(), self.number)),
+            self.paint(Style::Bold, &pad(&cut(&method, self.method), self.method)),
+            pad(&cut_middle(path, self.path), self.path),
+            self.paint(style, &status),
+            pad(&cut(&visible(body), self.body), self.body),
+            self.paint(Style::Dim, &pad_left(&time, self.time)),
+        );
+        line.trim_end().to_owned()
+    }
+
+    /// A gist behind what leads the line; in short if it is JSON that does not fit.
+    fn said(&self, lead: &Lead, style: Style, gist: &Gist, most: Lines) -> Vec<String> {
+        let full = gist.to_string();
+        let room = self.options.width.saturating_sub(lead.width);
+        match &gist.outline {
+            Some(outline) if width(&full) > room => {
+                self.hang(lead, style, &visible(outline), Lines(1))
+            }
+            _ => self.hang(lead, style, &full, most),
+        }
+    }
+
+    /// A text behind what leads its first line; further lines hang below its beginning.
+    fn hang(&self, lead: &Lead, style: Style, text: &str, most: Lines) -> Vec<String> {
+        let room = self.options.width.saturating_sub(lead.width);
+        let parts = wrap(text, room, most.0);
+        let line = |(place, part): (usize, &std::borrow::Cow<'_, str>)| {
+            let before = if place == 0 { lead.text.clone() } else { " ".repeat(lead.width) };
+            format!("{before}{}", self.paint(style, part)).trim_end().to_owned()
+        };
+        parts.iter().enumerate().map(line).collect()
+    }
+
+    /// The indent of all but the first line of an interaction, and a mark.
+    fn lead(&self, style: Style, mark: &str) -> Lead {
+        let indent = " ".repeat(self.number + 1);
+        let width = indent.len() + width(mark) + 1;
+        Lead { text: format!("{indent}{} ", self.paint(style, mark)), width }
+    }
+
+    fn paint(&self, style: Style, text: &str) -> String {
+        self.options.colour.paint(style, text)
+    }
+
+    /// The path, and its query if that has to stand on a line of its own.
+    fn path_of(&self, row: &Row) -> (String, Option<String>) {
+        let path = match self.paths {
+            Paths::Full => visible(&row.path).into_owned(),
+            Paths::Short => shorten_ids(&visible(&row.path)),
+        };
+        match path.split_once('?') {
+            Some((before, query)) if width(&path) > self.room => {
+                (format!("{before}?…"), Some(query.to_owned()))
+            }
+            _ => (path, None),
+        }
+    }
+}
+
+/// What came back, and the bodies in full.
+impl Page {
+    fn answer(&self, answer: &Answer) -> Vec<String> {
+        let arrow = self.lead(Style::Green, "←");
+        match &answer.gist {
+            Some(gist) if answer.status >= 400 => {
+                self.said(&arrow, status_style(answer.status), gist, ERROR)
+            }
+            Some(gist) => self.said(&arrow, Style::Dim, gist, Lines(1)),
+            None => self.trace(answer),
+        }
+    }
+
+    fn trace(&self, answer: &Answer) -> Vec<String> {
+        let mut lines;
+        if answer.lines.len() <= MOST_STEPS {
+            lines = self.steps(&answer.lines);
+        } else {
+            lines = self.types(&answer.lines);
+            let errors = answer.lines.iter().filter(|line| line.role == Role::Error);
+            lines.extend(self.steps(&errors.cloned().collect::<Vec<_>>()));
+        }
+        if answer.keep_alives > 0 {
+            let aside = format!("+ {}", unit::count(answer.keep_alives, "keep-alive"));
+            let aside = self.paint(Style::Dim, &aside);
+            match (lines.last_mut(), answer.lines.last()) {
+                (Some(line), Some(last)) if last.role == Role::Done => {
+                    *line = format!("{line}  {aside}");
+                }
+                _ => lines.push(self.arrow(lines.len()).and(&aside, 0).text),
+            }
+        }
+        lines
+    }
+
+    /// A line for each message: when, what type, what it says.
+    fn steps(&self, steps: &[Line]) -> Vec<String> {
+        let longest = |of: &dyn Fn(&Line) -> usize| steps.iter().map(of).max().unwrap_or(0);
+        let times = longest(&|line| width(&time(line)));
+        let types = longest(&|line| width(&typed(line))).min(WIDEST_TYPE);
+        let mut lines = Vec::new();
+        for step in steps {
+            let (style, said, most) = match step.role {
+                Role::Content => (Style::Cyan, Style::Plain, Lines(1)),
+                Role::Error => (Style::Red, Style::Red, ERROR),
+                Role::Done => (Style::Dim, Style::Dim, Lines(1)),
+            };
+            let mut lead = self.arrow(lines.len());
+            if times > 0 {
+                let time = format!("{}  ", pad_left(&time(step), times));
+                lead = lead.and(&self.paint(Style::Dim, &time), times + 2);
+            }
+            let kind = pad(&cut(&typed(step), types), types);
+            lead = lead.and(&format!("{}  ", self.paint(style, &kind)), types + 2);
+            lines.extend(self.said(&lead, said, &step.gist, most));
+        }
+        lines
+    }
+
+    /// The types alone, as many to a line as fit.
+    fn types(&self, steps: &[Line]) -> Vec<String> {
+        let room = self.options.width.saturating_sub(self.arrow(0).width);
+        let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
+        for kind in steps.iter().map(typed) {
+            let kind = cut(&kind, room);
+            let (columns, kind) = (width(&kind), self.paint(Style::Cyan, &kind));
+            match lines.last_mut() {
+                Some((used, line)) if *used + 3 + columns <= room => {
+                    *used += 3 + columns;
+                    line.push(kind);
+                }
+                _ => lines.push((columns, vec![kind])),
+            }
+        }
+        let line = |(place, (_, kinds)): (usize, &(usize, Vec<String>))| {
+            format!("{}{}", self.arrow(place).text, kinds.join(" · "))
+        };
+        lines.iter().enumerate().map(line).collect()
+    }
+
+    /// The arrow stands on the first line only.
+    fn arrow(&self, place: usize) -> Lead {
+        self.lead(Style::Green, if place == 0 { "←" } else { " " })
+    }
+
+    /// The request's body and the answer's; of a stream each message on a line.
+    fn bodies(&self, protocols: &Protocols, interaction: &Interaction) -> Vec<String> {
+        let mut lines = self.body("request", &interaction.request.readable());
+        if let Some(response) = interaction.response() {
+            let messages = Messages::by(protocols, response);
+            lines.extend(match messages.framing {
+                Framing::EventStream | Framing::Lines => self.stream(response, &messages),
+                _ => self.body("response", &response.readable().bytes()),
+            });
+        }
+        lines
+    }
+
+    fn body(&self, what: &str, bytes: &[u8]) -> Vec<String> {
+        if bytes.is_empty() {
+            return Vec::new();
+        }
+        let mut lines = vec![self.title(what)];
+        lines.extend(pretty(bytes).lines().map(|line| self.inside(&visible(line))));
+        lines
+    }
+
+    fn stream(&self, response: &Response, messages: &Messages) -> Vec<String> {
+        let mut lines = vec![self.title("response")];
+        for message in &messages.list {
+            let time = self.paint(Style::Dim, &format!("{:>9}", unit::time(message.ms)));
+            let name = match &message.event {
+                Some(event) => self.paint(Style::Cyan, &format!("{}: ", visible(event))),
+                None if message.is_keep_alive() && !message.tag.is_named() => ": ".to_owned(),
+                None => String::new(),
+            };
+            lines.push(self.inside(&format!("{time}  {name}{}", visible(&message.data))));
+        }
+        if let Some(rest) = messages.rest.clone() {
+            let body = response.readable().bytes();
+            let rest = String::from_utf8_lossy(&body[rest]).into_owned();
+            let mark = self.paint(Style::Yellow, "unfinished");
+            lines.push(self.inside(&format!("{mark} {}", visible(&rest))));
+        }
+        lines
+    }
+
+    fn title(&self, what: &str) -> String {
+        self.inside(&self.paint(Style::Bold, what))
+    }
+
+    fn inside(&self, line: &str) -> String {
+        format!("{}{line}", " ".repeat(self.lead(Style::Plain, " ").width)).trim_end().to_owned()
+    }
+}
+
+/// When it was recorded and where from, as far as that is known.
+fn origin(recorded: &Recorded) -> String {
+    let server = recorded.server.as_deref().unwrap_or_default();
+    let parts =
+        [("recorded ", recorded.at.as_str()), ("from ", &recorded.upstream), ("· ", server)];
+    let known = parts.iter().filter(|(_, what)| !what.is_empty());
+    let told: Vec<String> = known.map(|(before, what)| format!("{before}{what}")).collect();
+    told.join(" ")
+}
+
+/// What stands at the beginning of a line, coloured or not.
+struct Lead {
+    text: String,
+    /// How many columns it takes.
+    width: usize,
+}
+
+impl Lead {
+    /// Adds to it.
+    fn and(mut self, painted: &str, columns: usize) -> Self {
+        self.text.push_str(painted);
+        self.width += columns;
+        self
+    }
+}
+
+const fn status_style(status: u16) -> Style {
+    match status {
+        0..300 => Style::Green,
+        300..400 => Style::Cyan,
+        400..500 => Style::Yellow,
+        _ => Style::Red,
+    }
+}
+
+fn time(line: &Line) -> String {
+    line.ms.map_or_else(String::new, |(first, last)| unit::span(first, last))
+}
+
+fn typed(line: &Line) -> String {
+    let tag = visible(line.tag.as_str());
+    match line.count {
+        1 => tag.into_owned(),
+        count => format!("{tag} ×{count}"),
+    }
+}
+
+/// A line for each key, in the words of `retape.toml`.
+fn rule_lines(rules: &Rules) -> Vec<String> {
+    let words = rules.words().map(|(key, word)| (key, format!("{word:?}")));
+    let lists = rules.lists().map(|(key, list)| (key, format!("{list:?}")));
+    let patterns = rules.patterns().iter().flat_map(|pattern| {
+        let at = pattern.at().as_str();
+        pattern.expressions().map(move |regex| format!("{{ at = {at:?}, regex = {regex:?} }}"))
+    });
+    let patterns: Vec<String> = patterns.collect();
+    let patterns =
+        (!patterns.is_empty()).then(|| (Key::Patterns, format!("[{}]", patterns.join(", "))));
+    let told = words.chain(lists).chain(patterns);
+    told.map(|(key, value)| visible(&format!("{} = {value}", key.as_str())).into_owned()).collect()
+}
+
+/// A body as text: JSON with an indent of 2 and every value spelled as it came, other text as it is,
+/// and of anything else its size and first bytes.
+pub fn pretty(bytes: &[u8]) -> String {
+    if let Some(json) = Text::parse(bytes) {
+        let mut out = String::with_capacity(bytes.len() * 2);
+        Layout::Indented(Indent::Spaces(2)).write(json, &mut out);
+        return out;
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => text.to_owned(),
+        _ => {
+            let first: Vec<String> = bytes.iter().take(8).map(|it| format!("{it:02x}")).collect();
+            format!("[{} of binary data, beginning {}]", unit::size(bytes.len()), first.join(" "))
+        }
     }
 }

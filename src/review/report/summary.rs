@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::Gist;
-use super::unit;
+use super::line::{cut, visible};
+use super::{Gist, unit};
 use crate::cassette::{Body, Cassette, End, Headers, Interaction, Request, Response};
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
 use crate::text::json::Text;
@@ -116,31 +116,20 @@ impl Row {
 }
 
 impl Answer {
-    /// Looks at an answer.
-    pub(super) fn of_response(protocols: &Protocols, response: &Response) -> Self {
-        Self::of(protocols, response, &Messages::by(protocols, response))
-    }
-
     fn of(protocols: &Protocols, response: &Response, messages: &Messages) -> Self {
         let trace = Trace::by(protocols, &messages.list);
         let listed = is_list(messages, &response.readable().bytes());
-        let lines = match listed {
-            true => trace
-                .steps
-                .iter()
-                .map(|step| {
-                    let parts: Vec<&Message> =
-                        step.messages.iter().map(|at| &messages.list[*at]).collect();
-                    Line::of(&parts, timed(&response.body).then_some((step.first_ms, step.last_ms)))
-                })
-                .collect(),
-            false => Vec::new(),
-        };
+        let is_timed = response.body.chunks().len() > 1;
+        let steps = if listed { &trace.steps[..] } else { &[] };
+        let lines = steps.iter().map(|step| {
+            let parts: Vec<_> = step.messages.iter().map(|at| &messages.list[*at]).collect();
+            Line::of(&parts, is_timed.then_some((step.first_ms, step.last_ms)))
+        });
         Self {
             status: response.status,
             body: body_kind(response, messages),
             ms: response.body.chunks().last().map_or(response.ms, |chunk| chunk.ms),
-            lines,
+            lines: lines.collect(),
             keep_alives: trace.keep_alives,
             gist: if listed { None } else { whole(response) },
         }
@@ -177,10 +166,6 @@ fn is_list(messages: &Messages, body: &[u8]) -> bool {
         Framing::Json => messages.list.iter().any(|it| it.tag.is_named() && part(it)),
         _ => false,
     }
-}
-
-fn timed(body: &Body) -> bool {
-    matches!(body, Body::Stream(chunks) if chunks.len() > 1)
 }
 
 fn asked(request: &Request) -> Option<Gist> {
@@ -261,5 +246,36 @@ const fn ending(end: End) -> Option<&'static str> {
         End::Timeout => Some("the server went silent before the end"),
         End::Unreachable => Some("the server could not be reached"),
         End::Interrupted => Some("the recorder was stopped before the end"),
+    }
+}
+
+/// The most characters of a line: what a long answer begins with.
+const LONGEST: usize = 300;
+
+/// The messages of a streamed answer, deltas together: its type, the number of its deltas, and what
+/// it says. Nothing for an answer that is not a stream.
+///
+/// Times are left out: they differ in every recording.
+pub fn trace(protocols: &Protocols, response: &Response) -> Vec<String> {
+    if matches!(response.body, Body::Whole(_)) {
+        return Vec::new();
+    }
+    let answer = Answer::of(protocols, response, &Messages::by(protocols, response));
+    answer.lines.iter().map(trace_line).collect()
+}
+
+fn trace_line(line: &Line) -> String {
+    let times = if line.count > 1 { format!(" ×{}", line.count) } else { String::new() };
+    let said = said(&line.gist);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    cut(&visible(&format!("{}{times}{said}", line.tag)), LONGEST).into_owned()
+}
+
+/// Prose alone needs no quotes, which a cassette would have to escape.
+fn said(gist: &Gist) -> String {
+    if gist.words.is_empty() && gist.beside.is_empty() {
+        gist.text.clone()
+    } else {
+        gist.to_string()
     }
 }

@@ -82,11 +82,13 @@ fn place(group: &[DiffOp], olds: &[&str], news: &[&str]) -> Vec<String> {
     };
     let (old, new) = (text(olds, old_range), text(news, new_range));
     let same = old.chars().zip(new.chars()).take_while(|(one, other)| one == other).count();
-    let shown = |text: &str| match same > COLUMNS / 2 {
-        true => format!("…{}", text.chars().skip(same - BEFORE).collect::<String>()),
-        false => text.to_owned(),
-    };
-    vec![format!("- {}", cut(&shown(&old), COLUMNS)), format!("+ {}", cut(&shown(&new), COLUMNS))]
+    let [old, new] = [old, new].map(|text| {
+        if same <= COLUMNS / 2 {
+            return text;
+        }
+        format!("…{}", text.chars().skip(same - BEFORE).collect::<String>())
+    });
+    vec![format!("- {}", cut(&old, COLUMNS)), format!("+ {}", cut(&new, COLUMNS))]
 }
 
 fn words(text: &str) -> Vec<&str> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::pointer::escaped;
 use super::{Container, Text, Token, unescape};
 
 /// A string, a number, `true`, `false` or `null` within a JSON text.
@@ -79,10 +80,7 @@ impl<'a> Open<'a> {
         self.items += 1;
         pointer.push('/');
         match self.container {
-            Container::Object if self.name.contains(['~', '/']) => {
-                pointer.push_str(&self.name.replace('~', "~0").replace('/', "~1"));
-            }
-            Container::Object => pointer.push_str(&self.name),
+            Container::Object => pointer.push_str(&escaped(&self.name)),
             Container::Array => pointer.push_str(&(self.items - 1).to_string()),
         }
         self.name.clone()

@@ -12,6 +12,7 @@
 mod fitted;
 mod layout;
 mod leaf;
+pub(crate) mod pointer;
 mod token;
 mod value;
 mod walk;
@@ -20,4 +21,4 @@ pub(crate) use fitted::{Place, fitted};
 pub(crate) use layout::{Indent, Layout};
 pub(crate) use leaf::Leaf;
 pub(crate) use token::{Container, Text, Token, Tokens};
-pub(crate) use value::{canonical_number, unescape};
+pub(crate) use value::{canonical_number, escape, push_escape, unescape};

@@ -26,8 +26,9 @@ pub(crate) fn unescape(spelled: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that an escape at the beginning of `text` stands for, and its length.
-fn escape(text: &str) -> (Option<char>, usize) {
+/// The character that an escape at the beginning of `text` stands for, and its length. None of a lone
+/// surrogate, of `\u` without four digits (2), and of a backslash that escapes nothing (1).
+pub(crate) fn escape(text: &str) -> (Option<char>, usize) {
     let simple = match text.as_bytes().get(1) {
         Some(b'n') => '\n',
         Some(b't') => '\t',
@@ -56,6 +57,17 @@ fn unicode_escape(text: &str) -> (Option<char>, usize) {
             (char::from_u32(code), 12)
         }
         _ => (None, 6),
+    }
+}
+
+/// Spells a character of a string as an escape.
+pub(crate) fn push_escape(c: char, out: &mut String) {
+    match c {
+        '"' | '\\' => out.extend(['\\', c]),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c => out.push_str(&format!("\\u{:04x}", u32::from(c))),
     }
 }
 

@@ -30,12 +30,15 @@ impl<'a> Text<'a> {
 
     /// The value at the end of a path of names, with digits for the elements of arrays.
     pub(crate) fn at(self, path: &[impl AsRef<str>]) -> Option<Text<'a>> {
-        path.iter().map(AsRef::as_ref).try_fold(self, |text, part| {
-            match (text.container(), part.parse()) {
-                (Some(Container::Array), Ok(index)) => text.elements().nth(index),
-                _ => text.get(part),
-            }
-        })
+        path.iter().try_fold(self, |text, step| text.step(step.as_ref()))
+    }
+
+    /// The value of a member, or an element by its number.
+    pub(super) fn step(self, step: &str) -> Option<Text<'a>> {
+        match (self.container(), step.parse()) {
+            (Some(Container::Array), Ok(index)) => self.elements().nth(index),
+            _ => self.get(step),
+        }
     }
 
     /// Whether it is an object or an array, and which.

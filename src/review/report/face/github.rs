@@ -1,7 +1,6 @@
 //! Annotations of GitHub's workflows.
 
-use super::headline::{counts, headline};
-use super::told::{file, lines, route};
+use super::told::{counts, file, headline, lines, route};
 use crate::review::change::{Change, Report, Verdict};
 use crate::review::report::line::visible;
 

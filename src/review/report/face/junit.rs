@@ -1,5 +1,6 @@
 //! JUnit XML, which most build servers show.
 
+use super::markup;
 use super::told::lines;
 use crate::review::change::{Change, Report};
 use crate::review::report::line::visible;
@@ -40,13 +41,11 @@ fn test(change: &Change) -> String {
     let name = text(&format!("{}: {}{case} [{}]", change.rule, change.what, change.fingerprint));
     let head = format!("    <testcase classname=\"{class}\" name=\"{name}\">");
     let said = text(&lines(change).join("\n"));
-    let body = match change.fails() {
-        true => {
-            let message = text(&format!("{}: {}", change.verdict.as_str(), change.what));
-            let rule = change.rule.id();
-            format!("<failure message=\"{message}\" type=\"{rule}\">{said}</failure>")
-        }
-        false => format!("<system-out>{said}</system-out>"),
+    let body = if change.fails() {
+        let message = text(&format!("{}: {}", change.verdict.as_str(), change.what));
+        format!("<failure message=\"{message}\" type=\"{}\">{said}</failure>", change.rule)
+    } else {
+        format!("<system-out>{said}</system-out>")
     };
     format!("{head}{body}</testcase>\n")
 }
@@ -58,17 +57,9 @@ fn text(text: &str) -> String {
 }
 
 fn escaped(line: &str) -> String {
-    let mut escaped = String::with_capacity(line.len());
-    for c in visible(line).chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    markup::escaped(&visible(line), |c| match c {
+        '\'' => Some("&apos;"),
+        '\u{fffe}' | '\u{ffff}' => Some("\u{fffd}"),
+        c => markup::entity(c),
+    })
 }

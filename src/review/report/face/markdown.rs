@@ -1,8 +1,7 @@
 //! One comment on a pull request.
 
-use super::headline::{extent, headline};
 use super::markup::{code, code_block, plain, sentence, within};
-use super::told::{cases, route, shown, trace};
+use super::told::{cases, extent, headline, route, shown, trace};
 use crate::contract::Contract;
 use crate::review::change::{
     CassettePair, Change, ContractPair, Difference, InteractionPair, Report, State, Verdict,

@@ -23,35 +23,64 @@ pub(super) fn code_block(language: &str, text: &str) -> String {
 
 /// A text as it is, none of it markup, and nobody mentioned.
 pub(super) fn plain(text: &str) -> String {
+    escaped(&visible(text), |c| match c {
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '&' => Some("&amp;"),
+        // A joiner that nobody sees keeps hosts from taking it for a name or a number.
+        '@' => Some("@\u{2060}"),
+        '#' => Some("#\u{2060}"),
+        '\\' => Some("\\\\"),
+        '`' => Some("\\`"),
+        '*' => Some("\\*"),
+        '_' => Some("\\_"),
+        '{' => Some("\\{"),
+        '}' => Some("\\}"),
+        '[' => Some("\\["),
+        ']' => Some("\\]"),
+        '|' => Some("\\|"),
+        '~' => Some("\\~"),
+        '!' => Some("\\!"),
+        _ => None,
+    })
+}
+
+/// A sentence whose literals stand in backticks.
+pub(super) fn sentence(text: &str) -> String {
+    sentence_of(text, plain, code)
+}
+
+/// A sentence of which what stands in backticks is shown in another way.
+pub(super) fn sentence_of(
+    text: &str,
+    plain: impl Fn(&str) -> String,
+    code: impl Fn(&str) -> String,
+) -> String {
+    let parts = text.split('`').enumerate();
+    parts.map(|(number, part)| if number % 2 == 0 { plain(part) } else { code(part) }).collect()
+}
+
+/// A text with some of its characters spelled in another way.
+pub(super) fn escaped(text: &str, spelled: impl Fn(char) -> Option<&'static str>) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            // A joiner that nobody sees keeps hosts from taking it for a name or a number.
-            '@' | '#' => {
-                escaped.push(c);
-                escaped.push('\u{2060}');
-            }
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '|' | '~' | '!' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            c => escaped.push(c),
+    for c in text.chars() {
+        match spelled(c) {
+            Some(spelled) => escaped.push_str(spelled),
+            None => escaped.push(c),
         }
     }
     escaped
 }
 
-/// A sentence whose literals stand in backticks.
-pub(super) fn sentence(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    let marked = parts.map(|(number, part)| match number % 2 {
-        0 => plain(part),
-        _ => code(part),
-    });
-    marked.collect()
+/// How HTML and XML spell what would be markup.
+pub(super) fn entity(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '"' => Some("&quot;"),
+        _ => None,
+    }
 }
 
 /// As much of a text as there is room for, in bytes.

@@ -1,7 +1,6 @@
 //! The faces of a report about changes.
 
 mod github;
-mod headline;
 mod html;
 mod json;
 mod junit;

@@ -1,7 +1,6 @@
 //! For a terminal.
 
-use super::headline::{extent, headline};
-use super::told::{cases, short, shown, trace};
+use super::told::{cases, extent, headline, short, shown, trace};
 use crate::contract::Endpoint;
 use crate::review::change::{CassettePair, Change, InteractionPair, Report, State, Verdict};
 use crate::review::report::Colour;

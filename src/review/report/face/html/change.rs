@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Standing;
-use super::data::Budget;
-use super::markup::{block, code, escaped, sentence};
+use super::markup::{Budget, block, code, escaped, sentence};
 use super::railroad::Track;
+use super::{Standing, route_and_gives};
 use crate::review::change::{CaseEdges, Change, Report, Rule, State};
-use crate::review::report::face::told::{cases, route, shown};
+use crate::review::report::face::told::{cases, shown};
 use crate::review::report::line::visible;
 
 /// So much of a value or a shape is shown, in characters.
@@ -21,19 +20,16 @@ pub(super) fn changes(report: &Report, budget: &mut Budget) -> String {
 fn item(report: &Report, change: &Change, budget: &mut Budget) -> String {
     let standing = Standing::of_change(change);
     let (word, sign) = (standing.word(), standing.sign());
-    let endpoint = &change.place.endpoint;
-    let gives = format!("{} {}", endpoint.status, endpoint.media);
+    let [route, gives] = route_and_gives(&change.place.endpoint);
     let id = format!("change-{}", change.fingerprint);
     let data = order(report, change).and_then(|order| budget.element(&id, &order));
     let body = body(report, change, data.is_some());
     format!(
         "<details class=\"item change {word}\" id=\"{id}\" data-verdict=\"{word}\">\
          <summary><span class=\"badge\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> \
-         {word}</span><span class=\"what\">{}</span><span class=\"place\">{} <span \
-         class=\"gives\">{}</span></span></summary><div class=\"body\">{body}</div></details>\n{}",
+         {word}</span><span class=\"what\">{}</span><span class=\"place\">{route} <span \
+         class=\"gives\">{gives}</span></span></summary><div class=\"body\">{body}</div></details>\n{}",
         sentence(&change.what),
-        code(&route(endpoint)),
-        escaped(&visible(gives.trim())),
         data.unwrap_or_default(),
     )
 }
@@ -69,9 +65,7 @@ fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
     if is_drawn {
         row("order", "<div class=\"order\"></div>".to_owned());
     }
-    let id = change.rule.id();
-    let said = Rule::ALL.iter().find(|(rule, ..)| *rule == change.rule).map_or("", |row| row.2);
-    row("rule", format!("{}, {}", code(id), escaped(said)));
+    row("rule", format!("{}, {}", code(change.rule.id()), escaped(change.rule.summary())));
     row("fingerprint", fingerprint(change));
     format!("<dl>{}</dl>", rows.concat())
 }
@@ -146,8 +140,6 @@ fn order(report: &Report, change: &Change) -> Option<Value> {
 
 fn fingerprint(change: &Change) -> String {
     let command = format!("retape diff … --approve {} --reason \"…\"", change.fingerprint);
-    match change.fails() {
-        true => format!("{}; to approve: {}", code(&change.fingerprint), code(&command)),
-        false => code(&change.fingerprint),
-    }
+    let own = code(&change.fingerprint);
+    if change.fails() { format!("{own}; to approve: {}", code(&command)) } else { own }
 }

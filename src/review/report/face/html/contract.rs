@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use super::data::Budget;
-use super::markup::{code, escaped};
+use super::markup::Budget;
 use super::railroad::{Track, merged};
+use super::route_and_gives;
 use crate::review::change::{CaseEdges, Change, ContractPair, Edge, Report, State};
-use crate::review::report::face::told::route;
 use crate::review::report::line::visible;
 
 /// All contracts, each as an item that opens.
@@ -32,16 +31,13 @@ fn item(report: &Report, pair: &ContractPair, id: &str, budget: &mut Budget) -> 
     let edges = edges_of_all(pair);
     let value = json!({"lines": lines, "orders": orders(pair), "edges": edges});
     let data = budget.element(id, &value);
-    let (endpoint, data) = (&pair.endpoint, data.unwrap_or_default());
-    let gives = format!("{} {}", endpoint.status, endpoint.media);
+    let ([route, gives], data) = (route_and_gives(&pair.endpoint), data.unwrap_or_default());
     format!(
         "<details class=\"item contract\" id=\"{id}\" data-verdict=\"{}\"><summary><span \
-         class=\"what\">{} <span class=\"gives\">{}</span></span><span class=\"size\">{state} <span \
+         class=\"what\">{route} <span class=\"gives\">{gives}</span></span><span class=\"size\">{state} <span \
          class=\"new\">+{new}</span> <span class=\"lost\">−{gone}</span></span></summary><div \
          class=\"body\"></div></details>\n{data}",
         verdicts(report, pair),
-        code(&route(endpoint)),
-        escaped(&visible(gives.trim())),
     )
 }
 

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::data::Budget;
-use super::markup::code;
+use super::markup::{Budget, code};
 use crate::review::change::{
     CassettePair, Difference, Exchange, InteractionPair, Mark, Report, State,
 };

@@ -6,25 +6,22 @@
 //! # Rationale
 //!
 //! All that was recorded is another's text. In the markup it is escaped ([`markup`]), in JSON no `<`
-//! is left ([`data`]), and the page's script makes text nodes of it, never markup. If all that failed, the
+//! is left either, and the page's script makes text nodes of it, never markup. If all that failed, the
 //! page's policy would refuse what was put in: styles and scripts run by a nonce only, and the nonce is
 //! the hash of the content, which no part of the content can name.
 
 mod change;
 mod contract;
 mod conversation;
-mod data;
 mod markup;
 mod railroad;
-mod template;
 
-use super::headline::{extent, headline};
-use super::told::route;
+use super::told::{extent, headline, route};
+use crate::contract::Endpoint;
 use crate::review::change::{Change, Report, Verdict};
 use crate::review::report::line::visible;
 use crate::review::report::unit::count;
-use data::Budget;
-use markup::{code, escaped, sentence};
+use markup::{Budget, code, escaped, fill, sentence};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -48,7 +45,7 @@ pub(super) fn html(report: &Report) -> String {
         hasher.update(part.as_bytes());
     }
     let nonce = hasher.finalize().to_hex()[..32].to_owned();
-    template::fill(PAGE, &|name| match name {
+    fill(PAGE, &|name| match name {
         "nonce" => nonce.clone(),
         "style" => STYLE.to_owned(),
         "script" => SCRIPTS.concat(),
@@ -126,6 +123,12 @@ impl Standing {
             _ => "%232e7d4f",
         }
     }
+}
+
+/// Method and path of an endpoint, and what it gives.
+fn route_and_gives(endpoint: &Endpoint) -> [String; 2] {
+    let gives = format!("{} {}", endpoint.status, endpoint.media);
+    [code(&route(endpoint)), escaped(&visible(gives.trim()))]
 }
 
 fn sides(report: &Report) -> String {

@@ -1,17 +1,47 @@
 //! Which names tell that their value is a secret.
 
-mod lists;
-mod words;
-
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::fast::FixedState;
 use regex::bytes::Regex;
 
-use self::lists::{
-    ENDS, HEADS, HOLDERS, PAIRS, PERHAPS, PLAIN_HEADERS, PLAIN_TOKENS, PLURAL_HEADS, PLURAL_PAIRS,
-    PROSE,
-};
-use self::words::Words;
+/// Last words that tell whatever stands before them.
+const HEADS: &str = "\
+    password passwd pwd passphrase secret bearer authorization credential cookie";
+
+/// The same for several.
+const PLURAL_HEADS: &str = "passwords secrets credentials cookies";
+
+/// Last two words that tell only together.
+const PAIRS: &str = "\
+    apikey secretkey privatekey accesskey authkey encryptionkey signingkey masterkey sharedkey \
+    accountkey subscriptionkey servicekey sessionkey licensekey storagekey sshkey deploykey \
+    aeskey accesstoken refreshtoken idtoken authtoken apitoken bearertoken sessiontoken \
+    securitytoken csrftoken xsrftoken oauthtoken servicetoken bottoken secrettoken privatetoken \
+    jwttoken webhooktoken registrationtoken verificationtoken resettoken deploytoken basicauth \
+    bearerauth httpauth codeverifier clientassertion secretvalue secretstring";
+
+/// The same for several.
+const PLURAL_PAIRS: &str = "\
+    apikeys secretkeys privatekeys accesskeys accesstokens refreshtokens apitokens bearertokens";
+
+/// Names of what holds secrets among other things.
+const HOLDERS: &str = "\
+    env envs envvars environmentvariables customheaders extraheaders authheaders";
+
+/// Names that tell only if the value looks like a credential.
+const PERHAPS: &str = "token key auth code jwt pass assertion";
+
+/// Words before `token` that make it the place in a list or a piece of text.
+const PLAIN_TOKENS: &str = "\
+    page next previous prev continuation progress sync cursor pagination resume start stop begin \
+    end bos eos eot pad unk sep cls mask first last per image special new max min num forward \
+    backward";
+
+/// The last letters of all of these, and of what only says how a value is kept, without the `s` of
+/// several.
+const ENDS: &[u8] = b"al as de ed en er et ey ie le nc ng nv on rd se th ue ar wd wt xt";
 
 /// The longest name, with what stands between it and its colon, that is looked at.
 const REACH: usize = 160;
@@ -52,6 +82,18 @@ pub(super) enum Tells {
     Holder,
 }
 
+type Listed = LazyLock<HashMap<&'static str, Tells, FixedState>>;
+
+/// What the last word tells, whatever stands before it.
+static LAST: Listed =
+    LazyLock::new(|| listed(&[(HEADS, Tells::Secret), (PLURAL_HEADS, Tells::Secrets)]));
+
+/// What the last word tells, or the last two together.
+static EITHER: Listed = LazyLock::new(|| {
+    let lists = [(PAIRS, Tells::Secret), (PLURAL_PAIRS, Tells::Secrets), (HOLDERS, Tells::Holder)];
+    listed(&lists)
+});
+
 /// What the name of a JSON field tells, in any case and in snake, kebab or camel spelling.
 pub(super) fn field(name: &str) -> Tells {
     if !may_tell(name.as_bytes()) {
@@ -59,20 +101,25 @@ pub(super) fn field(name: &str) -> Tells {
     }
     let words = Words::of(name);
     let (last, both) = (words.last(), words.last_two());
-    let either = |list: &[&str]| list.contains(&last) || list.contains(&both.as_str());
-    if HEADS.contains(&last) || either(PAIRS) {
-        Tells::Secret
-    } else if PLURAL_HEADS.contains(&last) || either(PLURAL_PAIRS) {
-        Tells::Secrets
-    } else if either(HOLDERS) {
-        Tells::Holder
-    } else if (PERHAPS.contains(&last) && words.alone())
-        || (matches!(last, "token" | "jwt" | "pass") && !PLAIN_TOKENS.contains(&words.before()))
+    let listed = LAST.get(last).or_else(|| EITHER.get(last)).or_else(|| EITHER.get(&*both));
+    if let Some(tells) = listed {
+        *tells
+    } else if (is_in(PERHAPS, last) && words.alone())
+        || (matches!(last, "token" | "jwt" | "pass") && !is_in(PLAIN_TOKENS, words.before()))
     {
         Tells::Perhaps
     } else {
         Tells::Nothing
     }
+}
+
+fn listed(lists: &[(&'static str, Tells)]) -> HashMap<&'static str, Tells, FixedState> {
+    let words = lists.iter().flat_map(|(list, tells)| list.split(' ').map(|word| (word, *tells)));
+    words.collect()
+}
+
+fn is_in(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 /// Whether a name ends as one that tells: most are settled so, without a look at their words.
@@ -84,7 +131,7 @@ fn may_tell(name: &[u8]) -> bool {
         (Some(before), Some(last))
             if before.is_ascii_alphanumeric() && last.is_ascii_alphabetic() =>
         {
-            ENDS.contains(&[before, last])
+            ENDS.chunks(3).any(|end| end[..2] == [before, last])
         }
         _ => true,
     }
@@ -106,7 +153,7 @@ pub(super) fn parameter(name: &str) -> Tells {
 /// What a name tells that is followed by a value in prose, where `key` and `code` are words.
 pub(super) fn assigned(name: &str) -> Tells {
     match field(name) {
-        Tells::Perhaps if PROSE.contains(&Words::of(name).last()) => Tells::Nothing,
+        Tells::Perhaps if !matches!(Words::of(name).last(), "token" | "jwt") => Tells::Nothing,
         Tells::Secrets | Tells::Holder => Tells::Nothing,
         tells => tells,
     }
@@ -118,9 +165,8 @@ pub(super) fn header(name: &str) -> bool {
     if !name.ends_with(|last: char| "dersnyhlteDERSNYHLTE".contains(last)) {
         return false;
     }
-    let plain =
-        |start: &&str| name.get(..start.len()).is_some_and(|s| s.eq_ignore_ascii_case(start));
-    if PLAIN_HEADERS.iter().any(plain) {
+    // Those of CORS name fields and hold none.
+    if name.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("access-control-")) {
         return false;
     }
     match field(name) {
@@ -159,40 +205,85 @@ pub(super) fn below<'a>(holder: &'a str, spot: Spot<'a>) -> Option<&'a str> {
     }
 }
 
+/// The words of a name in lower case.
+struct Words {
+    text: String,
+}
+
+impl Words {
+    fn of(name: &str) -> Self {
+        let mut text = String::with_capacity(name.len() + 4);
+        let mut chars = name.chars().peekable();
+        let mut before = ' ';
+        while let Some(c) = chars.next() {
+            if !c.is_alphanumeric() {
+                space(&mut text);
+            } else {
+                let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+                if c.is_uppercase() && (!before.is_uppercase() || next_is_lower) {
+                    space(&mut text);
+                }
+                text.push(c.to_ascii_lowercase());
+            }
+            before = c;
+        }
+        let mut words = Self { text };
+        words.drop_tail();
+        words
+    }
+
+    /// Drops what only numbers the name or says how its value is kept: `2`, `_2`, `_enc`.
+    fn drop_tail(&mut self) {
+        loop {
+            let numbered = |c: char| c == ' ' || c.is_ascii_digit();
+            let name = self.text.trim_end_matches(numbered);
+            if !name.is_empty() {
+                self.text.truncate(name.len());
+            }
+            let is_tail = matches!(self.last(), "enc" | "encrypted" | "plaintext");
+            if !is_tail || self.alone() {
+                return;
+            }
+            self.text.truncate(self.text.len() - self.last().len());
+        }
+    }
+
+    fn last(&self) -> &str {
+        self.text.rsplit(' ').next().unwrap_or_default()
+    }
+
+    fn before(&self) -> &str {
+        self.text.rsplit(' ').nth(1).unwrap_or_default()
+    }
+
+    fn last_two(&self) -> String {
+        [self.before(), self.last()].concat()
+    }
+
+    fn alone(&self) -> bool {
+        !self.text.contains(' ')
+    }
+}
+
+fn space(text: &mut String) {
+    if !text.is_empty() && !text.ends_with(' ') {
+        text.push(' ');
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_tell_in_any_spelling() {
-        for name in [
-            "api_key",
-            "apiKey",
-            "API_KEY",
-            "x-api-key",
-            "apikey",
-            "OPENAI_API_KEY",
-            "OpenAIApiKey",
-            "access_token",
-            "accessToken",
-            "refresh_token",
-            "id_token",
-            "client_secret",
-            "password",
-            "userPassword",
-            "passwd",
-            "secret",
-            "private_key",
-            "privateKey",
-            "authorization",
-            "auth_token",
-            "bearer",
-            "secret_key",
-            "AWS_SECRET_ACCESS_KEY",
-            "api_key_enc",
-            "password2",
-            "credential",
-        ] {
+        for name in "\
+            api_key apiKey API_KEY x-api-key apikey OPENAI_API_KEY OpenAIApiKey access_token \
+            accessToken refresh_token id_token client_secret password userPassword passwd \
+            secret private_key privateKey authorization auth_token bearer secret_key \
+            AWS_SECRET_ACCESS_KEY api_key_enc password2 credential"
+            .split(' ')
+        {
             assert_eq!(field(name), Tells::Secret, "{name}");
         }
         for name in ["secrets", "credentials", "api_keys"] {
@@ -208,40 +299,22 @@ mod tests {
 
     #[test]
     fn names_that_only_look_alike_do_not_tell() {
-        for name in [
-            "max_tokens",
-            "prompt_tokens",
-            "stream_tokens",
-            "token_count",
-            "token_type",
-            "tokens",
-            "next_page_token",
-            "progressToken",
-            "pageToken",
-            "tool_call_id",
-            "public_key",
-            "secret_code_tool",
-            "idempotency_key",
-            "primary_key",
-            "cache_key",
-            "secret_name",
-            "eos_token",
-            "access_key_id",
-            "signature",
-            "session_id",
-            "monkey",
-            "environment",
-            "",
-        ] {
+        for name in "\
+            max_tokens prompt_tokens stream_tokens token_count token_type tokens \
+            next_page_token progressToken pageToken tool_call_id public_key secret_code_tool \
+            idempotency_key primary_key cache_key secret_name eos_token access_key_id \
+            signature session_id monkey environment"
+            .split(' ')
+            .chain([""])
+        {
             assert_eq!(field(name), Tells::Nothing, "{name}");
         }
     }
 
     #[test]
     fn what_tells_ends_as_the_short_look_expects() {
-        let lists =
-            [HEADS, PLURAL_HEADS, PAIRS, PLURAL_PAIRS, HOLDERS, PERHAPS, &["token", "jwt", "pass"]];
-        for name in lists.concat() {
+        let lists = [HEADS, PLURAL_HEADS, PAIRS, PLURAL_PAIRS, HOLDERS, PERHAPS];
+        for name in lists.iter().flat_map(|list| list.split(' ')) {
             for name in
                 [name.to_owned(), format!("{name}_enc"), format!("{name}_2"), format!("{name}_")]
             {
@@ -258,35 +331,19 @@ mod tests {
 
     #[test]
     fn header_fields_with_credentials_are_known() {
-        for name in [
-            "Authorization",
-            "Proxy-Authorization",
-            "X-API-Key",
-            "api-key",
-            "x-goog-api-key",
-            "X-BARE-PASSWORD",
-            "x-auth-token",
-            "x-amz-security-token",
-            "x-session-key",
-            "x-token",
-            "x-vault-token",
-            "x-client-secret",
-        ] {
+        for name in "\
+            Authorization Proxy-Authorization X-API-Key api-key x-goog-api-key X-BARE-PASSWORD \
+            x-auth-token x-amz-security-token x-session-key x-token x-vault-token x-client-secret"
+            .split(' ')
+        {
             assert!(header(name), "{name}");
         }
-        for name in [
-            "mcp-session-id",
-            "x-ratelimit-remaining-tokens",
-            "sec-websocket-key",
-            "content-type",
-            "idempotency-key",
-            "access-control-allow-credentials",
-            "user_id",
-            "x-request-id",
-            "access-control-allow-headers",
-            "www-authenticate",
-            "surrogate-key",
-        ] {
+        for name in "\
+            mcp-session-id x-ratelimit-remaining-tokens sec-websocket-key content-type \
+            idempotency-key access-control-allow-credentials user_id x-request-id \
+            access-control-allow-headers www-authenticate surrogate-key"
+            .split(' ')
+        {
             assert!(!header(name), "{name}");
         }
     }

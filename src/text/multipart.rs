@@ -8,12 +8,12 @@
 //! The crates for this read from a socket and give what each part says, as a server needs it. What is
 //! recorded is all there, and to change it in place takes knowing where each part stands.
 
-mod parameter;
-
 use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
+
+use crate::text::percent;
 
 /// One part of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) fn parts<'a>(content_type: &str, body: &'a [u8]) -> Option<Vec<Part<'
 /// The boundary that a `content-type` names, if it is a multipart one.
 fn boundary(content_type: &str) -> Option<Cow<'_, str>> {
     let is_multipart = content_type.trim_start().get(..10)?.eq_ignore_ascii_case("multipart/");
-    is_multipart.then(|| parameter::find(content_type.as_bytes(), "boundary"))?.filter(|boundary| {
+    is_multipart.then(|| parameter(content_type.as_bytes(), "boundary"))?.filter(|boundary| {
         // An empty one would make a delimiter of every line that begins with two hyphens.
         !boundary.is_empty()
     })
@@ -123,8 +123,8 @@ fn part(body: &[u8], range: Range<usize>) -> Part<'_> {
     let disposition = field(head, b"content-disposition").unwrap_or_default();
     let range = range.start + length..range.end;
     Part {
-        name: parameter::find(disposition, "name"),
-        filename: parameter::find(disposition, "filename"),
+        name: parameter(disposition, "name"),
+        filename: parameter(disposition, "filename"),
         content_type: field(head, b"content-type").and_then(|text| str::from_utf8(text).ok()),
         body: &body[range.clone()],
         range,
@@ -149,6 +149,87 @@ fn length_of_field(text: &[u8]) -> Option<usize> {
     let ends = memchr::memchr_iter(b'\n', text).map(|at| at + 1);
     let mut complete = ends.filter(|end| !matches!(text.get(*end), Some(b' ' | b'\t')));
     (!text.is_empty()).then(|| complete.next().unwrap_or(text.len()))
+}
+
+/// What a parameter says. Its extended form (`name*=UTF-8''…`) counts before its plain one.
+fn parameter<'a>(value: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    let named = |(found, text): (&'a [u8], Cow<'a, [u8]>)| {
+        found.eq_ignore_ascii_case(name.as_bytes()).then_some(text)
+    };
+    let is_extended = |found: &[u8]| match found.split_last() {
+        Some((b'*', found)) => found.eq_ignore_ascii_case(name.as_bytes()),
+        _ => false,
+    };
+    let extended = parameters(value).find(|(found, _)| is_extended(found));
+    match extended.and_then(|(_, text)| decoded(&text)) {
+        Some(text) => Some(Cow::Owned(text)),
+        None => parameters(value).find_map(named).map(lossy),
+    }
+}
+
+/// The names and values behind each `;`.
+fn parameters(value: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+    let mut rest = value;
+    std::iter::from_fn(move || {
+        loop {
+            let start = memchr::memchr(b';', rest)? + 1;
+            rest = &rest[start..];
+            let length = memchr::memchr2(b'=', b';', rest)?;
+            let (name, behind) = rest.split_at(length);
+            rest = behind;
+            if let [b'=', behind @ ..] = behind {
+                let (text, behind) = parameter_value(behind.trim_ascii_start());
+                rest = behind;
+                return Some((name.trim_ascii(), text));
+            }
+        }
+    })
+}
+
+/// A value and what stands behind it.
+fn parameter_value(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
+    if let [b'"', quoted @ ..] = text {
+        return unquoted(quoted);
+    }
+    let end = memchr::memchr(b';', text).unwrap_or(text.len());
+    (Cow::Borrowed(text[..end].trim_ascii_end()), &text[end..])
+}
+
+/// What stands up to the closing quote. A backslash that escapes nothing is one: browsers write
+/// `C:\file` so.
+fn unquoted(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
+    let mut plain: Option<Vec<u8>> = None;
+    let mut at = 0;
+    let end = loop {
+        match &text[at..] {
+            [] | [b'"', ..] => break at,
+            [b'\\', escaped @ (b'"' | b'\\'), ..] => {
+                plain.get_or_insert_with(|| text[..at].to_vec()).push(*escaped);
+                at += 2;
+            }
+            [byte, ..] => {
+                plain.iter_mut().for_each(|plain| plain.push(*byte));
+                at += 1;
+            }
+        }
+    };
+    let behind = text.get(end + 1..).unwrap_or_default();
+    (plain.map_or(Cow::Borrowed(&text[..end]), Cow::Owned), behind)
+}
+
+/// What `UTF-8'en'na%C3%AFve` says; nothing if it is of another character set.
+fn decoded(text: &[u8]) -> Option<String> {
+    let mut parts = str::from_utf8(text).ok()?.splitn(3, '\'');
+    let charset = parts.next()?;
+    let text = parts.nth(1)?;
+    charset.eq_ignore_ascii_case("utf-8").then(|| percent::decoded(text).into_owned())
+}
+
+fn lossy(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match bytes {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
 }
 
 #[cfg(test)]

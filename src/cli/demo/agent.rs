@@ -1,0 +1,313 @@
+//! The embedded agent server: its routes, its state and what it says.
+//!
+//! It refunds orders, and asks a human before it does. Its protocol is that of Letta in small:
+//! agents are created, talked to over event streams, listed and deleted; every id is new each time.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{CONTENT_TYPE, HeaderValue, SERVER};
+use http::{Method, Request, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use tokio::time::interval;
+
+use super::uuid;
+use crate::serve::server::{Answer, AnswerBody, Handler, full};
+
+/// The tool that a human has to approve.
+const TOOL: &str = "refund_order";
+
+/// The server's state: the agents by their ids.
+#[derive(Debug)]
+pub(super) struct AgentServer {
+    agents: Mutex<BTreeMap<String, Agent>>,
+    /// How long it takes for each token.
+    pause: Duration,
+}
+
+/// What an agent remembers.
+#[derive(Debug, Default)]
+struct Agent {
+    history: Vec<Value>,
+    /// The call that waits for a human.
+    pending: Option<Call>,
+}
+
+/// A call of the tool.
+#[derive(Debug, Clone)]
+struct Call {
+    id: String,
+    order: u64,
+}
+
+/// With which status the server refuses, and why.
+type Refusal = (StatusCode, String);
+
+impl AgentServer {
+    pub(super) fn new(pause: Duration) -> Self {
+        Self { agents: Mutex::default(), pause }
+    }
+
+    fn route(&self, method: &Method, path: &str, asked: &Value) -> Result<Answer, Refusal> {
+        let path: Vec<&str> = path.trim_matches('/').split('/').collect();
+        match (method, path.as_slice()) {
+            (&Method::POST, ["v1", "agents"]) => Ok(self.create(asked)),
+            (&Method::DELETE, ["v1", "agents", id]) => {
+                self.agents().remove(*id).ok_or_else(|| unknown(id))?;
+                Ok(plain(StatusCode::OK, &json!({"message": format!("{id} is deleted")})))
+            }
+            (&Method::GET, ["v1", "agents", id, "messages"]) => {
+                let agents = self.agents();
+                let agent = agents.get(*id).ok_or_else(|| unknown(id))?;
+                Ok(plain(StatusCode::OK, &json!(agent.history)))
+            }
+            (&Method::POST, ["v1", "agents", id, "messages", "stream"]) => {
+                let mut agents = self.agents();
+                let agent = agents.get_mut(*id).ok_or_else(|| unknown(id))?;
+                Ok(streamed(agent.hear(&asked["messages"][0])?, self.pause))
+            }
+            _ => Err((StatusCode::NOT_FOUND, "there is nothing at this path".to_owned())),
+        }
+    }
+
+    fn create(&self, asked: &Value) -> Answer {
+        let id = format!("agent-{}", uuid());
+        let tools = json!([{"name": TOOL, "requires_approval": true}]);
+        let answer = json!({"id": id, "name": asked["name"], "tools": tools});
+        self.agents().insert(id, Agent::default());
+        plain(StatusCode::OK, &answer)
+    }
+
+    fn agents(&self) -> MutexGuard<'_, BTreeMap<String, Agent>> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Handler for AgentServer {
+    async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let body = body.collect().await.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
+        let asked = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let answer = self.route(&head.method, head.uri.path(), &asked);
+        let mut answer = answer.unwrap_or_else(|(status, detail)| {
+            plain(status, &json!({"error": {"message": detail}}))
+        });
+        answer.headers_mut().insert(SERVER, HeaderValue::from_static("retape-demo-agent"));
+        answer
+    }
+}
+
+fn unknown(id: &str) -> Refusal {
+    (StatusCode::NOT_FOUND, format!("there is no {id}"))
+}
+
+fn plain(status: StatusCode, value: &Value) -> Answer {
+    let mut answer = typed(full(value.to_string()), "application/json");
+    *answer.status_mut() = status;
+    answer
+}
+
+/// Events that come one after the other.
+fn streamed(events: Vec<String>, pause: Duration) -> Answer {
+    let begin = (events.into_iter(), interval(pause));
+    let frames = stream::unfold(begin, |(mut events, mut clock)| async move {
+        let data = events.next()?;
+        clock.tick().await;
+        Some((Ok(Frame::data(format!("data: {data}\n\n").into())), (events, clock)))
+    });
+    let body = AnswerBody::streamed(StreamBody::new(Box::pin(frames)));
+    typed(body, "text/event-stream; charset=utf-8")
+}
+
+fn typed(body: AnswerBody, content_type: &'static str) -> Answer {
+    let mut answer = Response::new(body);
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    answer
+}
+
+impl Agent {
+    /// Takes a message in and gives the events of the answer.
+    fn hear(&mut self, message: &Value) -> Result<Vec<String>, Refusal> {
+        let turn = if message["type"] == "approval" {
+            self.take_decision(message)?
+        } else {
+            self.take_question(message)
+        };
+        Ok(turn.end())
+    }
+
+    fn take_question(&mut self, message: &Value) -> Turn<'_> {
+        let text = text_in(message, "content");
+        self.history.push(json!({"message_type": "user_message", "content": text}));
+        let digits = |word: &str| word.parse().ok();
+        let order = text.split(|c: char| !c.is_ascii_digit()).find_map(digits).unwrap_or(0);
+        let call = Call { id: format!("call-{}", uuid()), order };
+        let mut turn = Turn::new(&mut self.history);
+        turn.think(&format!(
+            "The customer wants order {order} refunded. That moves money, so a human has to agree \
+             before I call the tool."
+        ));
+        turn.say(&format!("I can refund order {order}. Do you approve?"));
+        turn.ask_for(&call);
+        self.pending = Some(call);
+        turn
+    }
+
+    fn take_decision(&mut self, message: &Value) -> Result<Turn<'_>, Refusal> {
+        let id = text_in(message, "tool_call_id");
+        let Some(call) = self.pending.take_if(|call| call.id == id) else {
+            let waiting = self.pending.as_ref().map_or("nothing", |call| &call.id);
+            let detail = format!("{waiting} waits for an approval, not {id}");
+            return Err((StatusCode::BAD_REQUEST, detail));
+        };
+        self.history.push(json!({
+            "message_type": "approval_response_message",
+            "tool_call_id": call.id,
+            "approve": true,
+        }));
+        let mut turn = Turn::new(&mut self.history);
+        let order = call.order;
+        let amount = format!("{}.{:02} EUR", order / 100, order % 100);
+        let receipt = format!("receipt-{}", uuid());
+        turn.message(
+            "tool_return_message",
+            "tool_return",
+            &format!("{amount} paid back, {receipt}"),
+        );
+        turn.think("The tool has done it; now the customer should get to know.");
+        turn.say(&format!(
+            "Done! {amount} for order {order} is on its way back to you, and your receipt is \
+             {receipt}."
+        ));
+        Ok(turn)
+    }
+}
+
+/// What an agent says in one answer, token by token. Whole messages go to the history.
+#[derive(Debug)]
+struct Turn<'a> {
+    run: String,
+    message: String,
+    events: Vec<Value>,
+    history: &'a mut Vec<Value>,
+    stop: &'static str,
+}
+
+impl<'a> Turn<'a> {
+    fn new(history: &'a mut Vec<Value>) -> Self {
+        let (run, message) = (format!("run-{}", uuid()), format!("message-{}", uuid()));
+        Self { run, message, events: Vec::new(), history, stop: "end_turn" }
+    }
+
+    fn think(&mut self, text: &str) {
+        self.speak("reasoning_message", "reasoning", text);
+    }
+
+    fn say(&mut self, text: &str) {
+        self.speak("assistant_message", "content", text);
+    }
+
+    fn speak(&mut self, kind: &str, field: &str, text: &str) {
+        for token in tokens(text) {
+            self.emit(kind, field, json!(token));
+        }
+        self.keep(kind, field, json!(text));
+    }
+
+    /// Says something in one piece.
+    fn message(&mut self, kind: &str, field: &str, text: &str) {
+        self.emit(kind, field, json!(text));
+        self.keep(kind, field, json!(text));
+    }
+
+    /// Asks a human to approve a call, and stops there.
+    fn ask_for(&mut self, call: &Call) {
+        const KIND: &str = "approval_request_message";
+        let arguments = json!({"order": call.order}).to_string();
+        let part = |name: Option<&str>, arguments: Option<&str>| json!({"name": name, "arguments": arguments, "tool_call_id": call.id});
+        self.emit(KIND, "tool_call", part(Some(TOOL), None));
+        for token in tokens(&arguments) {
+            self.emit(KIND, "tool_call", part(None, Some(token)));
+        }
+        self.keep(KIND, "tool_call", part(Some(TOOL), Some(&arguments)));
+        self.stop = "requires_approval";
+    }
+
+    fn emit(&mut self, kind: &str, field: &str, value: Value) {
+        self.events.push(json!({
+            "message_type": kind,
+            "id": self.message,
+            "run_id": self.run,
+            "seq_id": self.events.len() + 1,
+            field: value,
+        }));
+    }
+
+    fn keep(&mut self, kind: &str, field: &str, value: Value) {
+        self.history.push(json!({"message_type": kind, "id": self.message, field: value}));
+    }
+
+    /// The data of all events.
+    fn end(mut self) -> Vec<String> {
+        let tokens = self.events.len();
+        self.events.push(json!({"message_type": "stop_reason", "stop_reason": self.stop}));
+        self.events.push(json!({"message_type": "usage_statistics", "completion_tokens": tokens}));
+        self.events.iter().map(Value::to_string).chain(["[DONE]".to_owned()]).collect()
+    }
+}
+
+/// A text in pieces such as a language model makes: words with the space before them.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?.len_utf8();
+        let end = rest[first..].find([' ', ':']).map_or(rest.len(), |at| at + first);
+        let (token, behind) = rest.split_at(end);
+        rest = behind;
+        Some(token)
+    })
+}
+
+fn text_in<'v>(value: &'v Value, member: &str) -> &'v str {
+    value[member].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(agent: &mut Agent, message: Value) -> String {
+        agent.hear(&message).map_or_else(|(_, detail)| detail, |events| events.join("\n"))
+    }
+
+    #[test]
+    fn only_the_call_that_waits_can_be_approved() {
+        let mut agent = Agent::default();
+        let approve = |id: &str| json!({"type": "approval", "tool_call_id": id});
+
+        assert!(ask(&mut agent, json!({"content": "order 815"})).contains("requires_approval"));
+
+        let id = agent.pending.clone().expect("a call waits").id;
+        let mistaken = ask(&mut agent, approve("call-x"));
+        assert_eq!(mistaken, format!("{id} waits for an approval, not call-x"));
+        assert!(ask(&mut agent, approve(&id)).contains("8.15 EUR paid back"));
+        assert!(ask(&mut agent, approve(&id)).starts_with("nothing waits for an approval"));
+        assert_eq!(agent.history.len(), 8);
+    }
+
+    #[test]
+    fn tokens_make_up_the_text() {
+        let text = "Über order {\"order\":1}, please. ";
+
+        let pieces: Vec<&str> = tokens(text).collect();
+
+        assert_eq!(pieces, ["Über", " order", " {\"order\"", ":1},", " please.", " "]);
+        assert_eq!(pieces.concat(), text);
+    }
+}

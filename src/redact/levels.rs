@@ -1,0 +1,92 @@
+//! Objects and arrays that are open, and what the strings in them are called.
+
+use std::borrow::Cow;
+
+use super::name::{self, Spot};
+use crate::text::json::Container;
+
+/// The containers that are open, the outermost first.
+#[derive(Default)]
+pub(super) struct Levels<'a>(Vec<Level<'a>>);
+
+pub(super) struct Level<'a> {
+    pub(super) container: Container,
+    /// The name of the field whose value comes next or is open.
+    pub(super) key: Option<Cow<'a, str>>,
+    /// The name that makes all strings below it secrets.
+    pub(super) holder: Option<Cow<'a, str>>,
+    /// What its own keys are.
+    pub(super) names: Names,
+}
+
+/// What the keys of a container are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Names of values.
+    Values,
+    /// Names of values in an element of an array.
+    Columns,
+    /// Names of fields that a JSON schema describes: there `"password"` is no password.
+    Schemas,
+}
+
+impl<'a> Levels<'a> {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn last(&self) -> Option<&Level<'a>> {
+        self.0.last()
+    }
+
+    /// Opens a container. `holder` is a name that makes all strings in it secrets, unless one above it
+    /// does so already.
+    pub(super) fn open(&mut self, container: Container, holder: Option<Cow<'a, str>>) {
+        let above = self.0.last();
+        let names = match above.and_then(|level| level.key.as_deref()) {
+            Some("properties" | "patternProperties" | "$defs" | "definitions") => Names::Schemas,
+            _ if above.is_some_and(|level| level.container == Container::Array) => Names::Columns,
+            _ => Names::Values,
+        };
+        let holder = above.and_then(|level| level.holder.clone()).or(holder);
+        self.0.push(Level { container, key: None, holder, names });
+    }
+
+    pub(super) fn close(&mut self) {
+        self.0.pop();
+    }
+
+    /// A comma: in an object comes a key.
+    pub(super) fn next(&mut self) {
+        if let Some(level) = self.0.last_mut() {
+            level.key = None;
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Whether the string that comes is a key.
+    pub(super) fn awaits_key(&self) -> bool {
+        let is_open = |level: &Level<'_>| level.container == Container::Object;
+        self.0.last().is_some_and(|level| is_open(level) && level.key.is_none())
+    }
+
+    pub(super) fn set_key(&mut self, key: Cow<'a, str>) {
+        if let Some(level) = self.0.last_mut() {
+            level.key = Some(key);
+        }
+    }
+
+    /// What the string that comes is called, if what stands above makes it a secret.
+    pub(super) fn held(&self) -> Option<&str> {
+        let level = self.0.last()?;
+        let spot = match (level.key.as_deref(), level.names) {
+            (None, _) => Spot::Element,
+            (Some(key), Names::Columns) => Spot::Column(key),
+            (Some(key), _) => Spot::Entry(key),
+        };
+        name::below(level.holder.as_deref()?, spot)
+    }
+}

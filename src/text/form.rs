@@ -1,0 +1,45 @@
+//! The `name=value` fields of a query or a form, each with its place.
+
+use std::ops::Range;
+
+/// A field. Offsets count from the beginning of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Where its name stands.
+    pub(crate) name: Range<usize>,
+    /// Where its value stands, if there is a `=`.
+    pub(crate) value: Option<Range<usize>>,
+}
+
+/// The fields that stand in a range of a text, empty ones left out. One of `marks` ends each: `&`.
+pub(crate) fn fields<'t>(
+    text: &'t str,
+    range: Range<usize>,
+    marks: &'t [char],
+) -> impl Iterator<Item = Field> + 't {
+    let mut next = range.start;
+    text[range].split(marks).filter_map(move |field| {
+        let (start, end) = (next, next + field.len());
+        next = end + 1;
+        let equals = field.find('=').map(|at| start + at);
+        let name = start..equals.unwrap_or(end);
+        (!field.is_empty()).then(|| Field { name, value: equals.map(|at| at + 1..end) })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_where_they_stand() {
+        let text = "/a?b%20c=1&&d&=e#f=g=h";
+
+        let found: Vec<_> = fields(text, 3..text.len(), &['&', '#'])
+            .map(|it| (&text[it.name], it.value.map(|range| &text[range])))
+            .collect();
+
+        let expected = [("b%20c", Some("1")), ("d", None), ("", Some("e")), ("f", Some("g=h"))];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,95 @@
+//! Lines of a text, and the fields of server-sent events on them, each with its place.
+//!
+//! A line of NDJSON is a [`Line`] too. Offsets count from the beginning of the text.
+
+use std::ops::Range;
+
+/// A line of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Where it stands, without what ends it.
+    pub(crate) content: Range<usize>,
+    /// Where the next one begins.
+    pub(crate) end: usize,
+}
+
+/// A line of an event: `name: value`. A comment has an empty name; a line without a colon is a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Where its name stands.
+    pub(crate) name: Range<usize>,
+    /// Where its value stands, behind the colon and one space.
+    pub(crate) value: Range<usize>,
+}
+
+/// The lines of a text. A line feed ends one, with a carriage return before it or without.
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let length = memchr::memchr(b'\n', rest);
+        let end = length.map_or(text.len(), |length| start + length + 1);
+        let mut line = &text[start..length.map_or(end, |_| end - 1)];
+        if length.is_some() {
+            line = line.strip_suffix(b"\r").unwrap_or(line);
+        }
+        let content = start..start + line.len();
+        start = end;
+        Some(Line { content, end })
+    })
+}
+
+impl Line {
+    /// What ends it: nothing behind the last line of some texts.
+    pub(crate) fn ending<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.content.end..self.end]
+    }
+
+    /// The field that it is in an event.
+    pub(crate) fn field(&self, text: &[u8]) -> Field {
+        let Range { start, end } = self.content;
+        let Some(colon) = memchr::memchr(b':', &text[start..end]) else {
+            return Field { name: start..end, value: end..end };
+        };
+        let colon = start + colon;
+        let space = usize::from(text[colon + 1..end].first() == Some(&b' '));
+        Field { name: start..colon, value: colon + 1 + space..end }
+    }
+}
+
+impl Field {
+    /// What parts name and value: a colon, and a space behind it in most streams.
+    pub(crate) fn colon<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.name.end..self.value.start]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_fields_are_found_where_they_stand() {
+        let text = "data: {}\r\n:x\nid:  1\nretry\n\ndata:\r";
+
+        let found: Vec<_> = lines(text.as_bytes())
+            .map(|line| {
+                let field = line.field(text.as_bytes());
+                let (name, value) = (&text[field.name.clone()], &text[field.value.clone()]);
+                (name, field.colon(text), value, line.ending(text))
+            })
+            .collect();
+
+        assert_eq!(
+            found,
+            [
+                ("data", ": ", "{}", "\r\n"),
+                ("", ":", "x", "\n"),
+                ("id", ": ", " 1", "\n"),
+                ("retry", "", "", "\n"),
+                ("", "", "", "\n"),
+                ("data", ":", "\r", ""),
+            ]
+        );
+    }
+}
