@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 
 use retape::cassette::Interaction;
 use retape::contract::{self, Contract, Endpoint, Finding, History, Traffic};
-use retape::message::{Message, Messages, Tag, Trace};
+use retape::message::{Message, Messages, Protocols, Tag, Trace};
 use retape::{Cassette, Name};
 use serde_json::{Value, json};
 
@@ -129,7 +129,8 @@ fn streams(folder: &str, cassettes: &[(Name, Cassette)]) -> Vec<Stream> {
     for (name, cassette) in cassettes {
         for (number, interaction) in cassette.interactions.iter().enumerate() {
             let Some(response) = interaction.response() else { continue };
-            let Messages { framing, list: events, .. } = Messages::of(response);
+            let Messages { framing, list: events, .. } =
+                Messages::of(response, &Protocols::default());
             if is_stream(framing) && !events.is_empty() {
                 streams.push(Stream {
                     place: format!("{folder}/{name} #{}", number + 1),
@@ -206,7 +207,7 @@ fn of_event(stream: &Stream, event: usize, others: &[Message]) -> Vec<Mutant> {
 }
 
 fn word(events: &[Message]) -> Vec<Tag> {
-    Trace::of(events).steps.into_iter().map(|step| step.tag).collect()
+    Trace::of(events, &Protocols::default()).steps.into_iter().map(|step| step.tag).collect()
 }
 
 /// The event with the type of another: the field that tells it, and the name of the SSE event.

@@ -195,7 +195,7 @@ impl Heard {
 }
 
 fn steps(protocols: &Protocols, heard: &Heard) -> Vec<Step> {
-    let steps = Trace::by(protocols, &heard.messages.list).steps.into_iter();
+    let steps = Trace::of(&heard.messages.list, protocols).steps.into_iter();
     let steps = steps.map(|step| {
         let said = step.messages.iter().map(|place| heard.json(*place));
         let token = Token {
@@ -222,7 +222,7 @@ fn keys(json: Text<'_>) -> Vec<(String, String)> {
 /// Each answer, cut into messages.
 pub(super) fn heard(protocols: &Protocols, interactions: &[Interaction]) -> Vec<Option<Heard>> {
     let answers = interactions.iter().map(Interaction::response);
-    let heard = |answer| Heard::of(Messages::by(protocols, answer));
+    let heard = |answer| Heard::of(Messages::of(answer, protocols));
     answers.map(|answer| answer.map(heard)).collect()
 }
 

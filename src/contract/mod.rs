@@ -37,7 +37,7 @@ pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::contract::invariant::Invariant;
-use crate::message::Told;
+use crate::message::TagSource;
 
 /// What a server promises at one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Contract {
     /// Which one.
     pub endpoint: Endpoint,
     /// What tells the types of its messages, where that is neither a known protocol nor usual.
-    pub tag: Option<Told>,
+    pub tag: Option<TagSource>,
     /// In which order the messages of an answer come; nothing if an answer is none in messages.
     pub order: Option<Orders>,
     /// What ties the messages of a stream together.

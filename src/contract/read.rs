@@ -12,7 +12,7 @@ use crate::contract::invariant::Invariant;
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
 use crate::error::{Error, Kind};
-use crate::message::Told;
+use crate::message::TagSource;
 use crate::text::nearest;
 
 /// What stands before the fields that decide, in contracts of old: `order by request.role, stream`.
@@ -112,7 +112,7 @@ impl Reader {
         }
     }
 
-    fn tag(&mut self, block: &Block<'_>) -> Option<Told> {
+    fn tag(&mut self, block: &Block<'_>) -> Option<TagSource> {
         let (text, places) = block.text();
         let told = text.trim().parse().ok();
         if told.is_none() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Contract, Endpoint};
 use crate::cassette::Response;
-use crate::message::{Framing, Message, Messages, Protocols, Told};
+use crate::message::{Framing, Message, Messages, Protocols, TagSource};
 
 /// More messages of an endpoint do not tell more.
 const LOOKED_AT: usize = 2_000;
@@ -13,7 +13,7 @@ const LOOKED_AT: usize = 2_000;
 #[derive(Debug, Default)]
 pub(super) struct Tagging {
     protocols: Protocols,
-    told: BTreeMap<Endpoint, Told>,
+    told: BTreeMap<Endpoint, TagSource>,
 }
 
 impl Tagging {
@@ -27,7 +27,7 @@ impl Tagging {
         for (endpoint, response) in answers.filter(|(_, response)| is_stream(response)) {
             let bodies = streams.entry(endpoint).or_default();
             if bodies.iter().map(Vec::len).sum::<usize>() < LOOKED_AT {
-                bodies.push(Messages::by(protocols, response).list);
+                bodies.push(Messages::of(response, protocols).list);
             }
         }
         let mut told = BTreeMap::new();
@@ -41,7 +41,7 @@ impl Tagging {
     }
 
     /// What was learned or accepted for an endpoint.
-    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
+    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&TagSource> {
         self.told.get(endpoint)
     }
 

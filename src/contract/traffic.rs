@@ -12,7 +12,7 @@ use crate::cassette::{Cassette, End, Interaction, Name, Response};
 use crate::contract::invariant;
 use crate::contract::order::{Witness, Word};
 use crate::identity::{Ledger, Sign};
-use crate::message::{Framing, Message, Messages, Protocols, Tag, Told};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, TagSource};
 use crate::text::json::Text;
 
 /// What was recorded, sorted by endpoint.
@@ -103,7 +103,7 @@ impl Traffic {
     }
 
     /// What tells the types of the messages of an endpoint, where that is not known otherwise.
-    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
+    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&TagSource> {
         self.tagging.told(endpoint)
     }
 
@@ -163,7 +163,7 @@ impl Answer {
         witness: Witness,
     ) -> Option<Self> {
         let response = interaction.response().filter(|response| response.end == End::Complete)?;
-        let heard = &Heard::of(Messages::by(protocols, response));
+        let heard = &Heard::of(Messages::of(response, protocols));
         let taken = Taken { interaction, response, heard, protocols };
         Some(Self::of(&taken, before, place, witness))
     }

@@ -4,8 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
-use super::{Message, Tag, Told};
-
+use super::{Message, Tag, TagSource};
 use crate::config::{Config, Object, Protocol};
 use crate::text::json::{Container, Text};
 
@@ -84,10 +83,10 @@ impl Protocols {
     }
 
     /// With what was learned about messages of which no protocol is known.
-    pub fn with(&self, told: &Told) -> Self {
+    pub fn with(&self, told: &TagSource) -> Self {
         let learned = match told {
-            Told::Field(at) => Learned::Field(Box::new(Protocol::told_at(at.clone()))),
-            Told::Event => Learned::Event,
+            TagSource::Field(at) => Learned::Field(Box::new(Protocol::told_at(at.clone()))),
+            TagSource::Event => Learned::Event,
         };
         Self { own: self.own.clone(), learned: Some(learned) }
     }
@@ -164,7 +163,8 @@ pub(crate) fn keeps_alive(data: &str, event: Option<&str>) -> bool {
         within(data) || event.is_some_and(within)
     };
     // Nearly none does, which is seen without reading it, unless a word may be spelled with escapes.
-    (data.contains('\\') || ALIVE.iter().any(data_or_event)) && Tag::of(data, event).is_keep_alive()
+    (data.contains('\\') || ALIVE.iter().any(data_or_event))
+        && Protocols::default().tag(data, event).is_keep_alive()
 }
 
 pub(super) fn named(protocol: Option<&Protocol>, tag: String) -> Tag {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use retape::cassette::format::decode;
 use retape::cassette::{Body, Outcome};
 use retape::contract::invariant::{Event, Invariant, Learner, Trace};
-use retape::message::{Message, Messages};
+use retape::message::{Message, Messages, Protocols};
 
 /// A request and its events, as type and JSON.
 type Owned = (Option<String>, Vec<(String, String)>);
@@ -40,7 +40,7 @@ fn letta() -> Vec<Owned> {
                 let Outcome::Response(response) = &interaction.outcome else { continue };
                 if matches!(response.body, Body::Stream(_)) {
                     let request = &interaction.request.body;
-                    let events = Messages::of(response).list;
+                    let events = Messages::of(response, &Protocols::default()).list;
                     let event = |message: Message| (message.tag.to_string(), message.data);
                     let request = String::from_utf8(request.to_vec()).ok();
                     traces.push((request, events.into_iter().map(event).collect()));

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use retape::cassette::Outcome;
 use retape::cassette::format::decode;
 use retape::contract::shape::{Schema, Shape};
-use retape::message::Messages;
+use retape::message::{Messages, Protocols};
 use serde_json::{Value, json};
 
 fn learned<J: AsRef<str>>(samples: impl IntoIterator<Item = J>) -> Shape {
@@ -31,7 +31,7 @@ fn letta_events() -> Vec<String> {
             let cassette = decode(&text, |_| unreachable!("all bodies are small")).unwrap();
             for interaction in &cassette.interactions {
                 let Outcome::Response(response) = &interaction.outcome else { continue };
-                let messages = Messages::of(response);
+                let messages = Messages::of(response, &Protocols::default());
                 let streamed = response
                     .headers
                     .get("content-type")

@@ -304,11 +304,11 @@ fn number_of_message(
     let (name, number) = shown.place.rsplit_once(" #")?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
     let interaction = cassette.interactions.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
-    let messages = Messages::by(protocols, interaction.response()?).list;
+    let messages = Messages::of(interaction.response()?, protocols).list;
     let place = match shown.at {
         Position::Whole => return None,
         Position::Step(step) => {
-            *Trace::by(protocols, &messages).steps.get(step)?.messages.first()?
+            *Trace::of(&messages, protocols).steps.get(step)?.messages.first()?
         }
         Position::Said(said) => {
             let is_json = |message: &crate::message::Message| {

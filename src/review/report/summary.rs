@@ -88,7 +88,7 @@ impl Summary {
     pub fn by(protocols: &Protocols, cassette: &Cassette) -> Self {
         let mut summary = Self { rows: Vec::new(), streams: 0, messages: 0 };
         for interaction in &cassette.interactions {
-            let messages = interaction.response().map(|it| Messages::by(protocols, it));
+            let messages = interaction.response().map(|it| Messages::of(it, protocols));
             if let Some(messages) = &messages
                 && matches!(messages.framing, Framing::EventStream | Framing::Lines)
             {
@@ -118,11 +118,11 @@ impl Row {
 impl Answer {
     /// Looks at an answer.
     pub(super) fn of_response(protocols: &Protocols, response: &Response) -> Self {
-        Self::of(protocols, response, &Messages::by(protocols, response))
+        Self::of(protocols, response, &Messages::of(response, protocols))
     }
 
     fn of(protocols: &Protocols, response: &Response, messages: &Messages) -> Self {
-        let trace = Trace::by(protocols, &messages.list);
+        let trace = Trace::of(&messages.list, protocols);
         let listed = is_list(messages, &response.readable().bytes());
         let lines = match listed {
             true => trace
