@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::cut::JsonMessage;
 use super::made_up::MadeUp;
-use super::message::Said;
-use super::text::{OTHERWISE, WHEN};
+use super::text::{BODY, EVENTS};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
 use crate::contract::order::{self, Edges, Learned, Slicing, Witness, Word};
@@ -98,8 +98,8 @@ impl Traffic {
     fn evidence_of(&self, contract: &Contract) -> Option<Evidence> {
         let answers = self.answers(&contract.endpoint);
         let first = Place { answer: answers.first()?.place.clone(), at: None };
-        let claims = |part, kinds: &Option<Kinds>, said: fn(&Answer) -> &[Said]| {
-            kinds.as_ref().map(|kinds| self.claims(part, kinds, answers, said)).unwrap_or_default()
+        let claims = |part, kinds: &Option<Kinds>, of: fn(&Answer) -> &[JsonMessage]| {
+            kinds.as_ref().map(|kinds| self.claims(part, kinds, answers, of)).unwrap_or_default()
         };
         let mut all = claims(EVENTS, &contract.events, |answer| &answer.events);
         all.extend(claims(BODY, &contract.body, |answer| answer.body.as_slice()));
@@ -111,41 +111,38 @@ impl Traffic {
             claims: all,
         })
     }
-}
 
-impl Traffic {
     /// Who has seen what is not so in every value, kind by kind where a contract says them so.
     fn claims(
         &self,
         part: &'static str,
         kinds: &Kinds,
         answers: &[Answer],
-        said: fn(&Answer) -> &[Said],
+        of: fn(&Answer) -> &[JsonMessage],
     ) -> Vec<Claimed> {
-        let mut heard: BTreeMap<Option<&str>, Heard> = BTreeMap::new();
+        let mut samples: BTreeMap<Option<&str>, Samples> = BTreeMap::new();
         for (number, answer) in answers.iter().enumerate() {
-            for (event, said) in said(answer).iter().enumerate() {
-                let kind = matches!(kinds, Kinds::Each(_)).then_some(said.kind.as_str());
-                heard.entry(kind).or_default().hear(&said.json, (number, event + 1));
+            for (event, message) in of(answer).iter().enumerate() {
+                let kind = matches!(kinds, Kinds::Each(_)).then_some(message.kind.as_str());
+                samples.entry(kind).or_default().add(message, (number, event + 1));
             }
         }
-        let heard = heard.into_iter();
-        heard.flat_map(|(kind, heard)| heard.claims(part, kind, answers, &self.made_up)).collect()
+        let samples = samples.into_iter();
+        samples.flat_map(|(kind, it)| it.claims(part, kind, answers, &self.made_up)).collect()
     }
 }
 
 /// Messages of one kind, and where each was heard: in which answer, and as which event.
 #[derive(Default)]
-struct Heard {
+struct Samples {
     shape: Shape,
     places: Vec<(usize, usize)>,
 }
 
-impl Heard {
-    fn hear(&mut self, json: &str, place: (usize, usize)) {
+impl Samples {
+    fn add(&mut self, message: &JsonMessage, place: (usize, usize)) {
         let witness = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        // All of them were parsed before.
-        let _ = self.shape.learn(json, witness);
+        self.shape.learn_text(message.text(), witness);
         self.places.push(place);
     }
 
@@ -197,9 +194,6 @@ impl Heard {
 const START: &str = "⊢";
 const END: &str = "⊣";
 
-const EVENTS: &str = "events";
-const BODY: &str = "body";
-
 /// The evidence of the cases, in the order of the contract.
 fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
     let Some(orders) = &contract.order else { return Vec::new() };
@@ -208,19 +202,11 @@ fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
         let answers = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
         let words = answers
             .filter(|(answer, _)| orders.fitting(&answer.situation).last().is_some_and(is_it));
-        order_evidence(case_name(case, orders.cases.len()), &words.collect::<Vec<_>>())
+        let is_only = case.when.is_empty() && orders.cases.len() == 1;
+        let name = if is_only { String::new() } else { case.head() };
+        order_evidence(name, &words.collect::<Vec<_>>())
     };
     orders.cases.iter().map(of_case).collect()
-}
-
-/// What stands above a case in a contract; nothing if there are no others.
-fn case_name(case: &Case, cases: usize) -> String {
-    let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
-    match conditions.as_slice() {
-        [] if cases == 1 => String::new(),
-        [] => OTHERWISE.to_owned(),
-        conditions => format!("{WHEN}{}", conditions.join(", ")),
-    }
 }
 
 fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::message::Said;
-use crate::contract::shape::{Schema, Violation};
+use super::cut::JsonMessage;
+use super::made_up::MadeUp;
+use crate::contract::shape::{Schema, Shape};
 use crate::text::nearest;
 
 /// What messages look like.
@@ -18,32 +19,56 @@ pub enum Kinds {
 }
 
 impl Kinds {
+    /// What the messages of some answers have in common.
+    pub(super) fn learn<'a>(
+        answers: impl Iterator<Item = &'a [JsonMessage]>,
+        made_up: &MadeUp,
+    ) -> Option<Self> {
+        let mut shapes: BTreeMap<&str, Shape> = BTreeMap::new();
+        for (witness, messages) in answers.enumerate() {
+            let witness = u32::try_from(witness).unwrap_or(u32::MAX);
+            for message in messages {
+                shapes.entry(&message.kind).or_default().learn_text(message.text(), witness);
+            }
+        }
+        let mut all = Shape::default();
+        shapes.values().for_each(|shape| all.merge(shape));
+        let finish = |shape: &Shape| -> Schema {
+            shape.finish().loosened(&|word| made_up.has(word), &|prefix| made_up.has_prefix(prefix))
+        };
+        let one = (all.count() > 0).then(|| finish(&all))?;
+        if shapes.len() == 1 || one.is_union() {
+            return Some(Self::One(one));
+        }
+        let each = shapes.iter().map(|(kind, shape)| ((*kind).to_owned(), finish(shape)));
+        Some(Self::Each(each.collect()))
+    }
+
     /// What is wrong with a message, in words.
-    pub(super) fn broken(&self, said: &Said) -> Vec<String> {
-        match self {
-            Self::One(schema) => told(said, schema.accepts(&said.json)),
-            Self::Each(kinds) => match kinds.get(&said.kind) {
-                Some(schema) => told(said, schema.accepts(&said.json)),
+    pub(super) fn broken(&self, message: &JsonMessage) -> Vec<String> {
+        let kind = &message.kind;
+        let schema = match self {
+            Self::One(schema) => schema,
+            Self::Each(kinds) => match kinds.get(kind) {
+                Some(schema) => schema,
                 None => {
                     let known: Vec<&str> = kinds.keys().map(String::as_str).collect();
-                    let hint = nearest::hint(&said.kind, &known);
-                    vec![format!("no message of the kind `{}` was accepted; {hint}", said.kind)]
+                    let hint = nearest::hint(kind, &known);
+                    return vec![format!("no message of the kind `{kind}` was accepted; {hint}")];
                 }
             },
-        }
+        };
+        let violations = schema.accepts_text(message.text()).into_iter().map(|mut violation| {
+            // Elements of arrays are not told apart.
+            let steps = violation.pointer.split('/');
+            let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });
+            violation.pointer = steps.collect::<Vec<_>>().join("/");
+            if message.tag.is_named() {
+                format!("`{kind}` {violation}")
+            } else {
+                violation.to_string()
+            }
+        });
+        violations.collect()
     }
-}
-
-/// Violations in words, with the kind of the message. Elements of arrays are not told apart.
-fn told(said: &Said, violations: Vec<Violation>) -> Vec<String> {
-    let told = violations.into_iter().map(|mut violation| {
-        let steps = violation.pointer.split('/');
-        let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });
-        violation.pointer = steps.collect::<Vec<_>>().join("/");
-        match said.has_type {
-            true => format!("`{}` {violation}", said.kind),
-            false => violation.to_string(),
-        }
-    });
-    told.collect()
 }

@@ -4,25 +4,21 @@
 //! what they and its answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
 //! against accepted contracts.
 
-mod cases;
 mod check;
+mod cut;
 mod endpoint;
 mod evidence;
 mod history;
 pub mod invariant;
 mod kinds;
-mod learn;
 mod made_up;
-mod message;
 pub mod openapi;
 pub mod order;
 mod orders;
 mod read;
-mod said;
 pub mod shape;
 mod situation;
-mod source;
-mod tagging;
+mod syntax;
 mod text;
 mod traffic;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::situation::{Condition, Feature};
-use super::source::{Block, Mistake, Mistakes, Source};
+use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed};
 use super::text::{BODY, BY_KIND, EVENTS, INVARIANTS, ORDER, ORDERS, OTHERWISE, TAG, WHEN};
 use super::{Case, Contract, Endpoint, Kinds, Orders};
 use crate::contract::invariant::Invariant;
@@ -29,38 +29,108 @@ impl FromStr for Contract {
     /// Reads what [`Display`](std::fmt::Display) writes, or a person. A head between two lines of
     /// dashes, as insta writes it, is passed over.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut reader = Reader::default();
-        let contract = reader.contract(&Source::of(text));
-        match contract.filter(|_| reader.mistakes.is_empty()) {
+        let mut reader = Reader { text, errors: Vec::new() };
+        match reader.contract().filter(|_| reader.errors.is_empty()) {
             Some(contract) => Ok(contract),
-            None => {
-                let mistakes = Mistakes::of(text, reader.mistakes);
-                Err(Error::new(Kind::Contract { why: "it cannot be read" })
-                    .on_line(mistakes.line())
-                    .because(mistakes)
-                    .with_hint(
-                        "mend the file, or remove it and accept the contract anew: `retape accept`",
-                    ))
-            }
+            None => Err(unreadable(text, reader.errors)),
         }
     }
 }
 
-/// What is wrong so far.
-#[derive(Default)]
-struct Reader {
-    mistakes: Vec<Mistake>,
+/// The error with all that is wrong, each with its place.
+fn unreadable(text: &str, mut errors: Vec<ParseError>) -> Error {
+    for error in &mut errors {
+        let (line, column) = line_and_column(text, error.span.start);
+        error.what = format!("{} (line {line}, column {column})", error.what);
+    }
+    let errors = ParseErrors::new(text, errors);
+    let first = errors.errors().first();
+    let line = first.map_or(1, |first| line_and_column(text, first.span.start).0);
+    Error::new(Kind::Contract { why: "it cannot be read" })
+        .on_line(line)
+        .because(errors)
+        .with_hint("mend the file, or remove it and accept the contract anew: `retape accept`")
 }
 
-impl Reader {
-    fn contract(&mut self, source: &Source<'_>) -> Option<Contract> {
-        let Some(head) = source.lines.first() else {
-            self.wrong(source.end(), "an endpoint is missing".to_owned(), Some(ENDPOINT));
+/// A line that says something: where it begins, and where it says it.
+#[derive(Clone)]
+struct Line {
+    start: usize,
+    span: Range<usize>,
+}
+
+/// Lines that belong together.
+struct Block {
+    lines: Vec<Line>,
+    /// Where they end, or would stand if there were none.
+    end: usize,
+}
+
+impl Line {
+    fn column(&self) -> usize {
+        self.span.start - self.start
+    }
+}
+
+impl Block {
+    /// The lines of a text without the head that insta writes.
+    fn of(text: &str) -> Self {
+        let head = text.strip_prefix("---\n").and_then(|rest| rest.find("\n---\n"));
+        let mut start = head.map_or(0, |end| "---\n".len() + end + "\n---\n".len());
+        let mut lines = Vec::new();
+        for line in text[start..].split_inclusive('\n') {
+            let span = trimmed(text, start..start + line.len());
+            if !span.is_empty() {
+                lines.push(Line { start, span });
+            }
+            start += line.len();
+        }
+        Self { lines, end: text.len() }
+    }
+
+    /// Where its first line begins, counted from 0.
+    fn column(&self) -> usize {
+        self.lines.first().map_or(0, Line::column)
+    }
+
+    /// All of it, from the beginning of its first line.
+    fn range(&self) -> Range<usize> {
+        self.lines.first().map_or(self.end, |line| line.start)..self.end
+    }
+
+    /// Each line that begins in a column, or before it, and the lines that are below it.
+    fn parts(&self, column: usize) -> Vec<(Line, Self)> {
+        let mut parts: Vec<(Line, Self)> = Vec::new();
+        for line in &self.lines {
+            match parts.last_mut() {
+                Some((_, inside)) if line.column() > column => {
+                    inside.end = line.span.end;
+                    inside.lines.push(line.clone());
+                }
+                _ => parts.push((line.clone(), Self { lines: Vec::new(), end: line.span.end })),
+            }
+        }
+        parts
+    }
+}
+
+/// The text, and what is wrong with it so far.
+struct Reader<'t> {
+    text: &'t str,
+    errors: Vec<ParseError>,
+}
+
+impl<'t> Reader<'t> {
+    fn contract(&mut self) -> Option<Contract> {
+        let mut block = Block::of(self.text);
+        if block.lines.is_empty() {
+            self.wrong(block.range(), "an endpoint is missing", Some(ENDPOINT));
             return None;
-        };
-        let endpoint: Option<Endpoint> = head.text.parse().ok();
+        }
+        let head = block.lines.remove(0);
+        let endpoint: Option<Endpoint> = self.text[head.span.clone()].parse().ok();
         if endpoint.is_none() {
-            self.wrong(head.span(), "this is no endpoint".to_owned(), Some(ENDPOINT));
+            self.wrong(head.start..head.span.end, "this is no endpoint", Some(ENDPOINT));
         }
         let mut parts = Contract {
             endpoint: endpoint.clone().unwrap_or_default(),
@@ -70,78 +140,69 @@ impl Reader {
             events: None,
             body: None,
         };
-        for (name, inside) in Block::below(&source.lines[1..]).parts(2) {
-            match name.text.starts_with("  ") && !name.text.starts_with("   ") {
-                true => self.part(&mut parts, name.text.trim(), name.trimmed(), &inside),
-                false => {
-                    let hint = Some("parts begin in the third column, what is in them deeper");
-                    self.wrong(name.trimmed(), "this belongs to no part".to_owned(), hint);
-                }
+        for (name, inside) in block.parts(2) {
+            if self.text[name.start..name.span.start] == *"  " {
+                self.part(&mut parts, name.span, &inside);
+            } else {
+                let hint = "parts begin in the third column, what is in them deeper";
+                self.wrong(name.span, "this belongs to no part", Some(hint));
             }
         }
         endpoint.map(|_| parts)
     }
 
-    fn part(
-        &mut self,
-        contract: &mut Contract,
-        name: &str,
-        span: Range<usize>,
-        inside: &Block<'_>,
-    ) {
+    fn part(&mut self, contract: &mut Contract, span: Range<usize>, inside: &Block) {
+        let name = &self.text[span.clone()];
         match name {
             TAG => contract.tag = self.tag(inside),
             ORDER => contract.order = self.order(inside).map(Orders::one),
-            ORDERS => contract.order = Some(self.orders(inside)),
+            ORDERS => contract.order = Some(self.orders(inside, Self::conditions)),
             _ if name.starts_with(BY) => {
                 let by: Vec<&str> = name[BY.len()..].split(", ").collect();
-                contract.order = Some(self.orders_by(&by, inside));
+                contract.order =
+                    Some(self.orders(inside, |_, head, _| conditions_of_old(&by, head)));
             }
-            INVARIANTS => contract.invariants = self.invariants(inside),
+            INVARIANTS => {
+                let read = Invariant::within(self.text, inside.range());
+                contract.invariants = self.read(read).unwrap_or_default();
+            }
             EVENTS => contract.events = self.schema(inside).map(Kinds::One),
             BODY => contract.body = self.schema(inside).map(Kinds::One),
             _ => match name.strip_suffix(BY_KIND) {
                 Some(EVENTS) => contract.events = Some(self.kinds(inside)),
                 Some(BODY) => contract.body = Some(self.kinds(inside)),
                 _ => {
-                    let word = name.split(' ').next().unwrap_or_default();
-                    let hint = nearest::hint(word, &PARTS);
-                    self.wrong(span, "this part is not known".to_owned(), Some(&hint));
+                    let hint = nearest::hint(name.split(' ').next().unwrap_or_default(), &PARTS);
+                    self.wrong(span, "this part is not known", Some(&hint));
                 }
             },
         }
     }
 
-    fn tag(&mut self, block: &Block<'_>) -> Option<TagSource> {
-        let (text, places) = block.text();
-        let told = text.trim().parse().ok();
-        if told.is_none() {
-            let hint = Some(
-                "write a place such as `/kind_of_thing`, or `event` for the name of the event",
-            );
-            self.wrong(places.whole(&(0..text.len())), "this tells no types".to_owned(), hint);
+    fn tag(&mut self, block: &Block) -> Option<TagSource> {
+        let span = trimmed(self.text, block.range());
+        let tag = self.text[span.clone()].parse().ok();
+        if tag.is_none() {
+            let hint =
+                "write a place such as `/kind_of_thing`, or `event` for the name of the event";
+            self.wrong(span, "this tells no types", Some(hint));
         }
-        told
+        tag
     }
 
-    fn order(&mut self, block: &Block<'_>) -> Option<Order> {
-        let (text, places) = block.text();
-        match text.parse::<Order>() {
-            Ok(order) => Some(order),
-            Err(errors) => {
-                for error in errors.errors() {
-                    let span = places.whole(&error.span);
-                    self.wrong(span, error.problem.to_string(), error.problem.hint());
-                }
-                None
-            }
-        }
+    fn order(&mut self, block: &Block) -> Option<Order> {
+        self.read(Order::within(self.text, block.range()))
     }
 
-    fn orders(&mut self, block: &Block<'_>) -> Orders {
+    /// The cases; `when` reads what stands above one.
+    fn orders(
+        &mut self,
+        block: &Block,
+        mut when: impl FnMut(&mut Self, &'t str, Range<usize>) -> Vec<Condition>,
+    ) -> Orders {
         let mut cases = Vec::new();
         for (head, inside) in block.parts(block.column()) {
-            let when = self.conditions(head.text.trim(), &head.trimmed());
+            let when = when(self, &self.text[head.span.clone()], head.span);
             if let Some(order) = self.order(&inside) {
                 cases.push(Case { when, order });
             }
@@ -149,13 +210,13 @@ impl Reader {
         Orders { cases }
     }
 
-    fn conditions(&mut self, head: &str, span: &Range<usize>) -> Vec<Condition> {
+    fn conditions(&mut self, head: &str, span: Range<usize>) -> Vec<Condition> {
         if head == OTHERWISE {
             return Vec::new();
         }
         let Some(conditions) = head.strip_prefix(WHEN) else {
             let hint = Some("a case begins with `when …`, or is `otherwise`");
-            self.wrong(span.clone(), "this begins no case".to_owned(), hint);
+            self.wrong(span, "this begins no case", hint);
             return Vec::new();
         };
         let mut read = Vec::new();
@@ -163,75 +224,48 @@ impl Reader {
         for text in conditions.split(", ") {
             match Condition::parse(text) {
                 Some(condition) => read.push(condition),
-                None => {
-                    let span = at..at + text.len();
-                    self.wrong(span, "this is no condition".to_owned(), Some(CONDITION));
-                }
+                None => self.wrong(at..at + text.len(), "this is no condition", Some(CONDITION)),
             }
             at += text.len() + ", ".len();
         }
         read
     }
 
-    /// The cases of old: what each field says, with ` / ` between the fields.
-    fn orders_by(&mut self, by: &[&str], block: &Block<'_>) -> Orders {
-        let mut cases = Vec::new();
-        for (head, inside) in block.parts(block.column()) {
-            let says = head.text.trim().split(" / ");
-            let when = by.iter().zip(says).map(|(path, says)| Condition {
-                feature: Feature::Request((*path).to_owned()),
-                says: (says != MISSING).then(|| says.replace(", ", super::situation::AND)),
-            });
-            let when = when.collect();
-            if let Some(order) = self.order(&inside) {
-                cases.push(Case { when, order });
-            }
-        }
-        Orders { cases }
-    }
-
-    fn invariants(&mut self, block: &Block<'_>) -> Vec<Invariant> {
-        let (text, places) = block.text();
-        Invariant::parse(&text).unwrap_or_else(|errors| {
-            for error in errors {
-                let hint = error.hint(&text);
-                self.wrong(places.whole(&error.span), error.problem.to_string(), hint.as_deref());
-            }
-            Vec::new()
-        })
-    }
-
-    fn kinds(&mut self, block: &Block<'_>) -> Kinds {
+    fn kinds(&mut self, block: &Block) -> Kinds {
         let mut kinds = BTreeMap::new();
         for (head, inside) in block.parts(block.column()) {
-            let name = head.text.trim();
+            let name = &self.text[head.span.clone()];
             let name = serde_json::from_str(name).unwrap_or_else(|_| name.to_owned());
             if let Some(schema) = self.schema(&inside)
                 && kinds.insert(name, schema).is_some()
             {
-                self.wrong(head.trimmed(), "this kind stands here twice".to_owned(), None);
+                self.wrong(head.span, "this kind stands here twice", None);
             }
         }
         Kinds::Each(kinds)
     }
 
-    fn schema(&mut self, block: &Block<'_>) -> Option<Schema> {
-        let (text, places) = block.text();
-        match Schema::parse(&text) {
-            Ok(schema) => Some(schema),
-            Err(errors) => {
-                for error in errors.0 {
-                    let span = places.whole(&error.span);
-                    self.wrong(span, error.problem.to_string(), error.hint().as_deref());
-                }
-                None
-            }
-        }
+    fn schema(&mut self, block: &Block) -> Option<Schema> {
+        self.read(Schema::within(self.text, block.range()))
     }
 
-    fn wrong(&mut self, span: Range<usize>, what: String, hint: Option<&str>) {
-        self.mistakes.push(Mistake { span, what, hint: hint.map(str::to_owned) });
+    fn read<T>(&mut self, read: Result<T, Vec<ParseError>>) -> Option<T> {
+        read.map_err(|errors| self.errors.extend(errors)).ok()
     }
+
+    fn wrong(&mut self, span: Range<usize>, what: &str, hint: Option<&str>) {
+        let hint = hint.map(str::to_owned);
+        self.errors.push(ParseError { span, what: what.to_owned(), hint });
+    }
+}
+
+/// What each field says, with ` / ` between the fields.
+fn conditions_of_old(by: &[&str], head: &str) -> Vec<Condition> {
+    let when = by.iter().zip(head.split(" / ")).map(|(path, says)| Condition {
+        feature: Feature::Request((*path).to_owned()),
+        says: (says != MISSING).then(|| says.replace(", ", super::situation::AND)),
+    });
+    when.collect()
 }
 
 const ENDPOINT: &str = "it reads like `GET /v1/agents -> 200 application/json`";

@@ -27,8 +27,8 @@ impl fmt::Display for Contract {
     /// In the alternate form (`{:#}`) each order is one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.endpoint)?;
-        if let Some(told) = &self.tag {
-            part(f, TAG, &told.to_string())?;
+        if let Some(tag) = &self.tag {
+            part(f, TAG, &tag.to_string())?;
         }
         if let Some(orders) = &self.order {
             let width = if f.alternate() { UNBROKEN } else { WIDTH };
@@ -70,9 +70,10 @@ impl fmt::Display for Kind<'_> {
         let is_plain = !self.0.is_empty()
             && self.0.trim() == self.0
             && !self.0.contains(|char: char| char.is_control() || char == '"' || char == '#');
-        match is_plain {
-            true => f.write_str(self.0),
-            false => write!(f, "{}", serde_json::Value::from(self.0)),
+        if is_plain {
+            f.write_str(self.0)
+        } else {
+            write!(f, "{}", serde_json::Value::from(self.0))
         }
     }
 }
@@ -82,19 +83,24 @@ fn orders_text(orders: &Orders, width: usize) -> (&'static str, String) {
     match orders.cases.as_slice() {
         [only] if only.when.is_empty() => (ORDER, only.order.expression().lines(width)),
         cases => {
-            let cases = cases.iter().map(|case| case_text(case, width - 2));
+            let cases = cases.iter().map(|case| {
+                let order = indented(&case.order.expression().lines(width - 2), 2);
+                format!("{}\n{order}", case.head())
+            });
             (ORDERS, cases.collect::<Vec<_>>().join("\n"))
         }
     }
 }
 
-fn case_text(case: &Case, width: usize) -> String {
-    let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
-    let head = match conditions.as_slice() {
-        [] => OTHERWISE.to_owned(),
-        conditions => format!("{WHEN}{}", conditions.join(", ")),
-    };
-    format!("{head}\n{}", indented(&case.order.expression().lines(width), 2))
+impl Case {
+    /// What stands above its order.
+    pub(super) fn head(&self) -> String {
+        let conditions: Vec<String> = self.when.iter().map(ToString::to_string).collect();
+        match conditions.as_slice() {
+            [] => OTHERWISE.to_owned(),
+            conditions => format!("{WHEN}{}", conditions.join(", ")),
+        }
+    }
 }
 
 fn indented(text: &str, columns: usize) -> String {

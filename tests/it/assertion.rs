@@ -20,7 +20,7 @@ fn accepted() -> tempfile::TempDir {
     fs::copy(recorded, folder.path().join("tape.json")).unwrap();
     let name = Name::new("tape").unwrap();
     let cassette = store::load(folder.path(), &name).unwrap();
-    for finding in check(&Traffic::of([(&name, &cassette)]), &[]) {
+    for finding in check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]) {
         let Finding::New(contract) = finding else { panic!("nothing was accepted: {finding:?}") };
         store::accept(folder.path(), &contract).unwrap();
     }

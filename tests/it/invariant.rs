@@ -241,8 +241,9 @@ fn everything_that_is_wrong_is_told_with_a_hint() {
     let errors = Invariant::parse(text).unwrap_err();
 
     let shown: Vec<String> = errors
+        .errors()
         .iter()
-        .map(|error| format!("{:?}: {}", &text[error.span.clone()], error.hint(text).unwrap()))
+        .map(|error| format!("{:?}: {}", &text[error.span.clone()], error.hint.as_ref().unwrap()))
         .collect();
     assert_eq!(
         shown,

@@ -3,7 +3,7 @@
 use retape::cassette::{Body, Chunk};
 use retape::config::Config;
 use retape::message::sse::{Content, Decoder, Item};
-use retape::message::{self, Framing, Messages, Protocols, Tag, Trace, json, ndjson};
+use retape::message::{self, Framing, Messages, Protocols, Trace, json, ndjson};
 
 mod event_stream {
     use super::*;

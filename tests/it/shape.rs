@@ -270,12 +270,13 @@ mod text {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let errors = Schema::parse(text).err().map(|errors| errors.0).unwrap_or_default();
+        let errors =
+            Schema::parse(text).err().map(|errors| errors.errors().to_vec()).unwrap_or_default();
         let shown: Vec<String> = errors
             .iter()
             .map(|error| {
-                let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
-                format!("{:?} {}{hint}", &text[error.span.clone()], error.problem)
+                let hint = error.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+                format!("{:?} {}{hint}", &text[error.span.clone()], error.what)
             })
             .collect();
 

@@ -35,6 +35,7 @@ mod names;
 mod parse;
 mod trace;
 
+pub use super::syntax::{ParseError, ParseErrors};
 pub use check::{Place, Violation};
 pub use claim::{Invariant, Referred};
 pub use earlier::Earlier;
@@ -42,6 +43,5 @@ pub use facts::CHANCES;
 pub use field::{Field, Path};
 pub use learn::Learner;
 pub(crate) use names::Names;
-pub use parse::{ParseError, Problem};
 pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

@@ -1,10 +1,10 @@
 //! Invariants as they are written.
 
-use std::fmt;
 use std::ops::Range;
 
 use super::claim::{Invariant, Referred};
 use super::field::{Field, Path, is_plain};
+use crate::contract::syntax::{Cursor, ParseError, ParseErrors, lines, trimmed, unquoted};
 use crate::text::nearest;
 
 /// What can hold, as it is written.
@@ -19,57 +19,7 @@ const VERBS: [&str; 8] = [
     "refers to ",
 ];
 
-/// Something that is wrong with the text of an invariant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseError {
-    /// Where, in bytes of the text.
-    pub span: Range<usize>,
-    /// What.
-    pub problem: Problem,
-}
-
-/// What can be wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Problem {
-    /// A field should stand here.
-    NoField,
-    /// What holds of the field should stand here.
-    NoClaim,
-    /// The text goes on where the invariant has ended.
-    TrailingText,
-}
-
-impl ParseError {
-    /// What to do about it; `text` is what was read.
-    pub fn hint(&self, text: &str) -> Option<String> {
-        match self.problem {
-            Problem::NoField => Some("a field is e.g. `run_id` or `stop_reason.reason`".to_owned()),
-            Problem::NoClaim => {
-                Some(nearest::hint(text.get(self.span.clone())?, &VERBS.map(str::trim_end)))
-            }
-            Problem::TrailingText => Some("`;` or a new line begins another one".to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoField => "expected a field",
-            Self::NoClaim => "expected what holds of the field",
-            Self::TrailingText => "expected the end",
-        })
-    }
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}..{}", self.problem, self.span.start, self.span.end)
-    }
-}
-
-impl std::error::Error for ParseError {}
+type Parsed<T> = Result<T, ParseError>;
 
 impl Invariant {
     /// Reads invariants with `;` or line feeds between them. `#` begins a comment.
@@ -77,12 +27,18 @@ impl Invariant {
     /// # Errors
     ///
     /// Everything that is wrong, one error for an invariant at most.
-    pub fn parse(text: &str) -> Result<Vec<Self>, Vec<ParseError>> {
-        let mut read = Vec::new();
-        let mut errors = Vec::new();
-        for span in pieces(text) {
-            let mut reader = Reader { text: &text[..span.end], at: span.start };
-            match reader.invariant() {
+    pub fn parse(text: &str) -> Result<Vec<Self>, ParseErrors> {
+        Self::within(text, 0..text.len()).map_err(|errors| ParseErrors::new(text, errors))
+    }
+
+    /// The invariants that a part of a text says.
+    pub(in crate::contract) fn within(
+        text: &str,
+        part: Range<usize>,
+    ) -> Result<Vec<Self>, Vec<ParseError>> {
+        let (mut read, mut errors) = (Vec::new(), Vec::new());
+        for piece in lines(text, part).flat_map(|line| pieces(text, line)) {
+            match (Parser { cursor: Cursor::new(text, piece) }).invariant() {
                 Ok(invariant) => read.push(invariant),
                 Err(error) => errors.push(error),
             }
@@ -91,45 +47,28 @@ impl Invariant {
     }
 }
 
-/// The invariants without what stands around them.
-fn pieces(text: &str) -> Vec<Range<usize>> {
-    let mut pieces = Vec::new();
-    let (mut start, mut quoted, mut escaped, mut comment) = (0, false, false, false);
-    for (at, byte) in text.bytes().chain([b'\n']).enumerate() {
-        let ends = byte == b'\n' || (!quoted && matches!(byte, b';' | b'#'));
-        if ends && !comment {
-            pieces.push(start..at);
-        }
-        match byte {
-            b'\n' => (quoted, escaped, comment) = (false, false, false),
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'#' if !quoted => comment = true,
-            _ => {}
-        }
-        start = if ends { at + 1 } else { start };
-    }
-    let trimmed = pieces.into_iter().map(|piece| {
-        let inner = &text[piece.clone()];
-        let start = piece.start + inner.len() - inner.trim_start().len();
-        start..start + inner.trim().len()
-    });
-    trimmed.filter(|piece| !piece.is_empty()).collect()
+/// The invariants on a line.
+fn pieces(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
+    let mut start = line.start;
+    let ends = unquoted(&text[line.clone()], b';').map(|at| line.start + at).chain([line.end]);
+    let pieces = ends.map(|end| trimmed(text, std::mem::replace(&mut start, end + 1)..end));
+    pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
 /// Where the reading is.
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
+struct Parser<'t> {
+    cursor: Cursor<'t>,
 }
 
-impl<'t> Reader<'t> {
-    fn invariant(&mut self) -> Result<Invariant, ParseError> {
+impl<'t> Parser<'t> {
+    fn invariant(&mut self) -> Parsed<Invariant> {
         let field = self.field()?;
-        self.eat(" ");
-        let verb = VERBS.iter().find(|verb| self.eat(verb));
-        let invariant = match verb.copied().ok_or_else(|| self.error(Problem::NoClaim))? {
+        self.cursor.eat(" ");
+        let Some(verb) = VERBS.iter().find(|verb| self.cursor.eat(verb)) else {
+            let hint = nearest::hint(self.cursor.rest(), &VERBS.map(str::trim_end));
+            return Err(self.error("expected what holds of the field", &hint));
+        };
+        let invariant = match *verb {
             "constant" => Invariant::Constant(field),
             "increasing by 1" => Invariant::Counting(field),
             "increasing" => Invariant::Increasing(field),
@@ -137,28 +76,28 @@ impl<'t> Reader<'t> {
             "unique" => Invariant::Unique(field),
             "equals request." => {
                 let path = self.steps().join(".");
-                match path.is_empty() {
-                    true => return Err(self.error(Problem::NoField)),
-                    false => Invariant::Echoes(field, Path::written(&path)),
+                if path.is_empty() {
+                    return Err(self.no_field());
                 }
+                Invariant::Echoes(field, Path::written(&path))
             }
             "refers to earlier " => Invariant::RefersEarlier(field, self.field()?),
             _ => {
                 let to = self.field()?;
-                let each = self.eat(", each by the end");
+                let each = self.cursor.eat(", each by the end");
                 Invariant::Refers(field, to, if each { Referred::Each } else { Referred::Some })
             }
         };
-        match self.rest().trim().is_empty() {
-            true => Ok(invariant),
-            false => Err(self.error(Problem::TrailingText)),
+        if self.cursor.rest().trim().is_empty() {
+            return Ok(invariant);
         }
+        Err(self.error("expected the end", "`;` or a new line begins another one"))
     }
 
-    fn field(&mut self) -> Result<Field, ParseError> {
+    fn field(&mut self) -> Parsed<Field> {
         let steps = self.steps();
         match steps.as_slice() {
-            [] => Err(self.error(Problem::NoField)),
+            [] => Err(self.no_field()),
             [name] => Ok(Field { tag: None, path: Path::written(name) }),
             ["_", path @ ..] => Ok(Field { tag: None, path: Path::written(&path.join(".")) }),
             [tag, path @ ..] => {
@@ -168,49 +107,30 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Names with dots between them, as they are spelled.
+    /// Names with dots between them, as they are spelled, with the `[]` behind them.
     fn steps(&mut self) -> Vec<&'t str> {
         let mut steps = Vec::new();
         loop {
-            let length = step(self.rest());
-            if length == 0 {
+            let start = self.cursor.at;
+            if self.cursor.eat_string().is_none() {
+                self.cursor.eat_while(is_plain);
+            }
+            while self.cursor.eat("[]") {}
+            if self.cursor.at == start {
                 return steps;
             }
-            steps.push(&self.text[self.at..self.at + length]);
-            self.at += length;
-            if !self.eat(".") {
+            steps.push(&self.cursor.text[start..self.cursor.at]);
+            if !self.cursor.eat(".") {
                 return steps;
             }
         }
     }
 
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
+    fn no_field(&self) -> ParseError {
+        self.error("expected a field", "a field is e.g. `run_id` or `stop_reason.reason`")
     }
 
-    fn eat(&mut self, expected: &str) -> bool {
-        let eaten = self.rest().starts_with(expected);
-        self.at += if eaten { expected.len() } else { 0 };
-        eaten
+    fn error(&self, what: &str, hint: &str) -> ParseError {
+        ParseError::new(self.cursor.to_end(), what).with_hint(hint)
     }
-
-    fn error(&self, problem: Problem) -> ParseError {
-        ParseError { span: self.at..self.text.len(), problem }
-    }
-}
-
-/// The length of a name, quoted or not, with the `[]` behind it.
-fn step(text: &str) -> usize {
-    let name = match text.starts_with('"') {
-        true => {
-            let mut names = serde_json::Deserializer::from_str(text).into_iter::<String>();
-            if matches!(names.next(), Some(Ok(_))) { names.byte_offset() } else { 0 }
-        }
-        false => text.find(|char| !is_plain(char)).unwrap_or(text.len()),
-    };
-    let mut end = name;
-    while text[end..].starts_with("[]") {
-        end += 2;
-    }
-    end
 }

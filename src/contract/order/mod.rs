@@ -56,6 +56,7 @@ mod text;
 use std::fmt;
 use std::str::FromStr;
 
+pub use super::syntax::{ParseError, ParseErrors};
 use automaton::Automaton;
 pub use automaton::{Neighbours, Next, Run, TooLarge};
 pub use event::{Event, Fields};
@@ -67,7 +68,6 @@ pub use learn::{
     Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Refinement, Seen, Share, Slicing,
     Style, Token, Witness, Word,
 };
-pub use parse::{ParseError, ParseErrors, Problem};
 
 /// An order that traces can be held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl FromStr for Expression {
     ///
     /// All that is wrong with the text, at once.
     fn from_str(text: &str) -> Result<Self, ParseErrors> {
-        parse::parse(text)
+        parse::parse(text, 0..text.len()).map_err(|errors| ParseErrors::new(text, errors))
     }
 }
 
@@ -128,7 +128,6 @@ impl FromStr for Order {
     ///
     /// All that is wrong with the text, at once, or that it has too many states.
     fn from_str(text: &str) -> Result<Self, ParseErrors> {
-        let expression = parse::parse(text)?;
-        Self::new(expression).map_err(|TooLarge| ParseErrors::too_large(text))
+        Self::within(text, 0..text.len()).map_err(|errors| ParseErrors::new(text, errors))
     }
 }

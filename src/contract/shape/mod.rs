@@ -31,12 +31,12 @@ mod strings;
 mod tags;
 mod witness;
 
+pub use super::syntax::{ParseError, ParseErrors};
 pub use accept::{Fault, Violation};
 pub use change::{Change, Difference};
 pub use evidence::{Claim, Evidence};
 pub use format::Format;
 pub use gain::{Gain, Gained};
 pub use learn::{NotJson, Shape};
-pub use parse::{ParseError, ParseErrors, Problem};
 pub use schema::Schema;
 pub use witness::{Tally, Witness, Witnesses};

@@ -140,6 +140,17 @@ impl Schema {
         Self { string: Some(text), ..Self::default() }
     }
 
+    /// Of objects only.
+    pub(super) fn of_object(object: Object) -> Self {
+        Self { object: Some(Box::new(object)), ..Self::default() }
+    }
+
+    /// Which strings, if it is of strings only.
+    pub(super) fn only_string(mut self) -> Option<Text> {
+        let string = self.string.take()?;
+        self.is_never().then_some(string)
+    }
+
     /// Adds what another accepts where no place is in both twice: arrays and objects of one kind.
     /// Gives back whether there was room for it.
     pub(super) fn take(&mut self, other: Self) -> Option<()> {

@@ -94,7 +94,7 @@ struct Promise {
 impl Promises {
     fn of(protocols: &Protocols, known: Known<'_>) -> Self {
         let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
-        let traffic = Traffic::by(protocols, known.accepted, cassettes);
+        let traffic = Traffic::of(protocols, known.accepted, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
             (contract.endpoint.clone(), promise)
