@@ -8,7 +8,7 @@ use super::text::{BODY, EVENTS};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
 use crate::contract::order::{self, Edges, Learned, Slicing, Witness, Word};
-use crate::contract::shape::{self, Shape};
+use crate::contract::shape;
 
 /// Who has seen what is learned about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,74 +120,68 @@ impl Traffic {
         answers: &[Answer],
         of: fn(&Answer) -> &[JsonMessage],
     ) -> Vec<Claimed> {
-        let mut samples: BTreeMap<Option<&str>, Samples> = BTreeMap::new();
+        let mut samples: BTreeMap<Option<&str>, Samples<'_>> = BTreeMap::new();
         for (number, answer) in answers.iter().enumerate() {
             for (event, message) in of(answer).iter().enumerate() {
                 let kind = matches!(kinds, Kinds::Each(_)).then_some(message.kind.as_str());
-                samples.entry(kind).or_default().add(message, (number, event + 1));
+                let at = (part == EVENTS).then_some(At::Event(event + 1));
+                samples.entry(kind).or_default().push(Sample { message, number, answer, at });
             }
         }
         let samples = samples.into_iter();
-        samples.flat_map(|(kind, it)| it.claims(part, kind, answers, &self.made_up)).collect()
+        samples.flat_map(|(kind, it)| claims(part, kind, &it, &self.made_up)).collect()
     }
 }
 
-/// Messages of one kind, and where each was heard: in which answer, and as which event.
-#[derive(Default)]
-struct Samples {
-    shape: Shape,
-    places: Vec<(usize, usize)>,
+/// A message, the answer that it is in, and the number of that.
+struct Sample<'a> {
+    message: &'a JsonMessage,
+    answer: &'a Answer,
+    number: usize,
+    at: Option<At>,
 }
 
-impl Samples {
-    fn add(&mut self, message: &JsonMessage, place: (usize, usize)) {
-        let witness = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        self.shape.learn_text(message.text(), witness);
-        self.places.push(place);
-    }
+type Samples<'a> = Vec<Sample<'a>>;
 
-    fn claims(
-        self,
-        part: &'static str,
-        kind: Option<&str>,
-        answers: &[Answer],
-        made_up: &MadeUp,
-    ) -> Vec<Claimed> {
-        let number =
-            |witness: Option<&u32>| self.places.get(usize::try_from(*witness?).ok()?).copied();
-        let place = |(answer, event): (usize, usize)| {
-            let at = (part == EVENTS).then_some(At::Event(event));
-            Place { answer: answers[answer].place.clone(), at }
-        };
-        let all = self.shape.evidence();
-        // Where a client has made one of the strings up, the contract knows none of them.
-        let is_free = |at: &[String]| {
-            all.iter().any(|other| match &other.of {
-                shape::Claim::Value(value) => other.place == at && made_up.has(value),
-                _ => false,
-            })
-        };
-        let is_told = |evidence: &&shape::Evidence| match evidence.of {
-            shape::Claim::Value(_) => {
-                evidence.seen.count < evidence.all && !is_free(&evidence.place)
-            }
-            _ => true,
-        };
-        let told = all.iter().filter(is_told);
-        let claims = told.filter_map(|evidence| {
-            let seen = evidence.seen.witnesses.as_slice();
-            let (first, last) = (number(seen.first())?, number(seen.last())?);
-            Some(Claimed {
-                part,
-                kind: kind.map(str::to_owned),
-                witness: place(first),
-                missed: number(evidence.missed.as_slice().first()).map(place),
-                is_single: first.0 == last.0,
-                evidence: evidence.clone(),
-            })
-        });
-        claims.collect()
+impl Sample<'_> {
+    fn place(&self) -> Place {
+        Place { answer: self.answer.place.clone(), at: self.at }
     }
+}
+
+/// Who has seen what is not so in every message of a kind.
+fn claims(
+    part: &'static str,
+    kind: Option<&str>,
+    samples: &Samples<'_>,
+    made_up: &MadeUp,
+) -> Vec<Claimed> {
+    let all = shape::evidence(samples.iter().map(|sample| sample.message.text()).zip(0..));
+    let sample = |witness: Option<&u32>| samples.get(usize::try_from(*witness?).ok()?);
+    // Where a client has made one of the strings up, the contract knows none of them.
+    let is_free = |at: &[String]| {
+        all.iter().any(|other| match &other.of {
+            shape::Claim::Value(value) => other.place == at && made_up.has(value),
+            _ => false,
+        })
+    };
+    let is_told = |evidence: &&shape::Evidence| match evidence.of {
+        shape::Claim::Value(_) => evidence.seen.count < evidence.all && !is_free(&evidence.place),
+        _ => true,
+    };
+    let claims = all.iter().filter(is_told).filter_map(|evidence| {
+        let seen = evidence.seen.witnesses.as_slice();
+        let (first, last) = (sample(seen.first())?, sample(seen.last())?);
+        Some(Claimed {
+            part,
+            kind: kind.map(str::to_owned),
+            witness: first.place(),
+            missed: sample(evidence.missed.as_slice().first()).map(Sample::place),
+            is_single: first.number == last.number,
+            evidence: evidence.clone(),
+        })
+    });
+    claims.collect()
 }
 
 /// How what is before the first message and behind the last one is written.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::cut::JsonMessage;
 use super::made_up::MadeUp;
-use crate::contract::shape::{Schema, Shape};
+use crate::contract::shape::{Schema, Witness};
+use crate::text::json::Text;
 use crate::text::nearest;
 
 /// What messages look like.
@@ -24,23 +25,25 @@ impl Kinds {
         answers: impl Iterator<Item = &'a [JsonMessage]>,
         made_up: &MadeUp,
     ) -> Option<Self> {
-        let mut shapes: BTreeMap<&str, Shape> = BTreeMap::new();
-        for (witness, messages) in answers.enumerate() {
-            let witness = u32::try_from(witness).unwrap_or(u32::MAX);
+        let mut kinds: BTreeMap<&str, Vec<(Text<'_>, Witness)>> = BTreeMap::new();
+        for (witness, messages) in (0..).zip(answers) {
             for message in messages {
-                shapes.entry(&message.kind).or_default().learn_text(message.text(), witness);
+                kinds.entry(&message.kind).or_default().push((message.text(), witness));
             }
         }
-        let mut all = Shape::default();
-        shapes.values().for_each(|shape| all.merge(shape));
-        let finish = |shape: &Shape| -> Schema {
-            shape.finish().loosened(&|word| made_up.has(word), &|prefix| made_up.has_prefix(prefix))
+        if kinds.is_empty() {
+            return None;
+        }
+        let learned = |texts: &mut dyn Iterator<Item = (Text<'a>, Witness)>| -> Schema {
+            let schema = Schema::learn(texts);
+            schema.loosened(&|word| made_up.has(word), &|prefix| made_up.has_prefix(prefix))
         };
-        let one = (all.count() > 0).then(|| finish(&all))?;
-        if shapes.len() == 1 || one.is_union() {
+        let one = learned(&mut kinds.values().flatten().copied());
+        if kinds.len() == 1 || one.is_union() {
             return Some(Self::One(one));
         }
-        let each = shapes.iter().map(|(kind, shape)| ((*kind).to_owned(), finish(shape)));
+        let each = kinds.into_iter();
+        let each = each.map(|(kind, it)| (kind.to_owned(), learned(&mut it.into_iter())));
         Some(Self::Each(each.collect()))
     }
 

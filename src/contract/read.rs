@@ -40,6 +40,8 @@ impl FromStr for Contract {
 /// The error with all that is wrong, each with its place.
 fn unreadable(text: &str, mut errors: Vec<ParseError>) -> Error {
     for error in &mut errors {
+        let marked = text[error.span.clone()].lines().next().unwrap_or_default();
+        error.span.end = error.span.start + marked.trim_end().len();
         let (line, column) = line_and_column(text, error.span.start);
         error.what = format!("{} (line {line}, column {column})", error.what);
     }

@@ -64,7 +64,7 @@ impl fmt::Display for ParseErrors {
             let (number, column) = line_and_column(&self.text, span.start);
             let line = self.text.lines().nth(number - 1).unwrap_or_default();
             let marked = self.text[span.clone()].lines().next().unwrap_or_default();
-            let carets = "^".repeat(marked.trim_end().chars().count().max(1));
+            let carets = "^".repeat(marked.chars().count().max(1));
             let margin = number.to_string();
             f.write_str(if place > 0 { "\n" } else { "" })?;
             writeln!(f, "{what}")?;

@@ -274,22 +274,6 @@ fn traces() -> impl Strategy<Value = Vec<Owned>> {
 
 proptest! {
     #[test]
-    fn what_is_learned_in_parts_is_learned_as_a_whole(traces in traces(), cut in 0..10_usize) {
-        let cut = cut.min(traces.len());
-        let mut parts = [&traces[cut..], &traces[..cut]].map(|part| {
-            let mut learner = Learner::default();
-            part.iter().for_each(|trace| with(trace, |trace| learner.learn(trace)));
-            learner
-        });
-
-        let [first, second] = &mut parts;
-        first.merge(second);
-
-        let found: Vec<String> = first.finish().iter().map(ToString::to_string).collect();
-        prop_assert_eq!(found, learned(&traces));
-    }
-
-    #[test]
     fn what_is_learned_holds_and_is_read_back(traces in traces()) {
         let found = learned(&traces);
 

@@ -76,18 +76,6 @@ impl Referring {
         }
     }
 
-    /// Learns what another one has learned, whose fields have these numbers here.
-    pub(super) fn merge(&mut self, other: &Self, own: impl Fn(u32) -> u32) {
-        for (field, keys) in &other.fields {
-            let known = self.fields.entry(own(*field)).or_default();
-            known.times += keys.times;
-            known.single.merge(&keys.single);
-        }
-        for ((field, to), found) in &other.found {
-            *self.found.entry((own(*field), own(*to))).or_default() += found;
-        }
-    }
-
     /// The same by the names of the fields.
     pub(super) fn counted(&self, name: &dyn Fn(u32) -> Field) -> Counted<'_> {
         let fields = self.fields.iter().map(|(field, keys)| (name(*field), keys));

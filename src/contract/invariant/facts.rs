@@ -67,17 +67,6 @@ impl Claim {
 }
 
 impl Facts {
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.keys += other.keys;
-        self.distinct += other.distinct;
-        self.constant.merge(other.constant);
-        self.unique.merge(other.unique);
-        self.counting.merge(other.counting);
-        self.increasing.merge(other.increasing);
-        self.not_decreasing.merge(other.not_decreasing);
-        self.single.merge(&other.single);
-    }
-
     /// What holds. That a field says the same in all traces is told by its shape; a number that never
     /// changes does not count anything.
     pub(super) fn claim(&self) -> Option<Claim> {
@@ -99,11 +88,6 @@ impl Chances {
         self.held += u64::from(held);
     }
 
-    fn merge(&mut self, other: Self) {
-        self.had += other.had;
-        self.held += other.held;
-    }
-
     pub(super) fn hold(self) -> bool {
         self.had >= CHANCES && self.held == self.had
     }
@@ -115,15 +99,6 @@ impl Single {
         match self {
             Self::Unseen => *self = Self::Only(said.to_owned()),
             Self::Only(only) if only == said => {}
-            _ => *self = Self::Several,
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        match (&*self, other) {
-            (_, Self::Unseen) => {}
-            (Self::Unseen, other) => *self = other.clone(),
-            (one, other) if one == other => {}
             _ => *self = Self::Several,
         }
     }

@@ -6,8 +6,7 @@
 //! # Rationale
 //!
 //! Only counts are kept, and what holds is what never failed: as many times held as it could have
-//! failed. Counts of two learners add up, so learning can be divided in any way. A pair of fields that
-//! has failed can be forgotten: its count never catches up again.
+//! failed. A pair of fields that has failed can be forgotten: its count never catches up again.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
@@ -23,7 +22,7 @@ use super::trace::{Trace, Value, each};
 /// With more pairs than that, those that have failed are forgotten.
 pub(super) const PAIRS: usize = 1 << 12;
 
-/// Learns invariants from traces, one by one. What several have learned can be merged.
+/// Learns invariants from traces, one by one.
 #[derive(Debug, Clone, Default)]
 pub struct Learner {
     names: Names,
@@ -110,26 +109,6 @@ impl Learner {
             }
         }
         self.end(current);
-    }
-
-    /// Learns what another one has learned.
-    pub fn merge(&mut self, other: &Self) {
-        let fields = self.names.of(&other.names);
-        let own = |field: u32| fields[field as usize];
-        for (field, facts) in &other.facts {
-            self.facts.entry(own(*field)).or_default().merge(facts);
-        }
-        for ((field, path), count) in &other.echoes {
-            let path = self.names.word(other.names.spelled(*path));
-            *self.echoes.entry((own(*field), path)).or_default() += count;
-        }
-        for ((field, to), reference) in &other.references {
-            let known = self.references.entry((own(*field), own(*to))).or_default();
-            known.found += reference.found;
-            known.referred += reference.referred;
-        }
-        self.referring.merge(&other.referring, own);
-        self.forget();
     }
 
     /// What was counted, in the order of the fields.

@@ -70,11 +70,6 @@ impl Names {
     pub(super) fn known(&self, field: u32) -> &Known {
         &self.all[field as usize]
     }
-
-    /// The number here of each field of another.
-    pub(super) fn of(&mut self, other: &Self) -> Vec<u32> {
-        other.all.iter().map(|known| self.number(&known.field)).collect()
-    }
 }
 
 fn number(length: usize) -> u32 {

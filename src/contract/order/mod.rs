@@ -50,6 +50,7 @@ mod expression;
 mod gain;
 mod guard;
 mod learn;
+mod neighbours;
 mod parse;
 mod text;
 
@@ -58,16 +59,17 @@ use std::str::FromStr;
 
 pub use super::syntax::{ParseError, ParseErrors};
 use automaton::Automaton;
-pub use automaton::{Neighbours, Next, Run, TooLarge};
+pub use automaton::{Next, Run, TooLarge};
 pub use event::{Event, Fields};
 pub use explain::{Deviation, Expected, Explanation, Fault, Step};
 pub use expression::{Between, Expression, Pattern, Slice, Times};
 pub use gain::Gains;
 pub use guard::{Comparison, Guard, Literal};
 pub use learn::{
-    Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Refinement, Seen, Share, Slicing,
-    Style, Token, Witness, Word,
+    Coverage, Edges, Learned, Letter, Place, Refinement, Seen, Share, Slicing, Style, Token,
+    Witness, Word,
 };
+pub use neighbours::Neighbours;
 
 /// An order that traces can be held against.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,14 +1,12 @@
 //! What decides whether events are in order.
 
 mod build;
-mod edges;
 mod length;
 mod run;
 
 use std::borrow::Cow;
 use std::fmt;
 
-pub use edges::Neighbours;
 pub use run::{Next, Run};
 
 use super::event::Event;
@@ -93,6 +91,11 @@ impl Pattern {
     /// Whether an event is as it has to be.
     pub fn matches(&self, event: &Event<'_>) -> bool {
         self.has_tag_of(event) && self.guards.iter().all(|guard| guard.holds(event))
+    }
+
+    /// Its tag, `_` for any.
+    pub(super) fn tag_or_any(&self) -> &str {
+        self.tag.as_deref().unwrap_or("_")
     }
 
     /// Whether the tag is right, whatever the guards say.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::chare::chare;
 use super::edges::{Edges, Place};
-use super::neighbours::{Neighbours, neighbours};
 use super::sore::sore;
 use crate::contract::order::expression::Expression;
+use crate::contract::order::neighbours::{Pairs, pairs};
 
 /// How an expression is made from edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,8 +37,8 @@ impl Edges {
 
     /// Whether an expression without runs allows the same neighbours, no more and no fewer.
     pub fn is_said_by(&self, expression: &Expression) -> bool {
-        let seen: Neighbours<'_> = self.iter().map(|(from, to, _)| (from, to)).collect();
-        neighbours(expression) == seen
+        let seen: Pairs<'_> = self.iter().map(|(from, to, _)| (from, to)).collect();
+        pairs(expression) == seen
     }
 
     /// The shortest expression, and the bits that it takes to say it, if there are so many tags, and
@@ -47,7 +47,7 @@ impl Edges {
         // Beside the tags there are six signs.
         let sign = bits_for(tags as u64 + 6);
         let measured = |expression: Expression| {
-            let words = self.bits_of_words(code, &neighbours(&expression));
+            let words = self.bits_of_words(code, &pairs(&expression));
             let bits = words + sign * count(expression.size() as u64);
             (expression, bits)
         };
@@ -59,7 +59,7 @@ impl Edges {
     }
 
     /// What it takes to say the words, if these are the neighbours that are allowed.
-    fn bits_of_words(&self, code: Code, pairs: &Neighbours<'_>) -> f64 {
+    fn bits_of_words(&self, code: Code, pairs: &Pairs<'_>) -> f64 {
         let mut choices: BTreeMap<Place<'_>, u64> = BTreeMap::new();
         pairs.iter().for_each(|(from, _)| *choices.entry(*from).or_default() += 1);
         let mut seen: BTreeMap<Place<'_>, Vec<u64>> = BTreeMap::new();

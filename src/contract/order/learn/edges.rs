@@ -39,8 +39,7 @@ pub enum Place<'a> {
 /// The neighbours seen in words: what was seen behind what, how often, and where.
 ///
 /// This is the whole of what is learned: two contracts promise the same if they have the same edges.
-/// It grows with the number of tags, not with the number of words, and merging is associative and
-/// commutative.
+/// It grows with the number of tags, not with the number of words.
 ///
 /// # Rationale
 ///
@@ -98,25 +97,6 @@ impl Edges {
         self.profiles.add(counted(profile));
     }
 
-    /// Adds what was learned elsewhere.
-    pub fn merge(&mut self, other: &Self) {
-        let tags = other.names.iter().map(|name| self.number(name));
-        let numbers: Vec<usize> =
-            [START, END].into_iter().chain(tags.collect::<Vec<_>>()).collect();
-        for ((from, to), seen) in &other.edges {
-            self.see(numbers[*from], numbers[*to], *seen);
-        }
-        self.runs.extend(other.runs.iter().map(|tag| numbers[*tag]));
-        self.words += other.words;
-        match &other.profiles.0 {
-            None => self.profiles.0 = None,
-            Some(profiles) => profiles.iter().for_each(|profile| {
-                let renumbered = profile.iter().map(|(tag, count)| (numbers[*tag], *count));
-                self.profiles.add(counted(renumbered.collect()));
-            }),
-        }
-    }
-
     /// How many words were learned from.
     pub fn words(&self) -> u64 {
         self.words
@@ -163,11 +143,6 @@ impl Edges {
         self.seen(from, Place::End).is_some()
     }
 
-    /// Whether everything that another set accepts is accepted.
-    pub fn includes(&self, other: &Self) -> bool {
-        other.iter().all(|(from, to, _)| self.seen(from, to).is_some())
-    }
-
     /// How often each tag came in a word, by word: 1, or 2 for more than once. None if there are too
     /// many different words to be few examples.
     pub(super) fn profiles(&self) -> Option<impl Iterator<Item = BTreeMap<&str, u8>>> {
@@ -212,27 +187,6 @@ impl Edges {
         }
     }
 }
-
-impl PartialEq for Edges {
-    /// The same words were learned from, in whatever order, as far as edges and counts can tell.
-    fn eq(&self, other: &Self) -> bool {
-        let runs = |edges: &Self| -> BTreeSet<String> {
-            edges.runs.iter().map(|tag| edges.place(*tag).to_string()).collect()
-        };
-        let profiles = |edges: &Self| -> Option<BTreeSet<Vec<(String, u8)>>> {
-            let owned = |profile: BTreeMap<&str, u8>| {
-                profile.into_iter().map(|(tag, count)| (tag.to_owned(), count)).collect()
-            };
-            Some(edges.profiles()?.map(owned).collect())
-        };
-        self.words == other.words
-            && self.iter().eq(other.iter())
-            && runs(self) == runs(other)
-            && profiles(self) == profiles(other)
-    }
-}
-
-impl Eq for Edges {}
 
 impl fmt::Debug for Edges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

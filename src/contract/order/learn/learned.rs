@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::choice::Style;
-use super::difference::Difference;
 use super::edges::{Edges, Place, Seen};
 use super::slicing::Slicing;
 use super::word::Word;
@@ -13,9 +12,8 @@ use crate::contract::order::expression::Expression;
 
 /// What was learned from words: neighbours, in slices and around them if there are slices.
 ///
-/// Memory is bounded by the number of tags. Learning goes on word by word, and what was learned with
-/// the same slicing can be merged, in whatever order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Memory is bounded by the number of tags.
+#[derive(Debug, Clone)]
 pub struct Learned {
     slicing: Option<Slicing>,
     all: Edges,
@@ -48,22 +46,6 @@ impl Learned {
             Some(cut) => cut.learn(&mut self.outer, &mut self.kinds, word.witness),
             None => self.unfit += 1,
         }
-    }
-
-    /// Adds what was learned elsewhere. Does nothing and says so with `false` if that was learned
-    /// with other slices.
-    #[must_use = "what was learned with other slices is not added"]
-    pub fn merge(&mut self, other: &Self) -> bool {
-        if self.slicing != other.slicing {
-            return false;
-        }
-        self.all.merge(&other.all);
-        self.outer.merge(&other.outer);
-        for (kind, edges) in &other.kinds {
-            self.kinds.entry(kind.clone()).or_default().merge(edges);
-        }
-        self.unfit += other.unfit;
-        true
     }
 
     /// The slices.
@@ -124,22 +106,6 @@ impl Learned {
     /// [`TooLarge`] if its automaton is; what is learned from less than a thousand tags never is.
     pub fn order(&self, style: Style) -> Result<Order, TooLarge> {
         Order::new(self.expression(style))
-    }
-
-    /// What is different in something newer, around the slices (with an empty name) and in each kind.
-    /// None if that was learned with other slices: then it has to be learned again with these.
-    pub fn difference<'l>(&'l self, new: &'l Self) -> Option<Vec<(&'l str, Difference<'l>)>> {
-        if self.slicing != new.slicing {
-            return None;
-        }
-        let mut found = vec![("", self.outer().difference(new.outer()))];
-        for (kind, edges) in &self.kinds {
-            if let Some(new) = new.kinds.get(kind) {
-                found.push((kind, edges.difference(new)));
-            }
-        }
-        found.retain(|(_, difference)| !difference.is_empty());
-        Some(found)
     }
 
     /// How often an event was seen behind another in slices (or everywhere, if `sliced` has no key),

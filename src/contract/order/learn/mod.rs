@@ -3,11 +3,9 @@
 mod chare;
 mod choice;
 mod coverage;
-mod difference;
 mod edges;
 mod graph;
 mod learned;
-mod neighbours;
 mod refine;
 mod slicing;
 mod sore;
@@ -15,7 +13,6 @@ mod word;
 
 pub use choice::Style;
 pub use coverage::Coverage;
-pub use difference::{Difference, NewEdge};
 pub use edges::{Edges, Letter, Place, Seen, Witness};
 pub use learned::{Learned, Share};
 pub use refine::Refinement;
