@@ -15,7 +15,6 @@ mod made_up;
 pub mod openapi;
 pub mod order;
 mod orders;
-mod read;
 pub mod shape;
 mod situation;
 mod syntax;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
+use super::claim::{Field, Path};
 use super::claim::{Invariant, Referred};
 use super::earlier::{Earlier, REQUEST};
-use super::field::{Field, Path};
 use super::trace::{Seen, Trace, Value, seen};
 
 /// A place where an invariant does not hold.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::claim::Field;
 use super::claim::Invariant;
-use super::facts::{CHANCES, Single};
-use super::field::Field;
+use super::holding::{CHANCES, Single};
+use super::learn::{Map, Names};
 use super::learn::{PAIRS, Sight, Sights, keys, note};
-use super::names::{Map, Names};
 
 /// What stands for the type where a field of the request is meant.
 pub(super) const REQUEST: &str = "request";
@@ -111,7 +111,7 @@ impl Counted<'_> {
     /// The fields that have always said before what this one says.
     fn to<'a>(&'a self, field: &Field) -> impl Iterator<Item = &'a Field> {
         let times = self.fields.get(field).map(|keys| keys.times);
-        let from = Field { tag: None, path: super::field::Path::default() };
+        let from = Field { tag: None, path: super::claim::Path::default() };
         let field = field.clone();
         self.found
             .range((field.clone(), from)..)

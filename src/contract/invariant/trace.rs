@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::claim::Path;
 use super::earlier::Earlier;
-use super::field::Path;
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are not looked at.

@@ -3,10 +3,10 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
+use super::Token;
 use super::automaton::{Atom, Automaton, State};
 use super::expression::{Between, Pattern};
-use super::guard::{Comparison, Guard};
-use super::learn::Token;
+use super::expression::{Comparison, Guard};
 use super::{Event, Neighbours, Order};
 
 /// What an order allows that the one before it did not.

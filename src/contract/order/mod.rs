@@ -43,33 +43,40 @@
 //! first one that an event has counts. A slice stands for one event in what is around it, at the place
 //! of its first event. In a slice, the same holds again for keys inside.
 
+mod align;
 mod automaton;
-mod event;
+mod choice;
+mod edges;
 mod explain;
 mod expression;
 mod gain;
-mod guard;
-mod learn;
+mod learned;
 mod neighbours;
 mod parse;
+mod refine;
+mod run;
+mod slicing;
+mod sore;
 mod text;
+mod word;
 
 use std::fmt;
 use std::str::FromStr;
 
 pub use super::syntax::{ParseError, ParseErrors};
 use automaton::Automaton;
-pub use automaton::{Next, Run, TooLarge};
-pub use event::{Event, Fields};
+pub use automaton::TooLarge;
+pub use choice::Style;
+pub use edges::{Edges, Letter, Place, Seen, Witness};
 pub use explain::{Deviation, Expected, Explanation, Fault, Step};
-pub use expression::{Between, Expression, Pattern, Slice, Times};
+pub use expression::{Between, Comparison, Expression, Guard, Literal, Pattern, Slice, Times};
 pub use gain::Gains;
-pub use guard::{Comparison, Guard, Literal};
-pub use learn::{
-    Coverage, Edges, Learned, Letter, Place, Refinement, Seen, Share, Slicing, Style, Token,
-    Witness, Word,
-};
+pub use learned::{Coverage, Learned, Share};
 pub use neighbours::Neighbours;
+pub use refine::Refinement;
+pub use run::{Next, Run};
+pub use slicing::Slicing;
+pub use word::{Event, Fields, Token, Word};
 
 /// An order that traces can be held against.
 #[derive(Debug, Clone, PartialEq, Eq)]

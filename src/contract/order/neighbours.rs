@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Order;
+use super::Place;
 use super::expression::Expression;
-use super::learn::Place;
 
 /// Two tags, one directly behind the other; none for the beginning and the end.
 pub type Neighbours = (Option<String>, Option<String>);

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::expression::{Between, Expression, Pattern, Times};
-use super::guard::{Comparison, Guard, Literal};
+use super::expression::{Comparison, Guard, Literal};
 use super::text::{ANY, DONE, PER, is_bare};
 use super::{Order, TooLarge};
 use crate::contract::syntax::{Cursor, ParseError};

@@ -18,7 +18,6 @@ mod export;
 mod format;
 mod gain;
 mod learn;
-mod loosen;
 mod parse;
 mod sample;
 mod schema;

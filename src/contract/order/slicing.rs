@@ -9,8 +9,8 @@ use std::fmt;
 
 use super::choice::Code;
 use super::edges::{Edges, Letter, Witness};
+use super::expression::Between;
 use super::word::{Token, Word};
-use crate::contract::order::expression::Between;
 
 /// How words are cut into slices.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::level::{Token, tokens};
-use super::{Deviation, Expected, Fault, Step};
-use crate::contract::order::automaton::{Atom, Automaton, Next};
-use crate::contract::order::event::Event;
-use crate::contract::order::expression::Between;
-use crate::contract::order::learn::{Learned, Place};
+use super::automaton::{Atom, Automaton};
+use super::explain::{Deviation, Expected, Fault, Step};
+use super::expression::Between;
+use super::run::Next;
+use super::word::Event;
+use super::{Learned, Place};
 
 /// What a deviation costs, and how early it is: of two ways with the same cost, the later deviation is
 /// the better explanation.
@@ -290,4 +290,46 @@ impl std::ops::Add for Cost {
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0, self.1 + other.1)
     }
+}
+
+/// An event, or all events of a slice.
+pub(super) struct Token {
+    /// The events, or those of a slice before anything else came.
+    pub events: Vec<usize>,
+    /// The later events of a slice.
+    pub later: Vec<usize>,
+    /// The number of the slice's key, and the value.
+    pub slice: Option<(usize, String)>,
+}
+
+impl Token {
+    /// All of its events.
+    pub fn all(&self) -> Vec<usize> {
+        [self.events.as_slice(), &self.later].concat()
+    }
+}
+
+/// What an automaton has to read, for some events of a trace.
+pub(super) fn tokens(automaton: &Automaton, trace: &[Event<'_>], word: &[usize]) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut known: HashMap<(usize, String), usize> = HashMap::new();
+    let mut last = None;
+    for event in word.iter().copied() {
+        let slice = automaton.slice_of(&trace[event]).map(|(key, value)| (key, value.into_owned()));
+        let number = slice.as_ref().and_then(|slice| known.get(slice)).copied();
+        match number {
+            Some(number) if last == Some(number) && tokens[number].later.is_empty() => {
+                tokens[number].events.push(event);
+            }
+            Some(number) => tokens[number].later.push(event),
+            None => {
+                if let Some(slice) = &slice {
+                    known.insert(slice.clone(), tokens.len());
+                }
+                tokens.push(Token { events: vec![event], later: Vec::new(), slice });
+            }
+        }
+        last = Some(number.unwrap_or(tokens.len() - 1));
+    }
+    tokens
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Atom, Automaton};
-use crate::contract::order::event::Event;
-use crate::contract::order::expression::{Between, Pattern};
+use super::automaton::{Atom, Automaton};
+use super::expression::{Between, Pattern};
+use super::word::Event;
 
 /// A run of an order over one trace.
 ///

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::choice::Code;
+use super::expression::{Comparison, Guard, Literal};
+use super::expression::{Expression, Pattern};
 use super::word::{Token, Word};
-use crate::contract::order::expression::{Expression, Pattern};
-use crate::contract::order::guard::{Comparison, Guard, Literal};
 
 /// Which types of events are told apart further by what a field says:
 /// `stop_reason[stop_reason="error"]` from `stop_reason[stop_reason="end_turn"]`.
