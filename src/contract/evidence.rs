@@ -7,7 +7,7 @@ use super::made_up::MadeUp;
 use super::text::{BODY, EVENTS};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
-use crate::contract::order::{self, Edges, Learned, Slicing, Witness, Word};
+use crate::contract::order::{self, Slicing, Word};
 use crate::contract::shape;
 
 /// Who has seen what is learned about one endpoint.
@@ -184,10 +184,6 @@ fn claims(
     claims.collect()
 }
 
-/// How what is before the first message and behind the last one is written.
-const START: &str = "⊢";
-const END: &str = "⊣";
-
 /// The evidence of the cases, in the order of the contract.
 fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
     let Some(orders) = &contract.order else { return Vec::new() };
@@ -208,7 +204,7 @@ fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {
     let slicing = Slicing::find(&all);
     let mut edges: BTreeMap<(String, String, String), Edge> = BTreeMap::new();
     for (answer, word) in words {
-        for (slice, from, to) in neighbours(slicing.as_ref(), word) {
+        for (slice, from, to) in Slicing::edges(slicing.as_ref(), word) {
             let key = (slice.clone(), from.clone(), to.clone());
             let edge = edges.entry(key).or_insert_with(|| {
                 let at = step(word, &from, &to).map(At::Step);
@@ -219,31 +215,18 @@ fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {
         }
     }
     let mut edges: Vec<Edge> = edges.into_values().collect();
-    let is_end = |edge: &Edge| edge.to == END;
+    let is_end = |edge: &Edge| edge.to == order::Place::End.to_string();
     edges.sort_by_key(|it| (it.slice.clone(), it.witness.at.map(At::number), is_end(it)));
     OrderEvidence { case, coverage: order::Coverage::by_edges(&all), edges }
 }
 
-/// The neighbours in one word, each once: those around slices first.
-fn neighbours(slicing: Option<&Slicing>, word: &Word) -> Vec<(String, String, String)> {
-    let mut learned = Learned::with(slicing.cloned());
-    learned.add(&Word { tokens: word.tokens.clone(), witness: Witness(0) });
-    let of = |kind: &str, edges: &Edges| -> Vec<(String, String, String)> {
-        let edges = edges.iter();
-        edges.map(|(from, to, _)| (kind.to_owned(), from.to_string(), to.to_string())).collect()
-    };
-    // A word that the slices do not fit is told as a whole.
-    let outer = if learned.unfit() > 0 { learned.all() } else { learned.outer() };
-    let kinds = learned.kinds().flat_map(|(kind, edges)| of(kind, edges));
-    of("", outer).into_iter().chain(kinds).collect()
-}
-
 /// The step of a word that came behind another one, if they are neighbours.
 fn step(word: &Word, from: &str, to: &str) -> Option<usize> {
-    let tags = || word.tokens.iter().map(|token| token.tag.as_str());
-    let before = std::iter::once(START).chain(tags());
-    let behind = tags().chain([END]);
-    let place = before.zip(behind).position(|pair| pair == (from, to))?;
+    let tags = || word.tokens.iter().map(|token| order::Place::Tag(&token.tag));
+    let before = std::iter::once(order::Place::Start).chain(tags());
+    let mut pairs = before.zip(tags().chain([order::Place::End]));
+    let place =
+        pairs.position(|pair| (&*pair.0.to_string(), &*pair.1.to_string()) == (from, to))?;
     Some((place + 1).min(word.tokens.len().max(1)))
 }
 

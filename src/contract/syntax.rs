@@ -132,6 +132,11 @@ impl<'t> Cursor<'t> {
     }
 }
 
+/// Writes a name: as it is where it is plain, else as a JSON string.
+pub(super) fn write_name(out: &mut impl fmt::Write, name: &str, is_plain: bool) -> fmt::Result {
+    if is_plain { out.write_str(name) } else { write!(out, "{}", serde_json::Value::from(name)) }
+}
+
 /// The lines within a part of a text that say something, without their comments and what stands around
 /// them.
 pub(super) fn lines(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usize>> {

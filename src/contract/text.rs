@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::situation::{Condition, Feature};
-use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed};
+use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed, write_name};
 use super::{Case, Contract, Endpoint, Kinds, Orders};
 use crate::contract::invariant::Invariant;
 use crate::contract::order::Order;
@@ -81,11 +81,7 @@ impl fmt::Display for KindName<'_> {
         let is_plain = !self.0.is_empty()
             && self.0.trim() == self.0
             && !self.0.contains(|char: char| char.is_control() || char == '"' || char == '#');
-        if is_plain {
-            f.write_str(self.0)
-        } else {
-            write!(f, "{}", serde_json::Value::from(self.0))
-        }
+        write_name(f, self.0, is_plain)
     }
 }
 

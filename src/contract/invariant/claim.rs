@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::contract::syntax::{Cursor, ParseError, ParseErrors, lines, trimmed, unquoted};
+use crate::contract::syntax::{
+    Cursor, ParseError, ParseErrors, lines, trimmed, unquoted, write_name,
+};
 use crate::text::nearest;
 
 /// Something that holds in every trace of a kind.
@@ -87,7 +89,7 @@ impl Path {
         if before > 0 {
             self.0.push('.');
         }
-        Name(name).write(&mut self.0);
+        let _ = write_name(&mut self.0, name, Name(name).is_plain());
         before
     }
 
@@ -132,21 +134,11 @@ impl Name<'_> {
     fn is_plain(&self) -> bool {
         !self.0.is_empty() && self.0 != "_" && self.0.bytes().map(char::from).all(is_plain)
     }
-
-    fn write(&self, out: &mut String) {
-        match self.is_plain() {
-            true => out.push_str(self.0),
-            false => out.push_str(&serde_json::Value::from(self.0).to_string()),
-        }
-    }
 }
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_plain() {
-            true => f.write_str(self.0),
-            false => write!(f, "{}", serde_json::Value::from(self.0)),
-        }
+        write_name(f, self.0, self.is_plain())
     }
 }
 

@@ -16,7 +16,8 @@ use foldhash::fast::{FixedState, RandomState};
 use super::claim::{Field, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
 use super::holding::{Facts, Reference};
-use super::trace::{Trace, Value, each};
+use super::trace::{Event, Trace, Value, each};
+use crate::text::json::Text;
 
 /// With more pairs than that, those that have failed are forgotten.
 pub(super) const PAIRS: usize = 1 << 12;
@@ -76,12 +77,10 @@ struct Said<'t> {
 impl Learner {
     /// Learns from a trace.
     pub fn learn(&mut self, trace: &Trace<'_>) {
-        let request = trace.request.map(|json| self.sights(json)).unwrap_or_default();
-        let events: Vec<Sights<'_>> = trace
-            .events
-            .iter()
-            .map(|event| (self.names.word(event.tag), self.sights(event.json)))
-            .collect();
+        let names = &mut self.names;
+        let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
+        let events: Vec<Sights<'_>> =
+            trace.events.iter().map(|event| names.sights_of(event)).collect();
         if let Some(earlier) = trace.earlier {
             self.referring.learn(&mut self.names, earlier, &request, &events);
         }
@@ -127,15 +126,6 @@ impl Learner {
                 .collect(),
             referring: self.referring.counted(&name),
         }
-    }
-
-    /// The values in a JSON text in order.
-    fn sights<'j>(&mut self, json: &'j str) -> Vec<Sight<'j>> {
-        let mut all = Vec::new();
-        each(json, &mut |path, value| {
-            all.push(Sight { path: self.names.word(path.as_str()), value });
-        });
-        all
     }
 
     fn refer<'t>(&mut self, field: u32, key: &'t str, current: &mut Current<'t>) {
@@ -265,6 +255,27 @@ impl Names {
         self.words.insert(word.into(), number);
         self.spelled.push(word.into());
         number
+    }
+
+    /// The number of a word that has come up.
+    pub(super) fn find(&self, word: &str) -> Option<u32> {
+        self.words.get(word).copied()
+    }
+
+    /// The values in a JSON text in order; none if it is no JSON.
+    pub(super) fn sights<'j>(&mut self, json: &'j str) -> Vec<Sight<'j>> {
+        let mut all = Vec::new();
+        if let Some(json) = Text::read(json) {
+            each(json, &mut |path, value| {
+                all.push(Sight { path: self.word(path.as_str()), value })
+            });
+        }
+        all
+    }
+
+    /// The same of an event.
+    pub(super) fn sights_of<'j>(&mut self, event: &Event<'j>) -> Sights<'j> {
+        (self.word(event.tag), self.sights(event.json))
     }
 
     /// The word that has a number.

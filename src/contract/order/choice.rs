@@ -100,24 +100,6 @@ impl Code {
     }
 }
 
-impl Expression {
-    /// The same with something else in the place of each tag.
-    pub(super) fn with_tags(self, label: &dyn Fn(&str) -> Self) -> Self {
-        let all = |parts: Vec<Self>| parts.into_iter().map(|part| part.with_tags(label));
-        match self {
-            Self::Event(pattern) => match &pattern.tag {
-                Some(tag) => label(tag),
-                None => Self::Event(pattern),
-            },
-            Self::Sequence(parts) => Self::sequence(all(parts)),
-            Self::Choice(parts) => Self::choice(all(parts)),
-            Self::Interleaved(parts) => Self::interleaved(all(parts)),
-            Self::Repeated(inner, times) => inner.with_tags(label).repeated(times),
-            Self::Nothing | Self::Slice(_) => self,
-        }
-    }
-}
-
 fn bits_for(choices: u64) -> f64 {
     count(choices.max(1)).log2()
 }

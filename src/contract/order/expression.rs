@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Event;
+use crate::contract::syntax;
 
 /// An order of events: a regular expression over their tags, with interleaving and slices.
 ///
@@ -165,6 +166,21 @@ impl Expression {
         Self::Slice(Slice { key: key.into(), between, each: Box::new(each) })
     }
 
+    /// The same with something else in the place of each tag that has no guards.
+    #[must_use]
+    pub(super) fn with_tags(self, label: &dyn Fn(&str) -> Self) -> Self {
+        let all = |parts: Vec<Self>| parts.into_iter().map(|part| part.with_tags(label));
+        match self {
+            Self::Event(Pattern { tag: Some(tag), guards }) if guards.is_empty() => label(&tag),
+            Self::Nothing | Self::Event(_) => self,
+            Self::Sequence(parts) => Self::sequence(all(parts)),
+            Self::Choice(parts) => Self::choice(all(parts)),
+            Self::Interleaved(parts) => Self::interleaved(all(parts)),
+            Self::Repeated(inner, times) => inner.with_tags(label).repeated(times),
+            Self::Slice(slice) => Self::per(slice.key, slice.between, slice.each.with_tags(label)),
+        }
+    }
+
     /// Whether no event at all is in order.
     pub fn is_nullable(&self) -> bool {
         match self {
@@ -292,7 +308,7 @@ impl fmt::Display for Literal {
             Self::Null => f.write_str("null"),
             Self::Bool(value) => write!(f, "{value}"),
             Self::Number(text) => f.write_str(text),
-            Self::Text(text) => super::text::write_quoted(f, text),
+            Self::Text(text) => syntax::write_name(f, text, false),
         }
     }
 }

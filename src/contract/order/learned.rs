@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::automaton::TooLarge;
 use super::choice::Style;
-use super::edges::{Edges, Letter, Place, Seen};
+use super::edges::{Edges, Place, Seen};
 use super::expression::Expression;
-use super::slicing::Slicing;
+use super::slicing::{SlicedEdge, Slicing};
 use super::word::Word;
 use crate::contract::order::Order;
 
@@ -21,15 +21,13 @@ pub struct Learned {
     /// Empty if there are no slices.
     outer: Edges,
     kinds: BTreeMap<String, Edges>,
-    /// Words that the slicing does not fit.
-    unfit: u64,
 }
 
 impl Learned {
     /// Nothing yet, to be learned with a given slicing.
     pub fn with(slicing: Option<Slicing>) -> Self {
         let (all, outer, kinds) = (Edges::default(), Edges::default(), BTreeMap::new());
-        Self { slicing, all, outer, kinds, unfit: 0 }
+        Self { slicing, all, outer, kinds }
     }
 
     /// What words teach, with the slices that are found in them.
@@ -42,10 +40,8 @@ impl Learned {
     /// Learns from one more word.
     pub fn add(&mut self, word: &Word) {
         self.all.add(word.letters(), word.witness);
-        let Some(slicing) = &self.slicing else { return };
-        match slicing.cut(word) {
-            Some(cut) => cut.learn(&mut self.outer, &mut self.kinds, word.witness),
-            None => self.unfit += 1,
+        if let Some(cut) = self.slicing.as_ref().and_then(|slicing| slicing.cut(word)) {
+            cut.learn(&mut self.outer, &mut self.kinds, word.witness);
         }
     }
 
@@ -54,26 +50,9 @@ impl Learned {
         self.slicing.as_ref()
     }
 
-    /// How many words came after the slicing was found that it does not fit: their events of one slice
-    /// do not come in a row. The slices should be found anew then.
-    pub fn unfit(&self) -> u64 {
-        self.unfit
-    }
-
     /// The neighbours in whole words, slices or not.
     pub fn all(&self) -> &Edges {
         &self.all
-    }
-
-    /// The neighbours around the slices, which stand among the tags by the names of their kinds. The
-    /// same as [`Learned::all`] if there are no slices.
-    pub fn outer(&self) -> &Edges {
-        if self.slicing.is_some() { &self.outer } else { &self.all }
-    }
-
-    /// The neighbours in slices, by the name of the kind.
-    pub fn kinds(&self) -> impl Iterator<Item = (&str, &Edges)> {
-        self.kinds.iter().map(|(kind, edges)| (kind.as_str(), edges))
     }
 
     /// Whether all neighbours in a word were seen, in its slices and around them.
@@ -159,11 +138,11 @@ impl Coverage {
     /// By edges: a word is accepted if each of its neighbours was seen in another word too.
     pub fn by_edges(words: &[Word]) -> Self {
         let slicing = Slicing::find(words);
-        let edges: Vec<BTreeSet<Edge>> =
-            words.iter().map(|word| edges(slicing.as_ref(), word)).collect();
-        let mut counts: BTreeMap<&Edge, usize> = BTreeMap::new();
+        let edges: Vec<BTreeSet<SlicedEdge>> =
+            words.iter().map(|word| Slicing::edges(slicing.as_ref(), word)).collect();
+        let mut counts: BTreeMap<&SlicedEdge, usize> = BTreeMap::new();
         edges.iter().flatten().for_each(|edge| *counts.entry(edge).or_default() += 1);
-        let known = |word: &&BTreeSet<Edge>| word.iter().all(|edge| counts[edge] > 1);
+        let known = |word: &&BTreeSet<SlicedEdge>| word.iter().all(|edge| counts[edge] > 1);
         let accepted = edges.iter().filter(known).count();
         Self { accepted, tried: words.len(), words: words.len() }
     }
@@ -207,32 +186,4 @@ impl fmt::Display for Coverage {
             None => Ok(()),
         }
     }
-}
-
-/// The kind of slice (empty for what is around), and two neighbours; none is before the first and
-/// behind the last.
-type Edge = (String, Option<String>, Option<String>);
-
-fn edges(slicing: Option<&Slicing>, word: &Word) -> BTreeSet<Edge> {
-    let mut found = BTreeSet::new();
-    match slicing.and_then(|slicing| slicing.cut(word)) {
-        None => pairs("", word.letters(), &mut found),
-        Some(cut) => {
-            pairs("", cut.letters(), &mut found);
-            for (kind, letters) in &cut.slices {
-                pairs(kind, letters.iter().copied(), &mut found);
-            }
-        }
-    }
-    found
-}
-
-fn pairs<'w>(kind: &str, word: impl Iterator<Item = Letter<'w>>, found: &mut BTreeSet<Edge>) {
-    let mut from = None;
-    for letter in word {
-        let to = Some(letter.tag.to_owned());
-        found.insert((kind.to_owned(), from, to.clone()));
-        from = to;
-    }
-    found.insert((kind.to_owned(), from, None));
 }

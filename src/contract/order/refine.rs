@@ -73,7 +73,13 @@ impl Refinement {
             patterns.map(|pattern| (pattern.to_string(), pattern))
         });
         let patterns: BTreeMap<String, Pattern> = patterns.collect();
-        if patterns.is_empty() { expression } else { expression.with_patterns(&patterns) }
+        if patterns.is_empty() {
+            return expression;
+        }
+        expression.with_tags(&|tag| match patterns.get(tag) {
+            Some(finer) => Expression::Event(finer.clone()),
+            None => Expression::tag(tag),
+        })
     }
 
     /// The finer type of an event; its type as it is if no group has what it says.
@@ -269,27 +275,6 @@ fn merged(groups: &Groups, rare: Option<usize>) -> impl Iterator<Item = Groups> 
         merged[one].extend(moved);
         merged
     })
-}
-
-impl Expression {
-    /// The same with these patterns in the place of the tags that are their texts.
-    fn with_patterns(self, patterns: &BTreeMap<String, Pattern>) -> Self {
-        let all = |parts: Vec<Self>| parts.into_iter().map(|part| part.with_patterns(patterns));
-        match self {
-            Self::Event(pattern) => {
-                let finer = pattern.tag.as_ref().and_then(|tag| patterns.get(tag));
-                Self::Event(finer.cloned().unwrap_or(pattern))
-            }
-            Self::Sequence(parts) => Self::sequence(all(parts)),
-            Self::Choice(parts) => Self::choice(all(parts)),
-            Self::Interleaved(parts) => Self::interleaved(all(parts)),
-            Self::Repeated(inner, times) => inner.with_patterns(patterns).repeated(times),
-            Self::Slice(slice) => {
-                Self::per(slice.key, slice.between, slice.each.with_patterns(patterns))
-            }
-            Self::Nothing => Self::Nothing,
-        }
-    }
 }
 
 impl fmt::Display for Refinement {

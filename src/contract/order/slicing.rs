@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::choice::Code;
-use super::edges::{Edges, Letter, Witness};
+use super::edges::{Edges, Letter, Place, Witness};
 use super::expression::Between;
 use super::word::{Token, Word};
 
@@ -36,6 +36,9 @@ pub(super) enum CutLetter<'w> {
     /// By the number of the slice.
     Slice(usize),
 }
+
+/// The kind of slice (empty for what is around), and two neighbours as they are shown.
+pub(crate) type SlicedEdge = (String, String, String);
 
 /// How many words are looked at to find a key. More do not tell more about it.
 const LOOKED_AT: usize = 100;
@@ -123,6 +126,21 @@ impl Slicing {
         Some(Cut { outer, slices: named.collect() })
     }
 
+    /// The neighbours in one word. One that the slices do not fit is taken as a whole.
+    pub(crate) fn edges(slicing: Option<&Self>, word: &Word) -> BTreeSet<SlicedEdge> {
+        let mut found = BTreeSet::new();
+        match slicing.and_then(|slicing| slicing.cut(word)) {
+            None => pairs("", word.letters(), &mut found),
+            Some(cut) => {
+                pairs("", cut.letters(), &mut found);
+                for (kind, letters) in &cut.slices {
+                    pairs(kind, letters.iter().copied(), &mut found);
+                }
+            }
+        }
+        found
+    }
+
     /// The name of the kind of a slice, by which it stands among tags.
     fn kind(&self, letters: &[Letter<'_>]) -> String {
         let mut name = self.to_string();
@@ -155,6 +173,14 @@ impl Cut<'_> {
             CutLetter::Event(letter) => *letter,
             CutLetter::Slice(number) => Letter::from(self.slices[*number].0.as_str()),
         })
+    }
+}
+
+fn pairs<'w>(kind: &str, word: impl Iterator<Item = Letter<'w>>, found: &mut BTreeSet<SlicedEdge>) {
+    let mut from = Place::Start;
+    for to in word.map(|letter| Place::Tag(letter.tag)).chain([Place::End]) {
+        found.insert((kind.to_owned(), from.to_string(), to.to_string()));
+        from = to;
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use super::schema::{Field, Fields, Number, Object, Presence, Schema, Text, Union};
+use crate::contract::syntax::write_name;
 
 /// What stands for what is not known yet.
 pub(super) const OPEN: &str = "…";
@@ -258,7 +259,7 @@ impl fmt::Display for Name<'_> {
             chars.next().is_some_and(|first| first.is_ascii_alphabetic() || "_$".contains(first))
                 && chars.all(is_name)
                 && self.0 != "by";
-        if plain { f.write_str(self.0) } else { f.write_str(&quote(self.0)) }
+        write_name(f, self.0, plain)
     }
 }
 
