@@ -16,8 +16,6 @@ pub(super) struct Cut {
     pub(super) framing: Framing,
     pub(super) messages: Vec<Message>,
     pub(super) protocols: Protocols,
-    /// Which of the messages are JSON.
-    are_json: Vec<bool>,
     steps: OnceCell<Vec<Step>>,
 }
 
@@ -31,25 +29,17 @@ pub(super) struct Step {
 impl Cut {
     pub(super) fn of(response: &Response, protocols: &Protocols) -> Self {
         let Messages { framing, list: messages, .. } = Messages::of(response, protocols);
-        // The parts of a JSON answer were read with it.
-        let is_read = framing == Framing::Json;
-        let is_json = |message: &Message| is_read || Text::read(&message.data).is_some();
-        let are_json = messages.iter().map(is_json).collect();
-        let protocols = protocols.clone();
-        Self { framing, messages, protocols, are_json, steps: OnceCell::new() }
+        Self { framing, messages, protocols: protocols.clone(), steps: OnceCell::new() }
     }
 
     /// The messages that are JSON, in order.
     pub(super) fn json(&self) -> impl Iterator<Item = (&Message, Text<'_>)> {
-        let all = self.messages.iter().zip(&self.are_json);
-        all.filter(|(_, is_json)| **is_json)
-            .map(|(message, _)| (message, Text::known(&message.data)))
+        self.messages.iter().filter_map(|message| Some((message, json(message)?)))
     }
 
     /// The same by themselves.
     pub(super) fn into_json(self) -> impl Iterator<Item = Message> {
-        let all = self.messages.into_iter().zip(self.are_json);
-        all.filter(|(_, is_json)| *is_json).map(|(message, _)| message)
+        self.messages.into_iter().filter(|message| message.is_json)
     }
 
     /// The messages in order, the pieces of one together.
@@ -57,9 +47,7 @@ impl Cut {
         self.steps.get_or_init(|| {
             let steps = Trace::of(&self.messages, &self.protocols).steps.into_iter();
             let steps = steps.map(|step| {
-                let pieces = step.messages.iter().map(|place| {
-                    self.are_json[*place].then(|| Text::known(&self.messages[*place].data))
-                });
+                let pieces = step.messages.iter().map(|place| json(&self.messages[*place]));
                 let token = Token {
                     tag: step.tag.as_str().to_owned(),
                     run: step.messages.len() > 1,
@@ -71,6 +59,10 @@ impl Cut {
             steps.collect()
         })
     }
+}
+
+fn json(message: &Message) -> Option<Text<'_>> {
+    message.is_json.then(|| Text::known(&message.data))
 }
 
 /// The fields by which a message may belong to others.

@@ -171,7 +171,8 @@ impl Left {
             let data = text(&body[range.clone()]).into_owned();
             // A part of a whole that was read.
             let tag = tag.unwrap_or_else(|| protocols.tag_of(Text::known(&data), None));
-            Message { tag, event: None, data, range, chunk, ms: chunks[chunk].1 }
+            let ms = chunks[chunk].1;
+            Message { tag, event: None, data, is_json: true, range, chunk, ms }
         });
         Self { messages: messages.collect(), rest: None }
     }
@@ -182,21 +183,22 @@ type Came = (usize, u64);
 
 fn line(item: ndjson::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
     let ndjson::Item { text: data, range } = item;
-    Message { tag: protocols.tag(&data, None), event: None, data, range, chunk, ms }
+    let (tag, is_json) = protocols.read(&data, None);
+    Message { tag, event: None, data, is_json, range, chunk, ms }
 }
 
 /// A retry time is for the transport and no message. A named block without data is one: SDKs that
 /// do not go by the standard show it to their users, so its coming and going is worth knowing.
 fn event(item: sse::Item, (chunk, ms): Came, protocols: &Protocols) -> Option<Message> {
-    let (tag, event, data) = match item.content {
+    let ((tag, is_json), event, data) = match item.content {
         sse::Content::Event { name, data, .. } => {
-            (protocols.tag(&data, name.as_deref()), name, data)
+            (protocols.read(&data, name.as_deref()), name, data)
         }
         sse::Content::Dropped { name } => {
-            (protocols.tag("", Some(&name)), Some(name), String::new())
+            (protocols.read("", Some(&name)), Some(name), String::new())
         }
-        sse::Content::Comment(data) => (Tag::Comment, None, data),
+        sse::Content::Comment(data) => ((Tag::Comment, Text::read(&data).is_some()), None, data),
         sse::Content::Retry(_) => return None,
     };
-    Some(Message { tag, event, data, range: item.range, chunk, ms })
+    Some(Message { tag, event, data, is_json, range: item.range, chunk, ms })
 }

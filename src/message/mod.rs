@@ -48,6 +48,8 @@ pub struct Message {
     /// What it says: the data of an SSE event, a line, an element's JSON text. Bytes that are not
     /// UTF-8 are replaced by U+FFFD.
     pub data: String,
+    /// Whether that is JSON.
+    pub is_json: bool,
     /// Where it stands in the body, in bytes.
     pub range: Range<usize>,
     /// The number of the chunk in which it was complete, counted from 0.
@@ -62,15 +64,15 @@ impl Message {
         self.tag.is_keep_alive()
     }
 
-    fn new(tag: Tag, data: String) -> Self {
-        Self { tag, event: None, data, range: 0..0, chunk: 0, ms: 0 }
+    fn new(tag: Tag, data: String, is_json: bool) -> Self {
+        Self { tag, event: None, data, is_json, range: 0..0, chunk: 0, ms: 0 }
     }
 }
 
 /// One of which only the type is known.
 impl From<&str> for Message {
     fn from(tag: &str) -> Self {
-        Self::new(Tag::named(tag), String::new())
+        Self::new(Tag::named(tag), String::new(), false)
     }
 }
 
@@ -96,7 +98,7 @@ impl From<&String> for Message {
 impl From<&Value> for Message {
     fn from(value: &Value) -> Self {
         let data = value.to_string();
-        Self::new(Protocols::default().tag(&data, None), data)
+        Self::new(Protocols::default().tag(&data, None), data, true)
     }
 }
 

@@ -93,13 +93,18 @@ impl Protocols {
 
     /// The type of a message, from its data and the name of its SSE event.
     pub fn tag(&self, data: &str, event: Option<&str>) -> Tag {
+        self.read(data, event).0
+    }
+
+    /// The same, and whether the data is JSON.
+    pub(super) fn read(&self, data: &str, event: Option<&str>) -> (Tag, bool) {
         if data.trim() == DONE {
-            return Tag::Named(DONE.to_owned());
+            return (Tag::Named(DONE.to_owned()), false);
         }
         match (Text::read(data), event.filter(|event| *event != UNNAMED)) {
-            (Some(json), event) => self.tag_of(json, event),
-            (None, Some(event)) => named(None, event.to_owned()),
-            (None, None) => Tag::Untyped("text"),
+            (Some(json), event) => (self.tag_of(json, event), true),
+            (None, Some(event)) => (named(None, event.to_owned()), false),
+            (None, None) => (Tag::Untyped("text"), false),
         }
     }
 

@@ -38,7 +38,7 @@ impl Trace {
                 trace.keep_alives += 1;
                 continue;
             }
-            let identity = Identity::of(&message.data, protocols);
+            let identity = Identity::of(message, protocols);
             match trace.steps.last_mut().zip(before.as_ref()) {
                 Some((step, before)) if step.goes_on_with(message, before.relation(&identity)) => {
                     step.messages.push(place);
@@ -108,8 +108,11 @@ enum Relation {
 }
 
 impl<'p> Identity<'p> {
-    fn of(data: &str, protocols: &'p Protocols) -> Self {
-        let Some(json) = Text::read_container(data) else { return Self::default() };
+    fn of(message: &Message, protocols: &'p Protocols) -> Self {
+        let json = message.is_json.then(|| Text::known(&message.data));
+        let Some(json) = json.filter(|json| json.container().is_some()) else {
+            return Self::default();
+        };
         let message = Object::of(json);
         let keys = protocols.of_message(&message).into_iter().flat_map(|protocol| protocol.keys());
         Self(keys.filter_map(|key| Some((key.as_str(), said(message.at(key)?)?))).collect())

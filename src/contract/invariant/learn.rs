@@ -58,7 +58,7 @@ pub(super) type Sights<'j> = (u32, Vec<Sight<'j>>);
 struct Current<'t> {
     /// Which message the event is of.
     identity: u64,
-    keys: Map<u32, Said<'t>>,
+    keys: Map<u32, FieldKeys<'t>>,
     numbers: Map<u32, f64>,
     /// Which fields have said something in earlier events.
     said: Map<&'t str, Vec<u32>>,
@@ -67,7 +67,7 @@ struct Current<'t> {
 }
 
 /// What a field has said.
-struct Said<'t> {
+struct FieldKeys<'t> {
     /// What it said last, and in which message.
     last: &'t str,
     identity: u64,
@@ -161,7 +161,7 @@ impl Learner {
             }
             None => {
                 let all = HashSet::from_iter([key]);
-                current.keys.insert(field, Said { last: key, identity, all });
+                current.keys.insert(field, FieldKeys { last: key, identity, all });
             }
         }
     }

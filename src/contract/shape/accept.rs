@@ -94,7 +94,7 @@ impl Schema {
         });
         let mut words: Vec<String> = array.into_iter().chain(object).collect();
         if words.is_empty() || !short.is_never() {
-            words.insert(0, short.inline());
+            words.insert(0, short.to_text());
         }
         words.join(" | ")
     }

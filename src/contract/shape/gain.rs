@@ -83,9 +83,9 @@ impl Gain {
     pub fn text(&self) -> String {
         let name = self.place.last().map_or("", String::as_str);
         match &self.what {
-            Gained::Missing => format!("{name}?: {}", self.schema.inline()),
-            Gained::Field | Gained::Member => format!("{name}: {}", self.schema.inline()),
-            _ => self.schema.inline(),
+            Gained::Missing => format!("{name}?: {}", self.schema.to_text()),
+            Gained::Field | Gained::Member => format!("{name}: {}", self.schema.to_text()),
+            _ => self.schema.to_text(),
         }
     }
 
@@ -139,14 +139,11 @@ impl Compare {
     /// Types of which the old one has none, one by one.
     fn kinds(&mut self, old: &Schema, new: &Schema) {
         let one = Schema::never;
-        let number = new.number.filter(|number| old.number < Some(*number));
-        let string = new.string.clone().filter(|_| old.string.is_none());
-        let array = new.array.clone().filter(|_| old.array.is_none());
-        let object = new.object.clone().filter(|_| old.object.is_none());
+        let Schema { null, boolean, number, string, array, object, .. } = new.without(old);
         let kinds = [
-            (new.null && !old.null).then(|| Schema { null: true, ..one() }),
-            (new.boolean && !old.boolean).then(|| Schema { boolean: true, ..one() }),
-            number.map(|number| Schema { number: Some(number), ..one() }),
+            null.then(|| Schema { null, ..one() }),
+            boolean.then(|| Schema { boolean, ..one() }),
+            number.map(|_| Schema { number, ..one() }),
             string.map(Schema::of_string),
             array.map(|array| Schema { array: Some(array), ..one() }),
             object.map(|object| Schema { object: Some(object), ..one() }),

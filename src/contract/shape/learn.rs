@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 use super::format::{DATE, DATE_TIME, Format, ID, INTEGER, PREFIXED, URI, UUID, formats};
-use super::sample::{Member, Said, Sample};
+use super::sample::{Member, Sample, StringSample};
 use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
 use crate::text::json;
@@ -157,11 +157,17 @@ impl<'s> Objects<'s> {
         let mut numbers: HashMap<&str, usize, RandomState> = HashMap::default();
         let mut all: Vec<Field<'s>> = Vec::new();
         for (object, (members, _)) in objects.iter().enumerate() {
+            // Most objects have the fields of the one before.
+            let mut next = 0;
             for Member { name, position, value } in *members {
-                let number = *numbers.entry(name).or_insert_with(|| {
-                    all.push(Field { name, position: 0, values: Vec::new() });
-                    all.len() - 1
-                });
+                let number = match all.get(next) {
+                    Some(field) if field.name == *name => next,
+                    _ => *numbers.entry(name).or_insert_with(|| {
+                        all.push(Field { name, position: 0, values: Vec::new() });
+                        all.len() - 1
+                    }),
+                };
+                next = number + 1;
                 let field = &mut all[number];
                 field.position = field.position.max(*position);
                 field.values.push((object, value));
@@ -315,7 +321,7 @@ impl Learner {
 
     /// An enum if they are few, each seen more than once, so that no single sample decides; else what
     /// they look like.
-    fn strings(&mut self, strings: &[(&Said<'_>, Witness)]) -> Text {
+    fn strings(&mut self, strings: &[(&StringSample<'_>, Witness)]) -> Text {
         if let Some(values) = enumerated(strings) {
             for (value, witnesses) in &values {
                 let claim = Claim::Value((*value).to_owned());
@@ -380,8 +386,8 @@ impl Learner {
 
     /// The members whose names are data.
     fn rest(&mut self, objects: &Objects<'_>, members: &[Field<'_>], room: u8) -> Rest {
-        let names: Vec<Said<'_>> =
-            members.iter().map(|member| Said::of(member.name.into())).collect();
+        let names: Vec<StringSample<'_>> =
+            members.iter().map(|member| StringSample::of(member.name.into())).collect();
         let format = format(names.iter()).filter(|format| *format != Format::Integer);
         let seen: Vec<Seen<'_>> = members.iter().flat_map(|it| objects.seen(it)).collect();
         let schema = self.within("{}", |learner| learner.values(&seen, room));
@@ -404,7 +410,9 @@ impl Learner {
 }
 
 /// The values of an enum, with who has seen them.
-fn enumerated<'s>(strings: &[(&'s Said<'_>, Witness)]) -> Option<BTreeMap<&'s str, Vec<Witness>>> {
+fn enumerated<'s>(
+    strings: &[(&'s StringSample<'_>, Witness)],
+) -> Option<BTreeMap<&'s str, Vec<Witness>>> {
     let mut values: BTreeMap<&str, Vec<Witness>> = BTreeMap::new();
     for (said, witness) in strings {
         if let Some(witnesses) = values.get_mut(&*said.text) {
@@ -420,9 +428,9 @@ fn enumerated<'s>(strings: &[(&'s Said<'_>, Witness)]) -> Option<BTreeMap<&'s st
 }
 
 /// The most telling of the formats that all have.
-fn format<'s>(mut strings: impl Iterator<Item = &'s Said<'s>> + Clone) -> Option<Format> {
+fn format<'s>(mut strings: impl Iterator<Item = &'s StringSample<'s>> + Clone) -> Option<Format> {
     let bits = strings.clone().fold(u8::MAX, |bits, said| bits & said.formats);
-    let prefix = |said: &'s Said<'s>| &said.text[..said.prefix];
+    let prefix = |said: &'s StringSample<'s>| &said.text[..said.prefix];
     if bits & PREFIXED != 0
         && let Some(first) = strings.next().map(prefix)
         && strings.all(|said| prefix(said) == first)
