@@ -48,41 +48,24 @@ pub(super) enum Single {
     Several,
 }
 
-/// What holds of a field alone, what says most first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Claim {
-    Constant,
-    Counting,
-    Increasing,
-    Unique,
-    NotDecreasing,
-}
-
-impl Claim {
-    pub(super) fn of(self, field: Field) -> Invariant {
-        match self {
-            Self::Constant => Invariant::Constant(field),
-            Self::Counting => Invariant::Counting(field),
-            Self::Increasing => Invariant::Increasing(field),
-            Self::Unique => Invariant::Unique(field),
-            Self::NotDecreasing => Invariant::NotDecreasing(field),
-        }
-    }
-}
+/// What may hold of a field alone.
+type Claim = fn(Field) -> Invariant;
 
 impl Facts {
     /// What holds. That a field says the same in all traces is told by its shape; a number that never
-    /// changes does not count anything.
-    pub(super) fn claim(&self) -> Option<Claim> {
+    /// changes does not count anything. What says most comes first; its number tells.
+    fn claim(&self) -> Option<(usize, Claim)> {
         let several = self.single == Single::Several;
-        let claims = [
-            (self.constant.hold() && several, Claim::Constant),
-            (self.counting.hold(), Claim::Counting),
-            (self.increasing.hold(), Claim::Increasing),
-            (self.unique.hold() && several, Claim::Unique),
-            (self.not_decreasing.hold() && self.increasing.held >= CHANCES, Claim::NotDecreasing),
+        let not_decreasing = self.not_decreasing.hold() && self.increasing.held >= CHANCES;
+        let claims: [(bool, Claim); 5] = [
+            (self.constant.hold() && several, Invariant::Constant),
+            (self.counting.hold(), Invariant::Counting),
+            (self.increasing.hold(), Invariant::Increasing),
+            (self.unique.hold() && several, Invariant::Unique),
+            (not_decreasing, Invariant::NotDecreasing),
         ];
-        claims.into_iter().find(|(holds, _)| *holds).map(|(_, claim)| claim)
+        let mut holding = claims.into_iter().enumerate().filter(|(_, (holds, _))| *holds);
+        holding.next().map(|(number, (_, of))| (number, of))
     }
 }
 
@@ -135,13 +118,13 @@ impl Counted<'_> {
 
     /// The most telling thing that holds of a field alone.
     fn alone(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        let claim = facts.claim()?;
+        let (number, of) = facts.claim()?;
         let follows = match self.of_all(field) {
             // It is the only type that has the field: the field of that type says more.
             None => field.tag.is_none(),
-            Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
+            Some(all) => field.tag.is_some() && all.claim().is_some_and(|(all, _)| all <= number),
         };
-        (!follows).then(|| claim.of(field.clone()))
+        (!follows).then(|| of(field.clone()))
     }
 
     fn echo(&self, field: &Field, facts: &Facts) -> Option<Invariant> {

@@ -69,6 +69,9 @@ pub struct Expected {
     pub share: Option<Share>,
 }
 
+/// How many of the things that were expected are named.
+const NAMED: usize = 4;
+
 impl Explanation {
     /// Whether the trace is in order.
     pub fn is_match(&self) -> bool {
@@ -81,6 +84,40 @@ impl Explanation {
             Step::Deviation(deviation) => Some(deviation),
             Step::Matched(_) => None,
         })
+    }
+
+    /// The first thing that is not in order, in a sentence without a full stop.
+    pub fn headline(&self) -> Option<String> {
+        let first = self.deviations().min_by_key(|deviation| deviation.at)?;
+        Some(self.sentence(first))
+    }
+
+    /// What is not in order there, in a sentence without a full stop.
+    pub fn sentence(&self, deviation: &Deviation) -> String {
+        let got = self.tags.get(deviation.at).map(|tag| format!("`{tag}`"));
+        let got = got.unwrap_or_else(|| "the end of the stream".to_owned());
+        if let (Fault::Apart, Some((key, value))) = (deviation.fault, &deviation.slice) {
+            return format!(
+                "{got} of {key} {value} came when that was over; \
+                 `per {key} & (…)` lets other events come between"
+            );
+        }
+        let place = match deviation.after.and_then(|after| self.tags.get(after)) {
+            Some(tag) => format!("after `{tag}`"),
+            None => "at the beginning".to_owned(),
+        };
+        let slice = deviation.slice.as_ref();
+        let slice = slice.map(|(key, value)| format!(" in {key} {value}")).unwrap_or_default();
+        let (expected, seen) = expected(deviation);
+        let fields = if self.is_refused(deviation) { " with other fields" } else { "" };
+        format!("expected {expected} {place}{slice}{seen}, got {got}{fields}")
+    }
+
+    /// Whether the tag is right and only a guard is not.
+    fn is_refused(&self, deviation: &Deviation) -> bool {
+        let first = deviation.expected.first().map(|expected| &expected.next);
+        let Some(Next::Event(pattern)) = first else { return false };
+        deviation.fault == Fault::Wrong && pattern.tag.as_ref() == self.tags.get(deviation.at)
     }
 }
 
@@ -124,45 +161,6 @@ impl Order {
             }));
         }
         Explanation { steps, examined: (at + 1).min(trace.len()), tags }
-    }
-}
-
-/// How many of the things that were expected are named.
-const NAMED: usize = 4;
-
-impl Explanation {
-    /// The first thing that is not in order, in a sentence without a full stop.
-    pub fn headline(&self) -> Option<String> {
-        let first = self.deviations().min_by_key(|deviation| deviation.at)?;
-        Some(self.sentence(first))
-    }
-
-    /// What is not in order there, in a sentence without a full stop.
-    pub fn sentence(&self, deviation: &Deviation) -> String {
-        let got = self.tags.get(deviation.at).map(|tag| format!("`{tag}`"));
-        let got = got.unwrap_or_else(|| "the end of the stream".to_owned());
-        if let (Fault::Apart, Some((key, value))) = (deviation.fault, &deviation.slice) {
-            return format!(
-                "{got} of {key} {value} came when that was over; \
-                 `per {key} & (…)` lets other events come between"
-            );
-        }
-        let place = match deviation.after.and_then(|after| self.tags.get(after)) {
-            Some(tag) => format!("after `{tag}`"),
-            None => "at the beginning".to_owned(),
-        };
-        let slice = deviation.slice.as_ref();
-        let slice = slice.map(|(key, value)| format!(" in {key} {value}")).unwrap_or_default();
-        let (expected, seen) = expected(deviation);
-        let fields = if self.is_refused(deviation) { " with other fields" } else { "" };
-        format!("expected {expected} {place}{slice}{seen}, got {got}{fields}")
-    }
-
-    /// Whether the tag is right and only a guard is not.
-    fn is_refused(&self, deviation: &Deviation) -> bool {
-        let first = deviation.expected.first().map(|expected| &expected.next);
-        let Some(Next::Event(pattern)) = first else { return false };
-        deviation.fault == Fault::Wrong && pattern.tag.as_ref() == self.tags.get(deviation.at)
     }
 }
 
