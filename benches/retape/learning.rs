@@ -38,28 +38,6 @@ fn learn(effort: Effort, messages: usize) -> Table {
     )
 }
 
-/// What is held in memory afterwards: it grows with what there is to say about the messages, not with
-/// their number.
-pub const HELD: &str = "what is held of 1,000 to 100,000 messages that were learned";
-
-/// The table of it. All that is held is written out, and counted as text.
-pub fn held(effort: Effort) -> String {
-    let mut table =
-        format!("## {HELD}\n\n| messages | KB of messages | KB held |\n|---|---|---|\n");
-    let (mut shape, mut read) = (Shape::default(), 0);
-    for (number, witness) in (0..effort.at_most(100_000)).zip(0..) {
-        let message = message(number);
-        read += message.len();
-        shape.learn(&message, witness).expect("it is JSON");
-        if [1000, 10_000, 100_000].contains(&(number + 1)) {
-            let held = format!("{shape:?}").len();
-            let row = format!("| {} | {} | {:.1} |\n", number + 1, read / 1000, held as f64 / 1e3);
-            table.push_str(&row);
-        }
-    }
-    table
-}
-
 /// An event as an agent server sends it; one in ten is a call of a tool.
 fn message(number: usize) -> String {
     let id = format!("{number:08x}-37a2-4fd9-92f1-fd5b1ee5a5f0");

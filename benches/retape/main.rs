@@ -56,9 +56,6 @@ fn main() {
     if wanted(ordering::ACCURACY) {
         println!("{}", ordering::accuracy(effort));
     }
-    if wanted(learning::HELD) {
-        println!("{}", learning::held(effort));
-    }
     if wanted(changed::DIFF) {
         println!("{}", changed::diff(effort));
     }

@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 
 use retape::cassette::Interaction;
 use retape::contract::{self, Contract, Endpoint, Finding, History, Traffic};
-use retape::message::{Message, Messages, Tag, Trace};
+use retape::message::{Message, Messages, Protocols, Tag, Trace};
 use retape::{Cassette, Name};
 use serde_json::{Value, json};
 
@@ -73,13 +73,20 @@ pub fn score(effort: Effort) -> String {
             let Some(contract) = contracts.iter().find(|it| it.endpoint == stream.endpoint) else {
                 continue;
             };
-            let recorded = contract.broken_by(&stream.interaction, Some(&stream.earlier));
+            let recorded = contract.broken_by(
+                &Protocols::default(),
+                &stream.interaction,
+                Some(&stream.earlier),
+            );
             assert!(recorded.is_empty(), "{} breaks its own contract", stream.place);
             for mutant in mutants(stream, &streams, &known) {
                 let count = counts.entry(mutant.kind).or_default();
                 count.tried += 1;
                 let changed = stream.with(&mutant.events);
-                if contract.broken_by(&changed, Some(&stream.earlier)).is_empty() {
+                if contract
+                    .broken_by(&Protocols::default(), &changed, Some(&stream.earlier))
+                    .is_empty()
+                {
                     let Mutant { kind, event, what, .. } = mutant;
                     let event = event + 1;
                     survivors.push(format!("{}, event {event}: {kind}, {what}", stream.place));
@@ -114,7 +121,11 @@ fn printed(counts: &BTreeMap<&str, Count>, survivors: &[String]) -> String {
 }
 
 fn contracts(cassettes: &[(Name, Cassette)]) -> Vec<Contract> {
-    let traffic = Traffic::of(cassettes.iter().map(|(name, cassette)| (name, cassette)));
+    let traffic = Traffic::of(
+        &Protocols::default(),
+        &[],
+        cassettes.iter().map(|(name, cassette)| (name, cassette)),
+    );
     let findings = contract::check(&traffic, &[]).into_iter();
     findings
         .filter_map(|found| match found {
@@ -129,13 +140,14 @@ fn streams(folder: &str, cassettes: &[(Name, Cassette)]) -> Vec<Stream> {
     for (name, cassette) in cassettes {
         for (number, interaction) in cassette.interactions.iter().enumerate() {
             let Some(response) = interaction.response() else { continue };
-            let Messages { framing, list: events, .. } = Messages::of(response);
+            let Messages { framing, list: events, .. } =
+                Messages::of(response, &Protocols::default());
             if is_stream(framing) && !events.is_empty() {
                 streams.push(Stream {
                     place: format!("{folder}/{name} #{}", number + 1),
                     endpoint: Endpoint::of(&interaction.request, response, &HashSet::new()),
                     interaction: interaction.clone(),
-                    earlier: History::of(&cassette.interactions[..number]),
+                    earlier: History::of(&cassette.interactions[..number], &Protocols::default()),
                     events,
                 });
             }
@@ -206,7 +218,7 @@ fn of_event(stream: &Stream, event: usize, others: &[Message]) -> Vec<Mutant> {
 }
 
 fn word(events: &[Message]) -> Vec<Tag> {
-    Trace::of(events).steps.into_iter().map(|step| step.tag).collect()
+    Trace::of(events, &Protocols::default()).steps.into_iter().map(|step| step.tag).collect()
 }
 
 /// The event with the type of another: the field that tells it, and the name of the SSE event.

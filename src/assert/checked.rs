@@ -108,5 +108,5 @@ pub(crate) fn traffic(
     accepted: &[Contract],
 ) -> Result<Traffic> {
     let protocols = Protocols::of(&store::find_config(cassettes)?);
-    Ok(Traffic::by(&protocols, accepted, loaded.iter().map(|(name, cassette)| (name, cassette))))
+    Ok(Traffic::of(&protocols, accepted, loaded.iter().map(|(name, cassette)| (name, cassette))))
 }

@@ -30,12 +30,12 @@
 /// # Example: what a stream says
 ///
 /// ```
-/// use retape::message::{Decoder, Framing};
+/// use retape::message::{Decoder, Framing, Protocols};
 ///
 /// let body = b"data: {\"type\":\"delta\",\"index\":0}\n\n\
 ///              data: {\"type\":\"delta\",\"index\":0}\n\n\
 ///              data: [DONE]\n\n";
-/// let messages = Decoder::new(Framing::EventStream).push(body, 0);
+/// let messages = Decoder::new(Framing::EventStream, Protocols::default()).push(body, 0);
 ///
 /// retape::assert_order!(&messages, "start? delta+ [DONE]"); // by meaning
 /// retape::assert_order!(&messages, @"delta+ [DONE]"); //       as a snapshot

@@ -50,7 +50,7 @@ pub fn order_text<M: Into<Message>>(
     trace: impl IntoIterator<Item = M>,
 ) -> String {
     let protocols = protocols(package.as_ref());
-    let steps = Trace::by(&protocols, &messages(&protocols, trace)).steps;
+    let steps = Trace::of(&messages(&protocols, trace), &protocols).steps;
     let parts = steps.iter().map(|step| {
         let tag = Expression::tag(step.tag.as_str());
         if step.count() > 1 { tag.repeated(Times::SOME) } else { tag }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::cut::{Cut, JsonMessage};
 use super::history::Before;
-use super::message::Said;
-use super::traffic::{Answer, Traffic};
-use super::{Contract, Endpoint, History, Kinds, learn};
+use super::text::{BODY, EVENTS, INVARIANTS, ORDER, TAG};
+use super::traffic::{Answer, Traffic, whole};
+use super::{Contract, Endpoint, History, Kinds};
 use crate::cassette::Interaction;
 use crate::contract::invariant::Invariant;
 use crate::contract::order::Witness;
@@ -65,7 +66,7 @@ pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for endpoint in traffic.endpoints() {
         match accepted.iter().find(|contract| contract.endpoint == *endpoint) {
-            None => findings.push(Finding::New(learn::learn(endpoint, traffic))),
+            None => findings.push(Finding::New(traffic.learn(endpoint))),
             Some(contract) => findings.extend(contract.held_against(traffic)),
         }
     }
@@ -88,32 +89,28 @@ struct Flaw {
 
 impl Contract {
     /// What is not as accepted in one interaction, each thing once; `earlier` is what came before it in
-    /// its conversation, if that is known. One without a whole answer breaks nothing. The endpoint is
-    /// not looked at.
-    pub fn broken_by(&self, interaction: &Interaction, earlier: Option<&History>) -> Vec<Breach> {
-        self.breaches(&Protocols::default(), interaction, earlier)
-    }
-
-    /// The same with other protocols than those that are known, which `earlier` was heard with as well.
-    pub fn breaches(
+    /// its conversation, if that is known, read by the same protocols. One without a whole answer breaks
+    /// nothing. The endpoint is not looked at.
+    pub fn broken_by(
         &self,
         protocols: &Protocols,
         interaction: &Interaction,
         earlier: Option<&History>,
     ) -> Vec<Breach> {
+        let Some(response) = whole(interaction) else { return Vec::new() };
         let before = earlier.map(|history| Before { history, number: usize::MAX });
-        let protocols = self.tag.as_ref().map_or(protocols.clone(), |told| protocols.with(told));
-        let answer = Answer::recorded(&protocols, interaction, before, String::new(), Witness(0));
+        let protocols = self.tag.as_ref().map_or(protocols.clone(), |tag| protocols.with(tag));
+        let cut = Cut::of(response, &protocols);
+        let place = (String::new(), Witness::default());
+        let answer = Answer::of(interaction, response, cut, before, place);
         let mut found = Found::new();
-        if let Some(answer) = answer {
-            self.look(&answer, before, &mut found);
-        }
+        self.look(&answer, before, &mut found);
         found.into_iter().map(Breach::of).collect()
     }
 
     fn held_against(&self, traffic: &Traffic) -> Option<Finding> {
-        if self.tag.as_ref() != traffic.told(&self.endpoint) {
-            return Some(self.told_otherwise(traffic));
+        if self.tag.as_ref() != traffic.tag(&self.endpoint) {
+            return Some(self.tagged_otherwise(traffic));
         }
         let answers = traffic.answers(&self.endpoint);
         let mut found = Found::new();
@@ -124,15 +121,16 @@ impl Contract {
             return None;
         }
         let is_broken = |part: &str| found.keys().any(|(broken, _)| *broken == part);
-        let learned = learn::learn(&self.endpoint, traffic);
+        let learned = traffic.learn(&self.endpoint);
         // A part that is kept stays as it is, also where somebody has widened it by hand.
         let proposed = Self {
             endpoint: self.endpoint.clone(),
             tag: self.tag.clone(),
             order: if is_broken(ORDER) { learned.order } else { self.order.clone() },
-            invariants: match is_broken(INVARIANTS) {
-                true => learned.invariants,
-                false => self.invariants.clone(),
+            invariants: if is_broken(INVARIANTS) {
+                learned.invariants
+            } else {
+                self.invariants.clone()
             },
             events: if is_broken(EVENTS) { learned.events } else { self.events.clone() },
             body: if is_broken(BODY) { learned.body } else { self.body.clone() },
@@ -144,16 +142,16 @@ impl Contract {
 
     /// More was recorded since it was accepted, and shows what tells the types of the messages. All
     /// that was said in other types is learned anew.
-    fn told_otherwise(&self, traffic: &Traffic) -> Finding {
+    fn tagged_otherwise(&self, traffic: &Traffic) -> Finding {
         let answers = traffic.answers(&self.endpoint);
-        let told = traffic.told(&self.endpoint).map_or_else(String::new, ToString::to_string);
+        let tag = traffic.tag(&self.endpoint).map_or_else(String::new, ToString::to_string);
         let breach = Breach {
             part: TAG,
-            what: format!("`{told}` tells the types of the messages"),
+            what: format!("`{tag}` tells the types of the messages"),
             count: answers.len(),
             place: answers.first().map_or_else(String::new, |answer| answer.place.clone()),
         };
-        let proposed = learn::learn(&self.endpoint, traffic);
+        let proposed = traffic.learn(&self.endpoint);
         Finding::Broken { proposed, breaches: vec![breach] }
     }
 
@@ -172,9 +170,9 @@ impl Contract {
             let key = (INVARIANTS, violation.invariant.to_string());
             broken.entry(key).or_insert_with(|| violation.to_string());
         }
-        let events = answer.events.iter().flat_map(|said| unlike(self.events.as_ref(), said));
+        let events = answer.events.iter().flat_map(|message| unlike(self.events.as_ref(), message));
         broken.extend(events.map(|what| ((EVENTS, what.clone()), what)));
-        let body = answer.body.iter().flat_map(|said| unlike(self.body.as_ref(), said));
+        let body = answer.body.iter().flat_map(|message| unlike(self.body.as_ref(), message));
         broken.extend(body.map(|what| ((BODY, what.clone()), what)));
         for (key, what) in broken {
             let new = || Flaw { what, count: 0, place: answer.place.clone() };
@@ -189,20 +187,15 @@ impl Breach {
     }
 }
 
-const TAG: &str = "tag";
-const ORDER: &str = "order";
-const INVARIANTS: &str = "invariants";
-const EVENTS: &str = "events";
-const BODY: &str = "body";
-
-fn part_number(part: &str) -> usize {
-    [TAG, ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part).unwrap_or(0)
+/// Where a part stands in a contract.
+fn part_number(part: &str) -> Option<usize> {
+    [TAG, ORDER, INVARIANTS, EVENTS, BODY].iter().position(|known| *known == part)
 }
 
 /// What is wrong with a message.
-fn unlike(kinds: Option<&Kinds>, said: &Said) -> Vec<String> {
+fn unlike(kinds: Option<&Kinds>, message: &JsonMessage) -> Vec<String> {
     match kinds {
-        Some(kinds) => kinds.broken(said),
+        Some(kinds) => kinds.broken(message),
         None => vec!["JSON came where none was accepted".to_owned()],
     }
 }

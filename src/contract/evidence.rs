@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::cut::JsonMessage;
 use super::made_up::MadeUp;
-use super::message::Said;
-use super::text::{OTHERWISE, WHEN};
+use super::text::{BODY, EVENTS};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
-use crate::contract::order::{self, Edges, Learned, Slicing, Witness, Word};
-use crate::contract::shape::{self, Shape};
+use crate::contract::order::{self, Slicing, Word};
+use crate::contract::shape;
 
 /// Who has seen what is learned about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,8 +98,8 @@ impl Traffic {
     fn evidence_of(&self, contract: &Contract) -> Option<Evidence> {
         let answers = self.answers(&contract.endpoint);
         let first = Place { answer: answers.first()?.place.clone(), at: None };
-        let claims = |part, kinds: &Option<Kinds>, said: fn(&Answer) -> &[Said]| {
-            kinds.as_ref().map(|kinds| self.claims(part, kinds, answers, said)).unwrap_or_default()
+        let claims = |part, kinds: &Option<Kinds>, of: fn(&Answer) -> &[JsonMessage]| {
+            kinds.as_ref().map(|kinds| self.claims(part, kinds, answers, of)).unwrap_or_default()
         };
         let mut all = claims(EVENTS, &contract.events, |answer| &answer.events);
         all.extend(claims(BODY, &contract.body, |answer| answer.body.as_slice()));
@@ -111,94 +111,78 @@ impl Traffic {
             claims: all,
         })
     }
-}
 
-impl Traffic {
     /// Who has seen what is not so in every value, kind by kind where a contract says them so.
     fn claims(
         &self,
         part: &'static str,
         kinds: &Kinds,
         answers: &[Answer],
-        said: fn(&Answer) -> &[Said],
+        of: fn(&Answer) -> &[JsonMessage],
     ) -> Vec<Claimed> {
-        let mut heard: BTreeMap<Option<&str>, Heard> = BTreeMap::new();
+        let mut samples: BTreeMap<Option<&str>, Samples<'_>> = BTreeMap::new();
         for (number, answer) in answers.iter().enumerate() {
-            for (event, said) in said(answer).iter().enumerate() {
-                let kind = matches!(kinds, Kinds::Each(_)).then_some(said.kind.as_str());
-                heard.entry(kind).or_default().hear(&said.json, (number, event + 1));
+            for (event, message) in of(answer).iter().enumerate() {
+                let kind = matches!(kinds, Kinds::Each(_)).then_some(message.kind.as_str());
+                let at = (part == EVENTS).then_some(At::Event(event + 1));
+                samples.entry(kind).or_default().push(Sample { message, number, answer, at });
             }
         }
-        let heard = heard.into_iter();
-        heard.flat_map(|(kind, heard)| heard.claims(part, kind, answers, &self.made_up)).collect()
+        let samples = samples.into_iter();
+        samples.flat_map(|(kind, it)| claims(part, kind, &it, &self.made_up)).collect()
     }
 }
 
-/// Messages of one kind, and where each was heard: in which answer, and as which event.
-#[derive(Default)]
-struct Heard {
-    shape: Shape,
-    places: Vec<(usize, usize)>,
+/// A message, the answer that it is in, and the number of that.
+struct Sample<'a> {
+    message: &'a JsonMessage,
+    answer: &'a Answer,
+    number: usize,
+    at: Option<At>,
 }
 
-impl Heard {
-    fn hear(&mut self, json: &str, place: (usize, usize)) {
-        let witness = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        // All of them were parsed before.
-        let _ = self.shape.learn(json, witness);
-        self.places.push(place);
-    }
+type Samples<'a> = Vec<Sample<'a>>;
 
-    fn claims(
-        self,
-        part: &'static str,
-        kind: Option<&str>,
-        answers: &[Answer],
-        made_up: &MadeUp,
-    ) -> Vec<Claimed> {
-        let number =
-            |witness: Option<&u32>| self.places.get(usize::try_from(*witness?).ok()?).copied();
-        let place = |(answer, event): (usize, usize)| {
-            let at = (part == EVENTS).then_some(At::Event(event));
-            Place { answer: answers[answer].place.clone(), at }
-        };
-        let all = self.shape.evidence();
-        // Where a client has made one of the strings up, the contract knows none of them.
-        let is_free = |at: &[String]| {
-            all.iter().any(|other| match &other.of {
-                shape::Claim::Value(value) => other.place == at && made_up.has(value),
-                _ => false,
-            })
-        };
-        let is_told = |evidence: &&shape::Evidence| match evidence.of {
-            shape::Claim::Value(_) => {
-                evidence.seen.count < evidence.all && !is_free(&evidence.place)
-            }
-            _ => true,
-        };
-        let told = all.iter().filter(is_told);
-        let claims = told.filter_map(|evidence| {
-            let seen = evidence.seen.witnesses.as_slice();
-            let (first, last) = (number(seen.first())?, number(seen.last())?);
-            Some(Claimed {
-                part,
-                kind: kind.map(str::to_owned),
-                witness: place(first),
-                missed: number(evidence.missed.as_slice().first()).map(place),
-                is_single: first.0 == last.0,
-                evidence: evidence.clone(),
-            })
-        });
-        claims.collect()
+impl Sample<'_> {
+    fn place(&self) -> Place {
+        Place { answer: self.answer.place.clone(), at: self.at }
     }
 }
 
-/// How what is before the first message and behind the last one is written.
-const START: &str = "⊢";
-const END: &str = "⊣";
-
-const EVENTS: &str = "events";
-const BODY: &str = "body";
+/// Who has seen what is not so in every message of a kind.
+fn claims(
+    part: &'static str,
+    kind: Option<&str>,
+    samples: &Samples<'_>,
+    made_up: &MadeUp,
+) -> Vec<Claimed> {
+    let all = shape::evidence(samples.iter().map(|sample| sample.message.text()).zip(0..));
+    let sample = |witness: Option<&u32>| samples.get(usize::try_from(*witness?).ok()?);
+    // Where a client has made one of the strings up, the contract knows none of them.
+    let is_free = |at: &[String]| {
+        all.iter().any(|other| match &other.of {
+            shape::Claim::Value(value) => other.place == at && made_up.has(value),
+            _ => false,
+        })
+    };
+    let is_told = |evidence: &&shape::Evidence| match evidence.of {
+        shape::Claim::Value(_) => evidence.seen.count < evidence.all && !is_free(&evidence.place),
+        _ => true,
+    };
+    let claims = all.iter().filter(is_told).filter_map(|evidence| {
+        let seen = evidence.seen.witnesses.as_slice();
+        let (first, last) = (sample(seen.first())?, sample(seen.last())?);
+        Some(Claimed {
+            part,
+            kind: kind.map(str::to_owned),
+            witness: first.place(),
+            missed: sample(evidence.missed.as_slice().first()).map(Sample::place),
+            is_single: first.number == last.number,
+            evidence: evidence.clone(),
+        })
+    });
+    claims.collect()
+}
 
 /// The evidence of the cases, in the order of the contract.
 fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
@@ -208,19 +192,11 @@ fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
         let answers = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
         let words = answers
             .filter(|(answer, _)| orders.fitting(&answer.situation).last().is_some_and(is_it));
-        order_evidence(case_name(case, orders.cases.len()), &words.collect::<Vec<_>>())
+        let is_only = case.when.is_empty() && orders.cases.len() == 1;
+        let name = if is_only { String::new() } else { case.head() };
+        order_evidence(name, &words.collect::<Vec<_>>())
     };
     orders.cases.iter().map(of_case).collect()
-}
-
-/// What stands above a case in a contract; nothing if there are no others.
-fn case_name(case: &Case, cases: usize) -> String {
-    let conditions: Vec<String> = case.when.iter().map(ToString::to_string).collect();
-    match conditions.as_slice() {
-        [] if cases == 1 => String::new(),
-        [] => OTHERWISE.to_owned(),
-        conditions => format!("{WHEN}{}", conditions.join(", ")),
-    }
 }
 
 fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {
@@ -228,7 +204,7 @@ fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {
     let slicing = Slicing::find(&all);
     let mut edges: BTreeMap<(String, String, String), Edge> = BTreeMap::new();
     for (answer, word) in words {
-        for (slice, from, to) in neighbours(slicing.as_ref(), word) {
+        for (slice, from, to) in Slicing::edges(slicing.as_ref(), word) {
             let key = (slice.clone(), from.clone(), to.clone());
             let edge = edges.entry(key).or_insert_with(|| {
                 let at = step(word, &from, &to).map(At::Step);
@@ -239,31 +215,18 @@ fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {
         }
     }
     let mut edges: Vec<Edge> = edges.into_values().collect();
-    let is_end = |edge: &Edge| edge.to == END;
+    let is_end = |edge: &Edge| edge.to == order::Place::End.to_string();
     edges.sort_by_key(|it| (it.slice.clone(), it.witness.at.map(At::number), is_end(it)));
     OrderEvidence { case, coverage: order::Coverage::by_edges(&all), edges }
 }
 
-/// The neighbours in one word, each once: those around slices first.
-fn neighbours(slicing: Option<&Slicing>, word: &Word) -> Vec<(String, String, String)> {
-    let mut learned = Learned::with(slicing.cloned());
-    learned.add(&Word { tokens: word.tokens.clone(), witness: Witness(0) });
-    let of = |kind: &str, edges: &Edges| -> Vec<(String, String, String)> {
-        let edges = edges.iter();
-        edges.map(|(from, to, _)| (kind.to_owned(), from.to_string(), to.to_string())).collect()
-    };
-    // A word that the slices do not fit is told as a whole.
-    let outer = if learned.unfit() > 0 { learned.all() } else { learned.outer() };
-    let kinds = learned.kinds().flat_map(|(kind, edges)| of(kind, edges));
-    of("", outer).into_iter().chain(kinds).collect()
-}
-
 /// The step of a word that came behind another one, if they are neighbours.
 fn step(word: &Word, from: &str, to: &str) -> Option<usize> {
-    let tags = || word.tokens.iter().map(|token| token.tag.as_str());
-    let before = std::iter::once(START).chain(tags());
-    let behind = tags().chain([END]);
-    let place = before.zip(behind).position(|pair| pair == (from, to))?;
+    let tags = || word.tokens.iter().map(|token| order::Place::Tag(&token.tag));
+    let before = std::iter::once(order::Place::Start).chain(tags());
+    let mut pairs = before.zip(tags().chain([order::Place::End]));
+    let place =
+        pairs.position(|pair| (&*pair.0.to_string(), &*pair.1.to_string()) == (from, to))?;
     Some((place + 1).min(word.tokens.len().max(1)))
 }
 

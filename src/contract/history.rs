@@ -1,15 +1,12 @@
 //! What was said before, in the same cassette.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
-use super::said::alike;
+use super::cut::{Cut, Step};
 use crate::cassette::{End, Interaction};
 use crate::contract::invariant::{Earlier, Field, Names, identified};
-use crate::contract::order::Token;
 use crate::identity::identifiers;
-use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
-use crate::text::json::Text;
+use crate::message::{Protocols, Tag};
 
 /// What a server has said in the earlier answers of a conversation.
 #[derive(Debug, Default)]
@@ -45,54 +42,28 @@ struct Turn {
     said: BTreeMap<(String, String), String>,
 }
 
-/// An answer that was cut into messages.
-#[derive(Debug)]
-pub(super) struct Heard {
-    pub(super) messages: Messages,
-    /// Which of them are JSON.
-    are_json: Vec<bool>,
-    steps: OnceCell<Vec<Step>>,
-}
-
-/// A message, or the pieces of one, and whether it says its type.
-#[derive(Debug)]
-pub(super) struct Step {
-    is_named: bool,
-    pub(super) token: Token,
-}
-
 impl History {
     /// What the answers of these interactions said.
-    pub fn of(interactions: &[Interaction]) -> Self {
-        Self::by(&Protocols::default(), interactions)
-    }
-
-    /// The same with other protocols than those that are known.
-    pub fn by(protocols: &Protocols, interactions: &[Interaction]) -> Self {
-        Self::heard(protocols, interactions, &heard(protocols, interactions))
+    pub fn of(interactions: &[Interaction], protocols: &Protocols) -> Self {
+        Self::of_cuts(interactions, &cuts(interactions, protocols))
     }
 
     /// The same of answers that were cut into messages before.
-    pub(super) fn heard(
-        protocols: &Protocols,
-        interactions: &[Interaction],
-        answers: &[Option<Heard>],
-    ) -> Self {
+    pub(super) fn of_cuts(interactions: &[Interaction], cuts: &[Option<Cut>]) -> Self {
         let mut history = Self::default();
-        for (number, (interaction, heard)) in interactions.iter().zip(answers).enumerate() {
-            if let Some(heard) = heard {
-                history.give(number, heard);
-                history.turn(protocols, number, interaction, heard);
+        for (number, (interaction, cut)) in interactions.iter().zip(cuts).enumerate() {
+            if let Some(cut) = cut {
+                history.give(number, cut);
+                history.turn(number, interaction, cut);
             }
         }
         history
     }
 
     /// Notes what identifies something.
-    fn give(&mut self, number: usize, heard: &Heard) {
+    fn give(&mut self, number: usize, cut: &Cut) {
         let Self { given, names, .. } = self;
-        for (message, json) in heard.said() {
-            let Some(json) = json else { continue };
+        for (message, json) in cut.json() {
             let is_named = matches!(message.tag, Tag::Named(_));
             let tag = is_named.then(|| names.word(message.tag.as_str()));
             identified(json, |path, value| {
@@ -111,13 +82,7 @@ impl History {
     }
 
     /// Notes what an answer to something that was said comes down to.
-    fn turn(
-        &mut self,
-        protocols: &Protocols,
-        number: usize,
-        interaction: &Interaction,
-        heard: &Heard,
-    ) {
+    fn turn(&mut self, number: usize, interaction: &Interaction, cut: &Cut) {
         let is_turn = interaction.request.method != "GET"
             && interaction.response().is_some_and(|response| {
                 (200..300).contains(&response.status) && response.end == End::Complete
@@ -125,7 +90,7 @@ impl History {
         if !is_turn {
             return;
         }
-        let steps = heard.steps(protocols).iter().filter(|step| step.is_named);
+        let steps = cut.steps().iter().filter(|step| step.is_named);
         let said: BTreeMap<(String, String), String> = steps
             .flat_map(|Step { token, .. }| {
                 let is_told = |(_, json): &&(String, String)| json.trim_matches('"') != token.tag;
@@ -170,60 +135,10 @@ impl Earlier for Before<'_> {
     }
 }
 
-impl Heard {
-    pub(super) fn of(messages: Messages) -> Self {
-        // The parts of a JSON answer were read with it.
-        let is_read = messages.framing == Framing::Json;
-        let is_json = |message: &Message| is_read || Text::read(&message.data).is_some();
-        let are_json = messages.list.iter().map(is_json).collect();
-        Self { messages, are_json, steps: OnceCell::new() }
-    }
-
-    /// The messages in order, and what those say that are JSON.
-    pub(super) fn said(&self) -> impl Iterator<Item = (&Message, Option<Text<'_>>)> {
-        self.messages.list.iter().enumerate().map(|(place, message)| (message, self.json(place)))
-    }
-
-    fn json(&self, place: usize) -> Option<Text<'_>> {
-        self.are_json[place].then(|| Text::known(&self.messages.list[place].data))
-    }
-
-    /// The messages in order, the pieces of one together; always by the same protocols.
-    pub(super) fn steps(&self, protocols: &Protocols) -> &[Step] {
-        self.steps.get_or_init(|| steps(protocols, self))
-    }
-}
-
-fn steps(protocols: &Protocols, heard: &Heard) -> Vec<Step> {
-    let steps = Trace::by(protocols, &heard.messages.list).steps.into_iter();
-    let steps = steps.map(|step| {
-        let said = step.messages.iter().map(|place| heard.json(*place));
-        let token = Token {
-            tag: step.tag.as_str().to_owned(),
-            run: step.messages.len() > 1,
-            keys: said.clone().next().flatten().map_or_else(Vec::new, keys),
-            fields: alike(said),
-        };
-        Step { is_named: step.tag.is_named(), token }
-    });
-    steps.collect()
-}
-
-/// The fields by which a message may belong to others.
-fn keys(json: Text<'_>) -> Vec<(String, String)> {
-    let members = json.members().filter(|(name, value)| {
-        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
-        let is_key = ends || matches!(&**name, "id" | "index");
-        is_key && value.container().is_none() && value.as_str() != "null"
-    });
-    members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()
-}
-
 /// Each answer, cut into messages.
-pub(super) fn heard(protocols: &Protocols, interactions: &[Interaction]) -> Vec<Option<Heard>> {
+pub(super) fn cuts(interactions: &[Interaction], protocols: &Protocols) -> Vec<Option<Cut>> {
     let answers = interactions.iter().map(Interaction::response);
-    let heard = |answer| Heard::of(Messages::by(protocols, answer));
-    answers.map(|answer| answer.map(heard)).collect()
+    answers.map(|answer| Some(Cut::of(answer?, protocols))).collect()
 }
 
 /// The identifiers in the path.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::message::Said;
-use crate::contract::shape::{Schema, Violation};
+use super::cut::JsonMessage;
+use super::made_up::MadeUp;
+use crate::contract::shape::{Schema, Witness};
+use crate::text::json::Text;
 use crate::text::nearest;
 
 /// What messages look like.
@@ -18,32 +20,58 @@ pub enum Kinds {
 }
 
 impl Kinds {
+    /// What the messages of some answers have in common.
+    pub(super) fn learn<'a>(
+        answers: impl Iterator<Item = &'a [JsonMessage]>,
+        made_up: &MadeUp,
+    ) -> Option<Self> {
+        let mut kinds: BTreeMap<&str, Vec<(Text<'_>, Witness)>> = BTreeMap::new();
+        for (witness, messages) in (0..).zip(answers) {
+            for message in messages {
+                kinds.entry(&message.kind).or_default().push((message.text(), witness));
+            }
+        }
+        if kinds.is_empty() {
+            return None;
+        }
+        let learned = |texts: &mut dyn Iterator<Item = (Text<'a>, Witness)>| -> Schema {
+            let schema = Schema::learn(texts);
+            schema.loosened(&|word| made_up.has(word), &|prefix| made_up.has_prefix(prefix))
+        };
+        let one = learned(&mut kinds.values().flatten().copied());
+        if kinds.len() == 1 || one.is_union() {
+            return Some(Self::One(one));
+        }
+        let each = kinds.into_iter();
+        let each = each.map(|(kind, it)| (kind.to_owned(), learned(&mut it.into_iter())));
+        Some(Self::Each(each.collect()))
+    }
+
     /// What is wrong with a message, in words.
-    pub(super) fn broken(&self, said: &Said) -> Vec<String> {
-        match self {
-            Self::One(schema) => told(said, schema.accepts(&said.json)),
-            Self::Each(kinds) => match kinds.get(&said.kind) {
-                Some(schema) => told(said, schema.accepts(&said.json)),
+    pub(super) fn broken(&self, message: &JsonMessage) -> Vec<String> {
+        let kind = &message.kind;
+        let schema = match self {
+            Self::One(schema) => schema,
+            Self::Each(kinds) => match kinds.get(kind) {
+                Some(schema) => schema,
                 None => {
                     let known: Vec<&str> = kinds.keys().map(String::as_str).collect();
-                    let hint = nearest::hint(&said.kind, &known);
-                    vec![format!("no message of the kind `{}` was accepted; {hint}", said.kind)]
+                    let hint = nearest::hint(kind, &known);
+                    return vec![format!("no message of the kind `{kind}` was accepted; {hint}")];
                 }
             },
-        }
+        };
+        let violations = schema.accepts_text(message.text()).into_iter().map(|mut violation| {
+            // Elements of arrays are not told apart.
+            let steps = violation.pointer.split('/');
+            let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });
+            violation.pointer = steps.collect::<Vec<_>>().join("/");
+            if message.tag.is_named() {
+                format!("`{kind}` {violation}")
+            } else {
+                violation.to_string()
+            }
+        });
+        violations.collect()
     }
-}
-
-/// Violations in words, with the kind of the message. Elements of arrays are not told apart.
-fn told(said: &Said, violations: Vec<Violation>) -> Vec<String> {
-    let told = violations.into_iter().map(|mut violation| {
-        let steps = violation.pointer.split('/');
-        let steps = steps.map(|step| if step.parse::<usize>().is_ok() { "*" } else { step });
-        violation.pointer = steps.collect::<Vec<_>>().join("/");
-        match said.has_type {
-            true => format!("`{}` {violation}", said.kind),
-            false => violation.to_string(),
-        }
-    });
-    told.collect()
 }

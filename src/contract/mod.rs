@@ -4,25 +4,20 @@
 //! what they and its answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
 //! against accepted contracts.
 
-mod cases;
 mod check;
+mod cut;
 mod endpoint;
 mod evidence;
 mod history;
 pub mod invariant;
 mod kinds;
-mod learn;
 mod made_up;
-mod message;
 pub mod openapi;
 pub mod order;
 mod orders;
-mod read;
-mod said;
 pub mod shape;
 mod situation;
-mod source;
-mod tagging;
+mod syntax;
 mod text;
 mod traffic;
 
@@ -37,7 +32,7 @@ pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
 use crate::contract::invariant::Invariant;
-use crate::message::Told;
+use crate::message::TagSource;
 
 /// What a server promises at one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +40,7 @@ pub struct Contract {
     /// Which one.
     pub endpoint: Endpoint,
     /// What tells the types of its messages, where that is neither a known protocol nor usual.
-    pub tag: Option<Told>,
+    pub tag: Option<TagSource>,
     /// In which order the messages of an answer come; nothing if an answer is none in messages.
     pub order: Option<Orders>,
     /// What ties the messages of a stream together.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::cut::{is_plain, may_decide};
 use super::history::Before;
-use super::said::{is_plain, may_decide};
 use crate::cassette::Interaction;
 use crate::contract::order::{Comparison, Guard, Literal, Pattern};
 use crate::identity::identifiers;
@@ -81,7 +81,7 @@ impl Situation {
             situation.sees = Sees::All;
             for (tag, path, json) in before.last(interaction) {
                 let feature = Feature::After(tag.to_owned(), path.to_owned());
-                if !may_decide(path.rsplit('.').next().unwrap_or(path), json) {
+                if !may_decide(path, json) {
                     situation.free.insert(feature.clone());
                 }
                 situation.says.insert(feature, json.to_owned());

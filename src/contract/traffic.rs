@@ -1,27 +1,33 @@
 //! What was recorded, sorted by endpoint.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::history::{self, Before, Heard, History, Step};
+use super::cut::{Cut, JsonMessage, Step};
+use super::history::{self, Before, History};
+use super::kinds::Kinds;
 use super::made_up::MadeUp;
+use super::orders::Orders;
 use super::situation::Situation;
-use super::tagging::Tagging;
-use super::{Contract, Endpoint, message::Said};
-use crate::cassette::Evidence;
-use crate::cassette::{Cassette, End, Interaction, Name, Response};
-use crate::contract::invariant;
+use super::{Contract, Endpoint};
+use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Response};
+use crate::contract::invariant::{self, Learner};
 use crate::contract::order::{Witness, Word};
 use crate::identity::Ledger;
-use crate::message::{Framing, Message, Messages, Protocols, Tag, Told};
+use crate::message::{Framing, Message, Protocols, Tag, TagSource};
 use crate::text::json::Text;
+
+/// More messages of an endpoint do not tell more about their types.
+const LOOKED_AT: usize = 2_000;
 
 /// What was recorded, sorted by endpoint.
 #[derive(Debug, Default)]
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
     pub(super) made_up: MadeUp,
-    tagging: Tagging,
+    protocols: Protocols,
+    /// What tells the types of the messages of an endpoint, where no protocol that is known does.
+    tags: BTreeMap<Endpoint, TagSource>,
 }
 
 /// One recorded answer.
@@ -36,57 +42,70 @@ pub(crate) struct Answer {
     /// What is known before it comes, if it is an answer in messages.
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
-    pub(crate) events: Vec<Said>,
+    pub(crate) events: Vec<JsonMessage>,
     /// The messages of an answer that is no stream and that says their types.
-    parts: Vec<Said>,
+    parts: Vec<JsonMessage>,
     /// What came before it, and its number.
     history: Option<(Arc<History>, usize)>,
     /// An answer that is no stream and JSON.
-    pub(crate) body: Option<Said>,
+    pub(crate) body: Option<JsonMessage>,
+}
+
+/// A whole answer that was cut, and what came before it.
+struct Recorded<'a> {
+    endpoint: Endpoint,
+    interaction: &'a Interaction,
+    response: &'a Response,
+    cut: Cut,
+    place: String,
+    history: (Arc<History>, usize),
 }
 
 impl Traffic {
-    /// Sorts what was recorded in these cassettes. Answers that were cut promise nothing and are left
-    /// out.
-    pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
-        Self::by(&Protocols::default(), &[], cassettes)
-    }
-
-    /// The same with other protocols than those that are known, and with what accepted contracts say
-    /// about types.
-    pub fn by<'a>(
+    /// Sorts what was recorded in these cassettes, with what accepted contracts say about types.
+    /// Answers that were cut promise nothing and are left out.
+    pub fn of<'a>(
         protocols: &Protocols,
         accepted: &[Contract],
         cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
     ) -> Self {
-        let mut traffic = Self::default();
-        let mut found = Vec::new();
+        let mut traffic = Self { protocols: protocols.clone(), ..Self::default() };
+        let mut all = Vec::new();
         for (name, cassette) in cassettes {
-            let ledger = Ledger::of(cassette);
-            traffic.made_up.see(&ledger);
-            let entries = ledger.entries.into_iter();
-            let returned =
-                entries.filter(|entry| entry.evidence == Evidence::Return).map(|entry| entry.value);
-            let returned: HashSet<String> = returned.collect();
-            let all = history::heard(protocols, &cassette.interactions);
-            let history = Arc::new(History::heard(protocols, &cassette.interactions, &all));
-            for (number, interaction) in cassette.interactions.iter().enumerate() {
-                traffic.made_up.hear(&interaction.request);
-                let whole = interaction.response().filter(|answer| answer.end == End::Complete);
-                let Some((response, heard)) = whole.zip(all[number].as_ref()) else { continue };
-                traffic.made_up.hear_answer(response);
-                let endpoint = Endpoint::of(&interaction.request, response, &returned);
-                let place = format!("{name} #{}", number + 1);
-                let before = (Arc::clone(&history), number);
-                let taken = Taken { interaction, response, heard, protocols };
-                traffic.add(&endpoint, &taken, place, before);
-                found.push((endpoint, interaction, response));
-            }
+            traffic.hear(name, cassette, &mut all);
         }
-        let answers = found.iter().map(|(endpoint, _, response)| (endpoint, *response));
-        traffic.tagging = Tagging::of(protocols, accepted, answers);
-        traffic.tell(found.iter().map(|(endpoint, interaction, _)| (endpoint, *interaction)));
+        traffic.tags = tags(protocols, accepted, &all);
+        for recorded in all {
+            let Recorded { endpoint, interaction, response, cut, place, history } = recorded;
+            let is_other = traffic.tags.contains_key(&endpoint);
+            let cut = if is_other { Cut::of(response, &traffic.protocols(&endpoint)) } else { cut };
+            let before = Some(Before { history: &history.0, number: history.1 });
+            let answers = traffic.answers.entry(endpoint).or_default();
+            let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
+            let answer = Answer::of(interaction, response, cut, before, (place, witness));
+            answers.push(Answer { history: Some(history), ..answer });
+        }
         traffic
+    }
+
+    /// Cuts the answers of a cassette, and listens to what was made up in it.
+    fn hear<'a>(&mut self, name: &Name, cassette: &'a Cassette, all: &mut Vec<Recorded<'a>>) {
+        let ledger = Ledger::of(cassette);
+        self.made_up.see(&ledger);
+        let returned =
+            ledger.entries.into_iter().filter(|entry| entry.evidence == Evidence::Return);
+        let returned: HashSet<String> = returned.map(|entry| entry.value).collect();
+        let cuts = history::cuts(&cassette.interactions, &self.protocols);
+        let history = Arc::new(History::of_cuts(&cassette.interactions, &cuts));
+        for (number, (interaction, cut)) in cassette.interactions.iter().zip(cuts).enumerate() {
+            self.made_up.hear(&interaction.request);
+            let Some((response, cut)) = whole(interaction).zip(cut) else { continue };
+            self.made_up.hear_answer(response);
+            let endpoint = Endpoint::of(&interaction.request, response, &returned);
+            let place = format!("{name} #{}", number + 1);
+            let history = (Arc::clone(&history), number);
+            all.push(Recorded { endpoint, interaction, response, cut, place, history });
+        }
     }
 
     /// The endpoints, sorted.
@@ -98,109 +117,93 @@ impl Traffic {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
     }
 
+    /// What tells the types of the messages of an endpoint, where that is not known otherwise.
+    pub(super) fn tag(&self, endpoint: &Endpoint) -> Option<&TagSource> {
+        self.tags.get(endpoint)
+    }
+
     /// How the messages of an endpoint are told apart.
     pub(crate) fn protocols(&self, endpoint: &Endpoint) -> Protocols {
-        self.tagging.protocols(endpoint)
+        self.tag(endpoint).map_or(self.protocols.clone(), |tag| self.protocols.with(tag))
     }
 
-    /// What tells the types of the messages of an endpoint, where that is not known otherwise.
-    pub(super) fn told(&self, endpoint: &Endpoint) -> Option<&Told> {
-        self.tagging.told(endpoint)
-    }
-
-    fn add(
-        &mut self,
-        endpoint: &Endpoint,
-        taken: &Taken<'_>,
-        place: String,
-        before: (Arc<History>, usize),
-    ) {
-        if !self.answers.contains_key(endpoint) {
-            self.answers.insert(endpoint.clone(), Vec::new());
+    /// What the answers of an endpoint have in common.
+    pub(super) fn learn(&self, endpoint: &Endpoint) -> Contract {
+        let answers = self.answers(endpoint);
+        let mut invariants = Learner::default();
+        for answer in answers.iter().filter(|answer| answer.has_trace()) {
+            answer.with_trace(answer.before(), |trace| invariants.learn(trace));
         }
-        let Some(answers) = self.answers.get_mut(endpoint) else { return };
-        let known = Some(Before { history: &before.0, number: before.1 });
-        let answer = Answer::of(taken, known, place, witness(answers.len()));
-        answers.push(Answer { history: Some(before), ..answer });
-    }
-
-    /// Reads those answers again of which it turned out what tells the types of their messages.
-    fn tell<'a>(&mut self, all: impl Iterator<Item = (&'a Endpoint, &'a Interaction)>) {
-        let mut counts: HashMap<&Endpoint, usize> = HashMap::new();
-        for (endpoint, interaction) in all.filter(|(it, _)| self.tagging.told(it).is_some()) {
-            let number = counts.entry(endpoint).or_default();
-            let known = self.answers.get_mut(endpoint).and_then(|all| all.get_mut(*number));
-            let Some(known) = known else { continue };
-            let (protocols, place) = (self.tagging.protocols(endpoint), known.place.clone());
-            let read =
-                Answer::recorded(&protocols, interaction, known.before(), place, witness(*number));
-            if let Some(read) = read {
-                *known = Answer { history: known.history.take(), ..read };
-            }
-            *number += 1;
+        Contract {
+            endpoint: endpoint.clone(),
+            tag: self.tag(endpoint).cloned(),
+            order: Orders::learn(answers, &|word| self.made_up.has(word)),
+            invariants: invariants.finish(),
+            events: Kinds::learn(answers.iter().map(|it| it.events.as_slice()), &self.made_up),
+            body: Kinds::learn(answers.iter().map(|it| it.body.as_slice()), &self.made_up),
         }
     }
 }
 
-fn witness(number: usize) -> Witness {
-    Witness(u32::try_from(number).unwrap_or(u32::MAX))
+/// What tells the types of the messages of each endpoint: what an accepted contract says stays; else it
+/// is learned from streams.
+fn tags(
+    protocols: &Protocols,
+    accepted: &[Contract],
+    all: &[Recorded<'_>],
+) -> BTreeMap<Endpoint, TagSource> {
+    let mut streams: BTreeMap<&Endpoint, Vec<&[Message]>> = BTreeMap::new();
+    for recorded in all.iter().filter(|it| it.cut.framing.is_stream()) {
+        let bodies = streams.entry(&recorded.endpoint).or_default();
+        if bodies.iter().map(|body| body.len()).sum::<usize>() < LOOKED_AT {
+            bodies.push(&recorded.cut.messages);
+        }
+    }
+    let tags = streams.into_iter().filter_map(|(endpoint, bodies)| {
+        let contract = accepted.iter().find(|contract| contract.endpoint == *endpoint);
+        let accepted = contract.and_then(|contract| contract.tag.clone());
+        Some((endpoint.clone(), accepted.or_else(|| protocols.learn(bodies))?))
+    });
+    tags.collect()
 }
 
-/// An interaction with its answer, cut into messages.
-struct Taken<'a> {
-    interaction: &'a Interaction,
-    response: &'a Response,
-    heard: &'a Heard,
-    protocols: &'a Protocols,
+/// An answer, if all of it came.
+pub(super) fn whole(interaction: &Interaction) -> Option<&Response> {
+    interaction.response().filter(|response| response.end == End::Complete)
 }
 
 impl Answer {
-    /// What was recorded, if all of it came, and what came before it, as far as that is known.
-    pub(super) fn recorded(
-        protocols: &Protocols,
+    /// A whole answer, and what came before it, as far as that is known.
+    pub(super) fn of(
         interaction: &Interaction,
+        response: &Response,
+        cut: Cut,
         before: Option<Before<'_>>,
-        place: String,
-        witness: Witness,
-    ) -> Option<Self> {
-        let response = interaction.response().filter(|response| response.end == End::Complete)?;
-        let heard = &Heard::of(Messages::by(protocols, response));
-        let taken = Taken { interaction, response, heard, protocols };
-        Some(Self::of(&taken, before, place, witness))
-    }
-
-    fn of(taken: &Taken<'_>, before: Option<Before<'_>>, place: String, witness: Witness) -> Self {
-        let Taken { interaction, heard, protocols, .. } = *taken;
-        let messages = &heard.messages;
+        (place, witness): (String, Witness),
+    ) -> Self {
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
-        let is_stream = matches!(messages.framing, Framing::EventStream | Framing::Lines);
-        let named = messages.list.iter().any(|message| matches!(message.tag, Tag::Named(_)));
-        let ordered = is_stream || (named && !is_question && messages.list.len() > 1);
+        let is_stream = cut.framing.is_stream();
+        let named = cut.messages.iter().any(|message| matches!(message.tag, Tag::Named(_)));
+        let ordered = is_stream || (named && !is_question && cut.messages.len() > 1);
         // It decides about the order of messages and about nothing else.
         let situation = ordered.then(|| Situation::of(interaction, asked.as_deref(), before));
-        let events = heard.said().filter(|(message, _)| is_stream && !message.is_keep_alive());
-        let said = |(message, json): (&Message, Option<Text<'_>>)| {
-            Some(Said::of(&message.tag, json?.as_str().to_owned(), asked.as_deref()))
-        };
-        let body = (!is_stream).then(|| whole(taken, asked.as_deref())).flatten();
-        // What a question lists was said before, in whatever order.
-        let parts = heard.said().filter(|_| named && !is_stream && !is_question);
-        Self {
-            place,
-            parts: parts.filter_map(said).collect(),
-            history: None,
-            word: ordered.then(|| word(heard.steps(protocols), witness)),
-            events: events.filter_map(said).collect(),
-            body,
-            situation: situation.unwrap_or_default(),
-            asked,
+        let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness });
+        let body = if is_stream { None } else { body(response, &cut, asked.as_deref()) };
+        let (mut events, mut parts) = (Vec::new(), Vec::new());
+        let json = |message: Message| JsonMessage::new(message.tag, message.data, asked.as_deref());
+        if is_stream {
+            events.extend(cut.into_json().filter(|message| !message.is_keep_alive()).map(json));
+        } else if named && !is_question {
+            parts.extend(cut.into_json().map(json));
         }
+        let situation = situation.unwrap_or_default();
+        Self { place, word, situation, events, parts, history: None, body, asked }
     }
 
     /// Whether it says something that may be tied together.
-    pub(super) fn has_trace(&self) -> bool {
+    fn has_trace(&self) -> bool {
         !self.events.is_empty() || !self.parts.is_empty()
     }
 
@@ -216,30 +219,28 @@ impl Answer {
         before: Option<Before<'_>>,
         use_it: impl FnOnce(&invariant::Trace<'_>) -> T,
     ) -> T {
-        let said = self.events.iter().chain(&self.parts);
-        let events: Vec<invariant::Event<'_>> = said.map(Said::event).collect();
+        let messages = self.events.iter().chain(&self.parts);
+        let events: Vec<invariant::Event<'_>> = messages.map(JsonMessage::event).collect();
         let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
         use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events, earlier })
     }
 }
 
-fn whole(taken: &Taken<'_>, asked: Option<&str>) -> Option<Said> {
-    let Taken { response, heard: Heard { messages, .. }, protocols, .. } = taken;
+fn tokens(steps: &[Step]) -> Vec<crate::contract::order::Token> {
+    steps.iter().map(|step| step.token.clone()).collect()
+}
+
+/// An answer that is no stream, as one message.
+fn body(response: &Response, cut: &Cut, asked: Option<&str>) -> Option<JsonMessage> {
     let body = response.readable().bytes();
     // Messages are found in JSON that was read.
-    let is_read = messages.framing == Framing::Json && !messages.list.is_empty();
-    let text = match is_read {
-        true => String::from_utf8(body.into()).ok()?,
-        false => json(&body)?,
-    };
-    Some(Said::of(&protocols.tag_of(Text::known(&text), None), text, asked))
+    let is_read = cut.framing == Framing::Json && !cut.messages.is_empty();
+    let text = if is_read { String::from_utf8(body.into()).ok()? } else { json(&body)? };
+    let tag = cut.protocols.tag_of(Text::known(&text), None);
+    Some(JsonMessage::new(tag, text, asked))
 }
 
 /// The text of a body that is JSON.
 fn json(body: &[u8]) -> Option<String> {
     Text::parse(body).map(|text| text.as_str().to_owned())
-}
-
-fn word(steps: &[Step], witness: Witness) -> Word {
-    Word { tokens: steps.iter().map(|step| step.token.clone()).collect(), witness }
 }

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Message, Protocols, Told};
+use super::{Message, Protocols, TagSource};
 use crate::config::{At, Object};
 use crate::text::json::{Leaf, Text};
 
@@ -56,7 +56,7 @@ struct Sample<'m> {
 impl Protocols {
     /// What tells the types of the messages of some bodies, if it is neither a known protocol nor what
     /// is usual: a field called `type`, the name of the event.
-    pub fn learn<'m>(&self, bodies: impl IntoIterator<Item = &'m [Message]>) -> Option<Told> {
+    pub fn learn<'m>(&self, bodies: impl IntoIterator<Item = &'m [Message]>) -> Option<TagSource> {
         let bodies = bodies.into_iter().enumerate();
         let samples = bodies.flat_map(|(body, messages)| {
             let messages = messages.iter().filter(|message| !message.is_keep_alive());
@@ -94,10 +94,10 @@ impl Protocols {
 }
 
 impl Sample<'_> {
-    fn says(&self, told: &Told) -> Option<&str> {
+    fn says(&self, told: &TagSource) -> Option<&str> {
         match told {
-            Told::Field(at) => self.words.get(at.as_str()).map(String::as_str),
-            Told::Event => self.event,
+            TagSource::Field(at) => self.words.get(at.as_str()).map(String::as_str),
+            TagSource::Event => self.event,
         }
     }
 }
@@ -132,13 +132,13 @@ fn is_number(step: &str) -> bool {
 
 /// What may tell the type: most messages have it, it says a few words, not only one in each body, and
 /// the same ones in several bodies.
-fn candidates(samples: &[Sample<'_>]) -> Vec<Told> {
+fn candidates(samples: &[Sample<'_>]) -> Vec<TagSource> {
     let places: BTreeSet<&String> = samples.iter().flat_map(|sample| sample.words.keys()).collect();
-    let fields = places.into_iter().filter_map(|place| At::field(place).ok()).map(Told::Field);
-    fields.chain([Told::Event]).filter(|told| may_tell(told, samples)).collect()
+    let fields = places.into_iter().filter_map(|place| At::field(place).ok()).map(TagSource::Field);
+    fields.chain([TagSource::Event]).filter(|told| may_tell(told, samples)).collect()
 }
 
-fn may_tell(told: &Told, samples: &[Sample<'_>]) -> bool {
+fn may_tell(told: &TagSource, samples: &[Sample<'_>]) -> bool {
     let mut bodies: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
     let mut words: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let mut telling = 0;
@@ -203,7 +203,7 @@ impl<'s, 'm> Scale<'s, 'm> {
 
     /// The bits that types save, less those that it takes to name them. A field is said for all
     /// messages, or for each type, whichever is shorter.
-    fn saved(&self, types: &[Option<usize>], told: Option<&Told>) -> f64 {
+    fn saved(&self, types: &[Option<usize>], told: Option<&TagSource>) -> f64 {
         let sizes = counted(types.iter().copied());
         if sizes.len() < 2 {
             return 0.0;
@@ -212,15 +212,17 @@ impl<'s, 'm> Scale<'s, 'm> {
         let fields = self.fields.iter().filter(|(field, _)| Some(**field) != own.as_deref());
         let shape: f64 = fields.map(|(_, having)| self.saved_by_field(having, types, &sizes)).sum();
         let is_telling = match told {
-            Some(Told::Field(at)) => is_telling(at.as_str()),
-            Some(Told::Event) | None => true,
+            Some(TagSource::Field(at)) => is_telling(at.as_str()),
+            Some(TagSource::Event) | None => true,
         };
         let order = self.saved_by_order(types, sizes.len());
         let names = NAME * sizes.len() as f64;
-        match is_telling {
-            true => shape + order + TELLING - names,
-            false if shape > names => shape + order.min(shape) - names,
-            false => 0.0,
+        if is_telling {
+            shape + order + TELLING - names
+        } else if shape > names {
+            shape + order.min(shape) - names
+        } else {
+            0.0
         }
     }
 

@@ -8,42 +8,34 @@
 //! # Example: what a stream says
 //!
 //! ```
-//! use retape::message::{Decoder, Framing, Trace};
+//! use retape::message::{Decoder, Framing, Protocols, Trace};
 //!
-//! let mut decoder = Decoder::new(Framing::EventStream);
+//! let mut decoder = Decoder::new(Framing::EventStream, Protocols::default());
 //! let mut messages = decoder.push(b"data: {\"type\":\"delta\",\"index\":0}\n\n", 12);
 //! messages.extend(decoder.push(b"data: {\"type\":\"delta\",\"index\":0}\n\ndata: [DO", 24));
 //! messages.extend(decoder.push(b"NE]\n\n", 30));
 //!
-//! assert_eq!(Trace::of(&messages).to_string(), "delta+ [DONE]");
+//! assert_eq!(Trace::of(&messages, &Protocols::default()).to_string(), "delta+ [DONE]");
 //! assert_eq!(messages[2].ms, 30);
 //! ```
 
-mod cut;
-mod decoder;
-mod framing;
-mod from;
-mod identity;
+mod body;
 pub mod json;
 mod learn;
 pub mod ndjson;
 mod protocols;
 pub mod sse;
 mod tag;
-mod told;
 mod trace;
-pub mod websocket;
 
 use std::ops::Range;
 
-pub use cut::Messages;
-pub use decoder::{Decoder, Left};
-pub use framing::Framing;
+use serde_json::Value;
 
+pub use body::{Decoder, Framing, Left, Messages};
 pub use protocols::Protocols;
 pub(crate) use protocols::keeps_alive;
-pub use tag::Tag;
-pub use told::Told;
+pub use tag::{Tag, TagSource};
 pub use trace::{Step, Trace};
 
 /// One typed thing cut from a body.
@@ -56,6 +48,8 @@ pub struct Message {
     /// What it says: the data of an SSE event, a line, an element's JSON text. Bytes that are not
     /// UTF-8 are replaced by U+FFFD.
     pub data: String,
+    /// Whether that is JSON.
+    pub is_json: bool,
     /// Where it stands in the body, in bytes.
     pub range: Range<usize>,
     /// The number of the chunk in which it was complete, counted from 0.
@@ -68,5 +62,54 @@ impl Message {
     /// Whether it only says that the server is still there: a comment, a ping.
     pub fn is_keep_alive(&self) -> bool {
         self.tag.is_keep_alive()
+    }
+
+    fn new(tag: Tag, data: String, is_json: bool) -> Self {
+        Self { tag, event: None, data, is_json, range: 0..0, chunk: 0, ms: 0 }
+    }
+}
+
+/// One of which only the type is known.
+impl From<&str> for Message {
+    fn from(tag: &str) -> Self {
+        Self::new(Tag::named(tag), String::new(), false)
+    }
+}
+
+impl From<&&str> for Message {
+    fn from(tag: &&str) -> Self {
+        Self::from(*tag)
+    }
+}
+
+impl From<String> for Message {
+    fn from(tag: String) -> Self {
+        Self::from(tag.as_str())
+    }
+}
+
+impl From<&String> for Message {
+    fn from(tag: &String) -> Self {
+        Self::from(tag.as_str())
+    }
+}
+
+/// One that says what a JSON value says.
+impl From<&Value> for Message {
+    fn from(value: &Value) -> Self {
+        let data = value.to_string();
+        Self::new(Protocols::default().tag(&data, None), data, true)
+    }
+}
+
+impl From<Value> for Message {
+    fn from(value: Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl From<&Self> for Message {
+    fn from(message: &Self) -> Self {
+        message.clone()
     }
 }

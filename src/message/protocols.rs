@@ -4,8 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
-use super::{Message, Tag, Told};
-
+use super::{Message, Tag, TagSource};
 use crate::config::{Config, Object, Protocol};
 use crate::text::json::{Container, Text};
 
@@ -84,23 +83,28 @@ impl Protocols {
     }
 
     /// With what was learned about messages of which no protocol is known.
-    pub fn with(&self, told: &Told) -> Self {
+    pub fn with(&self, told: &TagSource) -> Self {
         let learned = match told {
-            Told::Field(at) => Learned::Field(Box::new(Protocol::told_at(at.clone()))),
-            Told::Event => Learned::Event,
+            TagSource::Field(at) => Learned::Field(Box::new(Protocol::told_at(at.clone()))),
+            TagSource::Event => Learned::Event,
         };
         Self { own: self.own.clone(), learned: Some(learned) }
     }
 
     /// The type of a message, from its data and the name of its SSE event.
     pub fn tag(&self, data: &str, event: Option<&str>) -> Tag {
+        self.read(data, event).0
+    }
+
+    /// The same, and whether the data is JSON.
+    pub(super) fn read(&self, data: &str, event: Option<&str>) -> (Tag, bool) {
         if data.trim() == DONE {
-            return Tag::Named(DONE.to_owned());
+            return (Tag::Named(DONE.to_owned()), false);
         }
         match (Text::read(data), event.filter(|event| *event != UNNAMED)) {
-            (Some(json), event) => self.tag_of(json, event),
-            (None, Some(event)) => named(None, event.to_owned()),
-            (None, None) => Tag::Untyped("text"),
+            (Some(json), event) => (self.tag_of(json, event), true),
+            (None, Some(event)) => (named(None, event.to_owned()), false),
+            (None, None) => (Tag::Untyped("text"), false),
         }
     }
 
@@ -164,7 +168,8 @@ pub(crate) fn keeps_alive(data: &str, event: Option<&str>) -> bool {
         within(data) || event.is_some_and(within)
     };
     // Nearly none does, which is seen without reading it, unless a word may be spelled with escapes.
-    (data.contains('\\') || ALIVE.iter().any(data_or_event)) && Tag::of(data, event).is_keep_alive()
+    (data.contains('\\') || ALIVE.iter().any(data_or_event))
+        && Protocols::default().tag(data, event).is_keep_alive()
 }
 
 pub(super) fn named(protocol: Option<&Protocol>, tag: String) -> Tag {

@@ -1,8 +1,11 @@
 //! The type of a message.
 
 use std::fmt;
+use std::str::FromStr;
 
-use super::{Protocols, protocols};
+use super::protocols;
+use crate::config::At;
+use crate::error::Error;
 
 /// The type of a message, by which orders and shapes are learned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,12 +21,6 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// The type of a message of a protocol that retape knows, from its data and the name of its SSE
-    /// event.
-    pub fn of(data: &str, event: Option<&str>) -> Self {
-        Protocols::default().tag(data, event)
-    }
-
     /// A type by its name; of some it is known that they only say that the server is still there.
     pub fn named(name: &str) -> Self {
         protocols::named(None, name.to_owned())
@@ -52,5 +49,33 @@ impl Tag {
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// What tells the type of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TagSource {
+    /// What stands in a field.
+    Field(At),
+    /// The name of the SSE event.
+    Event,
+}
+
+const EVENT: &str = "event";
+
+impl fmt::Display for TagSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(at) => at.fmt(f),
+            Self::Event => f.write_str(EVENT),
+        }
+    }
+}
+
+impl FromStr for TagSource {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if text == EVENT { Ok(Self::Event) } else { Ok(Self::Field(At::field(text)?)) }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::identity::{Identity, Relation};
 use super::{Message, Protocols, Tag};
+use crate::config::Object;
+use crate::text::json::Text;
 
 /// The tags of one body in order. The deltas of one message are one step; keep-alives are set aside.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,12 +30,7 @@ pub struct Step {
 
 impl Trace {
     /// The trace of a body's messages.
-    pub fn of(messages: &[Message]) -> Self {
-        Self::by(&Protocols::default(), messages)
-    }
-
-    /// The same with other protocols than those that retape knows.
-    pub fn by(protocols: &Protocols, messages: &[Message]) -> Self {
+    pub fn of(messages: &[Message], protocols: &Protocols) -> Self {
         let mut trace = Self::default();
         let mut before: Option<Identity<'_>> = None;
         for (place, message) in messages.iter().enumerate() {
@@ -42,7 +38,7 @@ impl Trace {
                 trace.keep_alives += 1;
                 continue;
             }
-            let identity = Identity::of(&message.data, protocols);
+            let identity = Identity::of(message, protocols);
             match trace.steps.last_mut().zip(before.as_ref()) {
                 Some((step, before)) if step.goes_on_with(message, before.relation(&identity)) => {
                     step.messages.push(place);
@@ -94,4 +90,47 @@ impl fmt::Display for Trace {
         }
         Ok(())
     }
+}
+
+/// What a message says of its identity: the places where it does, and what stands there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Identity<'p>(Vec<(&'p str, String)>);
+
+/// How two messages relate by what they say of their identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    /// They are about the same thing.
+    Same,
+    /// They are about different things.
+    Different,
+    /// Neither says anything that can be compared.
+    Unsaid,
+}
+
+impl<'p> Identity<'p> {
+    fn of(message: &Message, protocols: &'p Protocols) -> Self {
+        let json = message.is_json.then(|| Text::known(&message.data));
+        let Some(json) = json.filter(|json| json.container().is_some()) else {
+            return Self::default();
+        };
+        let message = Object::of(json);
+        let keys = protocols.of_message(&message).into_iter().flat_map(|protocol| protocol.keys());
+        Self(keys.filter_map(|key| Some((key.as_str(), said(message.at(key)?)?))).collect())
+    }
+
+    fn relation(&self, other: &Self) -> Relation {
+        let mut relation = Relation::Unsaid;
+        for (place, said) in &self.0 {
+            match other.0.iter().find(|(other, _)| other == place) {
+                Some((_, same)) if same == said => relation = Relation::Same,
+                Some(_) => return Relation::Different,
+                None => {}
+            }
+        }
+        relation
+    }
+}
+
+fn said(value: Text<'_>) -> Option<String> {
+    value.string().map(|it| it.into_owned()).or_else(|| value.scalar().map(str::to_owned))
 }

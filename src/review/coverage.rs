@@ -145,7 +145,7 @@ impl Answer {
     fn add(&mut self, protocols: &Protocols, response: &Response) {
         self.count += 1;
         self.cut += usize::from(response.end != End::Complete);
-        let messages = Messages::by(protocols, response).list;
+        let messages = Messages::of(response, protocols).list;
         let types: HashSet<&str> = messages.iter().filter_map(|it| named(&it.tag)).collect();
         for name in types {
             *self.messages.entry(name.to_owned()).or_default() += 1;

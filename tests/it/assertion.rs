@@ -8,7 +8,7 @@ use std::process::Command;
 use insta::assert_snapshot;
 use retape::_macro_support::{check_order, order_text};
 use retape::contract::{Finding, Traffic, check};
-use retape::message::Messages;
+use retape::message::{Messages, Protocols};
 use retape::{Name, assert_contract, assert_order, assert_shape, store};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ fn accepted() -> tempfile::TempDir {
     fs::copy(recorded, folder.path().join("tape.json")).unwrap();
     let name = Name::new("tape").unwrap();
     let cassette = store::load(folder.path(), &name).unwrap();
-    for finding in check(&Traffic::of([(&name, &cassette)]), &[]) {
+    for finding in check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]) {
         let Finding::New(contract) = finding else { panic!("nothing was accepted: {finding:?}") };
         store::accept(folder.path(), &contract).unwrap();
     }
@@ -32,7 +32,9 @@ fn streamed() -> Messages {
     let folder = accepted();
     let cassette = store::load(folder.path(), &Name::new("tape").unwrap()).unwrap();
     let streams = cassette.interactions.iter().filter_map(|interaction| interaction.response());
-    let mut streams = streams.map(Messages::of).filter(|messages| messages.list.len() > 9);
+    let mut streams = streams
+        .map(|response| Messages::of(response, &Protocols::default()))
+        .filter(|messages| messages.list.len() > 9);
     streams.next().unwrap()
 }
 

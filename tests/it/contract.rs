@@ -41,13 +41,13 @@ fn learned() -> Contract {
     let cassette =
         Cassette { interactions: asked.chain(approved).collect(), ..Cassette::default() };
     let name = Name::new("chat").unwrap();
-    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+    let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     contract.clone()
 }
 
 fn parts(interaction: &Interaction) -> Vec<&'static str> {
-    let breaches = learned().broken_by(interaction, None);
+    let breaches = learned().broken_by(&Protocols::default(), interaction, None);
     let mut parts: Vec<&str> = breaches.iter().map(|breach| breach.part).collect();
     parts.dedup();
     parts
@@ -144,7 +144,11 @@ fn taught(conversations: &[&Turns]) -> Contract {
             )
         })
         .collect();
-    let traffic = Traffic::of(cassettes.iter().map(|(name, cassette)| (name, cassette)));
+    let traffic = Traffic::of(
+        &Protocols::default(),
+        &[],
+        cassettes.iter().map(|(name, cassette)| (name, cassette)),
+    );
     let findings = check(&traffic, &[]);
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     let kept = check(&traffic, std::slice::from_ref(contract));
@@ -186,10 +190,12 @@ fn situations_are_told_apart_by_what_precedes() {
 fn what_was_answered_before_decides() {
     let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
     let turns = conversation(&[(ASK, CALLS), (ASK, CALLS)], 77);
-    let broken = |earlier: Option<&History>| contract.broken_by(&turns[1], earlier).len();
+    let broken = |earlier: Option<&History>| {
+        contract.broken_by(&Protocols::default(), &turns[1], earlier).len()
+    };
 
-    assert_eq!(broken(Some(&History::of(&turns[..0]))), 0);
-    assert_ne!(broken(Some(&History::of(&turns[..1]))), 0);
+    assert_eq!(broken(Some(&History::of(&turns[..0], &Protocols::default()))), 0);
+    assert_ne!(broken(Some(&History::of(&turns[..1], &Protocols::default()))), 0);
     assert_eq!(broken(None), 0, "what is not known breaks nothing");
 }
 
@@ -267,14 +273,14 @@ fn what_refers_to_nothing_is_told_with_its_place() {
     let contract = taught(&[&APPROVED_CALL as &Turns; 2]);
     let turns = conversation(&[(ASK, CALLS), (APPROVE, ANSWERS)], 77);
     let broken = |earlier: Option<&History>| -> Vec<String> {
-        let breaches = contract.broken_by(&turns[1], earlier).into_iter();
+        let breaches = contract.broken_by(&Protocols::default(), &turns[1], earlier).into_iter();
         breaches.filter(|breach| breach.part == "invariants").map(|breach| breach.what).collect()
     };
 
-    assert_eq!(broken(Some(&History::of(&turns[..1]))), [""; 0]);
+    assert_eq!(broken(Some(&History::of(&turns[..1], &Protocols::default()))), [""; 0]);
     assert_eq!(broken(None), [""; 0], "what is not known breaks nothing");
     assert_eq!(
-        broken(Some(&History::of(&[]))),
+        broken(Some(&History::of(&[], &Protocols::default()))),
         [
             "request.call_id refers to earlier call.call_id: \
              `call-9f8e7d6c5b4a77` at /call_id of the request refers to nothing before",
@@ -301,7 +307,7 @@ fn what_came_before_is_told_in_the_protocol_that_a_person_names() {
         .collect();
     let all = cassettes.iter().map(|(name, cassette)| (name, cassette));
 
-    let findings = check(&Traffic::by(&Protocols::of(&config), &[], all), &[]);
+    let findings = check(&Traffic::of(&Protocols::of(&config), &[], all), &[]);
 
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     let text = contract.to_string();
@@ -331,7 +337,7 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
     let cassette = Cassette { interactions: interactions.collect(), ..Cassette::default() };
     let name = Name::new("rpc").unwrap();
 
-    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+    let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
 
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     insta::assert_snapshot!(contract, @r#"
@@ -366,7 +372,7 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
     assert_eq!(contract.to_string().parse::<Contract>().unwrap(), *contract);
     let mut other = cassette.interactions[0].clone();
     other.request.body = r#"{"jsonrpc":"2.0","id":0,"method":"tools/call"}"#.into();
-    let breaches = contract.broken_by(&other, None);
+    let breaches = contract.broken_by(&Protocols::default(), &other, None);
     assert!(
         breaches.iter().any(|breach| breach.what.starts_with("`result of tools/call`")),
         "{breaches:?}"
@@ -386,7 +392,7 @@ fn what_a_client_has_made_up_is_no_constant() {
     let cassette = Cassette { interactions: vec![with_tool], ..Cassette::default() };
     let name = Name::new("tools").unwrap();
 
-    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+    let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
 
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     let text = contract.to_string();
@@ -410,7 +416,7 @@ fn a_field_that_is_there_or_not_decides() {
     let cassette = Cassette { interactions: (0..8).map(turn).collect(), ..Cassette::default() };
     let name = Name::new("calls").unwrap();
 
-    let findings = check(&Traffic::of([(&name, &cassette)]), &[]);
+    let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
 
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     insta::assert_snapshot!(order_of(contract), @r"

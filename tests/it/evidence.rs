@@ -4,6 +4,7 @@ use bytes::Bytes;
 use insta::assert_snapshot;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
 use retape::contract::{Evidence, Traffic};
+use retape::message::Protocols;
 use retape::review::report::{Colour, evidence, evidence_to_json};
 use retape::{Cassette, Name};
 
@@ -31,7 +32,7 @@ fn streamed(path: &str, lines: &[&str]) -> Interaction {
 
 fn shown(interactions: Vec<Interaction>) -> Vec<Evidence> {
     let cassette = Cassette { interactions, ..Cassette::default() };
-    Traffic::of([(&Name::new("tape").unwrap(), &cassette)]).evidence()
+    Traffic::of(&Protocols::default(), &[], [(&Name::new("tape").unwrap(), &cassette)]).evidence()
 }
 
 const CALL: [&str; 3] = [

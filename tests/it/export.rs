@@ -7,7 +7,7 @@ use jsonschema::Validator;
 use retape::cassette::{End, Response};
 use retape::contract::openapi::{Document, to_json_schema, to_open_api};
 use retape::contract::{Contract, Endpoint};
-use retape::message::{Framing, Messages};
+use retape::message::{Framing, Messages, Protocols};
 use retape::{Name, store};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn answers(folder: &str, cassette: &str) -> Vec<(Endpoint, Vec<Value>)> {
 }
 
 fn values(response: &Response) -> Vec<Value> {
-    let messages = Messages::of(response);
+    let messages = Messages::of(response, &Protocols::default());
     if messages.framing == Framing::Json {
         return serde_json::from_slice(&response.readable().bytes()).into_iter().collect();
     }

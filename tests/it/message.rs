@@ -3,7 +3,7 @@
 use retape::cassette::{Body, Chunk};
 use retape::config::Config;
 use retape::message::sse::{Content, Decoder, Item};
-use retape::message::{self, Framing, Messages, Protocols, Tag, Trace, json, ndjson};
+use retape::message::{self, Framing, Messages, Protocols, Trace, json, ndjson};
 
 mod event_stream {
     use super::*;
@@ -325,7 +325,7 @@ mod tags {
 
     #[track_caller]
     fn check(data: &str, event: Option<&str>, expected: &str) {
-        assert_eq!(Tag::of(data, event).as_str(), expected);
+        assert_eq!(Protocols::default().tag(data, event).as_str(), expected);
     }
 
     #[test]
@@ -375,7 +375,7 @@ mod tags {
             r#"{"message_type":"ping"}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
         ] {
-            assert!(Tag::of(data, None).is_keep_alive(), "{data}");
+            assert!(Protocols::default().tag(data, None).is_keep_alive(), "{data}");
         }
         let config = Config::parse("[[protocol]]\ntag = '/what'\nkeep-alive = 'tick'").unwrap();
         let protocols = Protocols::of(&config);
@@ -418,7 +418,7 @@ mod tags {
         check("\"a\"", None, "string");
         check("1", None, "scalar");
         check("hello", None, "text");
-        assert!(!Tag::of("{}", None).is_named());
+        assert!(!Protocols::default().tag("{}", None).is_named());
     }
 }
 
@@ -431,14 +431,17 @@ mod trace {
             .iter()
             .enumerate()
             .map(|(place, piece)| Chunk { ms: place as u64 * 10, bytes: piece.to_string().into() });
-        Messages::cut(&Body::Stream(chunks.collect()), framing, 0).list
+        Messages::cut(&Body::Stream(chunks.collect()), framing, 0, &Protocols::default()).list
     }
 
     #[track_caller]
     fn check(lines: &[&str], expected: &str) {
         let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        assert_eq!(Trace::of(&messages(Framing::Lines, &lines)).to_string(), expected);
+        assert_eq!(
+            Trace::of(&messages(Framing::Lines, &lines), &Protocols::default()).to_string(),
+            expected
+        );
     }
 
     #[test]
@@ -484,7 +487,7 @@ mod trace {
             "data: [DONE]\n\n",
         ];
 
-        let trace = Trace::of(&messages(Framing::EventStream, &pieces));
+        let trace = Trace::of(&messages(Framing::EventStream, &pieces), &Protocols::default());
 
         assert_eq!(trace.to_string(), "a+ [DONE]");
         assert_eq!(trace.keep_alives, 2);
@@ -515,7 +518,7 @@ mod trace {
     fn json_that_is_cut_short_is_left_over() {
         let body = Body::Whole("{\"a\":".into());
 
-        let messages = Messages::cut(&body, Framing::Json, 0);
+        let messages = Messages::cut(&body, Framing::Json, 0, &Protocols::default());
 
         assert!(messages.list.is_empty());
         assert_eq!(messages.rest, Some(0..5));
@@ -540,7 +543,7 @@ mod learning {
     fn check(bodies: &[&[&str]], expected: Option<&str>) {
         let cut = |lines: &&[&str]| {
             let text = lines.join("\n");
-            Messages::cut(&Body::Whole(text.into()), Framing::Lines, 0).list
+            Messages::cut(&Body::Whole(text.into()), Framing::Lines, 0, &Protocols::default()).list
         };
         let bodies: Vec<_> = bodies.iter().map(cut).collect();
 
@@ -669,7 +672,13 @@ mod learning {
             event: said\ndata: {\"type\":\"x\",\"text\":\"a\"}\n\n\
             event: said\ndata: {\"type\":\"x\",\"text\":\"b\"}\n\n\
             event: end\ndata: {\"type\":\"x\",\"total\":1}\n\n";
-        let list = Messages::cut(&Body::Whole(body.into()), Framing::EventStream, 0).list;
+        let list = Messages::cut(
+            &Body::Whole(body.into()),
+            Framing::EventStream,
+            0,
+            &Protocols::default(),
+        )
+        .list;
 
         let told = Protocols::default().learn([&list[..], &list[..]]).unwrap();
 
@@ -689,7 +698,8 @@ mod bodies {
             let (left, right) = body.as_bytes().split_at(cut);
             let chunks = [(10, left), (20, right)];
             let chunks = chunks.map(|(ms, bytes)| Chunk { ms, bytes: bytes.to_vec().into() });
-            let messages = Messages::cut(&Body::Stream(chunks.into()), framing, 0);
+            let messages =
+                Messages::cut(&Body::Stream(chunks.into()), framing, 0, &Protocols::default());
 
             let tags: Vec<&str> =
                 messages.list.iter().map(|message| message.tag.as_str()).collect();
@@ -720,52 +730,5 @@ mod bodies {
     #[test]
     fn a_json_answer_may_be_cut_anywhere() {
         check(Framing::Json, r#" [{"type":"a"}, {"type":"ü"}] "#, &["a", "ü"]);
-    }
-}
-
-mod websocket {
-    use retape::contract::order::Order;
-    use retape::message::websocket::{Frame, Payload, Sender, messages};
-
-    use super::*;
-
-    fn frames(said: &[(Sender, &str)]) -> Vec<Frame> {
-        let frame = |(number, (from, text)): (usize, &(Sender, &str))| {
-            let text = format!(r#"{{"type":"{text}"}}"#);
-            Frame { from: *from, payload: Payload::Text(text), ms: number as u64 }
-        };
-        said.iter().enumerate().map(frame).collect()
-    }
-
-    #[test]
-    fn both_sides_of_a_session_are_one_order() {
-        use Sender::{Client, Server};
-        let mut frames = frames(&[
-            (Server, "session.created"),
-            (Client, "response.create"),
-            (Server, "response.created"),
-            (Server, "response.output_text.delta"),
-            (Server, "response.output_text.delta"),
-            (Server, "response.done"),
-        ]);
-        let end = |from, payload, ms| Frame { from, payload, ms };
-        frames.insert(4, end(Server, Payload::Ping, 4));
-        frames.insert(5, end(Client, Payload::Pong, 4));
-        frames.push(end(Client, Payload::Binary(3), 9));
-        frames.push(end(Client, Payload::Close(Some(1000)), 9));
-
-        let messages = messages(&frames, &Protocols::default());
-
-        let trace = Trace::of(&messages);
-        assert_eq!(
-            trace.to_string(),
-            "session.created client/response.create response.created \
-             response.output_text.delta+ response.done client/binary client/close/1000"
-        );
-        assert_eq!(trace.keep_alives, 2);
-        assert_eq!(messages[1].range, 26..52);
-        // It can be written as an order.
-        let order = trace.to_string().parse::<Order>().unwrap();
-        assert_eq!(order.to_string(), trace.to_string());
     }
 }

@@ -53,7 +53,7 @@ fn recorded() -> Cassette {
 
 fn findings(protocols: &Protocols, cassette: &Cassette, accepted: &[Contract]) -> Vec<Finding> {
     let name = Name::new("runs").unwrap();
-    check(&Traffic::by(protocols, accepted, [(&name, cassette)]), accepted)
+    check(&Traffic::of(protocols, accepted, [(&name, cassette)]), accepted)
 }
 
 fn learned(protocols: &Protocols, cassette: &Cassette) -> Contract {
@@ -90,8 +90,8 @@ fn a_contract_of_learned_types_is_held_against_one_answer() {
     let mut cut = run(1, 1);
     cut.remove(2);
 
-    let kept = contract.broken_by(&interaction(&run(2, 2)), None);
-    let broken = contract.broken_by(&interaction(&cut), None);
+    let kept = contract.broken_by(&Protocols::default(), &interaction(&run(2, 2)), None);
+    let broken = contract.broken_by(&Protocols::default(), &interaction(&cut), None);
 
     assert_eq!(kept, []);
     let parts: Vec<&str> = broken.iter().map(|breach| breach.part).collect();
@@ -139,6 +139,6 @@ fn a_person_may_say_what_tells_the_types() {
     assert_eq!(contract.tag, None);
     assert!(order(&contract).contains("text"), "{contract}");
     let one = interaction(&run(2, 2));
-    assert_eq!(contract.breaches(&protocols, &one, None), []);
-    assert_ne!(contract.broken_by(&one, None), []);
+    assert_eq!(contract.broken_by(&protocols, &one, None), []);
+    assert_ne!(contract.broken_by(&Protocols::default(), &one, None), []);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use retape::cassette::{Body, Interaction, Outcome, Response};
-use retape::message::{Framing, Message, Messages, Tag};
+use retape::message::{Framing, Message, Messages, Protocols, Tag};
 use retape::{Cassette, Name, store};
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ pub fn is_stream(framing: Framing) -> bool {
 /// The messages of a stream, or the one JSON value that an answer is.
 pub fn said(interaction: &Interaction) -> Vec<Message> {
     let Some(response) = interaction.response() else { return Vec::new() };
-    let Messages { framing, list, .. } = Messages::of(response);
+    let Messages { framing, list, .. } = Messages::of(response, &Protocols::default());
     if is_stream(framing) {
         return list;
     }
@@ -82,7 +82,7 @@ fn written(message: &Message, framing: Framing) -> String {
 /// The message with another value.
 pub fn with_value(own: &Message, value: &Value) -> Message {
     let data = value.to_string();
-    let tag = Tag::of(&data, own.event.as_deref());
+    let tag = Protocols::default().tag(&data, own.event.as_deref());
     Message { tag, ..with_data(own, data) }
 }
 

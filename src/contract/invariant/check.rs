@@ -1,12 +1,12 @@
 //! Where a trace breaks what holds in the others.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 
-use super::claim::{Invariant, Referred};
+use super::claim::{Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
-use super::field::{Field, Path};
-use super::trace::{Seen, Trace, Value, seen};
+use super::learn::{Names, Sight, Sights};
+use super::trace::{Trace, Value, pointer};
 
 /// A place where an invariant does not hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,162 +61,164 @@ impl fmt::Display for Violation {
 impl Invariant {
     /// Where a trace breaks these invariants: each place, in the order of the invariants.
     pub fn check(invariants: &[Self], trace: &Trace<'_>) -> Vec<Violation> {
-        let events: Vec<(&str, Vec<Seen<'_>>)> =
-            trace.events.iter().map(|event| (event.tag, seen(event.json))).collect();
-        let request = trace.request.map(seen).unwrap_or_default();
-        let asked = asked(&request);
-        let broken = |invariant: &Self| match (invariant, trace.earlier) {
-            (Self::RefersEarlier(field, to), Some(earlier)) => {
-                let loose = unsaid(field, to, &request, &events, earlier).into_iter();
-                loose
-                    .map(|at| Violation { invariant: invariant.clone(), at, other: None })
-                    .collect()
-            }
-            _ => invariant.broken(&events, &asked),
+        if invariants.is_empty() {
+            return Vec::new();
+        }
+        let mut names = Names::default();
+        let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
+        let events = trace.events.iter().map(|event| names.sights_of(event)).collect();
+        let check = Check { trace, names, request, events };
+        let broken = |invariant: &Self| -> Vec<Violation> {
+            let violation = |(at, other): (At<'_>, Option<At<'_>>)| Violation {
+                invariant: invariant.clone(),
+                at: check.place(at),
+                other: other.map(|other| check.place(other)),
+            };
+            check.broken(invariant).into_iter().map(violation).collect()
         };
         invariants.iter().flat_map(broken).collect()
     }
-
-    fn broken(&self, events: &Events<'_>, asked: &Asked<'_>) -> Vec<Violation> {
-        let broken = match self {
-            Self::Constant(field) => pairs(field, events, Value::key, |before, now| before != now),
-            Self::Counting(field) => {
-                pairs(field, events, Value::number, |before, now| *now != before + 1.0)
-            }
-            Self::Increasing(field) => {
-                pairs(field, events, Value::number, |before, now| now <= before)
-            }
-            Self::NotDecreasing(field) => {
-                pairs(field, events, Value::number, |before, now| now < before)
-            }
-            Self::Unique(field) => repeated(field, events),
-            Self::Echoes(field, path) => {
-                let echoed = |key: &str| asked.get(key).is_some_and(|paths| paths.contains(&path));
-                let all = field.places(events).filter(|(_, seen)| seen.value.key().is_some());
-                all.filter(|(_, seen)| !seen.value.key().is_some_and(echoed))
-                    .map(|(event, seen)| (Place::of(event, seen), None))
-                    .collect()
-            }
-            Self::Refers(field, to, referred) => loose(field, to, *referred, events),
-            // What is not known breaks nothing.
-            Self::RefersEarlier(..) => Broken::new(),
-        };
-        let violation = |(at, other)| Violation { invariant: self.clone(), at, other };
-        broken.into_iter().map(violation).collect()
-    }
 }
 
-/// What the request says that identifies something, and where.
-type Asked<'a> = HashMap<&'a str, Vec<&'a Path>>;
+/// A trace that is held against invariants.
+struct Check<'t> {
+    trace: &'t Trace<'t>,
+    names: Names,
+    request: Vec<Sight<'t>>,
+    events: Vec<Sights<'t>>,
+}
 
-type Events<'a> = [(&'a str, Vec<Seen<'a>>)];
-type Broken = Vec<(Place, Option<Place>)>;
+/// A value, the event that it is in (none for the request), and how many values stand before it there.
+#[derive(Clone, Copy)]
+struct At<'c> {
+    event: Option<usize>,
+    number: usize,
+    value: &'c Value<'c>,
+}
 
-fn asked<'a>(request: &'a [Seen<'a>]) -> Asked<'a> {
-    let mut asked = Asked::new();
-    for seen in request {
-        if let Some(key) = seen.value.key() {
-            asked.entry(key).or_default().push(&seen.path);
+/// What does not hold, and what it does not go with.
+type Broken<'c> = Vec<(At<'c>, Option<At<'c>>)>;
+
+impl Check<'_> {
+    fn broken(&self, invariant: &Invariant) -> Broken<'_> {
+        match (invariant, self.trace.earlier) {
+            (Invariant::Constant(field), _) => {
+                self.pairs(field, Value::key, |before, now| before != now)
+            }
+            (Invariant::Counting(field), _) => {
+                self.pairs(field, Value::number, |before, now| *now != before + 1.0)
+            }
+            (Invariant::Increasing(field), _) => {
+                self.pairs(field, Value::number, |before, now| now <= before)
+            }
+            (Invariant::NotDecreasing(field), _) => {
+                self.pairs(field, Value::number, |before, now| now < before)
+            }
+            (Invariant::Unique(field), _) => self.repeated(field),
+            (Invariant::Echoes(field, path), _) => alone(self.not_echoed(field, path)),
+            (Invariant::Refers(field, to, referred), _) => alone(self.loose(field, to, *referred)),
+            (Invariant::RefersEarlier(field, to), Some(earlier)) => {
+                alone(self.unsaid(field, to, earlier))
+            }
+            // What is not known breaks nothing.
+            (Invariant::RefersEarlier(..), None) => Broken::new(),
         }
     }
-    asked
-}
 
-impl Field {
-    /// Where it stands in the events, in order.
-    fn places<'e>(&'e self, events: &'e Events<'_>) -> impl Iterator<Item = (usize, &'e Seen<'e>)> {
-        events.iter().enumerate().flat_map(move |(event, (tag, seen))| {
-            let fits = self.tag.as_deref().is_none_or(|own| own == *tag);
-            let seen = seen.iter().filter(move |seen| fits && seen.path == self.path);
-            seen.map(move |seen| (event, seen))
-        })
+    /// Where a field stands in the events, in order.
+    fn all(&self, field: &Field) -> Vec<At<'_>> {
+        let Some(path) = self.names.find(field.path.as_str()) else { return Vec::new() };
+        let tag = field.tag.as_deref().map(|tag| self.names.find(tag));
+        let events = self.events.iter().enumerate();
+        let events = events.filter(|(_, (own, _))| tag.is_none_or(|tag| tag == Some(*own)));
+        events.flat_map(|(event, (_, sights))| within(sights, Some(event), path)).collect()
     }
-}
 
-impl Place {
-    fn of(event: impl Into<Option<usize>>, seen: &Seen<'_>) -> Self {
-        let says = match &seen.value {
+    /// The same of what identifies something.
+    fn keys(&self, field: &Field) -> impl Iterator<Item = At<'_>> {
+        self.all(field).into_iter().filter(|at| at.value.key().is_some())
+    }
+
+    /// Neighbours, among those of a kind, that do not go together.
+    fn pairs<'c, T>(
+        &'c self,
+        field: &Field,
+        of: impl Fn(&'c Value<'c>) -> Option<T>,
+        breaks: impl Fn(&T, &T) -> bool,
+    ) -> Broken<'c> {
+        let all = self.all(field).into_iter();
+        let all: Vec<(At<'_>, T)> = all.filter_map(|at| Some((at, of(at.value)?))).collect();
+        let broken = all.windows(2).filter(|two| breaks(&two[0].1, &two[1].1));
+        broken.map(|two| (two[1].0, Some(two[0].0))).collect()
+    }
+
+    fn repeated(&self, field: &Field) -> Broken<'_> {
+        let mut first: BTreeMap<&str, At<'_>> = BTreeMap::new();
+        let mut broken = Vec::new();
+        for at in self.all(field) {
+            let Some(key) = at.value.key() else { continue };
+            match first.get(key) {
+                Some(before) => broken.push((at, Some(*before))),
+                None => drop(first.insert(key, at)),
+            }
+        }
+        broken
+    }
+
+    /// What the request does not say.
+    fn not_echoed(&self, field: &Field, path: &Path) -> Vec<At<'_>> {
+        let path = self.names.find(path.as_str());
+        let asked = self.request.iter().filter(|sight| Some(sight.path) == path);
+        let asked: Vec<&Value<'_>> = asked.map(|sight| &sight.value).collect();
+        self.keys(field).filter(|at| !asked.contains(&at.value)).collect()
+    }
+
+    /// What was not said before, in this answer or in earlier ones.
+    fn unsaid(&self, field: &Field, to: &Field, earlier: &dyn Earlier) -> Vec<At<'_>> {
+        let sources = self.all(to);
+        let asked = self.names.find(field.path.as_str());
+        let asked = asked.filter(|_| field.tag.as_deref() == Some(REQUEST));
+        let asked = asked.into_iter().flat_map(|path| within(&self.request, None, path));
+        let all = asked.chain(self.all(field)).filter(|at| {
+            let is_here = sources.iter().any(|it| it.event < at.event && it.value == at.value);
+            at.value.key().is_some_and(|key| !is_here && !earlier.fields(key).contains(&to))
+        });
+        all.collect()
+    }
+
+    /// What refers to nothing before, and what nothing refers to although all should be.
+    fn loose(&self, field: &Field, to: &Field, referred: Referred) -> Vec<At<'_>> {
+        let (references, sources) = (self.all(field), self.all(to));
+        let ties =
+            |one: &At<'_>, other: &At<'_>| one.event < other.event && one.value == other.value;
+        let loose = self.keys(field).filter(|at| !sources.iter().any(|source| ties(source, at)));
+        let unheard = self.keys(to).filter(|source| {
+            referred == Referred::Each && !references.iter().any(|at| ties(source, at))
+        });
+        loose.chain(unheard).collect()
+    }
+
+    fn place(&self, at: At<'_>) -> Place {
+        let says = match at.value {
             Value::Key(key) => format!("`{key}`"),
             Value::Number(number) => number.to_string(),
         };
-        Self { event: event.into(), pointer: seen.pointer.clone(), says }
+        let json = at.event.map_or(self.trace.request, |event| Some(self.trace.events[event].json));
+        let pointer = pointer(json.unwrap_or_default(), at.number);
+        Place { event: at.event, pointer, says }
     }
 }
 
-/// Neighbours, among those of a kind, that do not go together.
-fn pairs<'e, T>(
-    field: &'e Field,
-    events: &'e Events<'_>,
-    of: impl Fn(&'e Value<'e>) -> Option<T>,
-    breaks: impl Fn(&T, &T) -> bool,
-) -> Broken {
-    let all: Vec<(usize, &Seen<'_>, T)> = field
-        .places(events)
-        .filter_map(|(event, seen)| Some((event, seen, of(&seen.value)?)))
-        .collect();
-    let broken = all.windows(2).filter(|two| breaks(&two[0].2, &two[1].2));
-    broken.map(|two| (Place::of(two[1].0, two[1].1), Some(Place::of(two[0].0, two[0].1)))).collect()
+/// The values in a path.
+fn within<'c>(
+    sights: &'c [Sight<'c>],
+    event: Option<usize>,
+    path: u32,
+) -> impl Iterator<Item = At<'c>> {
+    let all = sights.iter().enumerate().filter(move |(_, sight)| sight.path == path);
+    all.map(move |(number, sight)| At { event, number, value: &sight.value })
 }
 
-fn repeated(field: &Field, events: &Events<'_>) -> Broken {
-    let mut first: BTreeMap<&str, Place> = BTreeMap::new();
-    let mut broken = Vec::new();
-    for (event, seen) in field.places(events) {
-        let Some(key) = seen.value.key() else { continue };
-        match first.get(key) {
-            Some(before) => broken.push((Place::of(event, seen), Some(before.clone()))),
-            None => {
-                first.insert(key, Place::of(event, seen));
-            }
-        }
-    }
-    broken
-}
-
-/// What was not said before, in this answer or in earlier ones.
-fn unsaid(
-    field: &Field,
-    to: &Field,
-    request: &[Seen<'_>],
-    events: &Events<'_>,
-    earlier: &dyn Earlier,
-) -> Vec<Place> {
-    let sources: Vec<(usize, &Seen<'_>)> = to.places(events).collect();
-    let is_asked = field.tag.as_deref() == Some(REQUEST);
-    let asked = request.iter().filter(|seen| is_asked && seen.path == field.path);
-    let said = field.places(events).map(|(event, seen)| (Some(event), seen));
-    let all = asked.map(|seen| (None, seen)).chain(said);
-    all.filter_map(|(event, seen)| {
-        let key = seen.value.key()?;
-        let here =
-            sources.iter().any(|(at, source)| Some(*at) < event && source.value == seen.value);
-        let known = here || earlier.fields(key).contains(&to);
-        (!known).then(|| Place::of(event, seen))
-    })
-    .collect()
-}
-
-/// What refers to nothing before, and what nothing refers to although all should be.
-fn loose(field: &Field, to: &Field, referred: Referred, events: &Events<'_>) -> Broken {
-    let sources: Vec<(usize, &Seen<'_>)> = to.places(events).collect();
-    let mut broken: Broken = field
-        .places(events)
-        .filter(|(_, seen)| seen.value.key().is_some())
-        .filter(|(event, seen)| {
-            !sources.iter().any(|(before, source)| before < event && source.value == seen.value)
-        })
-        .map(|(event, seen)| (Place::of(event, seen), None))
-        .collect();
-    if referred == Referred::Each {
-        let unheard = |(at, source): &&(usize, &Seen<'_>)| {
-            source.value.key().is_some()
-                && !field
-                    .places(events)
-                    .any(|(event, seen)| event > *at && seen.value == source.value)
-        };
-        broken.extend(
-            sources.iter().filter(unheard).map(|(event, seen)| (Place::of(*event, seen), None)),
-        );
-    }
-    broken
+fn alone(all: Vec<At<'_>>) -> Broken<'_> {
+    all.into_iter().map(|at| (at, None)).collect()
 }

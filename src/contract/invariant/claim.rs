@@ -1,8 +1,12 @@
-//! What holds in every trace.
+//! What holds in every trace, as it is written.
 
 use std::fmt;
+use std::ops::Range;
 
-use super::field::{Field, Path};
+use crate::contract::syntax::{
+    Cursor, ParseError, ParseErrors, lines, trimmed, unquoted, write_name,
+};
+use crate::text::nearest;
 
 /// Something that holds in every trace of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,5 +55,222 @@ impl fmt::Display for Invariant {
                 write!(f, "{field} refers to {to}, each by the end")
             }
         }
+    }
+}
+
+/// A field of the events of one type, or of all.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Field {
+    /// The type; none for all events that have the field.
+    pub tag: Option<String>,
+    /// Where it stands in them.
+    pub path: Path,
+}
+
+/// Where a value stands: names with dots between them, `[]` behind the name of an array. Names that are
+/// not plain words are written as JSON strings.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Path(String);
+
+impl Path {
+    /// The path as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Takes a path as it is written.
+    pub(super) fn written(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// Goes into a member, and says how to come back.
+    pub(super) fn enter(&mut self, name: &str) -> usize {
+        let before = self.0.len();
+        if before > 0 {
+            self.0.push('.');
+        }
+        let _ = write_name(&mut self.0, name, Name(name).is_plain());
+        before
+    }
+
+    /// Goes into the elements of an array, and says how to come back.
+    pub(super) fn enter_elements(&mut self) -> usize {
+        let before = self.0.len();
+        self.0.push_str("[]");
+        before
+    }
+
+    pub(super) fn leave(&mut self, before: usize) {
+        self.0.truncate(before);
+    }
+
+    /// Its last name.
+    pub(super) fn last(&self) -> &str {
+        self.0.rsplit('.').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Field {
+    /// `run_id`, `tool_call_message.tool_call.name`; `_.tool_call.name` in events of any type.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.tag {
+            Some(tag) => write!(f, "{}.{}", Name(tag), self.path),
+            None if self.path.0.contains(['.', '"', '[']) => write!(f, "_.{}", self.path),
+            None => self.path.fmt(f),
+        }
+    }
+}
+
+/// A name as it is written.
+pub(super) struct Name<'a>(pub(super) &'a str);
+
+impl Name<'_> {
+    fn is_plain(&self) -> bool {
+        !self.0.is_empty() && self.0 != "_" && self.0.bytes().map(char::from).all(is_plain)
+    }
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_name(f, self.0, self.is_plain())
+    }
+}
+
+/// Whether a name that is not quoted may have this inside.
+pub(super) fn is_plain(char: char) -> bool {
+    char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '/' | '$')
+}
+
+/// What can hold, as it is written.
+const VERBS: [&str; 8] = [
+    "constant",
+    "increasing by 1",
+    "increasing",
+    "not decreasing",
+    "unique",
+    "equals request.",
+    "refers to earlier ",
+    "refers to ",
+];
+
+type Parsed<T> = Result<T, ParseError>;
+
+impl Invariant {
+    /// Reads invariants with `;` or line feeds between them. `#` begins a comment.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, one error for an invariant at most.
+    pub fn parse(text: &str) -> Result<Vec<Self>, ParseErrors> {
+        Self::within(text, 0..text.len()).map_err(|errors| ParseErrors::new(text, errors))
+    }
+
+    /// The invariants that a part of a text says.
+    pub(in crate::contract) fn within(
+        text: &str,
+        part: Range<usize>,
+    ) -> Result<Vec<Self>, Vec<ParseError>> {
+        let (mut read, mut errors) = (Vec::new(), Vec::new());
+        for piece in lines(text, part).flat_map(|line| pieces(text, line)) {
+            match (Parser { cursor: Cursor::new(text, piece) }).invariant() {
+                Ok(invariant) => read.push(invariant),
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() { Ok(read) } else { Err(errors) }
+    }
+}
+
+/// The invariants on a line.
+fn pieces(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
+    let mut start = line.start;
+    let ends = unquoted(&text[line.clone()], b';').map(|at| line.start + at).chain([line.end]);
+    let pieces = ends.map(|end| trimmed(text, std::mem::replace(&mut start, end + 1)..end));
+    pieces.filter(|piece| !piece.is_empty()).collect()
+}
+
+/// Where the reading is.
+struct Parser<'t> {
+    cursor: Cursor<'t>,
+}
+
+impl<'t> Parser<'t> {
+    fn invariant(&mut self) -> Parsed<Invariant> {
+        let field = self.field()?;
+        self.cursor.eat(" ");
+        let Some(verb) = VERBS.iter().find(|verb| self.cursor.eat(verb)) else {
+            let hint = nearest::hint(self.cursor.rest(), &VERBS.map(str::trim_end));
+            return Err(self.error("expected what holds of the field", &hint));
+        };
+        let invariant = match *verb {
+            "constant" => Invariant::Constant(field),
+            "increasing by 1" => Invariant::Counting(field),
+            "increasing" => Invariant::Increasing(field),
+            "not decreasing" => Invariant::NotDecreasing(field),
+            "unique" => Invariant::Unique(field),
+            "equals request." => {
+                let path = self.steps().join(".");
+                if path.is_empty() {
+                    return Err(self.no_field());
+                }
+                Invariant::Echoes(field, Path::written(&path))
+            }
+            "refers to earlier " => Invariant::RefersEarlier(field, self.field()?),
+            _ => {
+                let to = self.field()?;
+                let each = self.cursor.eat(", each by the end");
+                Invariant::Refers(field, to, if each { Referred::Each } else { Referred::Some })
+            }
+        };
+        if self.cursor.rest().trim().is_empty() {
+            return Ok(invariant);
+        }
+        Err(self.error("expected the end", "`;` or a new line begins another one"))
+    }
+
+    fn field(&mut self) -> Parsed<Field> {
+        let steps = self.steps();
+        match steps.as_slice() {
+            [] => Err(self.no_field()),
+            [name] => Ok(Field { tag: None, path: Path::written(name) }),
+            ["_", path @ ..] => Ok(Field { tag: None, path: Path::written(&path.join(".")) }),
+            [tag, path @ ..] => {
+                let tag = serde_json::from_str(tag).unwrap_or_else(|_| (*tag).to_owned());
+                Ok(Field { tag: Some(tag), path: Path::written(&path.join(".")) })
+            }
+        }
+    }
+
+    /// Names with dots between them, as they are spelled, with the `[]` behind them.
+    fn steps(&mut self) -> Vec<&'t str> {
+        let mut steps = Vec::new();
+        loop {
+            let start = self.cursor.at;
+            if self.cursor.eat_string().is_none() {
+                self.cursor.eat_while(is_plain);
+            }
+            while self.cursor.eat("[]") {}
+            if self.cursor.at == start {
+                return steps;
+            }
+            steps.push(&self.cursor.text[start..self.cursor.at]);
+            if !self.cursor.eat(".") {
+                return steps;
+            }
+        }
+    }
+
+    fn no_field(&self) -> ParseError {
+        self.error("expected a field", "a field is e.g. `run_id` or `stop_reason.reason`")
+    }
+
+    fn error(&self, what: &str, hint: &str) -> ParseError {
+        ParseError::new(self.cursor.to_end(), what).with_hint(hint)
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::claim::Field;
 use super::claim::Invariant;
-use super::facts::{CHANCES, Single};
-use super::field::Field;
+use super::holding::{CHANCES, Single};
+use super::learn::{Map, Names};
 use super::learn::{PAIRS, Sight, Sights, keys, note};
-use super::names::{Map, Names};
 
 /// What stands for the type where a field of the request is meant.
 pub(super) const REQUEST: &str = "request";
@@ -76,18 +76,6 @@ impl Referring {
         }
     }
 
-    /// Learns what another one has learned, whose fields have these numbers here.
-    pub(super) fn merge(&mut self, other: &Self, own: impl Fn(u32) -> u32) {
-        for (field, keys) in &other.fields {
-            let known = self.fields.entry(own(*field)).or_default();
-            known.times += keys.times;
-            known.single.merge(&keys.single);
-        }
-        for ((field, to), found) in &other.found {
-            *self.found.entry((own(*field), own(*to))).or_default() += found;
-        }
-    }
-
     /// The same by the names of the fields.
     pub(super) fn counted(&self, name: &dyn Fn(u32) -> Field) -> Counted<'_> {
         let fields = self.fields.iter().map(|(field, keys)| (name(*field), keys));
@@ -123,7 +111,7 @@ impl Counted<'_> {
     /// The fields that have always said before what this one says.
     fn to<'a>(&'a self, field: &Field) -> impl Iterator<Item = &'a Field> {
         let times = self.fields.get(field).map(|keys| keys.times);
-        let from = Field { tag: None, path: super::field::Path::default() };
+        let from = Field { tag: None, path: super::claim::Path::default() };
         let field = field.clone();
         self.found
             .range((field.clone(), from)..)

@@ -1,11 +1,95 @@
-//! What holds, of what was counted: what never failed, without what follows from something else.
+//! What is known of a field, and what holds: what never failed, without what follows from something
+//! else.
 
 use std::collections::BTreeSet;
 
+use super::claim::{Field, Path};
 use super::claim::{Invariant, Referred};
-use super::facts::{CHANCES, Facts, Single};
-use super::field::{Field, Path};
 use super::learn::{Counted, Learner};
+
+/// An invariant had at least so many chances to fail.
+pub const CHANCES: u64 = 5;
+
+/// What is known of a field.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Facts {
+    /// How often it identified something, and how many things in each trace, added up.
+    pub(super) keys: u64,
+    pub(super) distinct: u64,
+    pub(super) constant: Chances,
+    pub(super) unique: Chances,
+    pub(super) counting: Chances,
+    pub(super) increasing: Chances,
+    pub(super) not_decreasing: Chances,
+    /// What it says in all traces, if that is the same.
+    pub(super) single: Single,
+}
+
+/// How often something could have failed, and how often it held.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Chances {
+    had: u64,
+    held: u64,
+}
+
+/// How often a field said what another one had said before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reference {
+    pub(super) found: u64,
+    /// How many of the things that the other one identified were referred to.
+    pub(super) referred: u64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Single {
+    #[default]
+    Unseen,
+    Only(String),
+    Several,
+}
+
+/// What may hold of a field alone.
+type Claim = fn(Field) -> Invariant;
+
+impl Facts {
+    /// What holds. That a field says the same in all traces is told by its shape; a number that never
+    /// changes does not count anything. What says most comes first; its number tells.
+    fn claim(&self) -> Option<(usize, Claim)> {
+        let several = self.single == Single::Several;
+        let not_decreasing = self.not_decreasing.hold() && self.increasing.held >= CHANCES;
+        let claims: [(bool, Claim); 5] = [
+            (self.constant.hold() && several, Invariant::Constant),
+            (self.counting.hold(), Invariant::Counting),
+            (self.increasing.hold(), Invariant::Increasing),
+            (self.unique.hold() && several, Invariant::Unique),
+            (not_decreasing, Invariant::NotDecreasing),
+        ];
+        let mut holding = claims.into_iter().enumerate().filter(|(_, (holds, _))| *holds);
+        holding.next().map(|(number, (_, of))| (number, of))
+    }
+}
+
+impl Chances {
+    pub(super) fn count(&mut self, held: bool) {
+        self.had += 1;
+        self.held += u64::from(held);
+    }
+
+    pub(super) fn hold(self) -> bool {
+        self.had >= CHANCES && self.held == self.had
+    }
+}
+
+impl Single {
+    /// It says this.
+    pub(super) fn see(&mut self, said: &str) {
+        match self {
+            Self::Unseen => *self = Self::Only(said.to_owned()),
+            Self::Only(only) if only == said => {}
+            _ => *self = Self::Several,
+        }
+    }
+}
 
 impl Learner {
     /// What holds in all traces so far, without what follows from something else that does: in the
@@ -34,13 +118,13 @@ impl Counted<'_> {
 
     /// The most telling thing that holds of a field alone.
     fn alone(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        let claim = facts.claim()?;
+        let (number, of) = facts.claim()?;
         let follows = match self.of_all(field) {
             // It is the only type that has the field: the field of that type says more.
             None => field.tag.is_none(),
-            Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
+            Some(all) => field.tag.is_some() && all.claim().is_some_and(|(all, _)| all <= number),
         };
-        (!follows).then(|| claim.of(field.clone()))
+        (!follows).then(|| of(field.clone()))
     }
 
     fn echo(&self, field: &Field, facts: &Facts) -> Option<Invariant> {

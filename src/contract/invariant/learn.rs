@@ -6,24 +6,23 @@
 //! # Rationale
 //!
 //! Only counts are kept, and what holds is what never failed: as many times held as it could have
-//! failed. Counts of two learners add up, so learning can be divided in any way. A pair of fields that
-//! has failed can be forgotten: its count never catches up again.
+//! failed. A pair of fields that has failed can be forgotten: its count never catches up again.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 
 use foldhash::fast::{FixedState, RandomState};
 
+use super::claim::{Field, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
-use super::facts::{Facts, Reference};
-use super::field::{Field, Path};
-use super::names::{Map, Names};
-use super::trace::{Trace, Value, each};
+use super::holding::{Facts, Reference};
+use super::trace::{Event, Trace, Value, each};
+use crate::text::json::Text;
 
 /// With more pairs than that, those that have failed are forgotten.
 pub(super) const PAIRS: usize = 1 << 12;
 
-/// Learns invariants from traces, one by one. What several have learned can be merged.
+/// Learns invariants from traces, one by one.
 #[derive(Debug, Clone, Default)]
 pub struct Learner {
     names: Names,
@@ -59,7 +58,7 @@ pub(super) type Sights<'j> = (u32, Vec<Sight<'j>>);
 struct Current<'t> {
     /// Which message the event is of.
     identity: u64,
-    keys: Map<u32, Said<'t>>,
+    keys: Map<u32, FieldKeys<'t>>,
     numbers: Map<u32, f64>,
     /// Which fields have said something in earlier events.
     said: Map<&'t str, Vec<u32>>,
@@ -68,7 +67,7 @@ struct Current<'t> {
 }
 
 /// What a field has said.
-struct Said<'t> {
+struct FieldKeys<'t> {
     /// What it said last, and in which message.
     last: &'t str,
     identity: u64,
@@ -78,12 +77,10 @@ struct Said<'t> {
 impl Learner {
     /// Learns from a trace.
     pub fn learn(&mut self, trace: &Trace<'_>) {
-        let request = trace.request.map(|json| self.sights(json)).unwrap_or_default();
-        let events: Vec<Sights<'_>> = trace
-            .events
-            .iter()
-            .map(|event| (self.names.word(event.tag), self.sights(event.json)))
-            .collect();
+        let names = &mut self.names;
+        let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
+        let events: Vec<Sights<'_>> =
+            trace.events.iter().map(|event| names.sights_of(event)).collect();
         if let Some(earlier) = trace.earlier {
             self.referring.learn(&mut self.names, earlier, &request, &events);
         }
@@ -112,26 +109,6 @@ impl Learner {
         self.end(current);
     }
 
-    /// Learns what another one has learned.
-    pub fn merge(&mut self, other: &Self) {
-        let fields = self.names.of(&other.names);
-        let own = |field: u32| fields[field as usize];
-        for (field, facts) in &other.facts {
-            self.facts.entry(own(*field)).or_default().merge(facts);
-        }
-        for ((field, path), count) in &other.echoes {
-            let path = self.names.word(other.names.spelled(*path));
-            *self.echoes.entry((own(*field), path)).or_default() += count;
-        }
-        for ((field, to), reference) in &other.references {
-            let known = self.references.entry((own(*field), own(*to))).or_default();
-            known.found += reference.found;
-            known.referred += reference.referred;
-        }
-        self.referring.merge(&other.referring, own);
-        self.forget();
-    }
-
     /// What was counted, in the order of the fields.
     pub(super) fn counted(&self) -> Counted<'_> {
         let name = |field: u32| self.names.get(field).clone();
@@ -149,15 +126,6 @@ impl Learner {
                 .collect(),
             referring: self.referring.counted(&name),
         }
-    }
-
-    /// The values in a JSON text in order.
-    fn sights<'j>(&mut self, json: &'j str) -> Vec<Sight<'j>> {
-        let mut all = Vec::new();
-        each(json, &mut |path, value| {
-            all.push(Sight { path: self.names.word(path.as_str()), value });
-        });
-        all
     }
 
     fn refer<'t>(&mut self, field: u32, key: &'t str, current: &mut Current<'t>) {
@@ -193,7 +161,7 @@ impl Learner {
             }
             None => {
                 let all = HashSet::from_iter([key]);
-                current.keys.insert(field, Said { last: key, identity, all });
+                current.keys.insert(field, FieldKeys { last: key, identity, all });
             }
         }
     }
@@ -254,4 +222,97 @@ fn asked<'s>(request: &'s [Sight<'_>]) -> Map<&'s str, Vec<u32>> {
     let mut asked: Map<&str, Vec<u32>> = Map::default();
     keys(request).for_each(|(sight, key)| note(asked.entry(key).or_default(), sight.path));
     asked
+}
+
+/// What is looked up for each value of each message.
+pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// Fields that have come up, each with a number: to count by that takes no memory for each time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    /// Types and paths.
+    words: Map<Box<str>, u32>,
+    spelled: Vec<Box<str>>,
+    fields: Map<(Option<u32>, u32), u32>,
+    all: Vec<Known>,
+}
+
+/// A field that has a number.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) field: Field,
+    /// The number of its path.
+    pub(super) path: u32,
+}
+
+impl Names {
+    /// The number of a type or of a path.
+    pub(crate) fn word(&mut self, word: &str) -> u32 {
+        if let Some(number) = self.words.get(word) {
+            return *number;
+        }
+        let number = number(self.spelled.len());
+        self.words.insert(word.into(), number);
+        self.spelled.push(word.into());
+        number
+    }
+
+    /// The number of a word that has come up.
+    pub(super) fn find(&self, word: &str) -> Option<u32> {
+        self.words.get(word).copied()
+    }
+
+    /// The values in a JSON text in order; none if it is no JSON.
+    pub(super) fn sights<'j>(&mut self, json: &'j str) -> Vec<Sight<'j>> {
+        let mut all = Vec::new();
+        if let Some(json) = Text::read(json) {
+            each(json, &mut |path, value| {
+                all.push(Sight { path: self.word(path.as_str()), value })
+            });
+        }
+        all
+    }
+
+    /// The same of an event.
+    pub(super) fn sights_of<'j>(&mut self, event: &Event<'j>) -> Sights<'j> {
+        (self.word(event.tag), self.sights(event.json))
+    }
+
+    /// The word that has a number.
+    pub(super) fn spelled(&self, word: u32) -> &str {
+        &self.spelled[word as usize]
+    }
+
+    /// The number of the field of that type and path.
+    pub(crate) fn field(&mut self, tag: Option<u32>, path: u32) -> u32 {
+        if let Some(number) = self.fields.get(&(tag, path)) {
+            return *number;
+        }
+        let number = number(self.all.len());
+        let spelled = tag.map(|tag| self.spelled(tag).to_owned());
+        let field = Field { tag: spelled, path: Path::written(self.spelled(path)) };
+        self.fields.insert((tag, path), number);
+        self.all.push(Known { field, path });
+        number
+    }
+
+    /// The number of a field.
+    pub(super) fn number(&mut self, field: &Field) -> u32 {
+        let tag = field.tag.as_deref().map(|tag| self.word(tag));
+        let path = self.word(field.path.as_str());
+        self.field(tag, path)
+    }
+
+    /// The field that has a number.
+    pub(crate) fn get(&self, field: u32) -> &Field {
+        &self.known(field).field
+    }
+
+    pub(super) fn known(&self, field: u32) -> &Known {
+        &self.all[field as usize]
+    }
+}
+
+fn number(length: usize) -> u32 {
+    u32::try_from(length).expect("nobody has so many fields")
 }

@@ -27,21 +27,16 @@
 mod check;
 mod claim;
 mod earlier;
-mod facts;
-mod field;
 mod holding;
 mod learn;
-mod names;
-mod parse;
 mod trace;
 
+pub use super::syntax::{ParseError, ParseErrors};
 pub use check::{Place, Violation};
-pub use claim::{Invariant, Referred};
+pub use claim::{Field, Invariant, Path, Referred};
 pub use earlier::Earlier;
-pub use facts::CHANCES;
-pub use field::{Field, Path};
+pub use holding::CHANCES;
 pub use learn::Learner;
-pub(crate) use names::Names;
-pub use parse::{ParseError, Problem};
+pub(crate) use learn::Names;
 pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

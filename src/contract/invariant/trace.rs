@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::claim::Path;
 use super::earlier::Earlier;
-use super::field::Path;
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are not looked at.
@@ -33,14 +33,6 @@ pub struct Event<'a> {
     pub json: &'a str,
 }
 
-/// A value that invariants may speak of, and where it stands.
-#[derive(Debug, Clone)]
-pub(super) struct Seen<'j> {
-    pub(super) path: Path,
-    pub(super) pointer: String,
-    pub(super) value: Value<'j>,
-}
-
 /// What may be compared.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value<'j> {
@@ -67,76 +59,41 @@ impl Value<'_> {
 
 /// Tells what a JSON text says that identifies something, and where.
 pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j, str>)) {
-    walk(json, None, &mut |way, value| {
+    each(json, &mut |path, value| {
         if let Value::Key(key) = value {
-            told(&way.path, key);
+            told(path, key);
         }
     });
 }
 
 /// Tells the values in a JSON text in order.
-pub(super) fn each<'j>(json: &'j str, told: &mut dyn FnMut(&Path, Value<'j>)) {
-    if let Some(json) = Text::read(json) {
-        walk(json, None, &mut |way, value| told(&way.path, value));
-    }
+pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, Value<'j>)) {
+    collect(&mut json.tokens(), "", &mut Way::default(), told);
 }
 
-/// The values in a JSON text in order.
-pub(super) fn seen(json: &str) -> Vec<Seen<'_>> {
-    let mut all = Vec::new();
-    if let Some(json) = Text::read(json) {
-        walk(json, Some(String::new()), &mut |way, value| {
-            let pointer = way.pointer.clone().unwrap_or_default();
-            all.push(Seen { path: way.path.clone(), pointer, value });
-        });
-    }
-    all
-}
-
-fn walk<'j>(json: Text<'j>, pointer: Option<String>, told: &mut dyn FnMut(&Way, Value<'j>)) {
-    let mut way = Way { path: Path::default(), pointer, depth: 0 };
-    collect(&mut json.tokens(), "", &mut way, told);
+/// Where one of the values stands, by how many come before it, as a JSON Pointer.
+pub(super) fn pointer(json: &str, number: usize) -> String {
+    let leaves = Text::read(json).map(Text::leaves).unwrap_or_default().into_iter();
+    let values = leaves.filter(|leaf| {
+        let depth = leaf.pointer.matches('/').count();
+        depth <= DEEPEST && value(leaf.spelled, &leaf.name).is_some()
+    });
+    values.map(|leaf| leaf.pointer).nth(number).unwrap_or_default()
 }
 
 /// The way to a value.
+#[derive(Default)]
 struct Way {
     path: Path,
-    /// The same as a JSON Pointer, for who tells it.
-    pointer: Option<String>,
     depth: usize,
 }
 
 impl Way {
-    fn member(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
-        let path = self.path.enter(name);
-        match self.pointer.is_some() && name.contains(['~', '/']) {
-            true => self.inside(&name.replace('~', "~0").replace('/', "~1"), path, look),
-            false => self.inside(name, path, look),
-        }
-    }
-
-    fn element(&mut self, index: usize, look: impl FnOnce(&mut Self)) {
-        let path = self.path.enter_elements();
-        match self.pointer {
-            Some(_) => self.inside(&index.to_string(), path, look),
-            None => self.inside("", path, look),
-        }
-    }
-
-    fn inside(&mut self, step: &str, path: usize, look: impl FnOnce(&mut Self)) {
-        let above = self.pointer.as_mut().map(|pointer| {
-            let above = pointer.len();
-            pointer.push('/');
-            pointer.push_str(step);
-            above
-        });
+    fn inside(&mut self, above: usize, look: impl FnOnce(&mut Self)) {
         self.depth += 1;
         look(self);
         self.depth -= 1;
-        if let Some((pointer, above)) = self.pointer.as_mut().zip(above) {
-            pointer.truncate(above);
-        }
-        self.path.leave(path);
+        self.path.leave(above);
     }
 }
 
@@ -145,7 +102,7 @@ fn collect<'j>(
     tokens: &mut Tokens<'j>,
     name: &str,
     way: &mut Way,
-    told: &mut dyn FnMut(&Way, Value<'j>),
+    told: &mut dyn FnMut(&Path, Value<'j>),
 ) {
     if way.depth >= DEEPEST && matches!(tokens.peek(), Some(b'{' | b'[')) {
         tokens.value();
@@ -157,32 +114,39 @@ fn collect<'j>(
                 let name = unescape(name);
                 // The colon.
                 tokens.next();
-                way.member(&name, |way| collect(tokens, &name, way, told));
+                let above = way.path.enter(&name);
+                way.inside(above, |way| collect(tokens, &name, way, told));
             }
         }
         Some(Token::Open(Container::Array)) => {
-            let mut index = 0;
             while tokens.peek().is_some_and(|first| first != b']') {
-                way.element(index, |way| collect(tokens, name, way, told));
-                index += 1;
+                let above = way.path.enter_elements();
+                way.inside(above, |way| collect(tokens, name, way, told));
                 if tokens.peek() == Some(b',') {
                     tokens.next();
                 }
             }
             tokens.next();
         }
-        Some(Token::String(spelled)) => {
-            if let Some(key) = key(spelled) {
-                told(way, Value::Key(key));
-            }
-        }
-        Some(Token::Scalar(spelled)) => {
-            if let Some(value) = scalar(spelled, name) {
-                told(way, value);
+        Some(Token::String(spelled) | Token::Scalar(spelled)) => {
+            if let Some(value) = value(spelled, name) {
+                told(&way.path, value);
             }
         }
         _ => {}
     }
+}
+
+/// What a string or a scalar says that may be compared.
+fn value<'j>(spelled: &'j str, name: &str) -> Option<Value<'j>> {
+    if spelled.starts_with('"') {
+        return key(spelled).map(Value::Key);
+    }
+    // `id` is that of JSON-RPC; others, such as `seq_id`, count.
+    if name == "id" && spelled.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Value::Key(Cow::Borrowed(spelled)));
+    }
+    spelled.parse().ok().map(Value::Number)
 }
 
 /// What a string identifies, if it does.
@@ -192,14 +156,6 @@ fn key(spelled: &str) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(inner));
     }
     Some(unescape(spelled)).filter(|said| matches!(said, Cow::Owned(said) if is_key(said)))
-}
-
-fn scalar<'j>(spelled: &'j str, name: &str) -> Option<Value<'j>> {
-    // `id` is that of JSON-RPC; others, such as `seq_id`, count.
-    if name == "id" && spelled.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(Value::Key(Cow::Borrowed(spelled)));
-    }
-    spelled.parse().ok().map(Value::Number)
 }
 
 /// Whether a string identifies something: a word with a digit that is no date.

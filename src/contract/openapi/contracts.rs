@@ -5,14 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::document::METHODS;
 use crate::contract::shape::Schema;
 use crate::contract::{Contract, Endpoint, Kinds};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-
-/// The methods that have a name of their own in a path item of OpenAPI 3.2.
-const METHODS: [&str; 9] =
-    ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"];
 
 /// What ends an OpenAI-style stream, and is no JSON.
 const DONE: &str = "[DONE]";
@@ -80,13 +77,10 @@ pub fn to_open_api(contracts: &[Contract]) -> Value {
         // Paths that differ in the names of their open places only are one path.
         let (name, parameters) = distinct(path);
         let (_, item) = paths.entry(nameless(path)).or_insert_with(|| (name, item(&parameters)));
-        let operations = match METHODS.contains(&method.as_str()) {
-            true => item,
-            false => members(item, "additionalOperations"),
-        };
-        let method = match METHODS.contains(&method.as_str()) {
-            true => method.to_ascii_lowercase(),
-            false => method.clone(),
+        let (operations, method) = if METHODS.contains(&method.as_str()) {
+            (item, method.to_ascii_lowercase())
+        } else {
+            (members(item, "additionalOperations"), method.clone())
         };
         let responses = members(members(operations, &method), "responses");
         add(contract, members(responses, &status.to_string()));

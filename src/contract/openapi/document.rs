@@ -43,8 +43,8 @@ pub struct Response {
 }
 
 /// The methods that have a name of their own in a path item.
-const METHODS: [&str; 9] =
-    ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+pub(super) const METHODS: [&str; 9] =
+    ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"];
 
 /// References behind references are followed so far.
 const DEEPEST: usize = 16;
@@ -104,7 +104,7 @@ impl Document {
 
 #[cfg(feature = "cli")]
 fn yaml(text: &str, _: serde_json::Error) -> Result<Value> {
-    super::yaml::parse(text)
+    yaml::parse(text)
 }
 
 #[cfg(not(feature = "cli"))]
@@ -160,7 +160,8 @@ impl<'d> Reader<'d> {
     fn item(&mut self, path: &str, item: &'d Value) -> Vec<Operation> {
         let Some(item) = self.followed(item) else { return Vec::new() };
         let named = METHODS.iter().filter_map(|method| {
-            Some((method.to_ascii_uppercase(), item.get(method).filter(|it| it.is_object())?))
+            let operation = item.get(method.to_ascii_lowercase()).filter(|it| it.is_object())?;
+            Some(((*method).to_owned(), operation))
         });
         let more = self.object(item, "additionalOperations").into_iter();
         let more = more.map(|(method, operation)| (method.clone(), operation));
@@ -220,4 +221,56 @@ fn prefix(server: &Value) -> Option<String> {
         None => url.as_str(),
     };
     Some(path.trim_end_matches('/').to_owned())
+}
+
+/// YAML as JSON.
+#[cfg(feature = "cli")]
+mod yaml {
+    use saphyr::{LoadableYamlNode, Scalar, Yaml};
+    use serde_json::{Map, Number, Value};
+
+    use crate::error::{Error, Kind, Result};
+
+    /// The JSON value that a YAML text says.
+    pub(super) fn parse(text: &str) -> Result<Value> {
+        let documents = Yaml::load_from_str(text).map_err(|error| {
+            Error::new(Kind::Document("it is neither JSON nor YAML")).because(error)
+        })?;
+        Ok(documents.first().map_or(Value::Null, value))
+    }
+
+    fn value(yaml: &Yaml<'_>) -> Value {
+        match yaml {
+            Yaml::Value(scalar) => of_scalar(scalar),
+            Yaml::Sequence(values) => values.iter().map(value).collect(),
+            Yaml::Mapping(members) => {
+                let members = members.iter().filter_map(|(name, it)| Some((key(name)?, value(it))));
+                Value::Object(members.collect::<Map<_, _>>())
+            }
+            Yaml::Tagged(_, inner) => value(inner),
+            Yaml::Representation(..) | Yaml::Alias(_) | Yaml::BadValue => Value::Null,
+        }
+    }
+
+    fn of_scalar(scalar: &Scalar<'_>) -> Value {
+        match scalar {
+            Scalar::Null => Value::Null,
+            Scalar::Boolean(value) => Value::Bool(*value),
+            Scalar::Integer(value) => Value::from(*value),
+            Scalar::FloatingPoint(value) => {
+                Number::from_f64(value.into_inner()).map_or(Value::Null, Value::Number)
+            }
+            Scalar::String(text) => Value::String(text.to_string()),
+        }
+    }
+
+    /// A status (`200:`) is a number in YAML, and a name in JSON.
+    fn key(name: &Yaml<'_>) -> Option<String> {
+        match value(name) {
+            Value::String(name) => Some(name),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(value) => Some(value.to_string()),
+            _ => None,
+        }
+    }
 }

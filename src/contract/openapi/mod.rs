@@ -3,8 +3,6 @@
 mod contracts;
 mod document;
 mod template;
-#[cfg(feature = "cli")]
-mod yaml;
 
 pub use contracts::{to_json_schema, to_open_api};
 pub use document::{Document, Operation, Response};

@@ -1,6 +1,9 @@
 //! What an order is made of.
 
-use super::guard::Guard;
+use std::fmt;
+
+use super::Event;
+use crate::contract::syntax;
 
 /// An order of events: a regular expression over their tags, with interleaving and slices.
 ///
@@ -163,6 +166,21 @@ impl Expression {
         Self::Slice(Slice { key: key.into(), between, each: Box::new(each) })
     }
 
+    /// The same with something else in the place of each tag that has no guards.
+    #[must_use]
+    pub(super) fn with_tags(self, label: &dyn Fn(&str) -> Self) -> Self {
+        let all = |parts: Vec<Self>| parts.into_iter().map(|part| part.with_tags(label));
+        match self {
+            Self::Event(Pattern { tag: Some(tag), guards }) if guards.is_empty() => label(&tag),
+            Self::Nothing | Self::Event(_) => self,
+            Self::Sequence(parts) => Self::sequence(all(parts)),
+            Self::Choice(parts) => Self::choice(all(parts)),
+            Self::Interleaved(parts) => Self::interleaved(all(parts)),
+            Self::Repeated(inner, times) => inner.with_tags(label).repeated(times),
+            Self::Slice(slice) => Self::per(slice.key, slice.between, slice.each.with_tags(label)),
+        }
+    }
+
     /// Whether no event at all is in order.
     pub fn is_nullable(&self) -> bool {
         match self {
@@ -195,5 +213,102 @@ fn single(mut parts: Vec<Expression>, group: fn(Vec<Expression>) -> Expression) 
         0 => Expression::Nothing,
         1 => parts.remove(0),
         _ => group(parts),
+    }
+}
+
+/// A condition on one field, written in brackets behind a tag.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Guard {
+    /// Where the field stands; what a path means is decided by whoever gives the events.
+    pub path: String,
+    /// How it compares.
+    pub comparison: Comparison,
+    /// With what: one of these, written with `|` between them.
+    pub values: Vec<Literal>,
+}
+
+/// How a field compares with values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Comparison {
+    /// `=`: it is one of them. A field that is missing is equal to nothing.
+    Equal,
+    /// `!=`: it is none of them. A field that is missing differs from everything.
+    Different,
+}
+
+/// A JSON value without parts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Literal {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number as it was written.
+    Number(String),
+    /// A string, without quotes and escapes.
+    Text(String),
+}
+
+impl Guard {
+    /// Whether it holds of an event.
+    pub fn holds(&self, event: &Event<'_>) -> bool {
+        let found = event.field(&self.path);
+        let equal = found.is_some_and(|json| self.values.iter().any(|value| value.is(&json)));
+        equal == (self.comparison == Comparison::Equal)
+    }
+}
+
+impl Literal {
+    /// The value of a JSON text, unless it is an object, an array, or no JSON.
+    pub fn parse(json: &str) -> Option<Self> {
+        match serde_json::from_str(json).ok()? {
+            serde_json::Value::Null => Some(Self::Null),
+            serde_json::Value::Bool(value) => Some(Self::Bool(value)),
+            serde_json::Value::Number(_) => Some(Self::Number(json.trim().to_owned())),
+            serde_json::Value::String(text) => Some(Self::Text(text)),
+            serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
+        }
+    }
+
+    /// Whether a JSON text says the same value.
+    fn is(&self, json: &str) -> bool {
+        Self::parse(json).is_some_and(|other| match (self, &other) {
+            (Self::Number(one), Self::Number(other)) => one == other || equal(one, other),
+            _ => *self == other,
+        })
+    }
+}
+
+/// Whether two ways to write a number mean the same one. Those with more digits than a floating-point
+/// number holds are not rounded until they are equal.
+fn equal(one: &str, other: &str) -> bool {
+    const EXACT: usize = 16;
+    let value = |text: &str| text.parse::<f64>().ok().filter(|_| text.len() <= EXACT);
+    value(one).is_some_and(|one| Some(one) == value(other))
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.comparison {
+            Comparison::Equal => "=",
+            Comparison::Different => "!=",
+        };
+        super::text::write_name(f, &self.path)?;
+        f.write_str(sign)?;
+        for (place, value) in self.values.iter().enumerate() {
+            write!(f, "{}{value}", if place == 0 { "" } else { "|" })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(text) => f.write_str(text),
+            Self::Text(text) => syntax::write_name(f, text, false),
+        }
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use super::automaton::{Atom, Automaton, Neighbours, State};
+use super::Token;
+use super::automaton::{Atom, Automaton, State};
 use super::expression::{Between, Pattern};
-use super::guard::{Comparison, Guard};
-use super::learn::Token;
-use super::{Event, Order};
+use super::expression::{Comparison, Guard};
+use super::{Event, Neighbours, Order};
 
 /// What an order allows that the one before it did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Pattern {
         let equal = self.guards.iter().filter(|guard| guard.comparison == Comparison::Equal);
         let fields =
             equal.filter_map(|guard| Some((guard.path.clone(), guard.values.first()?.to_string())));
-        let tag = self.tag.clone().unwrap_or_else(|| "_".to_owned());
+        let tag = self.tag_or_any().to_owned();
         Token { tag, fields: fields.collect(), ..Token::default() }
     }
 }
@@ -228,7 +228,7 @@ impl Automaton {
             }
             for (atom, next) in &self.states[state].edges {
                 let Atom::Event(pattern) = &self.atoms[*atom] else { continue };
-                for phase in phase.after(&pattern.tag_or_any(), pair) {
+                for phase in phase.after(pattern.tag_or_any(), pair) {
                     let next = (*next, phase);
                     if let Entry::Vacant(first) = came.entry(next) {
                         first.insert(Some((*atom, at)));

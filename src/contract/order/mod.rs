@@ -43,31 +43,40 @@
 //! first one that an event has counts. A slice stands for one event in what is around it, at the place
 //! of its first event. In a slice, the same holds again for keys inside.
 
+mod align;
 mod automaton;
-mod event;
+mod choice;
+mod edges;
 mod explain;
 mod expression;
 mod gain;
-mod guard;
-mod learn;
+mod learned;
+mod neighbours;
 mod parse;
+mod refine;
+mod run;
+mod slicing;
+mod sore;
 mod text;
+mod word;
 
 use std::fmt;
 use std::str::FromStr;
 
+pub use super::syntax::{ParseError, ParseErrors};
 use automaton::Automaton;
-pub use automaton::{Neighbours, Next, Run, TooLarge};
-pub use event::{Event, Fields};
+pub use automaton::TooLarge;
+pub use choice::Style;
+pub use edges::{Edges, Letter, Place, Seen, Witness};
 pub use explain::{Deviation, Expected, Explanation, Fault, Step};
-pub use expression::{Between, Expression, Pattern, Slice, Times};
+pub use expression::{Between, Comparison, Expression, Guard, Literal, Pattern, Slice, Times};
 pub use gain::Gains;
-pub use guard::{Comparison, Guard, Literal};
-pub use learn::{
-    Coverage, Difference, Edges, Learned, Letter, NewEdge, Place, Refinement, Seen, Share, Slicing,
-    Style, Token, Witness, Word,
-};
-pub use parse::{ParseError, ParseErrors, Problem};
+pub use learned::{Coverage, Learned, Share};
+pub use neighbours::Neighbours;
+pub use refine::Refinement;
+pub use run::{Next, Run};
+pub use slicing::Slicing;
+pub use word::{Event, Fields, Token, Word};
 
 /// An order that traces can be held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +126,7 @@ impl FromStr for Expression {
     ///
     /// All that is wrong with the text, at once.
     fn from_str(text: &str) -> Result<Self, ParseErrors> {
-        parse::parse(text)
+        parse::parse(text, 0..text.len()).map_err(|errors| ParseErrors::new(text, errors))
     }
 }
 
@@ -128,7 +137,6 @@ impl FromStr for Order {
     ///
     /// All that is wrong with the text, at once, or that it has too many states.
     fn from_str(text: &str) -> Result<Self, ParseErrors> {
-        let expression = parse::parse(text)?;
-        Self::new(expression).map_err(|TooLarge| ParseErrors::too_large(text))
+        Self::within(text, 0..text.len()).map_err(|errors| ParseErrors::new(text, errors))
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::expression::{Between, Expression, Pattern, Slice, Times};
+use crate::contract::syntax;
 
 /// What ends an OpenAI-style stream. It needs no quotes, although it has brackets.
 pub(super) const DONE: &str = "[DONE]";
@@ -140,11 +141,7 @@ impl fmt::Display for Head<'_> {
 /// A tag, a key or a path, in quotes where it needs them.
 pub(super) fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
     let bare = !name.is_empty() && name.chars().all(is_bare) && ![PER, ANY].contains(&name);
-    if bare { f.write_str(name) } else { write_quoted(f, name) }
-}
-
-pub(super) fn write_quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_str(&serde_json::Value::from(text).to_string())
+    syntax::write_name(f, name, bare)
 }
 
 /// Whether a character may stand in a name without quotes.

@@ -94,7 +94,7 @@ impl Schema {
         });
         let mut words: Vec<String> = array.into_iter().chain(object).collect();
         if words.is_empty() || !short.is_never() {
-            words.insert(0, short.inline());
+            words.insert(0, short.to_text());
         }
         words.join(" | ")
     }
@@ -238,9 +238,10 @@ impl Check {
     fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        match step.contains(['~', '/']) {
-            true => self.pointer.push_str(&step.replace('~', "~0").replace('/', "~1")),
-            false => self.pointer.push_str(step),
+        if step.contains(['~', '/']) {
+            self.pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        } else {
+            self.pointer.push_str(step);
         }
         check(self);
         self.pointer.truncate(length);

@@ -101,10 +101,10 @@ impl fmt::Display for Difference {
             Self::OptionalFieldRemoved(was) => write!(f, "optional field removed: {was}"),
             Self::BecameOptional => f.write_str("became optional"),
             Self::BecameRequired => f.write_str("became required"),
-            Self::Widened(new) => write!(f, "may be {} now", new.inline()),
-            Self::Narrowed(gone) => write!(f, "is never {} now", gone.inline()),
-            Self::Confined(now) => write!(f, "is always {} now", now.inline()),
-            Self::Replaced(was, is) => write!(f, "was {}, is {}", was.inline(), is.inline()),
+            Self::Widened(new) => write!(f, "may be {} now", new.to_text()),
+            Self::Narrowed(gone) => write!(f, "is never {} now", gone.to_text()),
+            Self::Confined(now) => write!(f, "is always {} now", now.to_text()),
+            Self::Replaced(was, is) => write!(f, "was {}, is {}", was.to_text(), is.to_text()),
             Self::ValueAdded(value) => write!(f, "value added: {}", quote(value)),
             Self::ValueRemoved(value) => write!(f, "value removed: {}", quote(value)),
             Self::FormatLost(format) => write!(f, "need not be {format} any more"),
@@ -294,7 +294,7 @@ impl Compare {
 
 impl Schema {
     /// The kinds of values of which the other has none.
-    fn without(&self, other: &Self) -> Self {
+    pub(super) fn without(&self, other: &Self) -> Self {
         Self {
             any: false,
             null: self.null && !other.null,
@@ -309,7 +309,7 @@ impl Schema {
 
 impl Field {
     fn added(&self) -> Difference {
-        let is = self.schema.inline();
+        let is = self.schema.to_text();
         match self.presence {
             Presence::Required => Difference::RequiredFieldAdded(is),
             Presence::Optional => Difference::OptionalFieldAdded(is),
@@ -317,7 +317,7 @@ impl Field {
     }
 
     fn removed(&self) -> Difference {
-        let was = self.schema.inline();
+        let was = self.schema.to_text();
         match self.presence {
             Presence::Required => Difference::RequiredFieldRemoved(was),
             Presence::Optional => Difference::OptionalFieldRemoved(was),

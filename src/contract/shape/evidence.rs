@@ -1,10 +1,9 @@
 //! Who has seen what a promise says: for those who ask, never in the compared text.
 
-use super::choose;
-use super::finish::as_map;
-use super::learn::Shape;
-use super::objects::{Field, Objects};
-use super::witness::{Tally, Witnesses};
+use std::collections::BTreeSet;
+
+/// A number that the caller gives to a sample, such as its place among all that were learned from.
+pub type Witness = u32;
 
 /// Who has seen one thing that a [`Schema`](super::Schema) says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,83 +34,60 @@ pub enum Claim {
     Branch(String, String),
 }
 
-impl Shape {
-    /// Who has seen each optional field, `null`, known string and branch that [`finish`](Self::finish)
-    /// tells.
-    pub fn evidence(&self) -> Vec<Evidence> {
-        let mut gather = Gather::default();
-        gather.shape(self);
-        gather.found
+/// How often something was seen, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// How often.
+    pub count: u64,
+    /// Some of those who saw it.
+    pub witnesses: Witnesses,
+}
+
+/// The first and the last witnesses of something, by number.
+///
+/// # Rationale
+///
+/// The lowest and the highest numbers are the same in whatever order samples come; those that came first
+/// in time would not be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Witnesses(Vec<Witness>);
+
+/// How many of the first and as many of the last are kept.
+const EACH: usize = 2;
+
+impl Tally {
+    pub(super) fn of(witnesses: impl Iterator<Item = Witness>) -> Self {
+        let all: Vec<Witness> = witnesses.collect();
+        Self { count: all.len() as u64, witnesses: all.into_iter().collect() }
     }
 }
 
-#[derive(Default)]
-struct Gather {
-    place: Vec<String>,
-    found: Vec<Evidence>,
+impl Witnesses {
+    /// Them in ascending order.
+    pub fn as_slice(&self) -> &[Witness] {
+        &self.0
+    }
 }
 
-impl Gather {
-    fn shape(&mut self, shape: &Shape) {
-        if shape.deep.is_seen() {
-            return;
-        }
-        let all = shape.count();
-        if shape.null.is_seen() && shape.null.count < all {
-            self.tell(Claim::Null, shape.null, all, Witnesses::default());
-        }
-        if let Some(strings) = &shape.strings {
-            for (value, seen) in strings.enumerated().into_iter().flatten() {
-                let claim = Claim::Value(value.to_string());
-                self.tell(claim, *seen, strings.tally.count, Witnesses::default());
-            }
-        }
-        if let Some(arrays) = &shape.arrays {
-            self.within("[]", |gather| gather.shape(&arrays.elements));
-        }
-        if let Some(objects) = &shape.objects {
-            self.objects(objects, &[]);
-        }
+impl FromIterator<Witness> for Witnesses {
+    fn from_iter<I: IntoIterator<Item = Witness>>(all: I) -> Self {
+        let all: BTreeSet<Witness> = all.into_iter().collect();
+        let last = all.len().saturating_sub(EACH);
+        let kept = all.into_iter().enumerate().filter(|(at, _)| *at < EACH || *at >= last);
+        Self(kept.map(|(_, witness)| witness).collect())
     }
+}
 
-    /// `known` are the tags that have been looked at already.
-    fn objects(&mut self, objects: &Objects, known: &[&str]) {
-        if let Some((tag, groups)) = choose::tag(objects) {
-            let known = [known, &[tag]].concat();
-            for (said, group) in groups {
-                let claim = Claim::Branch(tag.to_owned(), said.to_string());
-                self.tell(claim, group.tally, objects.tally.count, Witnesses::default());
-                self.within(said, |gather| gather.objects(group, &known));
-            }
-            return;
-        }
-        if let Some(rest) = &objects.rest {
-            self.within("{}", |gather| gather.shape(&rest.shape));
-        } else if known.is_empty()
-            && let Some(values) = as_map(objects)
-        {
-            self.within("{}", |gather| gather.shape(&values));
-            return;
-        }
-        for field in objects.fields.iter().filter(|field| !known.contains(&&*field.name)) {
-            self.within(&field.name, |gather| gather.field(field, objects.tally.count));
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn field(&mut self, field: &Field, all: u64) {
-        if field.present.count < all {
-            self.tell(Claim::Field, field.present, all, field.absent);
+    #[test]
+    fn the_two_lowest_and_the_two_highest_are_kept_in_whatever_order_they_come() {
+        for order in [[5, 1, 9, 3, 7, 2], [9, 7, 5, 3, 2, 1], [3, 5, 9, 1, 2, 7]] {
+            let witnesses: Witnesses = order.into_iter().chain(order).collect();
+
+            assert_eq!(witnesses.as_slice(), [1, 2, 7, 9], "{order:?}");
         }
-        self.shape(&field.shape);
-    }
-
-    fn within(&mut self, step: &str, gather: impl FnOnce(&mut Self)) {
-        self.place.push(step.to_owned());
-        gather(self);
-        self.place.pop();
-    }
-
-    fn tell(&mut self, of: Claim, seen: Tally, all: u64, missed: Witnesses) {
-        self.found.push(Evidence { place: self.place.clone(), of, seen, all, missed });
     }
 }

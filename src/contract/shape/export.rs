@@ -144,10 +144,7 @@ fn of_union(union: &Union, told: &[(&str, &str)]) -> Value {
         let required: Vec<&String> = properties.keys().collect();
         branches.push(json!({"type": "object", "required": required, "properties": properties}));
     }
-    match branches.is_empty() {
-        true => Value::Bool(false),
-        false => json!({"oneOf": branches}),
-    }
+    if branches.is_empty() { Value::Bool(false) } else { json!({"oneOf": branches}) }
 }
 
 fn tags(told: &[(&str, &str)]) -> Map<String, Value> {

@@ -1,9 +1,9 @@
-//! What one promise allows and another one did not.
+//! What one promise allows and another one did not, and whether that is nothing.
 
 use serde_json::{Value, json};
 
 use super::change::Place;
-use super::schema::{Field, Fields, Number, Object, Presence, Schema, Text, Union};
+use super::schema::{Field, Fields, Object, Presence, Rest, Schema, Text, Union};
 
 /// Something that a promise allows and the one before it did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,14 @@ impl Schema {
         compare.schemas(self, after);
         compare.found
     }
+
+    /// Whether every value that the other accepts is accepted by this one, too.
+    ///
+    /// `true` is certain. `false` may be wrong where objects are told apart by a field in one and by
+    /// another field in the other, or where known fields stand beside data.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.gains(other).is_empty()
+    }
 }
 
 impl Gain {
@@ -75,9 +83,9 @@ impl Gain {
     pub fn text(&self) -> String {
         let name = self.place.last().map_or("", String::as_str);
         match &self.what {
-            Gained::Missing => format!("{name}?: {}", self.schema.inline()),
-            Gained::Field | Gained::Member => format!("{name}: {}", self.schema.inline()),
-            _ => self.schema.inline(),
+            Gained::Missing => format!("{name}?: {}", self.schema.to_text()),
+            Gained::Field | Gained::Member => format!("{name}: {}", self.schema.to_text()),
+            _ => self.schema.to_text(),
         }
     }
 
@@ -131,96 +139,83 @@ impl Compare {
     /// Types of which the old one has none, one by one.
     fn kinds(&mut self, old: &Schema, new: &Schema) {
         let one = Schema::never;
-        let number = |number: Number| Schema { number: Some(number), ..one() };
-        let more = new.number.filter(|number| old.number < Some(*number));
+        let Schema { null, boolean, number, string, array, object, .. } = new.without(old);
         let kinds = [
-            (new.null && !old.null).then(|| Schema { null: true, ..one() }),
-            (new.boolean && !old.boolean).then(|| Schema { boolean: true, ..one() }),
-            more.map(number),
-            new.string.clone().filter(|_| old.string.is_none()).map(Schema::of_string),
-            new.array
-                .clone()
-                .filter(|_| old.array.is_none())
-                .map(|array| Schema { array: Some(array), ..one() }),
-            new.object
-                .clone()
-                .filter(|_| old.object.is_none())
-                .map(|object| Schema { object: Some(object), ..one() }),
+            null.then(|| Schema { null, ..one() }),
+            boolean.then(|| Schema { boolean, ..one() }),
+            number.map(|_| Schema { number, ..one() }),
+            string.map(Schema::of_string),
+            array.map(|array| Schema { array: Some(array), ..one() }),
+            object.map(|object| Schema { object: Some(object), ..one() }),
         ];
         kinds.into_iter().flatten().for_each(|kind| self.tell(Gained::Type, kind));
     }
 
     fn texts(&mut self, old: &Text, new: &Text) {
-        if old.covers(new) {
-            return;
-        }
-        let Text::Of(formats, values) = new else {
-            let any = Gained::Format("string".to_owned());
-            return self.tell(any, Schema::of_string(new.clone()));
-        };
-        for format in formats {
-            let text = Text::format(format.clone());
-            if !old.covers(&text) {
-                self.tell(Gained::Format(format.to_string()), Schema::of_string(text));
+        match (old, new) {
+            (Text::Any | Text::Open(_), _) => {}
+            (Text::Of(..), Text::Any | Text::Open(_)) => {
+                let any = Gained::Format("string".to_owned());
+                self.tell(any, Schema::of_string(new.clone()));
             }
-        }
-        for value in values.iter().filter(|value| !old.fits(value)) {
-            self.tell(Gained::Value(value.clone()), Schema::of_string(Text::value(value)));
+            (Text::Of(known, _), Text::Of(formats, values)) => {
+                for format in formats {
+                    if !known.iter().any(|known| known.covers(format)) {
+                        let text = Text::format(format.clone());
+                        self.tell(Gained::Format(format.to_string()), Schema::of_string(text));
+                    }
+                }
+                for value in values.iter().filter(|value| !old.fits(value)) {
+                    self.tell(Gained::Value(value.clone()), Schema::of_string(Text::value(value)));
+                }
+            }
         }
     }
 
     fn objects(&mut self, old: &Object, new: &Object) {
-        if old.covers(new) {
-            return;
-        }
-        let before = self.found.len();
         match (old, new) {
             (Object::Plain(old), Object::Plain(new)) => self.fields(old, new),
             (Object::Union(old), Object::Union(new)) if old.tag == new.tag => self.unions(old, new),
             (old, Object::Union(new)) if !new.open => {
                 new.apart().for_each(|kind| self.objects(old, &kind));
             }
-            (Object::Union(old), Object::Plain(new)) => self.told_apart(old, new),
-            (_, Object::Union(_)) => {}
-        }
-        if self.found.len() == before {
-            self.tell(Gained::Wider, of_object(new));
+            (_, Object::Union(_)) => self.tell(Gained::Wider, Schema::of_object(new.clone())),
+            (Object::Union(old), Object::Plain(fields)) => self.told_apart(old, fields),
         }
     }
 
     fn unions(&mut self, old: &Union, new: &Union) {
         for (value, kind) in &new.branches {
-            match old.branches.get(value) {
-                Some(old) => self.within(value, |compare| compare.objects(old, kind)),
-                None if old.open => {}
-                None => self.tell(Gained::Kind(old.tag.clone(), value.clone()), of_object(kind)),
-            }
+            self.branch(old, value, kind);
         }
-        let any_kind = |value: &&String| !new.branches.contains_key(*value);
-        if new.open && (!old.open || old.branches.keys().any(|value| any_kind(&value))) {
-            self.tell(Gained::Wider, of_object(&Object::Union(new.clone())));
+        // What is any object there must not be a certain one here.
+        let is_any = |value: &String| !new.branches.contains_key(value);
+        if new.open && (!old.open || old.branches.keys().any(is_any)) {
+            self.tell(Gained::Wider, Schema::of_object(Object::Union(new.clone())));
         }
     }
 
-    /// Objects that are not told apart any more, where the field that told them still says which.
+    /// Objects that are not told apart any more, where the field that told them may still say which.
     fn told_apart(&mut self, old: &Union, new: &Fields) {
         let mut rest = new.clone();
-        let Some(field) = rest.fields.remove(&old.tag) else { return };
-        let only_string = !field.schema.any
-            && field.presence == Presence::Required
-            && Schema { string: None, ..field.schema.clone() }.is_never();
-        let Some(Text::Of(formats, values)) = field.schema.string.filter(|_| only_string) else {
-            return;
-        };
-        if !formats.is_empty() {
-            return;
+        let tag = rest.fields.remove(&old.tag).filter(|it| it.presence == Presence::Required);
+        match tag.and_then(|tag| tag.schema.only_string()) {
+            Some(Text::Of(formats, values)) if formats.is_empty() => {
+                let rest = Object::Plain(rest);
+                values.iter().for_each(|value| self.branch(old, value, &rest));
+            }
+            _ => self.tell(Gained::Wider, Schema::of_object(Object::Plain(new.clone()))),
         }
-        let rest = Object::Plain(rest);
-        for value in values {
-            match old.branches.get(&value) {
-                Some(old) => self.within(&value, |compare| compare.objects(old, &rest)),
-                None if old.open => {}
-                None => self.tell(Gained::Kind(old.tag.clone(), value), of_object(&rest)),
+    }
+
+    /// The objects that the field says to be of this kind.
+    fn branch(&mut self, old: &Union, value: &str, new: &Object) {
+        match old.branches.get(value) {
+            Some(old) => self.within(value, |compare| compare.objects(old, new)),
+            None if old.open => {}
+            None => {
+                let kind = Gained::Kind(old.tag.clone(), value.to_owned());
+                self.tell(kind, Schema::of_object(new.clone()));
             }
         }
     }
@@ -234,7 +229,7 @@ impl Compare {
                 Some(rest) => {
                     self.within("{}", |compare| compare.schemas(&rest.schema, &field.schema));
                 }
-                None if old.covers_unknown(name, &field.schema) => {}
+                None if old.open || field.schema.is_never() => {}
                 None => {
                     let what = if old.rest.is_some() { Gained::Member } else { Gained::Field };
                     self.within(name, |compare| compare.tell(what, field.schema.clone()));
@@ -258,7 +253,7 @@ impl Compare {
 
     /// Members that are no fields may be so now as they might not.
     fn others(&mut self, old: &Fields, new: &Fields) {
-        let object = || of_object(&Object::Plain(new.clone()));
+        let object = || Schema::of_object(Object::Plain(new.clone()));
         // What has no known name is no field that anybody reads.
         let is_read = |name: &String| !new.fields.contains_key(name);
         if old.rest.is_none() && !old.fields.keys().any(is_read) {
@@ -290,6 +285,32 @@ impl Compare {
     }
 }
 
-fn of_object(object: &Object) -> Schema {
-    Schema { object: Some(Box::new(object.clone())), ..Schema::never() }
+impl Fields {
+    /// Whether the members of the other that are no fields may be so here. They may have any name,
+    /// also that of a field.
+    fn covers_rest(&self, other: &Self) -> bool {
+        let unheard = |name: &String| !other.fields.contains_key(name);
+        let names_of = |rest: &Rest| {
+            let clash = |(name, own): (&String, &Field)| {
+                unheard(name) && rest.name.fits(name) && !own.schema.covers(&rest.schema)
+            };
+            self.fields.iter().any(clash)
+        };
+        let rest = match (&self.rest, &other.rest) {
+            (_, None) => true,
+            (Some(own), Some(rest)) => {
+                own.schema.covers(&rest.schema)
+                    && (Schema::of_string(own.name.clone())
+                        .covers(&Schema::of_string(rest.name.clone()))
+                        || self.open)
+                    && !names_of(rest)
+            }
+            (None, Some(rest)) => self.open && !names_of(rest),
+        };
+        let any = !other.open
+            || (self.open
+                && self.rest.as_ref().is_none_or(|rest| rest.schema.any || other.rest.is_some())
+                && self.fields.iter().all(|(name, own)| !unheard(name) || own.schema.any));
+        rest && any
+    }
 }

@@ -1,21 +1,39 @@
-//! What was seen at one place.
+//! From samples to what is promised.
 
-use super::objects::Objects;
-use super::sample::Sample;
-use super::strings::Strings;
-use super::witness::{Tally, Witness};
-use crate::text::json::Text;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use foldhash::fast::RandomState;
+
+use super::evidence::{Claim, Evidence, Tally, Witness, Witnesses};
+use super::format::{DATE, DATE_TIME, Format, ID, INTEGER, PREFIXED, URI, UUID, formats};
+use super::sample::{Member, Sample, StringSample};
+use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
+use super::tags::Tag;
+use crate::text::json;
 
 /// How many tags, one below the other, may be told apart: the type of an event, of the item in it, of
 /// the content in that.
 const ROOM: u8 = 3;
 
+/// With more names than that, names are data; fewer than those are fields.
+const MOST_FIELDS: usize = 256;
+const FEWEST_KEYS: usize = 6;
+
+/// The entropy in nats above which names are data (Spoth et al., SIGMOD 2021).
+const ENTROPY: f64 = 1.0;
+
+/// An enum has no more values, and was seen so often for each of them.
+const MOST_VALUES: usize = 12;
+const EACH: usize = 5;
+
+/// Fewer strings that are integers may be so by chance.
+const INTEGERS: usize = 20;
+
 /// The shape of the JSON values seen at one place: learned one by one, merged with others, and
-/// [finished](Shape::finish) into a [`Schema`](super::Schema).
+/// [finished](Shape::finish) into a [`Schema`].
 ///
-/// What is learned depends on the samples alone, not on their order nor on what was merged with what
-/// (Baazizi et al., EDBT 2017), as long as each sample keeps its number. It takes memory for what
-/// differs, not for how much there was.
+/// What is learned depends on the samples alone, not on their order nor on what was merged with what, as
+/// long as each sample keeps its number.
 ///
 /// # Example: a tag is found
 ///
@@ -44,25 +62,7 @@ const ROOM: u8 = 3;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shape {
-    /// Values too deep to be looked at.
-    pub(super) deep: Tally,
-    pub(super) null: Tally,
-    pub(super) boolean: Tally,
-    /// Numbers without fraction and exponent.
-    pub(super) integer: Tally,
-    /// Other numbers.
-    pub(super) number: Tally,
-    pub(super) strings: Option<Box<Strings>>,
-    pub(super) arrays: Option<Box<Arrays>>,
-    pub(super) objects: Option<Box<Objects>>,
-}
-
-/// The arrays seen at one place.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Arrays {
-    pub(super) tally: Tally,
-    pub(super) empty: Tally,
-    pub(super) elements: Shape,
+    samples: Vec<(Box<str>, Witness)>,
 }
 
 /// A text that is no JSON: nothing can be learned from it.
@@ -84,91 +84,366 @@ impl Shape {
     ///
     /// If it is no JSON. Nothing is learned then.
     pub fn learn(&mut self, json: &str, witness: Witness) -> Result<(), NotJson> {
-        self.learn_text(Text::read(json).ok_or(NotJson)?, witness);
+        json::Text::read(json).ok_or(NotJson)?;
+        self.samples.push((json.into(), witness));
         Ok(())
-    }
-
-    pub(crate) fn learn_text(&mut self, json: Text<'_>, witness: Witness) {
-        self.add(&Sample::of(json), witness, ROOM);
     }
 
     /// Learns what another shape has learned.
     pub fn merge(&mut self, other: &Self) {
-        self.join(other, ROOM);
+        self.samples.extend_from_slice(&other.samples);
     }
 
     /// How many values were seen.
-    pub fn count(&self) -> u64 {
-        let plain = [&self.deep, &self.null, &self.boolean, &self.integer, &self.number];
-        plain.iter().map(|tally| tally.count).sum::<u64>()
-            + self.strings.as_ref().map_or(0, |strings| strings.tally.count)
-            + self.arrays.as_ref().map_or(0, |arrays| arrays.tally.count)
-            + self.objects.as_ref().map_or(0, |objects| objects.tally.count)
+    pub fn count(&self) -> usize {
+        self.samples.len()
     }
 
-    /// Adds a value. `room` says how many tags may be told apart here, one below the other.
-    pub(super) fn add(&mut self, sample: &Sample<'_>, witness: Witness, room: u8) {
-        match sample {
-            Sample::Deep => self.deep.add(witness),
-            Sample::Null => self.null.add(witness),
-            Sample::Boolean => self.boolean.add(witness),
-            Sample::Number(spelled) if spelled.contains(['.', 'e', 'E']) => {
-                self.number.add(witness);
-            }
-            Sample::Number(_) => self.integer.add(witness),
-            Sample::String(said) => self.strings.get_or_insert_default().add(said, witness),
-            Sample::Array(elements) => {
-                self.arrays.get_or_insert_default().add(elements, witness, room);
-            }
-            Sample::Object(members) => {
-                self.objects.get_or_insert_default().add(members, witness, room);
-            }
-        }
+    /// What the samples have in common, as a promise.
+    pub fn finish(&self) -> Schema {
+        Schema::learn(self.texts())
     }
 
-    /// The same as [`merge`](Self::merge) where both have been learned with this room.
-    pub(super) fn join(&mut self, other: &Self, room: u8) {
-        self.deep.merge(&other.deep);
-        self.null.merge(&other.null);
-        self.boolean.merge(&other.boolean);
-        self.integer.merge(&other.integer);
-        self.number.merge(&other.number);
-        if let Some(strings) = &other.strings {
-            self.strings.get_or_insert_default().merge(strings);
-        }
-        if let Some(arrays) = &other.arrays {
-            let own = self.arrays.get_or_insert_default();
-            own.tally.merge(&arrays.tally);
-            own.empty.merge(&arrays.empty);
-            own.elements.join(&arrays.elements, room);
-        }
-        if let Some(objects) = &other.objects {
-            self.objects.get_or_insert_default().join(objects, room);
-        }
+    /// Who has seen each optional field, `null`, known string and branch that [`finish`](Self::finish)
+    /// tells.
+    pub fn evidence(&self) -> Vec<Evidence> {
+        evidence(self.texts())
     }
 
-    /// What would have been learned with less room.
-    pub(super) fn limited(&self, room: u8) -> Self {
-        Self {
-            strings: self.strings.clone(),
-            arrays: self.arrays.as_ref().map(|arrays| {
-                let elements = arrays.elements.limited(room);
-                Box::new(Arrays { tally: arrays.tally, empty: arrays.empty, elements })
-            }),
-            objects: self.objects.as_ref().map(|objects| Box::new(objects.limited(room))),
-            ..*self
+    fn texts(&self) -> impl Iterator<Item = (json::Text<'_>, Witness)> {
+        self.samples.iter().map(|(text, witness)| (json::Text::known(text), *witness))
+    }
+}
+
+impl Schema {
+    /// What JSON texts have in common, each with its number.
+    pub(crate) fn learn<'j>(texts: impl Iterator<Item = (json::Text<'j>, Witness)>) -> Self {
+        Learner::default().root(texts)
+    }
+}
+
+/// Who has seen what is learned from these texts.
+pub(crate) fn evidence<'j>(
+    texts: impl Iterator<Item = (json::Text<'j>, Witness)>,
+) -> Vec<Evidence> {
+    let mut learner = Learner { evidence: Some(Vec::new()), ..Learner::default() };
+    learner.root(texts);
+    learner.evidence.unwrap_or_default()
+}
+
+/// A value, and who has seen it.
+type Seen<'s> = (&'s Sample<'s>, Witness);
+
+/// The objects seen at one place.
+pub(super) struct Objects<'s> {
+    witnesses: Vec<Witness>,
+    /// The fields by name.
+    pub(super) fields: Vec<Field<'s>>,
+    /// The members whose names are data: those that were minted, or all where there are too many.
+    rest: Vec<Field<'s>>,
+}
+
+/// A field, or a member whose name is data.
+pub(super) struct Field<'s> {
+    pub(super) name: &'s str,
+    /// The last place that it had among the members of an object.
+    position: u32,
+    /// What it says, by the number of the object.
+    pub(super) values: Vec<(usize, &'s Sample<'s>)>,
+}
+
+impl<'s> Objects<'s> {
+    fn of(objects: &[(&'s [Member<'s>], Witness)]) -> Self {
+        let mut numbers: HashMap<&str, usize, RandomState> = HashMap::default();
+        let mut all: Vec<Field<'s>> = Vec::new();
+        for (object, (members, _)) in objects.iter().enumerate() {
+            // Most objects have the fields of the one before.
+            let mut next = 0;
+            for Member { name, position, value } in *members {
+                let number = match all.get(next) {
+                    Some(field) if field.name == *name => next,
+                    _ => *numbers.entry(name).or_insert_with(|| {
+                        all.push(Field { name, position: 0, values: Vec::new() });
+                        all.len() - 1
+                    }),
+                };
+                next = number + 1;
+                let field = &mut all[number];
+                field.position = field.position.max(*position);
+                field.values.push((object, value));
+            }
+        }
+        all.sort_unstable_by_key(|field| field.name);
+        let (mut rest, mut fields): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|field| is_data(field.name));
+        if fields.len() > MOST_FIELDS {
+            rest.append(&mut fields);
+        }
+        let witnesses = objects.iter().map(|(_, witness)| *witness).collect();
+        Self { witnesses, fields, rest }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.witnesses.len()
+    }
+
+    /// What may tell objects apart; nothing where there are too many names.
+    pub(super) fn members(&self) -> impl Iterator<Item = &Field<'s>> {
+        let rest = if self.fields.is_empty() { &[] } else { self.rest.as_slice() };
+        self.fields.iter().chain(rest)
+    }
+
+    fn seen<'a>(&'a self, field: &'a Field<'s>) -> impl Iterator<Item = Seen<'s>> + 'a {
+        field.values.iter().map(|(object, value)| (*value, self.witnesses[*object]))
+    }
+
+    /// The witnesses of the objects that do not have a field.
+    fn without(&self, field: &Field<'_>) -> Witnesses {
+        let mut having = field.values.iter().map(|(object, _)| *object).peekable();
+        let missing = self.witnesses.iter().enumerate();
+        let missing = missing.filter(|(object, _)| having.next_if_eq(object).is_none());
+        missing.map(|(_, witness)| *witness).collect()
+    }
+
+    /// Whether no name is in all objects, names vary much, and values are alike.
+    fn are_maps(&self) -> bool {
+        let all = self.count();
+        let varied = self.fields.len() >= FEWEST_KEYS
+            && self.fields.iter().all(|field| field.values.len() < all)
+            && self.entropy() > ENTROPY;
+        let mut outlines =
+            self.fields.iter().map(|field| Outline::of(field.values.iter().map(|it| it.1)));
+        varied && outlines.next().is_some_and(|first| outlines.all(|outline| outline == first))
+    }
+
+    /// −Σ p ln p over the shares of the objects that have each name.
+    fn entropy(&self) -> f64 {
+        let all = self.count() as f64;
+        let shares = self.fields.iter().map(|field| field.values.len() as f64 / all);
+        -shares.map(|share| share * share.ln()).sum::<f64>()
+    }
+}
+
+/// Whether a name was minted.
+fn is_data(name: &str) -> bool {
+    name.len() >= 10 && formats(name).0 & (ID | UUID) != 0
+}
+
+/// What makes values alike: their kinds, `null` apart, and the names of fields.
+#[derive(PartialEq, Default)]
+struct Outline<'s> {
+    kinds: [bool; 4],
+    names: BTreeSet<&'s str>,
+    elements: Option<Box<Outline<'s>>>,
+}
+
+impl<'s> Outline<'s> {
+    fn of(values: impl Iterator<Item = &'s Sample<'s>>) -> Self {
+        let (mut outline, mut elements) = (Self::default(), Vec::new());
+        let mut arrays = false;
+        for value in values {
+            match value {
+                Sample::Deep | Sample::Null => {}
+                Sample::Boolean => outline.kinds[0] = true,
+                Sample::Number(_) => outline.kinds[1] = true,
+                Sample::String(_) => outline.kinds[2] = true,
+                Sample::Array(inner) => {
+                    arrays = true;
+                    elements.extend(inner);
+                }
+                Sample::Object(members) => {
+                    outline.kinds[3] = true;
+                    let names = members.iter().map(|member| &*member.name);
+                    outline.names.extend(names.filter(|name| !is_data(name)));
+                }
+            }
+        }
+        outline.elements = arrays.then(|| Box::new(Self::of(elements.into_iter())));
+        outline
+    }
+}
+
+/// Where the learning is, and who has seen what, if that is asked.
+#[derive(Default)]
+struct Learner {
+    place: Vec<String>,
+    evidence: Option<Vec<Evidence>>,
+}
+
+impl Learner {
+    fn root<'j>(&mut self, texts: impl Iterator<Item = (json::Text<'j>, Witness)>) -> Schema {
+        let samples: Vec<(Sample<'j>, Witness)> =
+            texts.map(|(text, witness)| (Sample::of(text), witness)).collect();
+        let seen: Vec<Seen<'_>> = samples.iter().map(|(it, witness)| (it, *witness)).collect();
+        self.values(&seen, ROOM)
+    }
+
+    /// What the values at one place are. `room` says how many tags may be told apart there, one below
+    /// the other.
+    fn values(&mut self, values: &[Seen<'_>], room: u8) -> Schema {
+        let mut schema = Schema::never();
+        let (mut nulls, mut strings, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut arrays, mut objects) = (false, Vec::new());
+        for (value, witness) in values {
+            match value {
+                Sample::Deep => return Schema::any(),
+                Sample::Null => nulls.push(*witness),
+                Sample::Boolean => schema.boolean = true,
+                Sample::Number(spelled) => {
+                    let is_integer = !spelled.contains(['.', 'e', 'E']);
+                    let number = if is_integer { Number::Integer } else { Number::Any };
+                    schema.number = schema.number.max(Some(number));
+                }
+                Sample::String(said) => strings.push((said, *witness)),
+                Sample::Array(inner) => {
+                    arrays = true;
+                    elements.extend(inner.iter().map(|element| (element, *witness)));
+                }
+                Sample::Object(members) => objects.push((members.as_slice(), *witness)),
+            }
+        }
+        schema.null = !nulls.is_empty();
+        if schema.null && nulls.len() < values.len() {
+            self.tell(Claim::Null, || Tally::of(nulls.into_iter()), values.len());
+        }
+        if !strings.is_empty() {
+            schema.string = Some(self.strings(&strings));
+        }
+        if arrays {
+            let elements = self.within("[]", |learner| learner.values(&elements, room));
+            schema.array = Some(Box::new(elements));
+        }
+        if !objects.is_empty() {
+            schema.object = Some(Box::new(self.objects(&objects, &[], room)));
+        }
+        schema
+    }
+
+    /// An enum if they are few, each seen more than once, so that no single sample decides; else what
+    /// they look like.
+    fn strings(&mut self, strings: &[(&StringSample<'_>, Witness)]) -> Text {
+        if let Some(values) = enumerated(strings) {
+            for (value, witnesses) in &values {
+                let claim = Claim::Value((*value).to_owned());
+                self.tell(claim, || Tally::of(witnesses.iter().copied()), strings.len());
+            }
+            return Text::Of([].into(), values.into_keys().map(str::to_owned).collect());
+        }
+        let format = format(strings.iter().map(|(said, _)| *said));
+        let is_sure = |format: &Format| *format != Format::Integer || strings.len() >= INTEGERS;
+        format.filter(is_sure).map_or(Text::Any, Text::format)
+    }
+
+    /// Objects. `known` are the tags that have been looked at already.
+    fn objects(&mut self, all: &[(&[Member<'_>], Witness)], known: &[&str], room: u8) -> Object {
+        let objects = Objects::of(all);
+        let tag = room.checked_sub(1).and_then(|room| Some((Tag::of(&objects)?, room)));
+        let Some((Tag { field, groups }, room)) = tag else {
+            return Object::Plain(self.fields(&objects, known, room));
+        };
+        let known = [known, &[field]].concat();
+        let mut branches = BTreeMap::new();
+        for (word, group) in groups {
+            let group: Vec<_> = group.into_iter().map(|object| all[object]).collect();
+            let claim = Claim::Branch(field.to_owned(), word.to_owned());
+            self.tell(claim, || Tally::of(group.iter().map(|it| it.1)), all.len());
+            let branch = self.within(word, |learner| learner.objects(&group, &known, room));
+            branches.insert(word.to_owned(), branch);
+        }
+        Object::Union(Union { tag: field.to_owned(), branches, open: false })
+    }
+
+    fn fields(&mut self, objects: &Objects<'_>, known: &[&str], room: u8) -> Fields {
+        let is_map = objects.rest.is_empty() && known.is_empty() && objects.are_maps();
+        if is_map {
+            let rest = self.rest(objects, &objects.fields, ROOM);
+            return Fields { rest: Some(Rest { name: Text::Any, ..rest }), ..Fields::default() };
+        }
+        let rest = (!objects.rest.is_empty()).then(|| self.rest(objects, &objects.rest, room));
+        let fields = objects.fields.iter().filter(|field| !known.contains(&field.name));
+        let fields = fields.map(|field| {
+            let field_of = |learner: &mut Self| learner.field(objects, field, room);
+            (field.name.to_owned(), self.within(field.name, field_of))
+        });
+        Fields { fields: fields.collect(), rest, open: false }
+    }
+
+    fn field(&mut self, objects: &Objects<'_>, field: &Field<'_>, room: u8) -> schema::Field {
+        let seen: Vec<Seen<'_>> = objects.seen(field).collect();
+        let is_always = seen.len() == objects.count();
+        if !is_always && let Some(evidence) = &mut self.evidence {
+            evidence.push(Evidence {
+                place: self.place.clone(),
+                of: Claim::Field,
+                seen: Tally::of(seen.iter().map(|it| it.1)),
+                all: objects.count() as u64,
+                missed: objects.without(field),
+            });
+        }
+        let presence = if is_always { Presence::Required } else { Presence::Optional };
+        schema::Field { position: field.position, presence, schema: self.values(&seen, room) }
+    }
+
+    /// The members whose names are data.
+    fn rest(&mut self, objects: &Objects<'_>, members: &[Field<'_>], room: u8) -> Rest {
+        let names: Vec<StringSample<'_>> =
+            members.iter().map(|member| StringSample::of(member.name.into())).collect();
+        let format = format(names.iter()).filter(|format| *format != Format::Integer);
+        let seen: Vec<Seen<'_>> = members.iter().flat_map(|it| objects.seen(it)).collect();
+        let schema = self.within("{}", |learner| learner.values(&seen, room));
+        Rest { name: format.map_or(Text::Any, Text::format), schema }
+    }
+
+    fn within<T>(&mut self, step: &str, learn: impl FnOnce(&mut Self) -> T) -> T {
+        self.place.push(step.to_owned());
+        let learned = learn(self);
+        self.place.pop();
+        learned
+    }
+
+    fn tell(&mut self, of: Claim, seen: impl FnOnce() -> Tally, all: usize) {
+        if let Some(evidence) = &mut self.evidence {
+            let (place, missed) = (self.place.clone(), Witnesses::default());
+            evidence.push(Evidence { place, of, seen: seen(), all: all as u64, missed });
         }
     }
 }
 
-impl Arrays {
-    fn add(&mut self, elements: &[Sample<'_>], witness: Witness, room: u8) {
-        self.tally.add(witness);
-        if elements.is_empty() {
-            self.empty.add(witness);
-        }
-        for element in elements {
-            self.elements.add(element, witness, room);
+/// The values of an enum, with who has seen them.
+fn enumerated<'s>(
+    strings: &[(&'s StringSample<'_>, Witness)],
+) -> Option<BTreeMap<&'s str, Vec<Witness>>> {
+    let mut values: BTreeMap<&str, Vec<Witness>> = BTreeMap::new();
+    for (said, witness) in strings {
+        if let Some(witnesses) = values.get_mut(&*said.text) {
+            witnesses.push(*witness);
+        } else if said.is_word() && values.len() < MOST_VALUES {
+            values.insert(&said.text, vec![*witness]);
+        } else {
+            return None;
         }
     }
+    let enough = strings.len() >= EACH * values.len();
+    (enough && values.values().all(|witnesses| witnesses.len() > 1)).then_some(values)
+}
+
+/// The most telling of the formats that all have.
+fn format<'s>(mut strings: impl Iterator<Item = &'s StringSample<'s>> + Clone) -> Option<Format> {
+    let bits = strings.clone().fold(u8::MAX, |bits, said| bits & said.formats);
+    let prefix = |said: &'s StringSample<'s>| &said.text[..said.prefix];
+    if bits & PREFIXED != 0
+        && let Some(first) = strings.next().map(prefix)
+        && strings.all(|said| prefix(said) == first)
+    {
+        return Some(Format::Prefixed(first.to_owned()));
+    }
+    let formats = [
+        (UUID, Format::Uuid),
+        (ID, Format::Id),
+        (DATE_TIME, Format::DateTime),
+        (DATE, Format::Date),
+        (URI, Format::Uri),
+        (INTEGER, Format::Integer),
+    ];
+    formats.into_iter().find(|(bit, _)| bits & bit != 0).map(|(_, format)| format)
 }

@@ -12,31 +12,24 @@
 
 mod accept;
 mod change;
-mod choose;
-mod cover;
 mod evidence;
 mod example;
 mod export;
-mod finish;
 mod format;
 mod gain;
 mod learn;
-mod loosen;
-mod objects;
 mod parse;
 mod sample;
 mod schema;
 mod show;
-mod strings;
 mod tags;
-mod witness;
 
+pub use super::syntax::{ParseError, ParseErrors};
 pub use accept::{Fault, Violation};
 pub use change::{Change, Difference};
-pub use evidence::{Claim, Evidence};
+pub use evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 pub use format::Format;
 pub use gain::{Gain, Gained};
+pub(crate) use learn::evidence;
 pub use learn::{NotJson, Shape};
-pub use parse::{ParseError, ParseErrors, Problem};
 pub use schema::Schema;
-pub use witness::{Tally, Witness, Witnesses};

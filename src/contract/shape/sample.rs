@@ -20,7 +20,7 @@ pub(super) enum Sample<'a> {
     Boolean,
     /// A number with its spelling.
     Number(&'a str),
-    String(Said<'a>),
+    String(StringSample<'a>),
     Array(Vec<Sample<'a>>),
     /// The members by name; the last one where a name is repeated, as most parsers have it.
     Object(Vec<Member<'a>>),
@@ -28,7 +28,7 @@ pub(super) enum Sample<'a> {
 
 /// A string and what can be seen from it alone.
 #[derive(Debug)]
-pub(super) struct Said<'a> {
+pub(super) struct StringSample<'a> {
     pub(super) text: Cow<'a, str>,
     /// Its formats as bits.
     pub(super) formats: u8,
@@ -64,7 +64,7 @@ impl<'a> Sample<'a> {
                 Self::Array(std::iter::from_fn(|| Self::take(tokens, depth + 1)).collect())
             }
             Token::Open(Container::Object) => Self::Object(members(tokens, depth + 1)),
-            Token::String(spelled) => Self::String(Said::of(unescape(spelled))),
+            Token::String(spelled) => Self::String(StringSample::of(unescape(spelled))),
             Token::Scalar("null") => Self::Null,
             Token::Scalar("true" | "false") => Self::Boolean,
             Token::Scalar(spelled) => Self::Number(spelled),
@@ -72,7 +72,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-impl<'a> Said<'a> {
+impl<'a> StringSample<'a> {
     pub(super) fn of(text: Cow<'a, str>) -> Self {
         let (formats, prefix) = formats(&text);
         Self { text, formats, prefix }

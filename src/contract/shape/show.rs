@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use super::schema::{Field, Fields, Number, Object, Presence, Schema, Text, Union};
+use crate::contract::syntax::write_name;
 
 /// What stands for what is not known yet.
 pub(super) const OPEN: &str = "…";
@@ -18,11 +19,6 @@ impl fmt::Display for Schema {
 }
 
 impl Schema {
-    /// It as text on one line, as a contract says it where there is room.
-    pub fn to_text(&self) -> String {
-        self.inline()
-    }
-
     /// Which types of values there are, in short: `integer | null`, `object`.
     pub fn kind(&self) -> String {
         let kinds = [
@@ -45,8 +41,8 @@ impl Schema {
         self.kind() == "string"
     }
 
-    /// It as text on one line.
-    pub(super) fn inline(&self) -> String {
+    /// It as text on one line, as a contract says it where there is room.
+    pub fn to_text(&self) -> String {
         let mut out = String::new();
         expression(self, Style::Inline, &mut out);
         out
@@ -105,13 +101,9 @@ fn write_block(object: &Object, out: &mut String, depth: usize) {
     let indent = "  ".repeat(depth);
     match object {
         Object::Plain(fields) => {
-            for (name, field) in shown(fields) {
-                let _ = write!(out, "{indent}{}{}: ", Name(name), mark(field));
-                field.schema.write_line(out, depth);
-            }
-            if let Some(rest) = &fields.rest {
-                let _ = write!(out, "{indent}[{}]: ", alternatives(&rest.name).join(" | "));
-                rest.schema.write_line(out, depth);
+            for (head, schema) in members(fields) {
+                let _ = write!(out, "{indent}{head}");
+                schema.write_line(out, depth);
             }
             if fields.open {
                 let _ = writeln!(out, "{indent}{OPEN}");
@@ -140,11 +132,16 @@ pub(super) fn shown(fields: &Fields) -> Vec<(&String, &Field)> {
     shown
 }
 
-fn mark(field: &Field) -> &'static str {
-    match field.presence {
-        Presence::Required => "",
-        Presence::Optional => "?",
-    }
+/// What begins the line of each field, and of the members whose names are data, and what it is.
+fn members(fields: &Fields) -> Vec<(String, &Schema)> {
+    let mark = |field: &Field| if field.presence == Presence::Optional { "?" } else { "" };
+    let known = shown(fields).into_iter();
+    let known =
+        known.map(|(name, field)| (format!("{}{}: ", Name(name), mark(field)), &field.schema));
+    let rest = fields.rest.iter();
+    let rest =
+        rest.map(|rest| (format!("[{}]: ", alternatives(&rest.name).join(" | ")), &rest.schema));
+    known.chain(rest).collect()
 }
 
 fn expression(schema: &Schema, style: Style, out: &mut String) {
@@ -223,13 +220,8 @@ fn of_object(object: &Object, style: Style) -> String {
 }
 
 fn braces(fields: &Fields, out: &mut String) {
-    let mut parts: Vec<String> = shown(fields)
-        .into_iter()
-        .map(|(name, field)| format!("{}{}: {}", Name(name), mark(field), field.schema.inline()))
-        .collect();
-    parts.extend(fields.rest.as_ref().map(|rest| {
-        format!("[{}]: {}", alternatives(&rest.name).join(" | "), rest.schema.inline())
-    }));
+    let parts = members(fields).into_iter().map(|(head, schema)| head + &schema.to_text());
+    let mut parts: Vec<String> = parts.collect();
     parts.extend(fields.open.then(|| OPEN.to_owned()));
     let _ = write!(out, "{{{}}}", parts.join(", "));
 }
@@ -258,7 +250,7 @@ impl fmt::Display for Name<'_> {
             chars.next().is_some_and(|first| first.is_ascii_alphabetic() || "_$".contains(first))
                 && chars.all(is_name)
                 && self.0 != "by";
-        if plain { f.write_str(self.0) } else { f.write_str(&quote(self.0)) }
+        write_name(f, self.0, plain)
     }
 }
 

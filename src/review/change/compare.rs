@@ -94,7 +94,7 @@ struct Promise {
 impl Promises {
     fn of(protocols: &Protocols, known: Known<'_>) -> Self {
         let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
-        let traffic = Traffic::by(protocols, known.accepted, cassettes);
+        let traffic = Traffic::of(protocols, known.accepted, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
             (contract.endpoint.clone(), promise)
@@ -304,11 +304,11 @@ fn number_of_message(
     let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
     let interaction = cassette.interactions.get(number.checked_sub(1)?)?;
-    let messages = Messages::by(protocols, interaction.response()?).list;
+    let messages = Messages::of(interaction.response()?, protocols).list;
     let place = match shown.at {
         Position::Whole => return None,
         Position::Step(step) => {
-            *Trace::by(protocols, &messages).steps.get(step)?.messages.first()?
+            *Trace::of(&messages, protocols).steps.get(step)?.messages.first()?
         }
         Position::Said(said) => {
             let is_json = |message: &crate::message::Message| {

@@ -64,8 +64,8 @@ impl<'a> Turn<'a> {
 impl Answer<'_> {
     fn cut(&self) -> &(Messages, Trace) {
         self.cut.get_or_init(|| {
-            let messages = Messages::by(self.protocols, self.response);
-            let trace = Trace::by(self.protocols, &messages.list);
+            let messages = Messages::of(self.response, self.protocols);
+            let trace = Trace::of(&messages.list, self.protocols);
             (messages, trace)
         })
     }

@@ -353,7 +353,7 @@ impl Page {
     fn bodies(&self, protocols: &Protocols, interaction: &Interaction) -> Vec<String> {
         let mut lines = self.body("request", &interaction.request.readable());
         if let Some(response) = interaction.response() {
-            let messages = Messages::by(protocols, response);
+            let messages = Messages::of(response, protocols);
             lines.extend(match messages.framing {
                 Framing::EventStream | Framing::Lines => self.stream(response, &messages),
                 _ => self.body("response", &response.readable().bytes()),

@@ -88,7 +88,7 @@ impl Summary {
     pub fn by(protocols: &Protocols, cassette: &Cassette) -> Self {
         let mut summary = Self { rows: Vec::new(), streams: 0, messages: 0 };
         for interaction in &cassette.interactions {
-            let messages = interaction.response().map(|it| Messages::by(protocols, it));
+            let messages = interaction.response().map(|it| Messages::of(it, protocols));
             if let Some(messages) = &messages
                 && matches!(messages.framing, Framing::EventStream | Framing::Lines)
             {
@@ -117,7 +117,7 @@ impl Row {
 
 impl Answer {
     fn of(protocols: &Protocols, response: &Response, messages: &Messages) -> Self {
-        let trace = Trace::by(protocols, &messages.list);
+        let trace = Trace::of(&messages.list, protocols);
         let listed = is_list(messages, &response.readable().bytes());
         let is_timed = response.body.chunks().len() > 1;
         let steps = if listed { &trace.steps[..] } else { &[] };
@@ -260,7 +260,7 @@ pub fn trace(protocols: &Protocols, response: &Response) -> Vec<String> {
     if matches!(response.body, Body::Whole(_)) {
         return Vec::new();
     }
-    let answer = Answer::of(protocols, response, &Messages::by(protocols, response));
+    let answer = Answer::of(protocols, response, &Messages::of(response, protocols));
     answer.lines.iter().map(trace_line).collect()
 }
 

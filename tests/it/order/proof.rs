@@ -44,38 +44,6 @@ fn nothing_that_was_seen_is_refused() {
 }
 
 #[test]
-fn merging_is_associative_and_commutative_and_the_same_as_learning() {
-    let mut random = Random(13);
-    let tags = random::tags(4);
-    for _ in 0..cases(200) {
-        let words: Vec<Vec<&str>> = (0..90).map(|_| random::word(&mut random, &tags, 6)).collect();
-        let (one, rest) = words.split_at(1 + random.below(50));
-        let (two, three) = rest.split_at(random.below(30));
-        let [a, b, c] = [one, two, three].map(learned);
-        let all = learned(&words);
-
-        assert_eq!(merged(&merged(&a, &b), &c), merged(&a, &merged(&b, &c)));
-        assert_eq!(merged(&a, &b), merged(&b, &a));
-        assert_eq!(merged(&merged(&c, &a), &b).iter().count(), all.iter().count());
-        assert!(all.includes(&a) && merged(&a, &Edges::default()) == a);
-    }
-}
-
-fn learned(words: &[Vec<&str>]) -> Edges {
-    let mut edges = Edges::default();
-    for word in words {
-        edges.add(word.iter().map(|tag| (*tag).into()), Witness(word.len() as u32));
-    }
-    edges
-}
-
-fn merged(one: &Edges, other: &Edges) -> Edges {
-    let mut all = one.clone();
-    all.merge(other);
-    all
-}
-
-#[test]
 #[expect(clippy::print_stdout, reason = "the table is told to whoever asks with --nocapture")]
 fn few_recordings_teach_most_of_an_agents_order() {
     let rows = agent::table(4, 60);
@@ -89,4 +57,12 @@ fn few_recordings_teach_most_of_an_agents_order() {
     assert!(accepted > 0.93 && rejected > 0.97, "{accepted} / {rejected}");
     assert!(row(20, "shortest per step").0 > row(20, "literal list").0);
     assert!(row(20, "CRX flat").1 < row(20, "CRX per step").1);
+}
+
+fn learned(words: &[Vec<&str>]) -> Edges {
+    let mut edges = Edges::default();
+    for word in words {
+        edges.add(word.iter().map(|tag| (*tag).into()), Witness(word.len() as u32));
+    }
+    edges
 }

@@ -192,33 +192,3 @@ fn among_several_keys_the_one_that_explains_most_is_found() {
     assert_eq!(slicing.key, "step_id");
     assert_eq!(slicing.apart.len(), 1, "{slicing:?}");
 }
-
-#[test]
-fn what_was_learned_apart_is_merged_and_compared() {
-    let (words, slicing) = (agent::traces(&mut Random(10), 60), agent_slicing());
-    let learned = |words: &[Word]| {
-        let mut learned = Learned::with(Some(slicing.clone()));
-        words.iter().for_each(|word| learned.add(word));
-        learned
-    };
-    let (mut one, two, all) = (learned(&words[..25]), learned(&words[25..]), learned(&words));
-
-    assert!(one.merge(&two));
-    assert_eq!(one, all);
-    assert_eq!(all.difference(&one), Some(Vec::new()));
-    assert!(!one.merge(&Learned::with(None)));
-
-    let mut broken = word("tool_call stop_reason usage_statistics");
-    broken.tokens[0].keys = vec![("step_id".to_owned(), "\"step\"".to_owned())];
-    one.add(&broken);
-    let difference = all.difference(&one).unwrap();
-    let [(kind, inside)] = difference.as_slice() else { panic!("{difference:?}") };
-    assert_eq!(*kind, "per step_id with tool_call");
-    assert_eq!(inside.new[0].trace, ["tool_call"]);
-    assert_eq!(inside.now_optional, ["tool_return"]);
-}
-
-fn agent_slicing() -> Slicing {
-    let apart = vec!["tool_call".to_owned()];
-    Slicing { key: "step_id".to_owned(), between: Between::Nothing, apart }
-}

@@ -1,0 +1,180 @@
+//! An answer that was cut into messages: once, for all that is learned and checked.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use crate::cassette::Response;
+use crate::contract::invariant;
+use crate::contract::order::Token;
+use crate::identity::{Meaning, identifiers};
+use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
+use crate::text::json::{Container, Text};
+
+/// An answer that was cut into messages.
+#[derive(Debug)]
+pub(super) struct Cut {
+    pub(super) framing: Framing,
+    pub(super) messages: Vec<Message>,
+    pub(super) protocols: Protocols,
+    steps: OnceCell<Vec<Step>>,
+}
+
+/// A message, or the pieces of one, and whether it says its type.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) is_named: bool,
+    pub(super) token: Token,
+}
+
+impl Cut {
+    pub(super) fn of(response: &Response, protocols: &Protocols) -> Self {
+        let Messages { framing, list: messages, .. } = Messages::of(response, protocols);
+        Self { framing, messages, protocols: protocols.clone(), steps: OnceCell::new() }
+    }
+
+    /// The messages that are JSON, in order.
+    pub(super) fn json(&self) -> impl Iterator<Item = (&Message, Text<'_>)> {
+        self.messages.iter().filter_map(|message| Some((message, json(message)?)))
+    }
+
+    /// The same by themselves.
+    pub(super) fn into_json(self) -> impl Iterator<Item = Message> {
+        self.messages.into_iter().filter(|message| message.is_json)
+    }
+
+    /// The messages in order, the pieces of one together.
+    pub(super) fn steps(&self) -> &[Step] {
+        self.steps.get_or_init(|| {
+            let steps = Trace::of(&self.messages, &self.protocols).steps.into_iter();
+            let steps = steps.map(|step| {
+                let pieces = step.messages.iter().map(|place| json(&self.messages[*place]));
+                let token = Token {
+                    tag: step.tag.as_str().to_owned(),
+                    run: step.messages.len() > 1,
+                    keys: pieces.clone().next().flatten().map_or_else(Vec::new, keys),
+                    fields: alike(pieces),
+                };
+                Step { is_named: step.tag.is_named(), token }
+            });
+            steps.collect()
+        })
+    }
+}
+
+fn json(message: &Message) -> Option<Text<'_>> {
+    message.is_json.then(|| Text::known(&message.data))
+}
+
+/// The fields by which a message may belong to others.
+fn keys(json: Text<'_>) -> Vec<(String, String)> {
+    let members = json.members().filter(|(name, value)| {
+        let ends = ["_id", "Id", "_index", "Index"].iter().any(|end| name.ends_with(end));
+        let is_key = ends || matches!(&**name, "id" | "index");
+        is_key && value.container().is_none() && value.as_str() != "null"
+    });
+    members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()
+}
+
+/// A message of an answer that is JSON.
+#[derive(Debug)]
+pub(crate) struct JsonMessage {
+    pub(crate) tag: Tag,
+    /// Its type; of the result of a call by JSON-RPC also what was called.
+    pub(crate) kind: String,
+    pub(crate) json: String,
+}
+
+impl JsonMessage {
+    pub(super) fn new(tag: Tag, json: String, asked: Option<&str>) -> Self {
+        let kind = match (tag.as_str() == RESULT).then(|| called(&json, asked)).flatten() {
+            Some(method) => format!("{RESULT} of {method}"),
+            None => tag.as_str().to_owned(),
+        };
+        Self { tag, kind, json }
+    }
+
+    /// What it says.
+    pub(crate) fn text(&self) -> Text<'_> {
+        // All of it was read before.
+        Text::known(&self.json)
+    }
+
+    pub(super) fn event(&self) -> invariant::Event<'_> {
+        invariant::Event { tag: self.tag.as_str(), json: &self.json }
+    }
+}
+
+/// The type of what answers a call by JSON-RPC.
+const RESULT: &str = "result";
+
+/// The method of the call that a message of JSON-RPC answers.
+fn called(json: &str, asked: Option<&str>) -> Option<String> {
+    let (answer, call) = (Text::read(json)?, Text::read(asked?)?);
+    let id = answer.get("id").map(Text::as_str)?;
+    let is_answer = answer.get("jsonrpc").is_some() && call.get("id").map(Text::as_str) == Some(id);
+    let method = call.get("method").and_then(Text::string).filter(|_| is_answer);
+    method.map(|method| method.into_owned())
+}
+
+/// A longer value is no word.
+const LONGEST: usize = 40;
+
+/// A longer value is not kept.
+const LONGEST_KEPT: usize = 128;
+
+/// Fields below so many objects are not looked at.
+const DEEPEST: usize = 4;
+
+/// A field of a message: its path with dots between the names, and its JSON text.
+type Field<'d> = (Cow<'d, str>, &'d str);
+
+/// What all pieces of a message say alike, as far as they are JSON.
+fn alike<'d>(mut pieces: impl Iterator<Item = Option<Text<'d>>>) -> Vec<(String, String)> {
+    let mut said = pieces.next().map(fields).unwrap_or_default();
+    for piece in pieces {
+        let other = fields(piece);
+        said.retain(|field| other.contains(field));
+    }
+    said.into_iter().map(|(path, json)| (path.into_owned(), json.to_owned())).collect()
+}
+
+/// The short scalars of a message outside of arrays, if it is JSON.
+fn fields(json: Option<Text<'_>>) -> Vec<Field<'_>> {
+    let mut found = Vec::new();
+    if let Some(json) = json {
+        collect(json, "", DEEPEST, &mut found);
+    }
+    found
+}
+
+fn collect<'d>(json: Text<'d>, path: &str, room: usize, found: &mut Vec<Field<'d>>) {
+    for (name, value) in json.members().filter(|(name, _)| is_plain(name)) {
+        let path = if path.is_empty() { name } else { format!("{path}.{name}").into() };
+        match value.container() {
+            Some(Container::Object) if room > 1 => collect(value, &path, room - 1, found),
+            None if value.as_str().len() <= LONGEST_KEPT => found.push((path, value.as_str())),
+            _ => {}
+        }
+    }
+}
+
+/// Whether it can stand in a path: letters, digits and `_`.
+pub(super) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Whether what stands in the field of a path may decide about something: it is a word, yes or no, and
+/// the field is not named like an identifier or a time.
+pub(super) fn may_decide(path: &str, json: &str) -> bool {
+    Meaning::of(path.rsplit('.').next().unwrap_or(path)) == Meaning::Plain
+        && (is_word(json) || matches!(json, "true" | "false" | "null"))
+}
+
+/// Whether a JSON text is a string that says one word, and not one that was minted or a time.
+fn is_word(json: &str) -> bool {
+    json.starts_with('"')
+        && json.len() <= LONGEST
+        && !json.contains(char::is_whitespace)
+        && !json.contains('\\')
+        && identifiers(json).next().is_none()
+}

@@ -1,0 +1,335 @@
+//! The cheapest way to make a trace one that is in order.
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::automaton::{Atom, Automaton};
+use super::explain::{Deviation, Expected, Fault, Step};
+use super::expression::Between;
+use super::run::Next;
+use super::word::Event;
+use super::{Learned, Place};
+
+/// What a deviation costs, and how early it is: of two ways with the same cost, the later deviation is
+/// the better explanation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Cost(u64, u64);
+
+/// A slice's key, its value as JSON text, and where it ends in the trace.
+pub(super) type Inside<'s> = Option<(&'s str, &'s str, usize)>;
+
+const MISSING: u64 = 2;
+const UNEXPECTED: u64 = 2;
+/// More than one of the others, less than both.
+const WRONG: u64 = 3;
+/// The right tag with fields that a guard refuses.
+const REFUSED: u64 = 1;
+
+/// How many pairs of a place in a trace and a state are looked at.
+const MOST_LOOKED_AT: usize = 1 << 20;
+
+pub(super) struct Aligner<'a> {
+    trace: &'a [Event<'a>],
+    learned: Option<&'a Learned>,
+    left: Cell<usize>,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Aligned {
+    cost: Cost,
+    pub steps: Vec<Step>,
+}
+
+/// A place in the word and a state.
+type Point = (usize, usize);
+
+/// What the points that were reached cost, and how each was.
+type Reached = HashMap<Point, (Cost, Option<(Point, Move)>)>;
+
+#[derive(Clone, Copy)]
+enum Move {
+    /// The token is left out.
+    Skip,
+    /// The atom is put in.
+    PutIn(usize),
+    /// The atom reads the token.
+    Read(usize),
+}
+
+/// The alignment of one level.
+struct Level<'l, 'a> {
+    aligner: &'l Aligner<'a>,
+    automaton: &'l Automaton,
+    tokens: Vec<Token>,
+    inside: Inside<'l>,
+    /// What it costs to read a token by an atom, with the steps for slices.
+    read: HashMap<(usize, usize), Option<Aligned>>,
+}
+
+impl<'a> Aligner<'a> {
+    pub fn new(trace: &'a [Event<'a>], learned: Option<&'a Learned>) -> Self {
+        let left = Cell::new(MOST_LOOKED_AT.max(trace.len() * 64));
+        Self { trace, learned, left }
+    }
+
+    /// The cheapest way for some of the events. None if that takes too long to find.
+    pub fn align(
+        &self,
+        automaton: &Automaton,
+        word: &[usize],
+        inside: Inside<'_>,
+    ) -> Option<Aligned> {
+        let tokens = tokens(automaton, self.trace, word);
+        let mut level = Level { aligner: self, automaton, tokens, inside, read: HashMap::new() };
+        let (cost, path) = level.search()?;
+        Some(Aligned { cost, steps: level.steps(&path) })
+    }
+
+    /// What a deviation costs where it stands.
+    fn cost(&self, cost: u64, at: usize) -> Cost {
+        Cost(cost, 2 * (self.trace.len() + 1 - at) as u64)
+    }
+
+    fn skipped(&self, events: &[usize]) -> Cost {
+        // Of the same cost, something missing explains more than something left over.
+        let one = |event: &usize| self.cost(UNEXPECTED, *event) + Cost(0, 1);
+        events.iter().map(one).fold(Cost::default(), std::ops::Add::add)
+    }
+}
+
+impl Level<'_, '_> {
+    /// Dijkstra's algorithm from the start to the end of the word in an accepting state.
+    fn search(&mut self) -> Option<(Cost, Vec<(Point, Move)>)> {
+        let mut known = Reached::new();
+        let mut open = BinaryHeap::from([Reverse((Cost::default(), Reverse(0), 0))]);
+        known.insert((0, 0), (Cost::default(), None));
+        while let Some(Reverse((cost, Reverse(at), state))) = open.pop() {
+            let point = (at, state);
+            if known[&point].0 < cost {
+                continue;
+            }
+            if at == self.tokens.len() && self.automaton.states[state].accepting {
+                return Some((cost, path(&known, point)));
+            }
+            self.aligner.left.set(self.aligner.left.get().checked_sub(1)?);
+            for (next, step, price) in self.moves(point)? {
+                let cost = cost + price;
+                if known.get(&next).is_none_or(|known| cost < known.0) {
+                    known.insert(next, (cost, Some((point, step))));
+                    open.push(Reverse((cost, Reverse(next.0), next.1)));
+                }
+            }
+        }
+        None
+    }
+
+    /// What can be done at a point, where it leads and what it costs.
+    fn moves(&mut self, (at, state): Point) -> Option<Vec<(Point, Move, Cost)>> {
+        let mut moves = Vec::new();
+        if let Some(token) = self.tokens.get(at) {
+            moves.push(((at + 1, state), Move::Skip, self.aligner.skipped(&token.all())));
+        }
+        let automaton = self.automaton;
+        for (atom, to) in automaton.states[state].edges.iter().copied() {
+            let missing = MISSING * automaton.atoms[atom].least();
+            moves.push(((at, to), Move::PutIn(atom), self.aligner.cost(missing, self.place(at))));
+            if at == self.tokens.len() {
+                continue;
+            }
+            if let Some(read) = self.read(at, atom)? {
+                moves.push(((at + 1, to), Move::Read(atom), read));
+            }
+        }
+        Some(moves)
+    }
+
+    /// The place in the trace at which a token begins, or at which the word ends.
+    fn place(&self, at: usize) -> usize {
+        let end = self.inside.map_or(self.aligner.trace.len(), |(_, _, end)| end);
+        self.tokens.get(at).map_or(end, |token| token.events[0])
+    }
+
+    /// What it costs to let an atom read a token, if it can at all. None at first if that takes too
+    /// long to find.
+    fn read(&mut self, at: usize, atom: usize) -> Option<Option<Cost>> {
+        if !self.read.contains_key(&(at, atom)) {
+            let aligned = self.aligned(at, atom)?;
+            self.read.insert((at, atom), aligned);
+        }
+        Some(self.read[&(at, atom)].as_ref().map(|aligned| aligned.cost))
+    }
+
+    fn aligned(&self, at: usize, atom: usize) -> Option<Option<Aligned>> {
+        let token = &self.tokens[at];
+        match (&self.automaton.atoms[atom], &token.slice) {
+            (Atom::Event(pattern), None) => {
+                let event = &self.aligner.trace[token.events[0]];
+                let cost = match (pattern.matches(event), pattern.has_tag_of(event)) {
+                    (true, _) => Cost::default(),
+                    (false, true) => self.aligner.cost(REFUSED, token.events[0]),
+                    (false, false) => self.aligner.cost(WRONG, token.events[0]),
+                };
+                Some(Some(Aligned { cost, steps: Vec::new() }))
+            }
+            (Atom::Slice { key, between, each }, Some((of, value))) if key == of => {
+                self.slice(token, (&self.automaton.keys[*key], value), *between, each).map(Some)
+            }
+            _ => Some(None),
+        }
+    }
+
+    fn slice(
+        &self,
+        token: &Token,
+        (key, value): (&str, &str),
+        between: Between,
+        each: &Automaton,
+    ) -> Option<Aligned> {
+        let aligner = self.aligner;
+        if between == Between::Others {
+            return aligner.align(each, &token.all(), Some((key, value, aligner.trace.len())));
+        }
+        let last = token.events[token.events.len() - 1];
+        let mut aligned = aligner.align(each, &token.events, Some((key, value, last + 1)))?;
+        aligned.cost = aligned.cost + aligner.skipped(&token.later);
+        aligned.steps.extend(token.later.iter().map(|event| {
+            let slice = Some((key.to_owned(), value.to_owned()));
+            let (fault, after, expected) = (Fault::Apart, Some(last), Vec::new());
+            Step::Deviation(Deviation { fault, at: *event, after, slice, expected })
+        }));
+        Some(aligned)
+    }
+
+    /// The steps of a way that was found.
+    fn steps(&mut self, path: &[(Point, Move)]) -> Vec<Step> {
+        let (mut steps, mut read_before) = (Vec::new(), Vec::<usize>::new());
+        for ((at, state), step) in path.iter().copied() {
+            let deviation = |fault, place, first| {
+                let after = read_before.iter().filter(|event| **event < place).max();
+                Step::Deviation(self.deviation(fault, place, after.copied(), state, first))
+            };
+            match step {
+                Move::Skip => {
+                    let events = self.tokens[at].all();
+                    steps.extend(
+                        events.iter().map(|event| deviation(Fault::Unexpected, *event, None)),
+                    );
+                }
+                Move::PutIn(atom) => {
+                    steps.push(deviation(Fault::Missing, self.place(at), Some(atom)));
+                }
+                Move::Read(atom) => {
+                    let place = self.place(at);
+                    let read = self.read.get(&(at, atom)).cloned().flatten().unwrap_or_default();
+                    if self.tokens[at].slice.is_some() {
+                        steps.extend(read.steps);
+                    } else if read.cost == Cost::default() {
+                        steps.push(Step::Matched(place));
+                    } else {
+                        steps.push(deviation(Fault::Wrong, place, Some(atom)));
+                    }
+                    read_before.extend(self.tokens[at].all());
+                }
+            }
+        }
+        steps
+    }
+
+    fn deviation(
+        &self,
+        fault: Fault,
+        at: usize,
+        after: Option<usize>,
+        state: usize,
+        first: Option<usize>,
+    ) -> Deviation {
+        let state = &self.automaton.states[state];
+        let mut next = Vec::new();
+        state.edges.iter().for_each(|(atom, _)| self.automaton.atoms[*atom].first(&mut next));
+        if state.accepting {
+            next.push(Next::End);
+        }
+        next.sort_unstable();
+        next.dedup();
+        let mut likely = Vec::new();
+        first.iter().for_each(|atom| self.automaton.atoms[*atom].first(&mut likely));
+        let mut expected: Vec<Expected> =
+            next.into_iter().map(|next| self.expected(after, next)).collect();
+        expected.sort_by_key(|expected| {
+            let times = expected.share.map_or(0, |share| share.times);
+            (!likely.contains(&expected.next), Reverse(times))
+        });
+        let slice = self.inside.map(|(key, value, _)| (key.to_owned(), value.to_owned()));
+        Deviation { fault, at, after, slice, expected }
+    }
+
+    fn expected(&self, after: Option<usize>, next: Next) -> Expected {
+        let to = match &next {
+            Next::Event(pattern) => pattern.tag.as_deref().map(Place::Tag),
+            Next::End => Some(Place::End),
+        };
+        let from = after.map_or(Place::Start, |event| Place::Tag(self.aligner.trace[event].tag));
+        let key = self.inside.map(|(key, _, _)| key);
+        let share = self.aligner.learned.zip(to).map(|(learned, to)| learned.share(key, from, to));
+        Expected { share: share.filter(|share| share.times > 0), next }
+    }
+}
+
+fn path(known: &Reached, end: Point) -> Vec<(Point, Move)> {
+    let before = |point: Point| known.get(&point).and_then(|(_, came)| *came);
+    let mut path: Vec<_> =
+        std::iter::successors(before(end), |(point, _)| before(*point)).collect();
+    path.reverse();
+    path
+}
+
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0, self.1 + other.1)
+    }
+}
+
+/// An event, or all events of a slice.
+pub(super) struct Token {
+    /// The events, or those of a slice before anything else came.
+    pub events: Vec<usize>,
+    /// The later events of a slice.
+    pub later: Vec<usize>,
+    /// The number of the slice's key, and the value.
+    pub slice: Option<(usize, String)>,
+}
+
+impl Token {
+    /// All of its events.
+    pub fn all(&self) -> Vec<usize> {
+        [self.events.as_slice(), &self.later].concat()
+    }
+}
+
+/// What an automaton has to read, for some events of a trace.
+pub(super) fn tokens(automaton: &Automaton, trace: &[Event<'_>], word: &[usize]) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut known: HashMap<(usize, String), usize> = HashMap::new();
+    let mut last = None;
+    for event in word.iter().copied() {
+        let slice = automaton.slice_of(&trace[event]).map(|(key, value)| (key, value.into_owned()));
+        let number = slice.as_ref().and_then(|slice| known.get(slice)).copied();
+        match number {
+            Some(number) if last == Some(number) && tokens[number].later.is_empty() => {
+                tokens[number].events.push(event);
+            }
+            Some(number) => tokens[number].later.push(event),
+            None => {
+                if let Some(slice) = &slice {
+                    known.insert(slice.clone(), tokens.len());
+                }
+                tokens.push(Token { events: vec![event], later: Vec::new(), slice });
+            }
+        }
+        last = Some(number.unwrap_or(tokens.len() - 1));
+    }
+    tokens
+}

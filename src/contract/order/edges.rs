@@ -1,0 +1,236 @@
+//! Which event was seen behind which.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+/// Whatever shows that something was seen, as a number that the caller gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Witness(pub u32);
+
+/// How often something was seen, and where for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// How often.
+    pub times: u64,
+    /// The lowest witness.
+    pub witness: Witness,
+}
+
+/// One letter of a word that is learned from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Letter<'a> {
+    /// The type of the event.
+    pub tag: &'a str,
+    /// Whether it stands for several events in a row, such as the deltas of one message.
+    pub run: bool,
+}
+
+/// Where an edge begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place<'a> {
+    /// Before the first event.
+    Start,
+    /// An event with this tag.
+    Tag(&'a str),
+    /// Behind the last event.
+    End,
+}
+
+/// The neighbours seen in words: what was seen behind what, how often, and where.
+///
+/// This is the whole of what is learned: two contracts promise the same if they have the same edges.
+/// It grows with the number of tags, not with the number of words.
+///
+/// # Rationale
+///
+/// A language in which neighbours alone decide (2-testable; García & Vidal 1990) is the most that a
+/// few positive examples can teach, and for such automata one language includes the other exactly if
+/// one set of edges includes the other (Bex et al., VLDB'06). So checks and differences are made
+/// here, and expressions are for people.
+#[derive(Clone, Default)]
+pub struct Edges {
+    names: Vec<String>,
+    numbers: HashMap<String, usize>,
+    edges: BTreeMap<(usize, usize), Seen>,
+    /// Tags that stood for several events in a row.
+    runs: BTreeSet<usize>,
+    words: u64,
+    profiles: Profiles,
+}
+
+/// How often each tag came in a word (once, or more than once), each such word once. None if these
+/// are more than are kept, which then are not few examples any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Profiles(Option<BTreeSet<Profile>>);
+
+/// Tags in rising order, each with 1, or 2 for more.
+type Profile = Vec<(usize, u8)>;
+
+const MOST_PROFILES: usize = 64;
+
+const START: usize = 0;
+const END: usize = 1;
+/// The number of the first tag.
+const TAGS: usize = 2;
+
+impl<'a> From<&'a str> for Letter<'a> {
+    fn from(tag: &'a str) -> Self {
+        Self { tag, run: false }
+    }
+}
+
+impl Edges {
+    /// Learns from one more word.
+    pub fn add<'a>(&mut self, word: impl IntoIterator<Item = Letter<'a>>, witness: Witness) {
+        let (mut from, mut profile) = (START, Vec::new());
+        for letter in word {
+            let to = self.number(letter.tag);
+            if letter.run {
+                self.runs.insert(to);
+            }
+            self.see(from, to, Seen { times: 1, witness });
+            profile.push((to, 1));
+            from = to;
+        }
+        self.see(from, END, Seen { times: 1, witness });
+        self.words += 1;
+        self.profiles.add(counted(profile));
+    }
+
+    /// How many words were learned from.
+    pub fn words(&self) -> u64 {
+        self.words
+    }
+
+    /// The tags, in rising order.
+    pub fn tags(&self) -> BTreeSet<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    /// All edges, in rising order.
+    pub fn iter(&self) -> impl Iterator<Item = (Place<'_>, Place<'_>, Seen)> {
+        let edges = self.edges.iter();
+        let named: BTreeMap<_, _> =
+            edges.map(|((from, to), seen)| ((self.place(*from), self.place(*to)), *seen)).collect();
+        named.into_iter().map(|((from, to), seen)| (from, to, seen))
+    }
+
+    /// How often an edge was seen, if ever.
+    pub fn seen(&self, from: Place<'_>, to: Place<'_>) -> Option<Seen> {
+        self.edges.get(&(self.find(from)?, self.find(to)?)).copied()
+    }
+
+    /// How often anything was seen behind a place: how often the place was seen, if it is not the end.
+    pub fn times(&self, from: Place<'_>) -> u64 {
+        let Some(from) = self.find(from) else { return 0 };
+        self.edges.range((from, 0)..=(from, usize::MAX)).map(|(_, seen)| seen.times).sum()
+    }
+
+    /// Whether a tag was seen to stand for several events in a row.
+    pub fn comes_in_runs(&self, tag: &str) -> bool {
+        self.numbers.get(tag).is_some_and(|number| self.runs.contains(number))
+    }
+
+    /// Whether all neighbours in a word were seen.
+    pub fn accepts<'a>(&self, word: impl IntoIterator<Item = &'a str>) -> bool {
+        let mut from = Place::Start;
+        for tag in word {
+            if self.seen(from, Place::Tag(tag)).is_none() {
+                return false;
+            }
+            from = Place::Tag(tag);
+        }
+        self.seen(from, Place::End).is_some()
+    }
+
+    /// How often each tag came in a word, by word: 1, or 2 for more than once. None if there are too
+    /// many different words to be few examples.
+    pub(super) fn profiles(&self) -> Option<impl Iterator<Item = BTreeMap<&str, u8>>> {
+        let name = |(tag, count): &(usize, u8)| (self.names[tag - TAGS].as_str(), *count);
+        let profiles = self.profiles.0.as_ref()?.iter();
+        Some(profiles.map(move |profile| profile.iter().map(name).collect()))
+    }
+
+    fn see(&mut self, from: usize, to: usize, seen: Seen) {
+        let entry = self.edges.entry((from, to));
+        entry
+            .and_modify(|known| {
+                known.times += seen.times;
+                known.witness = known.witness.min(seen.witness);
+            })
+            .or_insert(seen);
+    }
+
+    fn number(&mut self, tag: &str) -> usize {
+        if let Some(number) = self.numbers.get(tag) {
+            return *number;
+        }
+        let number = self.names.len() + TAGS;
+        self.names.push(tag.to_owned());
+        self.numbers.insert(tag.to_owned(), number);
+        number
+    }
+
+    fn find(&self, place: Place<'_>) -> Option<usize> {
+        match place {
+            Place::Start => Some(START),
+            Place::Tag(tag) => self.numbers.get(tag).copied(),
+            Place::End => Some(END),
+        }
+    }
+
+    fn place(&self, number: usize) -> Place<'_> {
+        match number {
+            START => Place::Start,
+            END => Place::End,
+            tag => Place::Tag(&self.names[tag - TAGS]),
+        }
+    }
+}
+
+impl fmt::Debug for Edges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let edges = self.iter().map(|(from, to, seen)| (format!("{from} {to}"), seen.times));
+        f.debug_map().entries(edges).finish()
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Start => "⊢",
+            Self::Tag(tag) => tag,
+            Self::End => "⊣",
+        })
+    }
+}
+
+impl Default for Profiles {
+    fn default() -> Self {
+        Self(Some(BTreeSet::new()))
+    }
+}
+
+impl Profiles {
+    fn add(&mut self, profile: Profile) {
+        if let Some(profiles) = &mut self.0 {
+            profiles.insert(profile);
+            if profiles.len() > MOST_PROFILES {
+                self.0 = None;
+            }
+        }
+    }
+}
+
+/// Each tag once.
+fn counted(mut profile: Profile) -> Profile {
+    profile.sort_unstable();
+    profile.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0;
+        if same {
+            earlier.1 = 2;
+        }
+        same
+    });
+    profile
+}

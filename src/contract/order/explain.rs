@@ -1,0 +1,224 @@
+//! Where a trace leaves an order, and what was expected there.
+
+use std::fmt;
+
+use super::Order;
+use super::align::Aligner;
+use super::run::Next;
+use super::word::Event;
+use super::{Learned, Share};
+
+/// A trace beside an order: the way through the order that leaves the least over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// What became of the events, and what is missing between them. The events of a slice stand
+    /// together.
+    pub steps: Vec<Step>,
+    /// How many events were looked at: all, unless trace and order are so large and so different that
+    /// only the first deviation was searched.
+    pub examined: usize,
+    tags: Vec<String>,
+}
+
+/// One event, or one that is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// An event as it should be, by its place in the trace.
+    Matched(usize),
+    /// Something that is not in order.
+    Deviation(Deviation),
+}
+
+/// Something that is not in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deviation {
+    /// What is wrong.
+    pub fault: Fault,
+    /// The place in the trace of the event that is wrong, or that came before the one that is missing;
+    /// the length of the trace where that is the end.
+    pub at: usize,
+    /// The last event before that is in order, in the same slice.
+    pub after: Option<usize>,
+    /// The slice it is in, as key and JSON text of the value.
+    pub slice: Option<(String, String)>,
+    /// What would have been in order there, the likeliest first.
+    pub expected: Vec<Expected>,
+}
+
+/// What can be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fault {
+    /// An event that has to be there is not.
+    Missing,
+    /// An event is there that has no place.
+    Unexpected,
+    /// An event is there in the place of another, or with fields that a guard refuses.
+    Wrong,
+    /// An event belongs to a slice that was over.
+    Apart,
+}
+
+/// Something that would have been in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// What it is.
+    pub next: Next,
+    /// How often it was seen there, if that is known.
+    pub share: Option<Share>,
+}
+
+/// How many of the things that were expected are named.
+const NAMED: usize = 4;
+
+impl Explanation {
+    /// Whether the trace is in order.
+    pub fn is_match(&self) -> bool {
+        self.deviations().next().is_none()
+    }
+
+    /// What is not in order.
+    pub fn deviations(&self) -> impl Iterator<Item = &Deviation> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Deviation(deviation) => Some(deviation),
+            Step::Matched(_) => None,
+        })
+    }
+
+    /// The first thing that is not in order, in a sentence without a full stop.
+    pub fn headline(&self) -> Option<String> {
+        let first = self.deviations().min_by_key(|deviation| deviation.at)?;
+        Some(self.sentence(first))
+    }
+
+    /// What is not in order there, in a sentence without a full stop.
+    pub fn sentence(&self, deviation: &Deviation) -> String {
+        let got = self.tags.get(deviation.at).map(|tag| format!("`{tag}`"));
+        let got = got.unwrap_or_else(|| "the end of the stream".to_owned());
+        if let (Fault::Apart, Some((key, value))) = (deviation.fault, &deviation.slice) {
+            return format!(
+                "{got} of {key} {value} came when that was over; \
+                 `per {key} & (…)` lets other events come between"
+            );
+        }
+        let place = match deviation.after.and_then(|after| self.tags.get(after)) {
+            Some(tag) => format!("after `{tag}`"),
+            None => "at the beginning".to_owned(),
+        };
+        let slice = deviation.slice.as_ref();
+        let slice = slice.map(|(key, value)| format!(" in {key} {value}")).unwrap_or_default();
+        let (expected, seen) = expected(deviation);
+        let fields = if self.is_refused(deviation) { " with other fields" } else { "" };
+        format!("expected {expected} {place}{slice}{seen}, got {got}{fields}")
+    }
+
+    /// Whether the tag is right and only a guard is not.
+    fn is_refused(&self, deviation: &Deviation) -> bool {
+        let first = deviation.expected.first().map(|expected| &expected.next);
+        let Some(Next::Event(pattern)) = first else { return false };
+        deviation.fault == Fault::Wrong && pattern.tag.as_ref() == self.tags.get(deviation.at)
+    }
+}
+
+impl Order {
+    /// Holds a trace against the order and explains where it leaves it, with the counts of what was
+    /// learned, if anything was.
+    ///
+    /// The way through the order is the one with the fewest events to put in, to leave out or to
+    /// exchange (Wagner & Fischer's edit distance between a word and a language, found by Dijkstra's
+    /// algorithm on the product of both). Of several such ways it is the one that leaves the order
+    /// latest.
+    pub fn explain(&self, trace: &[Event<'_>], learned: Option<&Learned>) -> Explanation {
+        let aligner = Aligner::new(trace, learned);
+        let whole: Vec<usize> = (0..trace.len()).collect();
+        let tags = trace.iter().map(|event| event.tag.to_owned()).collect();
+        match aligner.align(&self.automaton, &whole, None) {
+            Some(aligned) => Explanation { steps: aligned.steps, examined: trace.len(), tags },
+            None => self.first_deviation(trace, tags),
+        }
+    }
+
+    /// The events up to the first that ends all ways.
+    fn first_deviation(&self, trace: &[Event<'_>], tags: Vec<String>) -> Explanation {
+        let mut run = self.run();
+        let mut at = 0;
+        let mut expected = run.expected();
+        while trace.get(at).is_some_and(|event| run.push(event)) {
+            expected = run.expected();
+            at += 1;
+        }
+        let mut steps: Vec<Step> = (0..at).map(Step::Matched).collect();
+        if at < trace.len() || !run.is_complete() {
+            let fault = if at < trace.len() { Fault::Unexpected } else { Fault::Missing };
+            let expected = expected.into_iter().map(|next| Expected { next, share: None });
+            steps.push(Step::Deviation(Deviation {
+                fault,
+                at,
+                after: at.checked_sub(1),
+                slice: None,
+                expected: expected.collect(),
+            }));
+        }
+        Explanation { steps, examined: (at + 1).min(trace.len()), tags }
+    }
+}
+
+impl fmt::Display for Explanation {
+    /// One line for each thing that is not in order.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, deviation) in self.deviations().enumerate() {
+            f.write_str(if place > 0 { "\n" } else { "" })?;
+            f.write_str(&self.sentence(deviation))?;
+        }
+        if self.examined < self.tags.len() {
+            write!(
+                f,
+                "\n(the {} events behind were not examined)",
+                self.tags.len() - self.examined
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What was expected, and how often that was seen if it is one thing.
+fn expected(deviation: &Deviation) -> (String, String) {
+    let slice = deviation.slice.is_some();
+    match deviation.expected.as_slice() {
+        [] => ("nothing".to_owned(), String::new()),
+        [only] => {
+            let seen =
+                only.share.map(|share| format!(" (seen {} of {} times)", share.times, share.of));
+            (named(only, slice), seen.unwrap_or_default())
+        }
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|one| match one.share {
+                    Some(share) => {
+                        format!("{} ({} of {} times)", named(one, slice), share.times, share.of)
+                    }
+                    None => named(one, slice),
+                })
+                .collect();
+            (alternatives(&names), String::new())
+        }
+    }
+}
+
+fn alternatives(names: &[String]) -> String {
+    let (shown, rest) = match names.len() {
+        0..=NAMED => (&names[..names.len() - 1], names[names.len() - 1].clone()),
+        more => (&names[..NAMED - 1], format!("{} others", more - NAMED + 1)),
+    };
+    format!("{} or {rest}", shown.join(", "))
+}
+
+fn named(expected: &Expected, slice: bool) -> String {
+    match &expected.next {
+        Next::Event(pattern) => format!("`{pattern}`"),
+        Next::End if slice => "its end".to_owned(),
+        Next::End => "the end of the stream".to_owned(),
+    }
+}

@@ -1,0 +1,189 @@
+//! What was learned about the order of events.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::automaton::TooLarge;
+use super::choice::Style;
+use super::edges::{Edges, Place, Seen};
+use super::expression::Expression;
+use super::slicing::{SlicedEdge, Slicing};
+use super::word::Word;
+use crate::contract::order::Order;
+
+/// What was learned from words: neighbours, in slices and around them if there are slices.
+///
+/// Memory is bounded by the number of tags.
+#[derive(Debug, Clone)]
+pub struct Learned {
+    slicing: Option<Slicing>,
+    all: Edges,
+    /// Empty if there are no slices.
+    outer: Edges,
+    kinds: BTreeMap<String, Edges>,
+}
+
+impl Learned {
+    /// Nothing yet, to be learned with a given slicing.
+    pub fn with(slicing: Option<Slicing>) -> Self {
+        let (all, outer, kinds) = (Edges::default(), Edges::default(), BTreeMap::new());
+        Self { slicing, all, outer, kinds }
+    }
+
+    /// What words teach, with the slices that are found in them.
+    pub fn from_words(words: &[Word]) -> Self {
+        let mut learned = Self::with(Slicing::find(words));
+        words.iter().for_each(|word| learned.add(word));
+        learned
+    }
+
+    /// Learns from one more word.
+    pub fn add(&mut self, word: &Word) {
+        self.all.add(word.letters(), word.witness);
+        if let Some(cut) = self.slicing.as_ref().and_then(|slicing| slicing.cut(word)) {
+            cut.learn(&mut self.outer, &mut self.kinds, word.witness);
+        }
+    }
+
+    /// The slices.
+    pub fn slicing(&self) -> Option<&Slicing> {
+        self.slicing.as_ref()
+    }
+
+    /// The neighbours in whole words, slices or not.
+    pub fn all(&self) -> &Edges {
+        &self.all
+    }
+
+    /// Whether all neighbours in a word were seen, in its slices and around them.
+    pub fn accepts(&self, word: &Word) -> bool {
+        let Some(slicing) = &self.slicing else {
+            return self.all.accepts(word.letters().map(|letter| letter.tag));
+        };
+        slicing.cut(word).is_some_and(|cut| {
+            let inner = |(kind, letters): &(String, Vec<super::Letter<'_>>)| {
+                let edges = self.kinds.get(kind);
+                edges.is_some_and(|edges| edges.accepts(letters.iter().map(|letter| letter.tag)))
+            };
+            self.outer.accepts(cut.letters().map(|letter| letter.tag))
+                && cut.slices.iter().all(inner)
+        })
+    }
+
+    /// The order to show.
+    pub fn expression(&self, style: Style) -> Expression {
+        let Some(slicing) = &self.slicing else { return self.all.expression(style) };
+        self.outer.expression(style).with_tags(&|tag| match self.kinds.get(tag) {
+            Some(edges) => Expression::per(&slicing.key, slicing.between, edges.expression(style)),
+            None => Expression::tag(tag),
+        })
+    }
+
+    /// The order to run.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] if its automaton is; what is learned from less than a thousand tags never is.
+    pub fn order(&self, style: Style) -> Result<Order, TooLarge> {
+        Order::new(self.expression(style))
+    }
+
+    /// How often an event was seen behind another in slices (or everywhere, if `sliced` has no key),
+    /// and how often that other one was seen.
+    pub(in crate::contract::order) fn share(
+        &self,
+        key: Option<&str>,
+        from: Place<'_>,
+        to: Place<'_>,
+    ) -> Share {
+        let known = self.slicing.as_ref().is_some_and(|slicing| Some(&*slicing.key) == key);
+        let edges: Vec<&Edges> =
+            if known { self.kinds.values().collect() } else { vec![&self.all] };
+        let seen = edges.iter().filter_map(|edges| edges.seen(from, to));
+        Share {
+            times: seen.map(|Seen { times, .. }| times).sum(),
+            of: edges.iter().map(|edges| edges.times(from)).sum(),
+        }
+    }
+}
+
+/// How often something was seen, of how many times it could have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Share {
+    /// How often it was.
+    pub times: u64,
+    /// How often it could have been.
+    pub of: u64,
+}
+
+/// How many words are accepted by what the others teach. This predicts how likely it is that the next
+/// recording says nothing new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coverage {
+    /// How many are accepted.
+    pub accepted: usize,
+    /// How many were tried.
+    pub tried: usize,
+    /// How many words there are.
+    pub words: usize,
+}
+
+/// How many words are left out one by one, where learning again takes its time.
+const MOST_TRIED: usize = 40;
+
+/// The coverage at which nothing more is asked for.
+const ENOUGH: f64 = 0.9;
+
+impl Coverage {
+    /// By edges: a word is accepted if each of its neighbours was seen in another word too.
+    pub fn by_edges(words: &[Word]) -> Self {
+        let slicing = Slicing::find(words);
+        let edges: Vec<BTreeSet<SlicedEdge>> =
+            words.iter().map(|word| Slicing::edges(slicing.as_ref(), word)).collect();
+        let mut counts: BTreeMap<&SlicedEdge, usize> = BTreeMap::new();
+        edges.iter().flatten().for_each(|edge| *counts.entry(edge).or_default() += 1);
+        let known = |word: &&BTreeSet<SlicedEdge>| word.iter().all(|edge| counts[edge] > 1);
+        let accepted = edges.iter().filter(known).count();
+        Self { accepted, tried: words.len(), words: words.len() }
+    }
+
+    /// By whatever `accepts` learns from the words that it is given first.
+    pub fn by(words: &[Word], accepts: impl Fn(&[Word], &Word) -> bool) -> Self {
+        let step = words.len().div_ceil(MOST_TRIED).max(1);
+        let tried = (0..words.len()).step_by(step);
+        let accepted = tried.clone().filter(|left_out| {
+            let others = [&words[..*left_out], &words[left_out + 1..]].concat();
+            accepts(&others, &words[*left_out])
+        });
+        Self { accepted: accepted.count(), tried: tried.len(), words: words.len() }
+    }
+
+    /// The share that is accepted, from 0 to 1; 0 if there are no words.
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    pub fn share(&self) -> f64 {
+        if self.tried == 0 { 0.0 } else { self.accepted as f64 / self.tried as f64 }
+    }
+
+    /// About how many more words it takes until nine of ten say nothing new; none if they do.
+    ///
+    /// What is unseen shrinks about as fast as the number of words grows.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+    pub fn more(&self) -> Option<u64> {
+        let words = self.words as f64;
+        let needed = (words * (1.0 - self.share()) / (1.0 - ENOUGH) - words).max(1.0);
+        let rounded = if needed > 10.0 { (needed / 5.0).round() * 5.0 } else { needed.round() };
+        (self.share() < ENOUGH).then_some(rounded as u64)
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "order coverage {:.0} %", self.share() * 100.0)?;
+        match self.more() {
+            Some(1) => write!(f, ", about 1 more recording"),
+            Some(more) => write!(f, ", about {more} more recordings"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Which tags an expression lets stand beside one another (Glushkov's first, last and follow).
+
+use std::collections::BTreeSet;
+
+use super::Order;
+use super::Place;
+use super::expression::Expression;
+
+/// Two tags, one directly behind the other; none for the beginning and the end.
+pub type Neighbours = (Option<String>, Option<String>);
+
+/// Pairs of neighbours. For an expression in which each tag stands once, without interleaving and
+/// counting, they are its language.
+pub(super) type Pairs<'e> = BTreeSet<(Place<'e>, Place<'e>)>;
+
+impl Order {
+    /// All tags that it knows; `_` where any may come.
+    pub fn tags(&self) -> BTreeSet<String> {
+        tags(self.expression()).into_iter().map(str::to_owned).collect()
+    }
+
+    /// Which tags may directly follow each other, also in slices and where slices meet.
+    pub fn neighbours(&self) -> BTreeSet<Neighbours> {
+        let tag = |place: Place<'_>| match place {
+            Place::Tag(tag) => Some(tag.to_owned()),
+            Place::Start | Place::End => None,
+        };
+        pairs(self.expression()).into_iter().map(|(from, to)| (tag(from), tag(to))).collect()
+    }
+}
+
+fn tags(expression: &Expression) -> BTreeSet<&str> {
+    match expression {
+        Expression::Nothing => BTreeSet::new(),
+        Expression::Event(pattern) => BTreeSet::from([pattern.tag_or_any()]),
+        Expression::Sequence(parts)
+        | Expression::Choice(parts)
+        | Expression::Interleaved(parts) => parts.iter().flat_map(tags).collect(),
+        Expression::Repeated(inner, _) => tags(inner),
+        Expression::Slice(slice) => tags(&slice.each),
+    }
+}
+
+/// The neighbours that an expression allows. Guards are not looked into.
+pub(super) fn pairs(expression: &Expression) -> Pairs<'_> {
+    let mut pairs = Pairs::new();
+    let whole = Ends::of(expression, &mut pairs);
+    pairs.extend(whole.first.iter().map(|place| (Place::Start, *place)));
+    pairs.extend(whole.last.iter().map(|place| (*place, Place::End)));
+    if whole.nullable {
+        pairs.insert((Place::Start, Place::End));
+    }
+    pairs
+}
+
+/// What a part of an expression can begin and end with.
+#[derive(Default)]
+struct Ends<'e> {
+    nullable: bool,
+    first: BTreeSet<Place<'e>>,
+    last: BTreeSet<Place<'e>>,
+}
+
+impl<'e> Ends<'e> {
+    fn of(expression: &'e Expression, pairs: &mut Pairs<'e>) -> Self {
+        match expression {
+            Expression::Nothing => Self::nothing(),
+            Expression::Event(pattern) => {
+                let ends = BTreeSet::from([Place::Tag(pattern.tag_or_any())]);
+                Self { nullable: false, first: ends.clone(), last: ends }
+            }
+            // A slice has an event, or nobody would know of it.
+            Expression::Slice(slice) => Self { nullable: false, ..Self::of(&slice.each, pairs) },
+            Expression::Sequence(parts) => parts.iter().fold(Self::nothing(), |all, part| {
+                let part = Self::of(part, pairs);
+                connect(&all.last, &part.first, pairs);
+                all.then(part)
+            }),
+            Expression::Choice(parts) => {
+                parts.iter().fold(Self::default(), |all, part| all.or(Self::of(part, pairs)))
+            }
+            Expression::Interleaved(parts) => Self::interleaved(parts, pairs),
+            Expression::Repeated(inner, times) => {
+                let mut inner = Self::of(inner, pairs);
+                if times.max.is_none_or(|max| max > 1) {
+                    connect(&inner.last, &inner.first, pairs);
+                }
+                inner.nullable |= times.min == 0;
+                inner
+            }
+        }
+    }
+
+    /// What stands in one part may stand beside anything of the others.
+    fn interleaved(parts: &'e [Expression], pairs: &mut Pairs<'e>) -> Self {
+        let places = |part| tags(part).into_iter().map(Place::Tag).collect::<BTreeSet<_>>();
+        let mut all = Self::nothing();
+        for (number, part) in parts.iter().enumerate() {
+            for other in &parts[..number] {
+                connect(&places(other), &places(part), pairs);
+                connect(&places(part), &places(other), pairs);
+            }
+            let part = Self::of(part, pairs);
+            all = Self { nullable: all.nullable && part.nullable, ..all.or(part) };
+        }
+        all
+    }
+
+    fn nothing() -> Self {
+        Self { nullable: true, ..Self::default() }
+    }
+
+    fn then(mut self, next: Self) -> Self {
+        let last = if next.nullable { &next.last | &self.last } else { next.last };
+        if self.nullable {
+            self.first.extend(next.first);
+        }
+        Self { nullable: self.nullable && next.nullable, first: self.first, last }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            nullable: self.nullable || other.nullable,
+            first: &self.first | &other.first,
+            last: &self.last | &other.last,
+        }
+    }
+}
+
+fn connect<'e>(from: &BTreeSet<Place<'e>>, to: &BTreeSet<Place<'e>>, pairs: &mut Pairs<'e>) {
+    pairs.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
+}

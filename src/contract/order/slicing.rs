@@ -1,0 +1,211 @@
+//! Words cut into slices by a key.
+//!
+//! After Roşu & Chen, "Semantics and algorithms for parametric monitoring" (LMCS 8(1:9), 2012): the
+//! events of one value of a key are a word of their own. Which key that is, if any, is found by the
+//! description length of what is learned.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::choice::Code;
+use super::edges::{Edges, Letter, Place, Witness};
+use super::expression::Between;
+use super::word::{Token, Word};
+
+/// How words are cut into slices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slicing {
+    /// The field whose values tell the slices apart.
+    pub key: String,
+    /// What may come between two events of one slice.
+    pub between: Between,
+    /// Slices are of different kinds by which of these tags are in them.
+    pub apart: Vec<String>,
+}
+
+/// A word that was cut.
+pub(super) struct Cut<'w> {
+    /// One letter for each slice, at the place of its first event.
+    pub outer: Vec<CutLetter<'w>>,
+    /// The kind of each slice and its events.
+    pub slices: Vec<(String, Vec<Letter<'w>>)>,
+}
+
+pub(super) enum CutLetter<'w> {
+    Event(Letter<'w>),
+    /// By the number of the slice.
+    Slice(usize),
+}
+
+/// The kind of slice (empty for what is around), and two neighbours as they are shown.
+pub(crate) type SlicedEdge = (String, String, String);
+
+/// How many words are looked at to find a key. More do not tell more about it.
+const LOOKED_AT: usize = 100;
+
+/// How many tags may tell kinds of slices apart.
+const MOST_APART: usize = 2;
+
+impl Slicing {
+    /// The slices in words, if these are shorter to say with some.
+    ///
+    /// Looks at the keys that the tokens have and that tell slices of a word apart. A key that is alone
+    /// in its slice each time does not shorten anything.
+    pub fn find(words: &[Word]) -> Option<Self> {
+        let step = words.len().div_ceil(LOOKED_AT).max(1);
+        let words: Vec<&Word> = words.iter().step_by(step).collect();
+        let tokens = || words.iter().flat_map(|word| &word.tokens);
+        let tags: BTreeSet<&str> = tokens().map(|token| token.tag.as_str()).collect();
+        let keys: BTreeSet<&str> =
+            tokens().flat_map(|token| &token.keys).map(|(key, _)| key.as_str()).collect();
+        let keys = keys.into_iter().filter(|key| words.iter().any(|word| has_several(key, word)));
+        let keys = keys.filter(|key| words.iter().any(|word| ties(key, word)));
+        let mut flat = Edges::default();
+        words.iter().for_each(|word| flat.add(word.letters(), word.witness));
+        let found = keys.map(|key| {
+            let slicing = Self::best(key, &words, &tags);
+            (slicing.bits(Code::Alike, &words, tags.len()), slicing)
+        });
+        let shortest = found.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        (shortest.0 < flat.shortest(Code::Alike, tags.len()).1).then_some(shortest.1)
+    }
+
+    /// The best way to cut by one key.
+    fn best(key: &str, words: &[&Word], tags: &BTreeSet<&str>) -> Self {
+        let mixed = words.iter().any(|word| is_mixed(key, word));
+        let between = if mixed { Between::Others } else { Between::Nothing };
+        let mut best = Self { key: key.to_owned(), between, apart: Vec::new() };
+        let mut bits = best.bits(Code::Learned, words, tags.len());
+        while best.apart.len() < MOST_APART {
+            let others = tags.iter().filter(|tag| !best.apart.iter().any(|apart| apart == *tag));
+            let finer = others.map(|tag| {
+                let mut finer = best.clone();
+                finer.apart.push((*tag).to_owned());
+                (finer.bits(Code::Learned, words, tags.len()), finer)
+            });
+            match finer.min_by(|one, other| one.0.total_cmp(&other.0)) {
+                Some((fewer, finer)) if fewer < bits => (bits, best) = (fewer, finer),
+                _ => break,
+            }
+        }
+        best
+    }
+
+    /// What it takes to say the words in these slices.
+    fn bits(&self, code: Code, words: &[&Word], tags: usize) -> f64 {
+        let (mut outer, mut kinds) = (Edges::default(), BTreeMap::new());
+        for word in words {
+            if let Some(cut) = self.cut(word) {
+                cut.learn(&mut outer, &mut kinds, word.witness);
+            }
+        }
+        let inner = kinds.values().map(|edges: &Edges| edges.shortest(code, tags).1);
+        outer.shortest(code, tags).1 + inner.sum::<f64>()
+    }
+
+    /// A word in slices. None if events of a slice do not come in a row and have to.
+    pub(super) fn cut<'w>(&self, word: &'w Word) -> Option<Cut<'w>> {
+        if self.between == Between::Nothing && is_mixed(&self.key, word) {
+            return None;
+        }
+        let mut numbers = BTreeMap::new();
+        let (mut outer, mut slices) = (Vec::new(), Vec::<Vec<Letter<'w>>>::new());
+        for token in &word.tokens {
+            let Some(value) = token.key(&self.key) else {
+                outer.push(CutLetter::Event(token.letter()));
+                continue;
+            };
+            let number = *numbers.entry(value).or_insert_with(|| {
+                outer.push(CutLetter::Slice(slices.len()));
+                slices.push(Vec::new());
+                slices.len() - 1
+            });
+            slices[number].push(token.letter());
+        }
+        let named = slices.into_iter().map(|letters| (self.kind(&letters), letters));
+        Some(Cut { outer, slices: named.collect() })
+    }
+
+    /// The neighbours in one word. One that the slices do not fit is taken as a whole.
+    pub(crate) fn edges(slicing: Option<&Self>, word: &Word) -> BTreeSet<SlicedEdge> {
+        let mut found = BTreeSet::new();
+        match slicing.and_then(|slicing| slicing.cut(word)) {
+            None => pairs("", word.letters(), &mut found),
+            Some(cut) => {
+                pairs("", cut.letters(), &mut found);
+                for (kind, letters) in &cut.slices {
+                    pairs(kind, letters.iter().copied(), &mut found);
+                }
+            }
+        }
+        found
+    }
+
+    /// The name of the kind of a slice, by which it stands among tags.
+    fn kind(&self, letters: &[Letter<'_>]) -> String {
+        let mut name = self.to_string();
+        for tag in &self.apart {
+            let with = letters.iter().any(|letter| letter.tag == tag);
+            name += if with { " with " } else { " without " };
+            name += tag;
+        }
+        name
+    }
+}
+
+impl fmt::Display for Slicing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "per {}", self.key)
+    }
+}
+
+impl Cut<'_> {
+    pub fn learn(&self, outer: &mut Edges, kinds: &mut BTreeMap<String, Edges>, witness: Witness) {
+        outer.add(self.letters(), witness);
+        for (kind, letters) in &self.slices {
+            kinds.entry(kind.clone()).or_default().add(letters.iter().copied(), witness);
+        }
+    }
+
+    /// The outer word, each slice by the name of its kind.
+    pub fn letters(&self) -> impl Iterator<Item = Letter<'_>> {
+        self.outer.iter().map(|letter| match letter {
+            CutLetter::Event(letter) => *letter,
+            CutLetter::Slice(number) => Letter::from(self.slices[*number].0.as_str()),
+        })
+    }
+}
+
+fn pairs<'w>(kind: &str, word: impl Iterator<Item = Letter<'w>>, found: &mut BTreeSet<SlicedEdge>) {
+    let mut from = Place::Start;
+    for to in word.map(|letter| Place::Tag(letter.tag)).chain([Place::End]) {
+        found.insert((kind.to_owned(), from.to_string(), to.to_string()));
+        from = to;
+    }
+}
+
+/// Whether there is more than one slice in a word.
+fn has_several(key: &str, word: &Word) -> bool {
+    let mut values = word.tokens.iter().filter_map(|token| token.key(key));
+    let first = values.next();
+    values.any(|value| Some(value) != first)
+}
+
+/// Whether two events of a word are of one slice.
+fn ties(key: &str, word: &Word) -> bool {
+    let mut seen = BTreeSet::new();
+    word.tokens.iter().filter_map(|token| token.key(key)).any(|value| !seen.insert(value))
+}
+
+/// Whether anything comes between two events of one slice.
+fn is_mixed(key: &str, word: &Word) -> bool {
+    let mut over = BTreeSet::new();
+    let mut last: Option<&str> = None;
+    word.tokens.iter().map(|token: &Token| token.key(key)).any(|value| {
+        if value != last {
+            over.extend(last);
+        }
+        last = value;
+        value.is_some_and(|value| over.contains(value))
+    })
+}

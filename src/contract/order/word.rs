@@ -1,0 +1,121 @@
+//! Events, and traces of them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::edges::{Letter, Witness};
+
+/// What guards and slices can see of an event. Any `Fn(&str) -> Option<String>` will do.
+pub trait Fields {
+    /// The JSON text of what stands at a path, if anything does.
+    fn field(&self, path: &str) -> Option<Cow<'_, str>>;
+}
+
+/// One event of a trace, as far as an order has to know it.
+#[derive(Clone, Copy)]
+pub struct Event<'a> {
+    /// Its type.
+    pub tag: &'a str,
+    fields: Option<&'a dyn Fields>,
+}
+
+impl<F: Fn(&str) -> Option<String>> Fields for F {
+    fn field(&self, path: &str) -> Option<Cow<'_, str>> {
+        self(path).map(Cow::from)
+    }
+}
+
+impl<'a> Event<'a> {
+    /// An event with fields.
+    pub fn new(tag: &'a str, fields: &'a dyn Fields) -> Self {
+        Self { tag, fields: Some(fields) }
+    }
+
+    /// An event without fields.
+    pub fn plain(tag: &'a str) -> Self {
+        Self { tag, fields: None }
+    }
+
+    /// The JSON text of a field.
+    pub fn field(&self, path: &str) -> Option<Cow<'a, str>> {
+        self.fields.and_then(|fields| fields.field(path))
+    }
+
+    /// The slice of a key that it belongs to: none if the field is missing or `null`.
+    pub(super) fn slice(&self, key: &str) -> Option<Cow<'a, str>> {
+        self.field(key).filter(|json| json != "null")
+    }
+}
+
+impl fmt::Debug for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Event").field(&self.tag).finish()
+    }
+}
+
+/// A trace to learn from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Word {
+    /// Its events, those that are deltas of one message as one.
+    pub tokens: Vec<Token>,
+    /// What shows it.
+    pub witness: Witness,
+}
+
+/// One event of a trace, or several in a row that are one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Token {
+    /// The type.
+    pub tag: String,
+    /// Whether it stands for several events in a row.
+    pub run: bool,
+    /// Fields by which events may belong together: name and JSON text. `null` is no value.
+    pub keys: Vec<(String, String)>,
+    /// What it says, for guards: paths and JSON texts.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Fields for Token {
+    fn field(&self, path: &str) -> Option<Cow<'_, str>> {
+        let said = self.fields.iter().find(|(field, _)| field == path);
+        said.map(|(_, json)| json.as_str()).or_else(|| self.key(path)).map(Cow::from)
+    }
+}
+
+impl Token {
+    /// An event without keys.
+    pub fn plain(tag: impl Into<String>) -> Self {
+        Self { tag: tag.into(), ..Self::default() }
+    }
+
+    /// It as an event, with the keys as its fields.
+    pub fn event(&self) -> Event<'_> {
+        Event::new(&self.tag, self)
+    }
+
+    /// The value of a key.
+    pub fn key(&self, name: &str) -> Option<&str> {
+        let mut keys = self.keys.iter().filter(|(key, value)| key == name && value != "null");
+        keys.next().map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn letter(&self) -> Letter<'_> {
+        Letter { tag: &self.tag, run: self.run }
+    }
+}
+
+impl Word {
+    /// A word of events without keys.
+    pub fn plain<T: Into<String>>(tags: impl IntoIterator<Item = T>, witness: Witness) -> Self {
+        Self { tokens: tags.into_iter().map(Token::plain).collect(), witness }
+    }
+
+    /// Its events, with what they say.
+    pub fn events(&self) -> Vec<Event<'_>> {
+        self.tokens.iter().map(Token::event).collect()
+    }
+
+    pub(super) fn letters(&self) -> impl Iterator<Item = Letter<'_>> {
+        self.tokens.iter().map(Token::letter)
+    }
+}

@@ -1,0 +1,204 @@
+//! Any body into messages.
+
+use std::ops::Range;
+
+use super::{Message, Protocols, Tag, json, ndjson, sse};
+use crate::cassette::{Body, Media, Response, text};
+use crate::text::json::Text;
+
+/// How messages stand in a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Framing {
+    /// Server-sent events.
+    EventStream,
+    /// A JSON value on each line, or behind each record separator and on one line.
+    Lines,
+    /// One JSON value.
+    Json,
+    /// Nothing that can be read: no messages.
+    Opaque,
+}
+
+/// The messages of a whole body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Messages {
+    /// How they stood in the body.
+    pub framing: Framing,
+    /// What they are, in order, keep-alives too.
+    pub list: Vec<Message>,
+    /// Where the end of the body holds something that is no message: it was cut short.
+    pub rest: Option<Range<usize>>,
+}
+
+/// Cuts a body into messages while it arrives.
+///
+/// The elements of a JSON answer are known only when all of it is there; [`Decoder::finish`] gives
+/// them with the chunk and time at which each had come.
+#[derive(Debug, Clone)]
+pub struct Decoder {
+    state: State,
+    protocols: Protocols,
+    /// Where each chunk ended, and when it came.
+    chunks: Vec<(usize, u64)>,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    EventStream(sse::Decoder),
+    Lines(ndjson::Decoder),
+    Json(Vec<u8>),
+    Opaque,
+}
+
+/// What was left at the end of a body.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Left {
+    /// Messages that only the end completed.
+    pub messages: Vec<Message>,
+    /// Where the body holds something that is no message: an SSE event that was cut short, a JSON
+    /// value that is not whole.
+    pub rest: Option<Range<usize>>,
+}
+
+impl Framing {
+    /// Judges by the `content-type`.
+    pub fn of(content_type: Option<&str>) -> Self {
+        match Media::of(content_type) {
+            Media::EventStream => Self::EventStream,
+            Media::Lines | Media::Sequence => Self::Lines,
+            Media::Json => Self::Json,
+            _ => Self::Opaque,
+        }
+    }
+
+    /// Whether messages come one by one, and not as one value.
+    pub(crate) fn is_stream(self) -> bool {
+        matches!(self, Self::EventStream | Self::Lines)
+    }
+}
+
+impl Messages {
+    /// Cuts a recorded answer, decoded where it was compressed.
+    pub fn of(response: &Response, protocols: &Protocols) -> Self {
+        let framing = Framing::of(response.headers.get("content-type"));
+        Self::cut(&response.readable(), framing, response.ms, protocols)
+    }
+
+    /// Cuts a body. The time is that of a body which came in one piece.
+    pub fn cut(body: &Body, framing: Framing, ms: u64, protocols: &Protocols) -> Self {
+        let mut decoder = Decoder::new(framing, protocols.clone());
+        let mut list = match body {
+            Body::Whole(bytes) => decoder.push(bytes, ms),
+            Body::Stream(chunks) => {
+                chunks.iter().flat_map(|chunk| decoder.push(&chunk.bytes, chunk.ms)).collect()
+            }
+        };
+        let Left { messages, rest } = decoder.finish();
+        list.extend(messages);
+        Self { framing, list, rest }
+    }
+}
+
+impl<'a> IntoIterator for &'a Messages {
+    type Item = &'a Message;
+    type IntoIter = std::slice::Iter<'a, Message>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
+impl Decoder {
+    /// A decoder for a body of which nothing has come yet.
+    pub fn new(framing: Framing, protocols: Protocols) -> Self {
+        let state = match framing {
+            Framing::EventStream => State::EventStream(sse::Decoder::new()),
+            Framing::Lines => State::Lines(ndjson::Decoder::new()),
+            Framing::Json => State::Json(Vec::new()),
+            Framing::Opaque => State::Opaque,
+        };
+        Self { state, protocols, chunks: Vec::new() }
+    }
+
+    /// Takes the next chunk, which came that many milliseconds after the request, and gives the
+    /// messages that it completed.
+    pub fn push(&mut self, bytes: &[u8], ms: u64) -> Vec<Message> {
+        let came = (self.chunks.len(), ms);
+        let begin = self.chunks.last().map_or(0, |(end, _)| *end);
+        self.chunks.push((begin + bytes.len(), ms));
+        match &mut self.state {
+            State::EventStream(decoder) => {
+                let items = decoder.push(bytes).into_iter();
+                items.filter_map(|item| event(item, came, &self.protocols)).collect()
+            }
+            State::Lines(decoder) => {
+                let items = decoder.push(bytes).into_iter();
+                items.map(|item| line(item, came, &self.protocols)).collect()
+            }
+            State::Json(body) => {
+                body.extend_from_slice(bytes);
+                Vec::new()
+            }
+            State::Opaque => Vec::new(),
+        }
+    }
+
+    /// Says that no more will come.
+    pub fn finish(self) -> Left {
+        let Some((_, ms)) = self.chunks.last() else { return Left::default() };
+        let came = (self.chunks.len() - 1, *ms);
+        match self.state {
+            State::EventStream(decoder) => Left { messages: Vec::new(), rest: decoder.rest() },
+            State::Lines(decoder) => {
+                let last = decoder.finish().map(|item| line(item, came, &self.protocols));
+                Left { messages: last.into_iter().collect(), rest: None }
+            }
+            State::Json(body) => Left::of_json(&body, &self.chunks, &self.protocols),
+            State::Opaque => Left::default(),
+        }
+    }
+}
+
+impl Left {
+    fn of_json(body: &[u8], chunks: &[(usize, u64)], protocols: &Protocols) -> Self {
+        let Some(parts) = json::typed(body, protocols) else {
+            let rest = (!body.is_empty()).then_some(0..body.len());
+            return Self { messages: Vec::new(), rest };
+        };
+        let messages = parts.into_iter().map(|(range, tag)| {
+            let chunk = chunks.partition_point(|(end, _)| *end < range.end);
+            let data = text(&body[range.clone()]).into_owned();
+            // A part of a whole that was read.
+            let tag = tag.unwrap_or_else(|| protocols.tag_of(Text::known(&data), None));
+            let ms = chunks[chunk].1;
+            Message { tag, event: None, data, is_json: true, range, chunk, ms }
+        });
+        Self { messages: messages.collect(), rest: None }
+    }
+}
+
+/// The number of a chunk, and when it came.
+type Came = (usize, u64);
+
+fn line(item: ndjson::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
+    let ndjson::Item { text: data, range } = item;
+    let (tag, is_json) = protocols.read(&data, None);
+    Message { tag, event: None, data, is_json, range, chunk, ms }
+}
+
+/// A retry time is for the transport and no message. A named block without data is one: SDKs that
+/// do not go by the standard show it to their users, so its coming and going is worth knowing.
+fn event(item: sse::Item, (chunk, ms): Came, protocols: &Protocols) -> Option<Message> {
+    let ((tag, is_json), event, data) = match item.content {
+        sse::Content::Event { name, data, .. } => {
+            (protocols.read(&data, name.as_deref()), name, data)
+        }
+        sse::Content::Dropped { name } => {
+            (protocols.read("", Some(&name)), Some(name), String::new())
+        }
+        sse::Content::Comment(data) => ((Tag::Comment, Text::read(&data).is_some()), None, data),
+        sse::Content::Retry(_) => return None,
+    };
+    Some(Message { tag, event, data, is_json, range: item.range, chunk, ms })
+}
