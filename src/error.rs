@@ -35,32 +35,62 @@ pub(crate) enum Kind {
     /// The file is not JSON of the expected form.
     Syntax,
     /// The file is of a format version that this release does not know.
-    NewerVersion { found: u64, known: u64 },
+    NewerVersion {
+        found: u64,
+        known: u64,
+    },
     /// Something the format requires is missing or contradicts itself: what.
     Invalid(&'static str),
     /// A member of the file is not known to this release.
-    UnknownMember { name: String },
+    UnknownMember {
+        name: String,
+    },
     /// Something is of another type than it must be.
-    WrongType { expected: &'static str, found: &'static str },
+    WrongType {
+        expected: &'static str,
+        found: &'static str,
+    },
     /// A member that must be there is not.
-    MissingMember { name: &'static str },
+    MissingMember {
+        name: &'static str,
+    },
     /// A body kept beside the cassette is missing or is not the one that was stored.
-    MissingBody { hash: String },
+    MissingBody {
+        hash: String,
+    },
     /// The text is not a cassette name: why.
-    Name { name: String, why: &'static str },
+    Name {
+        name: String,
+        why: &'static str,
+    },
     /// There is no cassette of that name.
-    NoCassette { name: String },
+    NoCassette {
+        name: String,
+    },
     /// No recorder of that cassette was killed.
     #[cfg(feature = "cli")]
-    NoJournal { name: String },
+    NoJournal {
+        name: String,
+    },
     /// A redaction rule of the file is not known to this release.
-    UnknownRule { rule: String },
+    UnknownRule {
+        rule: String,
+    },
     /// A setting has a value that is not understood: which, and what it may be.
-    Setting { name: &'static str, value: String, expected: &'static str },
+    Setting {
+        name: &'static str,
+        value: String,
+        expected: &'static str,
+    },
     /// A rule about matching says something that cannot be: what of it, and why.
-    Rule { text: String, why: &'static str },
+    Rule {
+        text: String,
+        why: &'static str,
+    },
     /// A key of `retape.toml` is not known to this release.
-    UnknownKey { name: String },
+    UnknownKey {
+        name: String,
+    },
     /// `retape.toml` is not as it must be: how.
     Config(&'static str),
     /// There is neither a cassette nor a contract to check.
@@ -69,12 +99,18 @@ pub(crate) enum Kind {
     #[cfg(feature = "cli")]
     NoContract,
     /// A contract is not as it must be: how.
-    Contract { why: &'static str },
+    Contract {
+        why: &'static str,
+    },
     /// An approval is not as it must be: how.
-    Approval { why: &'static str },
+    Approval {
+        why: &'static str,
+    },
     /// No change of a report has this fingerprint.
     #[cfg(feature = "cli")]
-    NoChange { fingerprint: String },
+    NoChange {
+        fingerprint: String,
+    },
     /// A revision cannot be read through git.
     Revision,
     /// The text is no OpenAPI document: why.
@@ -86,24 +122,38 @@ pub(crate) enum Kind {
     /// Somebody else's journal stands where this one would.
     ForeignJournal,
     /// Requests had no recorded answer.
-    Missed { count: usize },
+    Missed {
+        count: usize,
+    },
     /// The server that was recorded did not answer a single request.
     Unanswered,
     /// No request reached retape.
     Unused,
+    Unproven {
+        runs: usize,
+    },
     /// Recorded interactions were not asked for.
-    Unplayed { count: usize },
+    Unplayed {
+        count: usize,
+    },
     /// The cassette cannot be served in the way that was asked for: why.
     #[cfg(feature = "wiremock")]
     Unsupported(&'static str),
     /// The address cannot be listened on.
-    Bind { address: String },
+    Bind {
+        address: String,
+    },
     /// A command could not be started.
     #[cfg(feature = "cli")]
-    Spawn { command: String },
+    Spawn {
+        command: String,
+    },
     /// The server that was started did not become ready: why.
     #[cfg(feature = "cli")]
-    NotReady { url: String, why: &'static str },
+    NotReady {
+        url: String,
+        why: &'static str,
+    },
 }
 
 impl Error {
@@ -274,6 +324,8 @@ impl fmt::Display for Kind {
             Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
             Self::Unanswered => f.write_str("the server did not answer a single request"),
             Self::Unused => f.write_str("no request reached retape"),
+            Self::Unproven { runs: 1 } => f.write_str("the recording does not replay"),
+            Self::Unproven { runs } => write!(f, "the recording does not replay in {runs} runs"),
             Self::Unplayed { count: 1 } => f.write_str("1 recorded interaction was not played"),
             Self::Unplayed { count } => write!(f, "{count} recorded interactions were not played"),
             #[cfg(feature = "wiremock")]

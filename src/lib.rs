@@ -118,5 +118,5 @@ pub use serve::recorder::{Kept, Recording, Saved};
 pub use serve::replayer::Pace;
 #[cfg(feature = "wiremock")]
 pub use session::mount::{Mounted, mount};
-pub use session::{Event, Miss, Session, SessionBuilder, Summary, Unplayed};
+pub use session::{Event, Miss, Proven, Session, SessionBuilder, Summary, Unplayed};
 pub use store::mode::Mode;

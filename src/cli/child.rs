@@ -1,10 +1,13 @@
 //! The wrapped command, and the signals it shares with us.
 
 use std::io::IsTerminal as _;
-use std::process::ExitStatus;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::process::{Child, Command};
 
+use super::arguments::Common;
 use super::{Exit, tell};
 use crate::error::{Error, Kind, Result};
 
@@ -15,20 +18,63 @@ pub(super) async fn run(
     url: &str,
     signals: &mut Signals,
 ) -> Result<Exit> {
-    let with_url = |text: &str| text.replace("{url}", url);
-    let (program, arguments) = command.split_first().expect("clap gives a command or none");
-    let mut process = Command::new(with_url(program));
-    process.args(arguments.iter().map(|argument| with_url(argument))).env("RETAPE_URL", url);
-    for variable in variables {
-        let (name, value) = variable.split_once('=').unwrap_or((variable, "{url}"));
-        process.env(name, with_url(value));
-    }
+    let program = command.first().expect("clap gives a command or none");
+    let mut process = process(command, variables, url).expect("there is a program");
     let mut child = process.spawn().map_err(|source| {
         let hint = "is it installed, and spelled as the shell would find it?";
         Error::new(Kind::Spawn { command: program.clone() }).because(source).with_hint(hint)
     })?;
     let status = wait(&mut child, signals).await;
     Ok(exit_of(status, program))
+}
+
+/// The time zone of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Zone {
+    Ours,
+    /// One in which it is another day, so that what depends on the date differs.
+    Another,
+}
+
+impl Zone {
+    /// Where it is another day than in Greenwich at an hour. Without a list of zones, the offset alone
+    /// is understood.
+    fn elsewhere(hour: u64) -> &'static str {
+        match (hour < 12, Path::new("/usr/share/zoneinfo").exists()) {
+            (true, true) => "Etc/GMT+12",
+            (false, true) => "Pacific/Kiritimati",
+            (true, false) => "WEST12",
+            (false, false) => "EAST-14",
+        }
+    }
+}
+
+/// Runs the command once more, and keeps what it says to itself. Tells whether it succeeded.
+pub(super) async fn rerun(common: &Common, url: &str, zone: Zone, signals: &mut Signals) -> bool {
+    let Some(mut process) = process(&common.command, &common.variables, url) else { return false };
+    let is_said = common.variables.iter().any(|variable| variable.starts_with("TZ="));
+    if zone == Zone::Another && !is_said {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        process.env("TZ", Zone::elsewhere(now.as_secs() / 3600 % 24));
+    }
+    process.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match process.spawn() {
+        Ok(mut child) => wait(&mut child, signals).await.is_ok_and(|status| status.success()),
+        Err(_) => false,
+    }
+}
+
+/// The command with the address in its environment.
+fn process(command: &[String], variables: &[String], url: &str) -> Option<Command> {
+    let with_url = |text: &str| text.replace("{url}", url);
+    let (program, arguments) = command.split_first()?;
+    let mut process = Command::new(with_url(program));
+    process.args(arguments.iter().map(|argument| with_url(argument))).env("RETAPE_URL", url);
+    for variable in variables {
+        let (name, value) = variable.split_once('=').unwrap_or((variable, "{url}"));
+        process.env(name, with_url(value));
+    }
+    Some(process)
 }
 
 async fn wait(child: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {

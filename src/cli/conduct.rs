@@ -5,13 +5,13 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 
 use super::arguments::{Common, Live, Play};
-use super::child::{self, Signal, Signals};
+use super::child::{self, Signal, Signals, Zone};
 use super::recording::Flaw;
 use super::serve::{PATIENCE, Served, Start};
 use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
-use crate::serve::recorder::{Course, Recording};
+use crate::serve::recorder::{Course, Recording, Saved};
 use crate::session::{self, Closed, Session, SessionBuilder, Summary};
 use crate::store;
 
@@ -22,6 +22,14 @@ pub(super) struct Plan<'a> {
     /// The live server, where the mode may need one.
     pub(super) live: Option<&'a Live>,
     pub(super) unplayed: Unplayed,
+    pub(super) proof: Proof,
+}
+
+/// Whether what was recorded is to be proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proof {
+    Wanted,
+    Spared,
 }
 
 /// What it means that something recorded was not asked for.
@@ -54,7 +62,8 @@ pub(super) fn on_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exi
 }
 
 async fn perform(plan: Plan<'_>) -> Result<Exit> {
-    let Plan { session, common, live, unplayed } = plan;
+    let Plan { session, common, live, unplayed, proof } = plan;
+    let settings = session.clone();
     let mut signals = Signals::listen()?;
     let session = session.on_event(tell::event).start().await?;
     let served = match live {
@@ -87,7 +96,34 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         tell::unopened(&left.unopened);
     }
     tell::verdict(&summary);
-    Ok(judge(ran, &summary, &left))
+    let exit = judge(ran, &summary, &left);
+    let is_proved = proof == Proof::Wanted && !common.command.is_empty();
+    if is_proved && matches!(exit, Exit::Agrees) {
+        return prove(settings, &summary, common, &mut signals).await;
+    }
+    Ok(exit)
+}
+
+/// Runs the command against what it has just recorded, with no server.
+async fn prove(
+    settings: SessionBuilder,
+    summary: &Summary,
+    common: &Common,
+    signals: &mut Signals,
+) -> Result<Exit> {
+    let recordings = &summary.recordings;
+    if recordings.iter().all(|recording| recording.saved != Saved::Cassette) {
+        return Ok(Exit::Agrees);
+    }
+    let heard = signals.heard();
+    let proven = settings.prove(recordings, async |session, run| {
+        let is_elsewhere = if run == 0 { Zone::Another } else { Zone::Ours };
+        signals.heard() == heard
+            && child::rerun(common, &session.url(), is_elsewhere, signals).await
+    });
+    let proven = proven.await?;
+    tell::proven(&proven);
+    Ok(if proven.replays { Exit::Agrees } else { Exit::Findings })
 }
 
 /// What `--strict` finds.

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Exit;
 use super::arguments::{Common, Live};
-use super::conduct::{self, Plan};
+use super::conduct::{self, Plan, Proof};
 use crate::error::Result;
 use crate::store::mode::Mode;
 
@@ -13,7 +13,8 @@ use crate::store::mode::Mode;
 /// retape stands between the command and the server, passes everything on as it comes, and writes
 /// it down. The cassette replaces an earlier one of the same name when the command has succeeded; if
 /// it fails, the earlier one stays and the new one is kept beside it, as NAME.failed.json. What is the
-/// same but for identifiers and times keeps the text of the earlier one (--fresh turns that off). Secrets
+/// same but for identifiers and times keeps the text of the earlier one (--fresh turns that off). Then the
+/// command is run again against the recording, with no server, to prove that it replays. Secrets
 /// (credentials in headers, cookies, queries, telling JSON fields) are replaced by placeholders
 /// before anything is written.
 #[derive(Debug, Args)]
@@ -28,15 +29,34 @@ pub(super) struct Record {
     common: Common,
     #[command(flatten)]
     live: Live,
+
+    /// Do not prove that the recording replays. Without this, the command is run again against what was
+    /// recorded, with no server, three times at most
+    #[arg(long)]
+    no_prove: bool,
+
+    /// How often to record. A second recording shows what the server says anew each time
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(1..=9))]
+    takes: u8,
 }
 
 impl Record {
     pub(super) fn run(self) -> Result<Exit> {
-        conduct::conduct(Plan {
-            session: self.live.settle(self.common.session()).mode(Mode::Record),
-            common: &self.common,
-            live: Some(&self.live),
-            unplayed: conduct::Unplayed::IsFine,
-        })
+        let mut exit = Exit::Agrees;
+        for take in 1..=self.takes {
+            let is_last = take == self.takes;
+            let proof = if self.no_prove || !is_last { Proof::Spared } else { Proof::Wanted };
+            exit = conduct::conduct(Plan {
+                session: self.live.settle(self.common.session()).mode(Mode::Record),
+                common: &self.common,
+                live: Some(&self.live),
+                unplayed: conduct::Unplayed::IsFine,
+                proof,
+            })?;
+            if !matches!(exit, Exit::Agrees) {
+                break;
+            }
+        }
+        Ok(exit)
     }
 }

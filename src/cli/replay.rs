@@ -46,6 +46,7 @@ impl Replay {
             common: &self.common,
             live: None,
             unplayed: Unplayed::of(&self.play),
+            proof: conduct::Proof::Spared,
         })
     }
 }

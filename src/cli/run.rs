@@ -39,6 +39,7 @@ impl Run {
             common: &self.common,
             live: (mode != Mode::Replay).then_some(&self.live),
             unplayed: Unplayed::of(&self.play),
+            proof: conduct::Proof::Spared,
         })
     }
 }

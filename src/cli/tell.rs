@@ -5,11 +5,11 @@ use std::io::Write as _;
 
 use super::child::Heard;
 use super::recording::{self, Flaw};
-use crate::cassette::Name;
+use crate::cassette::{Id, Name};
 use crate::error::Error;
 use crate::review::report::visible;
 use crate::serve::recorder::Saved;
-use crate::session::{Event, Miss, Session, Summary, Unplayed};
+use crate::session::{Event, Miss, Proven, Session, Summary, Unplayed};
 use crate::store::mention_path;
 
 pub(super) const RED: &str = "\x1b[31;1m";
@@ -153,6 +153,37 @@ pub(super) fn unplayed(unplayed: &[Unplayed]) {
             "{YELLOW}not asked for:{PLAIN} {} (interaction {number} of `{cassette}`)\n",
             visible(&format!("{method} {path}"))
         ));
+    }
+}
+
+/// What became of the proof that a recording replays.
+pub(super) fn proven(proven: &Proven) {
+    let runs = count(proven.runs, "run");
+    for miss in &proven.misses {
+        say(&missed("miss", miss));
+    }
+    names("made up by the client", &proven.made_up);
+    names("looked made up, and is always the same", &proven.fixed);
+    if proven.replays {
+        return line(&format!("{GREEN}it replays{PLAIN} without the server ({runs})"));
+    }
+    line(&format!(
+        "{RED}it does not replay{PLAIN} ({runs} without the server); the recording is kept"
+    ));
+    if proven.misses.is_empty() {
+        hint("the command fails, or makes up something else in each run: see `retape replay`");
+    }
+}
+
+/// Values of a recording, as far as they fit.
+fn names(what: &str, all: &[(Name, Id)]) {
+    const SHOWN: usize = 8;
+    for (_, Id { value, interaction, at, .. }) in all.iter().take(SHOWN) {
+        let place = format!("{at} of interaction {}", interaction + 1);
+        line(&format!("{what}: `{}` ({})", visible(value), visible(&place)));
+    }
+    if all.len() > SHOWN {
+        line(&format!("{what}: and {} more", all.len() - SHOWN));
     }
 }
 

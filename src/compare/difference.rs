@@ -47,6 +47,8 @@ pub struct Differences {
     pub listed: Vec<Difference>,
     /// How many more there are.
     pub more: usize,
+    /// The values that are others, by their nodes.
+    pub(super) changed: Vec<(usize, usize)>,
     /// How many values the differences hold.
     pub(super) weight: usize,
     /// How many values are the same in both.
@@ -265,6 +267,7 @@ impl<'t> Walk<'_, '_, 't> {
         if is_same {
             self.found.same += 1;
         } else {
+            self.found.changed.push((old, new));
             self.changed(old, new, Sort::Changed);
         }
     }

@@ -6,6 +6,7 @@ use super::difference::{Difference, Sort, member, value};
 use crate::cassette::reading::hash::combine;
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::identity::names::{Opening, Part, Template};
+use crate::identity::{Form, Hole};
 
 /// What was recorded, and what in it is open.
 pub(super) struct Recorded<'r, 't> {
@@ -48,6 +49,15 @@ impl<'r, 't> Recorded<'r, 't> {
         let node = &self.reading.nodes[opening.node];
         let text = if opening.part == Part::Name { member(node) } else { &node.text };
         &text[opening.range.clone()]
+    }
+
+    /// What stood in an open part, and how it is written.
+    pub(super) fn hole(&self, opening: &Opening) -> Hole {
+        let node = &self.reading.nodes[opening.node];
+        let is_text = opening.part == Part::Name || node.kind == Kind::Text;
+        let form = if is_text { Form::Text } else { Form::Number };
+        let identifier = self.text(opening).to_owned();
+        Hole { place: node.place, scope: opening.scope, identifier, form }
     }
 
     /// What was recorded in a node beside what is asked in another.

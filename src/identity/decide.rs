@@ -11,6 +11,7 @@ use super::{
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
 use crate::config::{Rules, Treatment};
+use crate::text::percent;
 
 /// The table of names of a recording that has none.
 ///
@@ -42,6 +43,59 @@ pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
         }
     }
     ids
+}
+
+/// The table of names of a recording that goes on behind another, whose table stays.
+pub fn decide_behind(base: Option<&Cassette>, cassette: &Cassette) -> Ids {
+    let mut ids = decide(cassette, &cassette.rules);
+    let Some((base, kept)) = base.and_then(|base| Some((base, base.ids.as_ref()?))) else {
+        return ids;
+    };
+    let is_new = |id: &Id| id.interaction >= base.interactions.len();
+    for (list, kept) in [(&mut ids.client, &kept.client), (&mut ids.server, &kept.server)] {
+        let is_known = |id: &Id| kept.iter().any(|other| other.value == id.value);
+        list.retain(|id| is_new(id) && !is_known(id));
+        list.splice(0..0, kept.iter().cloned());
+    }
+    ids
+}
+
+/// The table of names of a recording that takes the place of an older one, whose words it has now.
+///
+/// Two recordings are two runs of the same client: what looks made up and was the same in both is not.
+/// `names` is the table of the new recording before it was given the old words.
+pub fn decide_again(old: &Cassette, names: &Ids, cassette: &Cassette) -> Ids {
+    let mut ids = decide(cassette, &cassette.rules);
+    let words = names.client.iter().filter(|id| id.reach == Reach::Anywhere);
+    let words = Words::of(words.map(|id| id.value.as_str()));
+    let fixed = found_in_requests(old, &words);
+    ids.client.retain(|id| !fixed.contains(&id.value));
+    let learned = old.ids.iter().flat_map(|ids| &ids.client);
+    let learned = learned.filter(|id| matches!(id.evidence, Evidence::Runs | Evidence::Person));
+    let words = Words::of(learned.clone().map(|id| id.value.as_str()));
+    let still = found_in_requests(cassette, &words);
+    for id in learned.filter(|id| id.evidence == Evidence::Person || still.contains(&id.value)) {
+        match ids.client.iter_mut().find(|other| other.value == id.value) {
+            Some(other) => other.evidence = id.evidence,
+            None => ids.client.push(id.clone()),
+        }
+    }
+    ids.client.sort_by_key(|id| id.interaction);
+    ids
+}
+
+/// Those of some words that the requests of a recording hold.
+fn found_in_requests(cassette: &Cassette, words: &Words) -> HashSet<String> {
+    let mut found = HashSet::new();
+    for Interaction { request, .. } in &cassette.interactions {
+        let mut search = |text: &str| {
+            found.extend(words.find(text).map(|range| text[range].to_owned()));
+        };
+        search(&percent::decoded(&request.path));
+        search(&plain(&request.readable()));
+        request.headers.iter().for_each(|(_, value)| search(&text(value)));
+    }
+    found
 }
 
 /// A value of a request that may be a name.

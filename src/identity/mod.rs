@@ -26,7 +26,7 @@ mod origin;
 mod plain;
 
 pub use bindings::Bindings;
-pub use decide::decide;
+pub use decide::{decide, decide_again, decide_behind};
 pub(crate) use documents::{each_document, pieced_together};
 pub use echoes::{Echo, Renamed};
 pub use encoded::says_something;

@@ -56,7 +56,7 @@ pub(crate) use value::placeholder_in;
 
 use self::rule::{Notes, Rule, Side};
 use crate::cassette::splice::splice;
-use crate::cassette::{Cassette, Headers, Request};
+use crate::cassette::{Cassette, Headers, Ids, Request};
 use crate::error::Result;
 
 /// A value from which a [`Redactor`] has taken the secrets.
@@ -78,6 +78,15 @@ impl<T> Redacted<T> {
     /// The value, which can then be changed.
     pub fn into_inner(self) -> T {
         self.0
+    }
+}
+
+impl Redacted<Cassette> {
+    /// The cassette with a table of names, which are decided from what it holds: there is no secret left
+    /// in that.
+    pub(crate) fn with_ids(mut self, decide: impl FnOnce(&Cassette) -> Ids) -> Self {
+        self.0.ids = Some(decide(&self.0));
+        self
     }
 }
 

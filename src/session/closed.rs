@@ -23,6 +23,10 @@ impl Closed {
         Self { gateway }
     }
 
+    pub(super) fn gateway(&self) -> &Gateway {
+        &self.gateway
+    }
+
     /// How many interactions are under way.
     #[cfg(feature = "cli")]
     pub(crate) fn unfinished(&self) -> usize {

@@ -189,7 +189,10 @@ impl Gateway {
 
     pub(super) async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
-        let replayer = |recorded| Replayer::new(recorded, settings.pace);
+        let replayer = |recorded| {
+            let replayer = Replayer::new(recorded, settings.pace);
+            if settings.is_proving { replayer.proving() } else { replayer }
+        };
         let live = |tape| {
             let upstream = track::upstream(settings)?;
             Ok::<_, Error>(Live::new(upstream, settings.patience, tape))

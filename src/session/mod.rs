@@ -12,6 +12,7 @@ mod inspect;
 mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;
+mod proof;
 mod settings;
 mod slot;
 mod stale;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use event::{Event, Miss};
+pub use proof::Proven;
 pub use settings::SessionBuilder;
 pub use summary::{Summary, Unplayed};
 

@@ -39,6 +39,7 @@ pub struct SessionBuilder {
     wording: Wording,
     misses: Option<PathBuf>,
     may_be_unused: bool,
+    is_proving: bool,
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
@@ -71,6 +72,7 @@ pub(super) struct Settings {
     pub(super) wording: Wording,
     pub(super) misses: Report,
     pub(super) may_be_unused: bool,
+    pub(super) is_proving: bool,
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
     config: Config,
@@ -93,6 +95,7 @@ impl SessionBuilder {
             wording: Wording::default(),
             misses: None,
             may_be_unused: false,
+            is_proving: false,
             rerun: None,
             config: None,
             rules: Rules::default(),
@@ -174,6 +177,12 @@ impl SessionBuilder {
     /// talks to another address would pass every test.
     pub fn allow_unused(mut self) -> Self {
         self.may_be_unused = true;
+        self
+    }
+
+    /// What differs in values only from what was recorded is answered, and noted.
+    pub(super) fn proving(mut self) -> Self {
+        self.is_proving = true;
         self
     }
 
@@ -260,6 +269,7 @@ impl SessionBuilder {
             wording: self.wording,
             misses: self.misses.map_or_else(shared, |file| Report::Own(below_crate(&file))),
             may_be_unused: self.may_be_unused,
+            is_proving: self.is_proving,
             rerun,
             config,
             rules: self.rules,

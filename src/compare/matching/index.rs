@@ -11,14 +11,14 @@ use super::verbatim::{Known, Verbatim};
 use super::writes::{self, Before};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::header;
-use crate::cassette::reading::{Kind, Reading, Step};
+use crate::cassette::reading::{Kind, Reading};
 use crate::cassette::{Cassette, Headers, Request};
 use crate::compare::difference;
 use crate::compare::recorded::Recorded;
 use crate::config::{Repeats, Rules};
 use crate::identity::decide;
 use crate::identity::names::{Names, Opening, Part, Template};
-use crate::identity::{Form, Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
+use crate::identity::{Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
 
 /// The interactions of a cassette by what counts in their requests.
 ///
@@ -423,7 +423,10 @@ fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read 
             });
             templates.flatten().cloned().collect()
         }
-        Check::All(_) => openings.iter().map(|opening| hole(&reading, opening)).collect(),
+        Check::All(_) => {
+            let recorded = Recorded::new(&reading, &openings);
+            openings.iter().map(|opening| recorded.hole(opening)).collect()
+        }
     };
     let telling = openings.iter().filter_map(|opening| telling(&reading, opening)).collect();
     let marks = header_marks(&request.headers);
@@ -481,17 +484,6 @@ fn fill(open: &[u64], values: &[(u64, Expected)], asked: &Asked<'_>) -> Option<V
         }
     }
     Some(holes)
-}
-
-/// What stood in an open place.
-pub(super) fn hole(reading: &Reading<'_>, opening: &Opening) -> Hole {
-    let node = &reading.nodes[opening.node];
-    let name = if let Step::Member(name) = &node.step { &**name } else { "" };
-    let text = if opening.part == Part::Name { name } else { &*node.text };
-    let is_text = opening.part == Part::Name || node.kind == Kind::Text;
-    let form = if is_text { Form::Text } else { Form::Number };
-    let identifier = text[opening.range.clone()].to_owned();
-    Hole { place: node.place, scope: opening.scope, identifier, form }
 }
 
 /// A whole value that tells apart requests that look the same. The ids of JSON-RPC do not: a client

@@ -8,7 +8,7 @@ use super::fresh::Fresh;
 use super::groups::Candidates;
 use super::{Asked, Index, Recognized};
 use crate::config::Repeats;
-use crate::identity::Bindings;
+use crate::identity::{Bindings, Hole};
 
 /// One client's run through a cassette.
 #[derive(Debug, Default)]
@@ -200,6 +200,18 @@ impl Playlist {
         for (recorded, live) in index.marks(number, asked) {
             self.bindings.bind(recorded, &live);
         }
+    }
+
+    /// Plays an interaction whose request differs, with what stands in those open places that are filled.
+    pub(super) fn assume(&mut self, number: usize, bound: &[(Hole, Hole)]) {
+        self.mark_played(number);
+        bound.iter().for_each(|(recorded, live)| self.bindings.bind(recorded, live));
+    }
+
+    /// What was recorded for what the client calls by its own names in a request, and these.
+    pub fn called(&self, index: &Index, number: usize, asked: &Asked<'_>) -> Vec<(Hole, Hole)> {
+        let live = index.fill(number, asked).unwrap_or_default();
+        index.entry(number).holes.iter().cloned().zip(live).collect()
     }
 
     /// Whether what an answer shows was brought about in this run, or need not be.

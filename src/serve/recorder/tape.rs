@@ -16,6 +16,7 @@ use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, 
 use crate::compare::renew::{Renewed, renew};
 use crate::config::Rules;
 use crate::error::Result;
+use crate::identity::{decide_again, decide_behind};
 use crate::redact::{Redactor, Secrets};
 use crate::store::{self, Entry, Journal, Recovered};
 
@@ -158,6 +159,7 @@ impl Tape {
         };
         if recording.interactions > 0 {
             let cassette = self.redactor.cassette(cassette);
+            let cassette = cassette.with_ids(|cassette| decide_behind(base, cassette));
             recording.path = Some(match self.replaced(base, recording.saved) {
                 None => store::save(&self.folder, &recording.saved_name(), &cassette)?,
                 Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
@@ -188,13 +190,18 @@ impl Tape {
 
     /// Saves a cassette in the words of the one whose place it takes.
     fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
+        let names = new.ids.clone().unwrap_or_default();
         let Renewed { cassette, kept, gone } = renew(old, new);
         recording.kept = Some(Kept { interactions: kept, gone });
         if cassette == *old {
             // It stays to the byte: an older release may have laid it out in another way.
             return Ok(store::path_of(&self.folder, &self.name));
         }
-        store::save(&self.folder, &self.name, &self.redactor.cassette(cassette))
+        let cassette = self
+            .redactor
+            .cassette(cassette)
+            .with_ids(|cassette| decide_again(old, &names, cassette));
+        store::save(&self.folder, &self.name, &cassette)
     }
 
     /// The cassette whose place is taken, if its words are to be used. One that cannot be read has

@@ -18,7 +18,7 @@ use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::{Cassette, Headers, Name, Request};
-use crate::compare::matching::{Asked, Index, Mismatch, Playlist};
+use crate::compare::matching::{Asked, Index, Mismatch, Playlist, Proof};
 use crate::config::Rules;
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
@@ -111,6 +111,8 @@ pub struct Replayer {
     /// What it has come to, for answers that wait for it.
     run: watch::Sender<Run>,
     memory: Memory,
+    /// What the run shows about the recording, if it is to prove it.
+    proof: Option<Mutex<Proof>>,
 }
 
 /// How long an answer waits for what it shows: for requests that are under way at once.
@@ -131,7 +133,18 @@ impl Replayer {
         let playlist = Mutex::new(Playlist::new(&recorded.index));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
-        Self { recorded, pace, playlist, run, memory: Memory::default() }
+        Self { recorded, pace, playlist, run, memory: Memory::default(), proof: None }
+    }
+
+    /// Lets the run prove the recording: what differs in values only is answered, and noted.
+    pub fn proving(mut self) -> Self {
+        self.proof = Some(Mutex::default());
+        self
+    }
+
+    /// What the run has shown so far, if it is to prove the recording.
+    pub fn proof(&self) -> Option<Proof> {
+        Some(lock(self.proof.as_ref()?).clone())
     }
 
     /// What is replayed.
@@ -210,7 +223,10 @@ impl Replayer {
     ) -> Result<Chosen, Box<Request>> {
         match self.find(head, target, body, place) {
             // In a place of its own: few wait, and all pay for what is held across a wait.
-            Err(asked) => Box::pin(self.wait(&asked)).await.ok_or(asked),
+            Err(asked) => match Box::pin(self.wait(&asked)).await {
+                Some(chosen) => Ok(chosen),
+                None => self.assume(&asked).ok_or(asked),
+            },
             found => found,
         }
     }
@@ -260,6 +276,17 @@ impl Replayer {
         self.take(&read)
     }
 
+    /// The interaction that a request differs from in the fewest values, if the run is to prove the
+    /// recording.
+    fn assume(&self, asked: &Request) -> Option<Chosen> {
+        let mut proof = lock(self.proof.as_ref()?);
+        let Recorded { cassette, index, .. } = &*self.recorded;
+        let plain = asked.readable();
+        let mut playlist = self.playlist();
+        let number = proof.assume(cassette, index, &mut playlist, &index.read(asked, &plain))?;
+        Some(self.chosen(number, &playlist))
+    }
+
     fn explain(&self, asked: Request) -> Box<Mismatch> {
         let Recorded { cassette, index, .. } = &*self.recorded;
         // What was compared is redacted by the rules that the cassette names, which may be none, if
@@ -302,7 +329,12 @@ impl Replayer {
 
     fn take(&self, asked: &Asked<'_>) -> Option<Chosen> {
         let mut playlist = self.playlist();
-        let number = playlist.take(&self.recorded.index, asked)?;
+        let index = &self.recorded.index;
+        let number = playlist.take(index, asked)?;
+        if let Some(proof) = &self.proof {
+            let called = playlist.called(index, number, asked);
+            lock(proof).note(called.iter().map(|(recorded, live)| (recorded, live)));
+        }
         Some(self.chosen(number, &playlist))
     }
 
@@ -340,8 +372,12 @@ impl Replayer {
     }
 
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {
-        self.playlist.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.playlist)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The fields of a request, their values in one buffer: one for each takes longer than to match them.

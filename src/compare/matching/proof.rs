@@ -1,0 +1,282 @@
+//! What another run of the client that was recorded shows.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use similar::{DiffOp, capture_diff_slices};
+
+use super::nearest::Library;
+use super::{Asked, Index, Playlist};
+use crate::cassette::reading::{Kind, Node};
+use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
+use crate::compare::difference::{Differences, compare};
+use crate::identity::{Hole, identifiers, word_around};
+
+/// What another run of the client that was recorded shows: what is another value in the same place was
+/// made up by the client, and what looked made up and is the same was not.
+#[derive(Debug, Clone, Default)]
+pub struct Proof {
+    made_up: Vec<Id>,
+    /// How often each name of the recording was called the same, and otherwise.
+    called: HashMap<String, (usize, usize)>,
+}
+
+/// What became of a table of names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// What differed from run to run.
+    pub made_up: Vec<Id>,
+    /// What had looked made up and never differed.
+    pub fixed: Vec<Id>,
+}
+
+/// So many interactions are compared with a request that nothing answers.
+const LOOKS: usize = 500;
+
+/// A value that is as long is told from others wherever it stands; a shorter one if it is more than letters.
+const LONG: usize = 8;
+const TELLING: usize = 4;
+
+impl Proof {
+    /// Whether a request was answered although it differs.
+    pub fn has_made_up(&self) -> bool {
+        !self.made_up.is_empty()
+    }
+
+    /// Notes what stands for the names of a recorded request.
+    pub fn note<'a>(&mut self, pairs: impl Iterator<Item = (&'a Hole, &'a Hole)>) {
+        for (recorded, live) in pairs {
+            let called = self.called.entry(recorded.identifier.clone()).or_default();
+            if recorded.identifier == live.identifier {
+                called.0 += 1;
+            } else {
+                called.1 += 1;
+            }
+        }
+    }
+
+    /// Answers a request that nothing answers by the interaction that differs from it in the fewest
+    /// values, and notes these as made up. Nothing if something else differs, or if the server had
+    /// issued what differs.
+    pub fn assume(
+        &mut self,
+        cassette: &Cassette,
+        index: &Index,
+        playlist: &mut Playlist,
+        asked: &Asked<'_>,
+    ) -> Option<usize> {
+        let (number, found) = {
+            let library = Library { cassette, index, playlist };
+            let unplayed = playlist.unplayed().take(LOOKS);
+            let compared = unplayed.filter_map(|number| {
+                let request = library.request(number);
+                let found = library.with_recorded(request, number, |recorded, openings| {
+                    let found = compare(recorded, &asked.reading);
+                    let made_up = made_up(&library, number, &found, recorded, asked)?;
+                    let texts = openings.iter().map(|it| recorded.hole(it)).collect::<Vec<_>>();
+                    let filled = found.filled.iter();
+                    let bound = filled.map(|it| (texts[it.opening].clone(), it.hole.clone()));
+                    let bound: Vec<(Hole, Hole)> = bound.collect();
+                    let pairs = bound.iter().map(|(recorded, live)| (recorded, live));
+                    playlist.bindings().unify(pairs).then_some((found.apart(), made_up, bound))
+                });
+                Some((number, found?))
+            });
+            compared.min_by_key(|(number, (apart, ..))| (*apart, *number))?
+        };
+        let (_, made_up, bound) = found;
+        self.made_up.extend(made_up);
+        self.note(bound.iter().map(|(recorded, live)| (recorded, live)));
+        playlist.assume(number, &bound);
+        Some(number)
+    }
+
+    /// Puts into a table what was learned.
+    pub fn learn(&self, ids: &mut Ids) -> Learned {
+        let mut learned = Learned::default();
+        for id in &self.made_up {
+            let same = |known: &Id| {
+                known.value == id.value && known.reach == id.reach && known.at == id.at
+            };
+            if !ids.client.iter().any(same) {
+                ids.client.push(id.clone());
+                learned.made_up.push(id.clone());
+            }
+        }
+        let is_part = |id: &Id| {
+            let mut made_up = self.made_up.iter().filter(|whole| whole.at == id.at);
+            made_up.any(|whole| whole.value != id.value && whole.value.contains(&id.value))
+        };
+        ids.client.retain(|id| id.evidence == Evidence::Person || !is_part(id));
+        ids.client.retain(|id| {
+            let is_guess = matches!(id.evidence, Evidence::Look | Evidence::Name);
+            let never_differed = self.called.get(&id.value).is_some_and(|(_, other)| *other == 0);
+            if is_guess && never_differed {
+                learned.fixed.push(id.clone());
+            }
+            !(is_guess && never_differed)
+        });
+        ids.client.sort_by_key(|id| id.interaction);
+        for id in &mut ids.client {
+            let differed = self.called.get(&id.value).is_some_and(|(_, other)| *other > 0);
+            if differed && matches!(id.evidence, Evidence::Look | Evidence::Name) {
+                id.evidence = Evidence::Runs;
+            }
+        }
+        learned
+    }
+}
+
+/// What the client made up in a request, if that is all that differs.
+fn made_up(
+    library: &Library<'_>,
+    interaction: usize,
+    found: &Differences,
+    recorded: &crate::compare::recorded::Recorded<'_, '_>,
+    asked: &Asked<'_>,
+) -> Option<Vec<Id>> {
+    let is_all = found.changed.len() == found.listed.len() && found.more == 0;
+    if !is_all || found.same == 0 {
+        return None;
+    }
+    let mut ids = Vec::new();
+    for (old, new) in &found.changed {
+        let (was, is) = (&recorded.reading.nodes[*old], &asked.reading.nodes[*new]);
+        if was.kind.is_container() || is.kind.is_container() || is_of_line(was) {
+            return None;
+        }
+        let at = recorded.reading.place(*old).to_string();
+        let ranges = if was.kind == Kind::Text && is.kind == Kind::Text {
+            differing(&was.text, &is.text)
+        } else {
+            vec![0..was.text.len()]
+        };
+        let issued = library.index.names().issued_in(&was.text);
+        let is_in = |issued: &Range<usize>| {
+            ranges.iter().any(|range| range.start < issued.end && issued.start < range.end)
+        };
+        if ranges.is_empty() || issued.into_iter().any(|issued| is_in(&issued)) {
+            return None;
+        }
+        ids.extend(ranges.into_iter().map(|range| {
+            let value = was.text[range].to_owned();
+            let reach = reach(&value, was);
+            Id { value, interaction, at: at.clone(), reach, evidence: Evidence::Runs }
+        }));
+    }
+    Some(ids)
+}
+
+/// The method, and the path as a whole, are what a request is.
+fn is_of_line(node: &Node<'_>) -> bool {
+    use crate::cassette::reading::Step;
+    matches!(node.step, Step::Method | Step::Path)
+}
+
+fn reach(value: &str, node: &Node<'_>) -> Reach {
+    if node.kind != Kind::Text {
+        return Reach::Field;
+    }
+    if is_telling(value) { Reach::Anywhere } else { Reach::Here }
+}
+
+/// Whether a value is hardly the same by chance.
+fn is_telling(value: &str) -> bool {
+    let is_mixed = value.bytes().any(|byte| !byte.is_ascii_alphabetic());
+    !value.contains(char::is_whitespace)
+        && (value.len() >= LONG || (value.len() >= TELLING && is_mixed))
+}
+
+/// The parts of a recorded text that are others in another run, in order.
+///
+/// Words and what stands between them are aligned. Differing words that belong together, such as the
+/// parts of a UUID, are one; and a part that is too short to be told from others goes as far as its word.
+fn differing(recorded: &str, asked: &str) -> Vec<Range<usize>> {
+    let (old, new) = (pieces(recorded), pieces(asked));
+    let texts = |text: &'_ str, pieces: &[Range<usize>]| -> Vec<String> {
+        pieces.iter().map(|piece| text[piece.clone()].to_owned()).collect()
+    };
+    let algorithm = similar::Algorithm::Myers;
+    let ops = capture_diff_slices(algorithm, &texts(recorded, &old), &texts(asked, &new));
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+        let of_old = op.old_range();
+        let start = old.get(of_old.start).map_or(recorded.len(), |piece| piece.start);
+        let end = old[..of_old.end].last().map_or(0, |piece| piece.end).max(start);
+        ranges.push(widened(recorded, start..end));
+    }
+    joined(recorded, ranges)
+}
+
+/// A place as far as what is told from others by its look, or by its length.
+fn widened(text: &str, range: Range<usize>) -> Range<usize> {
+    let overlaps = |found: &Range<usize>| found.start <= range.end && range.start <= found.end;
+    if let Some(found) = identifiers(text).find(overlaps) {
+        return found.start.min(range.start)..found.end.max(range.end);
+    }
+    if is_telling(&text[range.clone()]) { range } else { word_around(text, range) }
+}
+
+/// Places with nothing but one mark between them are one.
+fn joined(text: &str, ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end || is_mark(&text[last.end..range.start]) => {
+                last.end = last.end.max(range.end);
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined.retain(|range| !range.is_empty());
+    joined
+}
+
+fn is_mark(between: &str) -> bool {
+    matches!(between, "-" | "_" | "." | ":" | "")
+}
+
+/// The words of a text, and each character between them.
+fn pieces(text: &str) -> Vec<Range<usize>> {
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    let mut is_in_word = false;
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        let is_word = c.is_alphanumeric();
+        match pieces.last_mut() {
+            Some(last) if is_word && is_in_word => last.end = end,
+            _ => pieces.push(at..end),
+        }
+        is_in_word = is_word;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(recorded: &str, asked: &str, expected: &[&str]) {
+        let found = differing(recorded, asked);
+        let found: Vec<&str> = found.into_iter().map(|range| &recorded[range]).collect();
+        assert_eq!(found, expected, "{recorded} / {asked}");
+    }
+
+    #[test]
+    fn what_differs_is_found_as_far_as_it_belongs_together() {
+        check("test-agent-8f3a9c2b", "test-agent-1b2c3d4e", &["8f3a9c2b"]);
+        check("UNIQUE_MARKER_8f3a9c2b", "UNIQUE_MARKER_deadbeef", &["8f3a9c2b"]);
+        check("happy-otter", "happy-fox", &["happy-otter"]);
+        check("item-abc", "item-xyz", &["item-abc"]);
+        check(
+            "0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0",
+            "11af-b7a2-4ad9-82f1-0d5b1ee5a5f0",
+            &["0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"],
+        );
+        check("http://127.0.0.1:51234/back", "http://127.0.0.1:40001/back", &["51234"]);
+        check("Today is 21 November", "Today is 22 November", &["21"]);
+        check("a 8f3a b 77cc c", "a 1f3a b 99cc c", &["8f3a", "77cc"]);
+        check("V1StGXR8_Z5jdHi6B-myT", "K-WMwE-YcOSlRuEpTUyCq", &["V1StGXR8_Z5jdHi6B-myT"]);
+        check("same", "same", &[]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Proves that a recording replays.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use super::gateway::lock;
+use super::{Closed, Miss, Session, SessionBuilder, Summary};
+use crate::cassette::{Id, Ids, Name};
+use crate::compare::matching::{Learned, Proof};
+use crate::error::{Error, Kind, Result};
+use crate::redact::Redactor;
+use crate::serve::recorder::{Course, Recording, Saved};
+use crate::store;
+use crate::store::mode::Mode;
+
+/// How often a client is run against its recording at most.
+pub(crate) const RUNS: usize = 3;
+
+/// What became of the proof that recordings replay.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Proven {
+    /// How often the client was run against the recordings.
+    pub runs: usize,
+    /// Whether the last run was answered without a miss, and the client was content.
+    pub replays: bool,
+    /// What differed from run to run, so the client makes it up: it was written into the table of names.
+    pub made_up: Vec<(Name, Id)>,
+    /// What had looked made up and never differed: it must come back as it was recorded.
+    pub fixed: Vec<(Name, Id)>,
+    /// What the last run missed.
+    pub misses: Vec<Miss>,
+}
+
+impl SessionBuilder {
+    /// Runs a test with a session, and if the session records, proves that the recording replays: the test
+    /// is run again against what was recorded, with no server, three times at most. What differs
+    /// between the runs is written into the cassette's table of names as made up by the client.
+    ///
+    /// # Errors
+    ///
+    /// The error of the test, those of [`start`](Self::start) and [`finish`](Session::finish), and one
+    /// with the explanation if the recording does not replay. The recording is kept in any case.
+    ///
+    /// # Example: a test that proves what it records
+    ///
+    /// ```no_run
+    /// # async fn agents(base_url: String) -> Result<Vec<String>, retape::Error> { Ok(vec![base_url]) }
+    /// # async fn example() -> Result<(), retape::Error> {
+    /// retape::Session::builder("agents/list")
+    ///     .run(async |session| {
+    ///         let agents = agents(session.url()).await?;
+    ///         assert_eq!(agents.len(), 1);
+    ///         Ok::<_, retape::Error>(())
+    ///     })
+    ///     .await
+    /// # }
+    /// ```
+    pub async fn run<T, E: From<Error>>(
+        self,
+        test: impl AsyncFn(&Session) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let session = self.clone().start().await?;
+        let value = test(&session).await?;
+        let summary = session.finish().await?;
+        if summary.recordings.iter().any(is_whole) {
+            let proven =
+                self.prove(&summary.recordings, async |session, _| test(session).await.is_ok());
+            proven.await?.checked()?;
+        }
+        Ok(value)
+    }
+
+    /// Runs a client against what it has just recorded, until nothing is missed. `run` is given the
+    /// session and the number of the run, counted from 0, and tells whether the client was content.
+    pub(crate) async fn prove(
+        self,
+        recordings: &[Recording],
+        mut run: impl AsyncFnMut(&Session, usize) -> bool,
+    ) -> Result<Proven> {
+        let mut proven = Proven::default();
+        let recorded: HashSet<&Name> =
+            recordings.iter().filter(|it| is_whole(it)).map(|it| &it.name).collect();
+        let folder = recordings.iter().find(|it| is_whole(it)).map(|it| it.folder.clone());
+        let Some(folder) = folder else { return Ok(proven) };
+        while proven.runs < RUNS && !proven.replays {
+            let session = self.clone().mode(Mode::Replay).proving().start().await?;
+            let is_content = run(&session, proven.runs).await;
+            let closed = session.close().await;
+            let proofs = closed.proofs();
+            let Summary { misses, .. } = closed.save(Course::Whole)?;
+            proven.runs += 1;
+            let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
+            proven.replays = is_content && misses.is_empty() && !has_made_up;
+            proven.misses = misses;
+            for (name, proof) in proofs.iter().filter(|(name, _)| recorded.contains(name)) {
+                proven.add(name, learn(&folder, name, proof)?);
+            }
+        }
+        Ok(proven)
+    }
+}
+
+impl Proven {
+    /// It, if the recordings replay.
+    ///
+    /// # Errors
+    ///
+    /// If they do not; the hint says why.
+    pub fn checked(self) -> Result<Self> {
+        if self.replays {
+            return Ok(self);
+        }
+        let why = self.misses.first().map_or_else(
+            || "the client failed, or made up something else in each run".to_owned(),
+            |miss| miss.explanation.clone(),
+        );
+        Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))
+    }
+
+    fn add(&mut self, name: &Name, learned: Learned) {
+        let Learned { made_up, fixed } = learned;
+        self.made_up.extend(made_up.into_iter().map(|id| (name.clone(), id)));
+        self.fixed.extend(fixed.into_iter().map(|id| (name.clone(), id)));
+    }
+}
+
+/// Writes into the table of a cassette what a run has shown.
+fn learn(folder: &PathBuf, name: &Name, proof: &Proof) -> Result<Learned> {
+    let mut cassette = store::load(folder, name)?;
+    let before: Option<Ids> = cassette.ids.clone();
+    let mut ids = match &before {
+        Some(ids) => ids.clone(),
+        None => crate::identity::decide(&cassette, &cassette.rules),
+    };
+    let learned = proof.learn(&mut ids);
+    if before.as_ref() != Some(&ids) {
+        cassette.ids = Some(ids);
+        store::save(folder, name, &Redactor::standard().cassette(cassette))?;
+    }
+    Ok(learned)
+}
+
+fn is_whole(recording: &Recording) -> bool {
+    recording.saved == Saved::Cassette && recording.path.is_some()
+}
+
+impl Closed {
+    /// What the runs have shown of each cassette.
+    fn proofs(&self) -> Vec<(Name, Proof)> {
+        let tracks = lock(&self.gateway().tracks);
+        let proofs = tracks
+            .values()
+            .filter_map(|slot| Some((slot.cassette.clone(), slot.replayer()?.proof()?)));
+        proofs.collect()
+    }
+}
