@@ -180,7 +180,7 @@ fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl F
     if kind == Kind::Text {
         moments(text).for_each(|range| put(&text[range], Sort::Time));
     }
-    if refers {
+    if refers && !text.is_empty() {
         put(text, Sort::Reference);
     }
 }

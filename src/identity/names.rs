@@ -330,7 +330,7 @@ impl Template {
         } else {
             Box::new(text[start..].match_indices(next.as_str()).map(move |(end, _)| start + end))
         };
-        for end in ends.filter(|end| *end > start) {
+        for end in ends.filter(|end| *end > start || self.is_whole()) {
             if !self.may_be(recorded, &text[start..end]) {
                 break;
             }

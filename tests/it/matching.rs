@@ -1,8 +1,9 @@
 //! Which recorded interaction answers a request.
 
+use proptest::prelude::*;
 use retape::Cassette;
 use retape::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
-use retape::compare::matching::{Index, Playlist};
+use retape::compare::matching::{Index, Mismatch, Playlist};
 use retape::config::{Repeats, Rules};
 
 /// A request and what it was answered with.
@@ -574,4 +575,96 @@ fn what_the_server_issued_stays_where_the_client_put_its_own_before() {
 
     assert_eq!(run.ask(&post(r#"{"ref": "57721566"}"#)), Some(0));
     assert_eq!(run.ask(&post(r#"{"ref": "31415926"}"#)), Some(1));
+}
+
+#[test]
+fn what_is_said_to_be_no_id_must_be_equal() {
+    let rules = Rules::default().not_id("$.name").unwrap().not_id("query.id").unwrap();
+    let of = |query: &str, name: &str| {
+        request(&format!("POST /v1/x?id={query}"), &[JSON], format!(r#"{{"name": "{name}"}}"#))
+    };
+    let recorded = of("8f3a9c2b", "agent-8f3a9c2b");
+
+    for (asked, place) in [
+        (of("8f3a9c2b", "agent-1b2c3d4e"), "/name"),
+        (of("1b2c3d4e", "agent-8f3a9c2b"), "query.id"),
+    ] {
+        assert!(!same_with(rules.clone(), &recorded, &asked));
+        assert_eq!(differing(rules.clone(), &recorded, &asked), [place]);
+    }
+}
+
+#[test]
+fn a_media_type_is_the_same_in_any_case() {
+    let form = |media: &str, body: &str| {
+        request("POST /v1/x", &[("Content-Type", media)], body.to_owned())
+    };
+    let recorded = form("Application/X-WWW-Form-Urlencoded", "a=1&b=2");
+    check(&recorded, &form("application/x-www-form-urlencoded", "b=2&a=1"), true);
+    check(&recorded, &form("application/x-www-form-urlencoded", "b=2&a=3"), false);
+}
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// The places that a miss names.
+fn differing(rules: Rules, recorded: &Request, asked: &Request) -> Vec<String> {
+    let interactions = vec![turn(recorded.clone(), "{}")];
+    let cassette = Cassette { interactions, ..Cassette::default() };
+    let index = Index::of(&cassette, rules);
+    let playlist = Playlist::new(&index);
+    let mismatch = Mismatch::explain(asked.clone(), &cassette, &index, &playlist, None);
+    let nearest = mismatch.nearest.expect("it is about the same thing");
+    nearest.differences.iter().map(|it| it.difference.at.to_string()).collect()
+}
+
+/// JSON as clients send it, with names that may be made up.
+fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        (0..4).prop_map(Into::into),
+        "(agent-)?[0-9a-f]{8}".prop_map(Into::into),
+        "2026-11-2[0-9]T09:00:00Z".prop_map(Into::into),
+        "[a-c ]{0,3}".prop_map(Into::into),
+    ];
+    leaf.prop_recursive(3, 20, 4, |inner| {
+        let name = prop_oneof![Just("id"), Just("name"), Just("tools"), Just("text"), Just("at")];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+            proptest::collection::btree_map(name.prop_map(str::to_owned), inner, 0..4)
+                .prop_map(|members| serde_json::Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+fn any_rules() -> impl Strategy<Value = Rules> {
+    proptest::collection::vec(0..6_u8, 0..3).prop_map(|chosen| {
+        chosen.into_iter().fold(Rules::default(), |rules, rule| {
+            match rule {
+                0 => rules.ignore("$..text"),
+                1 => rules.not_id("$..id"),
+                2 => rules.id("$..name"),
+                3 => rules.unordered("$..tools"),
+                4 => rules.pattern("$..name", "[0-9a-f]{4}"),
+                _ => rules.ignore("$[0]"),
+            }
+            .unwrap()
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_miss_names_a_difference_and_a_hit_has_none(
+        rules in any_rules(),
+        recorded in any_json(),
+        asked in any_json(),
+    ) {
+        let [recorded, asked] = [recorded, asked].map(|json| post(&format!("[{json}]")));
+        let is_same = same_with(rules.clone(), &recorded, &asked);
+        let differing = differing(rules.clone(), &recorded, &asked);
+
+        prop_assert_eq!(is_same, differing.is_empty(), "{:?} {:?} {:?}", recorded, asked, differing);
+        prop_assert!(same_with(rules, &recorded, &recorded), "it answers itself");
+    }
 }

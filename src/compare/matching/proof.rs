@@ -10,13 +10,16 @@ use super::{Asked, Index, Playlist};
 use crate::cassette::reading::{Kind, Node};
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
 use crate::compare::difference::{Differences, compare};
-use crate::identity::{Hole, identifiers, word_around};
+use crate::identity::names::Template;
+use crate::identity::{Hole, MadeUp, Scope, identifiers, word_around};
 
 /// What another run of the client that was recorded shows: what is another value in the same place was
 /// made up by the client, and what looked made up and is the same was not.
 #[derive(Debug, Clone, Default)]
 pub struct Proof {
     made_up: Vec<Id>,
+    /// What stood there when it was recorded.
+    holes: Vec<Hole>,
     /// How often each name of the recording was called the same, and otherwise.
     called: HashMap<String, (usize, usize)>,
 }
@@ -38,6 +41,16 @@ const LONG: usize = 8;
 const TELLING: usize = 4;
 
 impl Proof {
+    /// What the run has shown to be made up, to be found in answers.
+    pub fn shown(&self) -> Option<MadeUp> {
+        (!self.holes.is_empty()).then(|| MadeUp::of(self.holes.iter()))
+    }
+
+    /// The values of these.
+    pub fn values(&self) -> impl Iterator<Item = (Scope, &str)> {
+        self.holes.iter().map(|hole| (hole.scope, hole.identifier.as_str()))
+    }
+
     /// Whether a request was answered although it differs.
     pub fn has_made_up(&self) -> bool {
         !self.made_up.is_empty()
@@ -72,11 +85,11 @@ impl Proof {
                 let request = library.request(number);
                 let found = library.with_recorded(request, number, |recorded, openings| {
                     let found = compare(recorded, &asked.reading);
-                    let made_up = made_up(&library, number, &found, recorded, asked)?;
+                    let (made_up, named) = made_up(&library, number, &found, recorded, asked)?;
                     let texts = openings.iter().map(|it| recorded.hole(it)).collect::<Vec<_>>();
                     let filled = found.filled.iter();
                     let bound = filled.map(|it| (texts[it.opening].clone(), it.hole.clone()));
-                    let bound: Vec<(Hole, Hole)> = bound.collect();
+                    let bound: Vec<(Hole, Hole)> = bound.chain(named).collect();
                     let pairs = bound.iter().map(|(recorded, live)| (recorded, live));
                     playlist.bindings().unify(pairs).then_some((found.apart(), made_up, bound))
                 });
@@ -86,6 +99,7 @@ impl Proof {
         };
         let (_, made_up, bound) = found;
         self.made_up.extend(made_up);
+        self.holes.extend(bound.iter().map(|(recorded, _)| recorded.clone()));
         self.note(bound.iter().map(|(recorded, live)| (recorded, live)));
         playlist.assume(number, &bound);
         Some(number)
@@ -96,7 +110,10 @@ impl Proof {
         let mut learned = Learned::default();
         for id in &self.made_up {
             let same = |known: &Id| {
-                known.value == id.value && known.reach == id.reach && known.at == id.at
+                let is_anywhere = id.reach == Reach::Anywhere;
+                known.value == id.value
+                    && known.reach == id.reach
+                    && (is_anywhere || (known.at == id.at && known.interaction == id.interaction))
             };
             if !ids.client.iter().any(same) {
                 ids.client.push(id.clone());
@@ -134,12 +151,12 @@ fn made_up(
     found: &Differences,
     recorded: &crate::compare::recorded::Recorded<'_, '_>,
     asked: &Asked<'_>,
-) -> Option<Vec<Id>> {
+) -> Option<(Vec<Id>, Vec<(Hole, Hole)>)> {
     let is_all = found.changed.len() == found.listed.len() && found.more == 0;
     if !is_all || found.same == 0 {
         return None;
     }
-    let mut ids = Vec::new();
+    let (mut ids, mut named) = (Vec::new(), Vec::new());
     for (old, new) in &found.changed {
         let (was, is) = (&recorded.reading.nodes[*old], &asked.reading.nodes[*new]);
         if was.kind.is_container() || is.kind.is_container() || is_of_line(was) {
@@ -158,13 +175,21 @@ fn made_up(
         if ranges.is_empty() || issued.into_iter().any(|issued| is_in(&issued)) {
             return None;
         }
+        let open = ranges.iter().map(|range| (range.clone(), scope(&was.text[range.clone()])));
+        let template = Template::of_text(was.place, &was.text, open.collect());
+        let live = template.captured(&is.text, is.kind).unwrap_or_default();
+        named.extend(template.holes.iter().cloned().zip(live));
         ids.extend(ranges.into_iter().map(|range| {
             let value = was.text[range].to_owned();
             let reach = reach(&value, was);
             Id { value, interaction, at: at.clone(), reach, evidence: Evidence::Runs }
         }));
     }
-    Some(ids)
+    Some((ids, named))
+}
+
+fn scope(value: &str) -> Scope {
+    if is_telling(value) { Scope::Anywhere } else { Scope::Moment }
 }
 
 /// The method, and the path as a whole, are what a request is.

@@ -56,6 +56,8 @@ pub(super) struct Wanted<'a> {
     pub(super) renamed: &'a Renamed,
     /// What holds it back.
     pub(super) hold: Option<Hold>,
+    /// What this run has shown to be made up by the client.
+    pub(super) shown: Option<MadeUp>,
 }
 
 impl Answers {
@@ -97,6 +99,8 @@ impl Answers {
     pub(super) async fn send(&self, number: usize, mut wanted: Wanted<'_>) -> Answer {
         let laid = self.shelf.get(number);
         let special = if laid.label.special { self.special.get(&number) } else { None };
+        let plain = wanted.shown.is_some().then(Special::default);
+        let special = special.or(plain.as_ref());
         if let Some(end) = special.and_then(|special| special.nothing) {
             return no_answer(end, &unanswered(end, wanted.upstream));
         }
@@ -241,7 +245,9 @@ impl Special {
             rename_fields(headers, wanted.renamed);
             let plain = body.unwrap_or_else(|| recorded.clone());
             let length = plain.len();
-            let named = wanted.renamed.body(plain, &self.echoes);
+            let shown = wanted.shown.as_ref();
+            let shown = shown.map(|shown| Echo::all(&plain.bytes(), shown)).unwrap_or_default();
+            let named = wanted.renamed.body(plain, &[&self.echoes[..], &shown].concat());
             if named.len() != length {
                 correct_length(headers, &named, self.ending);
             }

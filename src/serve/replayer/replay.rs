@@ -193,6 +193,7 @@ impl Replayer {
             headers: &head.headers,
             renamed: &renamed,
             hold: self.recorded.meanwhile.hold(number, &self.run),
+            shown: self.proof.as_ref().and_then(|proof| lock(proof).shown()),
         };
         self.recorded.answers.send(number, wanted).await
     }
@@ -279,12 +280,12 @@ impl Replayer {
     /// The interaction that a request differs from in the fewest values, if the run is to prove the
     /// recording.
     fn assume(&self, asked: &Request) -> Option<Chosen> {
-        let mut proof = lock(self.proof.as_ref()?);
         let Recorded { cassette, index, .. } = &*self.recorded;
         let plain = asked.readable();
         let mut playlist = self.playlist();
+        let mut proof = lock(self.proof.as_ref()?);
         let number = proof.assume(cassette, index, &mut playlist, &index.read(asked, &plain))?;
-        Some(self.chosen(number, &playlist))
+        Some(self.chosen(number, &playlist, Some(&proof)))
     }
 
     fn explain(&self, asked: Request) -> Box<Mismatch> {
@@ -324,29 +325,33 @@ impl Replayer {
         }
         let mut playlist = self.playlist();
         let number = playlist.take_recognized(index, &recognized)?;
-        Some(self.chosen(number, &playlist))
+        let proof = self.proof.as_ref().map(lock);
+        Some(self.chosen(number, &playlist, proof.as_deref()))
     }
 
     fn take(&self, asked: &Asked<'_>) -> Option<Chosen> {
         let mut playlist = self.playlist();
         let index = &self.recorded.index;
         let number = playlist.take(index, asked)?;
-        if let Some(proof) = &self.proof {
+        let mut proof = self.proof.as_ref().map(lock);
+        if let Some(proof) = &mut proof {
             let called = playlist.called(index, number, asked);
-            lock(proof).note(called.iter().map(|(recorded, live)| (recorded, live)));
+            proof.note(called.iter().map(|(recorded, live)| (recorded, live)));
         }
-        Some(self.chosen(number, &playlist))
+        Some(self.chosen(number, &playlist, proof.as_deref()))
     }
 
-    fn chosen(&self, number: usize, playlist: &Playlist) -> Chosen {
+    fn chosen(&self, number: usize, playlist: &Playlist, proof: Option<&Proof>) -> Chosen {
         if self.recorded.is_watched() {
             self.run.send_modify(|run| self.recorded.meanwhile.note(number, run));
         }
         let answers = &self.recorded.answers;
         let bindings = playlist.bindings();
-        let renamed = match bindings.is_empty() {
-            true => Renamed::default(),
-            false => Renamed::of(answers.echoed(number), bindings),
+        let shown = proof.into_iter().flat_map(Proof::values);
+        let renamed = if bindings.is_empty() {
+            Renamed::default()
+        } else {
+            Renamed::of(answers.echoed(number).chain(shown), bindings)
         };
         Chosen { number, renamed }
     }

@@ -1,0 +1,156 @@
+//! A recording that proves that it replays.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+use retape::cassette::{Evidence, Ids};
+use retape::{Error, Mode, Session};
+
+use crate::stage::Stage;
+use crate::support::client::{Reply, get, post};
+use crate::support::upstream::{Asked, Upstream};
+
+/// A server that says what it was asked, and issues the same agent to everybody.
+fn server() -> Upstream {
+    Upstream::json(|asked: &Asked| match asked.path() {
+        "/agents" => r#"{"id":"agent-6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"}"#.to_owned(),
+        path => format!(r#"{{"path":"{path}","asked":{}}}"#, asked.text()),
+    })
+}
+
+/// Records what a client asks, by the number of its run, and proves it.
+async fn proved(asks: impl Fn(&str, usize) -> Vec<Reply>) -> (Stage, Result<(), Error>) {
+    let (stage, upstream) = (Stage::new(), server());
+    let runs = AtomicUsize::new(0);
+    let settings = stage.session(Mode::Record).upstream(upstream.url());
+    let result = settings
+        .run(async |session: &Session| {
+            asks(&session.url(), runs.fetch_add(1, Ordering::Relaxed));
+            Ok::<_, Error>(())
+        })
+        .await;
+    (stage, result)
+}
+
+fn ids(stage: &Stage) -> Ids {
+    stage.cassette().ids.expect("it was recorded with a table")
+}
+
+fn values(stage: &Stage) -> Vec<(String, Evidence)> {
+    ids(stage).client.into_iter().map(|id| (id.value, id.evidence)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_differs_from_run_to_run_is_open_and_comes_back() {
+    let names = ["happy-otter", "sad-fox", "big-cat", "old-dog"];
+    let ask =
+        |url: &str, name: &str| post(&format!("{url}/things"), &format!(r#"{{"name":"{name}"}}"#));
+    let (stage, result) = proved(|url, run| vec![ask(url, names[run])]).await;
+    result.unwrap();
+
+    assert_eq!(values(&stage), [("happy-otter".to_owned(), Evidence::Runs)]);
+    let session = stage.replay().await;
+    let told = ask(&session.url(), "tiny-bee");
+    assert_eq!(told.text(), r#"{"path":"/things","asked":{"name":"tiny-bee"}}"#);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_looked_made_up_must_come_back() {
+    let price = |id: &str| format!(r#"{{"price":"{id}"}}"#);
+    let known = price("price_1MoBy5LkdIwHu7ixZhnattbh");
+    let (stage, result) = proved(|url, _| vec![post(&format!("{url}/pay"), &known)]).await;
+    result.unwrap();
+
+    assert_eq!(values(&stage), []);
+    let session = stage.replay().await;
+    let other = post(&format!("{}/pay", session.url()), &price("price_1NxCz6MleJxIv8jyAioubuci"));
+    assert_eq!(other.status, 470, "{}", other.text());
+    assert!(other.text().contains("/price"), "{}", other.text());
+    drop(session.stop().await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_server_issued_is_not_made_up_however_often_it_differs() {
+    let (stage, result) = proved(|url, run| {
+        let made = post(&format!("{url}/agents"), "{}").text();
+        let id = made.split('"').nth(3).unwrap().to_owned();
+        // A client that forgets what it was told.
+        let id =
+            if run == 0 { id } else { format!("agent-{run}1111111-37a2-4fd9-92f1-fd5b1ee5a5f0") };
+        vec![get(&format!("{url}/agents/{id}"))]
+    })
+    .await;
+
+    let error = result.unwrap_err();
+    assert!(format!("{error:?}").contains("the server issued"), "{error:?}");
+    assert_eq!(stage.cassette().interactions.len(), 2, "the recording is kept");
+    assert_eq!(values(&stage), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_asks_for_something_else_each_time_is_not_proved() {
+    let (_, result) = proved(|url, run| {
+        let fields: Vec<String> = (0..=run).map(|at| format!(r#""f{at}":1"#)).collect();
+        vec![post(&format!("{url}/x"), &format!("{{{}}}", fields.join(",")))]
+    })
+    .await;
+
+    let error = result.unwrap_err();
+    assert!(error.to_string().contains("does not replay in 3 runs"), "{error}");
+    assert!(format!("{error:?}").contains("the recording has no such field"), "{error:?}");
+}
+
+/// A way in which clients make up names.
+fn alphabets() -> impl Strategy<Value = (&'static str, usize)> {
+    prop_oneof![
+        Just("abcdefghijklmnopqrstuvwxyz"),
+        Just("0123456789"),
+        Just("0123456789abcdef"),
+        Just("ABCDEFGHJKMNPQRSTVWXYZ0123456789"),
+        Just("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"),
+        Just("aeiou-"),
+        Just("äöü日本"),
+    ]
+    .prop_flat_map(|alphabet| (Just(alphabet), 3..30_usize))
+}
+
+fn word(alphabet: &str, length: usize, mut seed: u64) -> String {
+    let letters: Vec<char> = alphabet.chars().collect();
+    let next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        letters[(seed >> 20) as usize % letters.len()]
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_client_that_makes_up_names_of_any_kind_is_proved_and_then_always_answered(
+        (alphabet, length) in alphabets(),
+        before in "(item-|run_|UNIQUE_MARKER_|)",
+        start in 1..u64::MAX / 2,
+    ) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let name = |run: u64| format!("{before}{}", word(alphabet, length, start.wrapping_add(run * 7919) | 1));
+        let ask = |url: &str, run: u64| {
+            let name = name(run);
+            let body = format!(r#"{{"name":"{name}","text":"Remember {name} for me","n":1}}"#);
+            post(&format!("{url}/things"), &body)
+        };
+        runtime.block_on(async {
+            let (stage, result) = proved(|url, run| vec![ask(url, run as u64)]).await;
+            result.unwrap();
+            for run in 10..30 {
+                let session = stage.replay().await;
+                let told = ask(&session.url(), run);
+                assert_eq!(told.status, 200, "{} after {}: {}", name(run), name(0), told.text());
+                session.finish().await.unwrap();
+            }
+        });
+    }
+}
