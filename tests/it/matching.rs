@@ -575,3 +575,23 @@ fn what_the_server_issued_stays_where_the_client_put_its_own_before() {
     assert_eq!(run.ask(&post(r#"{"ref": "57721566"}"#)), Some(0));
     assert_eq!(run.ask(&post(r#"{"ref": "31415926"}"#)), Some(1));
 }
+
+#[test]
+fn nobody_makes_up_true_false_or_null() {
+    for recorded in ["\"6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0\"", "4711", "\"msg-1\""] {
+        let [recorded, text, number] = [recorded, "\"msg-2\"", "4712"]
+            .map(|id| post(&format!(r#"{{"messages": [{{"id": {id}}}]}}"#)));
+        assert!(same(&recorded, &text) && same(&recorded, &number), "{recorded:?}");
+        for word in ["null", "true", "false", "[]", "{}"] {
+            let asked = post(&format!(r#"{{"messages": [{{"id": {word}}}]}}"#));
+            assert!(!same(&recorded, &asked), "{recorded:?} and {asked:?}");
+        }
+    }
+    let took = |ms: &str| post(&format!(r#"{{"elapsed_ms": {ms}}}"#));
+    assert!(same(&took("12"), &took("13")));
+    assert!(!same(&took("12"), &took("null")) && !same(&took("12"), &took("\"long\"")));
+    let rules = Rules::default().id("$.parent").unwrap();
+    let of = |parent: &str| post(&format!(r#"{{"parent": {parent}}}"#));
+    assert!(same_with(rules.clone(), &of("null"), &of("\"a\"")), "a person says that it is open");
+    assert!(same_with(rules, &of("\"a\""), &of("null")));
+}
