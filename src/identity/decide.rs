@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::names::{Calls, field_name};
+use super::names::{Calls, Role, field_name};
 use super::{
     Meaning, Words, each_document, fields, identifiers, is_epoch, is_moment, may_identify,
     may_mark, may_number, moments, pieced_together, plain, says_something, word_around,
@@ -23,8 +23,16 @@ pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
     let given = Given::of(cassette, &candidates);
     let mut ids = Ids::default();
     let mut known = HashSet::new();
+    let mut own = HashSet::new();
     for candidate in candidates {
-        let first = given.first(&candidate);
+        // What the client said before is only given back.
+        let first = given.first(&candidate).filter(|_| !own.contains(&candidate.value));
+        if first.is_none() && candidate.is_telling() {
+            own.insert(candidate.value.clone());
+        }
+        if candidate.sort == Sort::Said {
+            continue;
+        }
         let Candidate { value, interaction, at, sort } = candidate;
         if let Some((interaction, at)) = first {
             if known.insert((value.clone(), String::new())) {
@@ -36,7 +44,7 @@ pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
         let (reach, evidence, field) = match sort {
             Sort::Word => (Reach::Anywhere, Evidence::Look, String::new()),
             Sort::Field => (Reach::Field, Evidence::Name, field_name(&at)),
-            Sort::Time | Sort::Reference => continue,
+            Sort::Time | Sort::Reference | Sort::Said => continue,
         };
         if known.insert((value.clone(), field)) {
             ids.client.push(Id { value, interaction, at, reach, evidence });
@@ -106,6 +114,18 @@ struct Candidate {
     sort: Sort,
 }
 
+impl Candidate {
+    /// Whether it is open where it stands, and hardly the same by chance elsewhere.
+    fn is_telling(&self) -> bool {
+        let is_number = || self.value.bytes().all(|byte| byte.is_ascii_digit());
+        match self.sort {
+            Sort::Word | Sort::Time => true,
+            Sort::Field | Sort::Said => self.value.len() >= TELLING && !is_number(),
+            Sort::Reference => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     /// A word within a text.
@@ -116,6 +136,9 @@ enum Sort {
     Time,
     /// A whole value in a place that refers to something.
     Reference,
+    /// What the client says where it is open or does not count anyway: whoever gives it back has it from
+    /// there.
+    Said,
 }
 
 /// What the names of fields end with that hold something to come back with.
@@ -131,6 +154,13 @@ fn candidates(cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
         let body = recorded.request.readable();
         let reading = Reading::of(&recorded.request, &body, rules);
         let calls = Calls::of(&reading);
+        for (name, value) in recorded.request.headers.iter() {
+            let value = text(value);
+            for range in words(&value) {
+                let (value, at) = (value[range].to_owned(), format!("header.{name}"));
+                found.push(Candidate { value, interaction, at, sort: Sort::Said });
+            }
+        }
         for (node, it) in reading.nodes.iter().enumerate() {
             let mut put = |value: &str, sort| {
                 let at = reading.place(node).to_string();
@@ -139,8 +169,12 @@ fn candidates(cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
             if let Step::Member(name) = &it.step {
                 words(name).for_each(|range| put(&name[range], Sort::Word));
             }
+            let role = calls.role(&reading, node);
             let is_ruled = matches!(it.rule, Some(Treatment::Id | Treatment::NotId));
-            if it.kind.is_container() || is_ruled || calls.role(&reading, node).is_some() {
+            if it.rule == Some(Treatment::Id) || matches!(role, Some(Role::Made(_))) {
+                put(&it.text, Sort::Said);
+            }
+            if it.kind.is_container() || is_ruled || role.is_some() {
                 continue;
             }
             let name = if matches!(it.step, Step::Header(_)) { "" } else { reading.name(node) };
@@ -282,7 +316,7 @@ impl Given {
     /// The first answer before a request that held a value of it.
     fn first(&self, candidate: &Candidate) -> Option<(usize, String)> {
         let words = match candidate.sort {
-            Sort::Word | Sort::Time | Sort::Field => self.words.get(&candidate.value),
+            Sort::Word | Sort::Time | Sort::Field | Sort::Said => self.words.get(&candidate.value),
             Sort::Reference => None,
         };
         let fields = match candidate.sort {

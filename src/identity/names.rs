@@ -263,6 +263,8 @@ pub(crate) struct Template {
     /// space that was not there.
     pub(crate) holes: Vec<Hole>,
     is_text: bool,
+    /// Whether `true`, `false` or `null` may stand there: nobody makes these up.
+    takes_words: bool,
 }
 
 impl Template {
@@ -275,6 +277,7 @@ impl Template {
         let open = openings.iter().filter(|opening| opening.part == part);
         let open: Vec<_> = open.map(|it| (it.range.clone(), it.scope)).collect();
         let mut template = Self::of_text(node.place, text, open);
+        template.takes_words = node.kind == Kind::Word || node.rule == Some(Treatment::Id);
         if part == Part::Value && node.kind != Kind::Text {
             template.is_text = false;
             template.holes.iter_mut().for_each(|hole| hole.form = Form::Number);
@@ -292,13 +295,15 @@ impl Template {
             holes.push(Hole { place, scope, identifier: text[range].to_owned(), form });
         }
         literals.push(text[rest..].to_owned());
-        Self { literals, holes, is_text: true }
+        Self { literals, holes, is_text: true, takes_words: false }
     }
 
     /// What stands in the open parts of a text, if the rest is the same.
     pub(crate) fn captured(&self, text: &str, kind: Kind) -> Option<Vec<Hole>> {
         let is_text = kind == Kind::Text;
-        if kind.is_container() || (is_text != self.is_text && !self.is_whole()) {
+        let is_time = self.holes.iter().any(|hole| hole.scope == Scope::Moment);
+        let is_another = is_text != self.is_text && (is_time || !self.is_whole());
+        if kind.is_container() || is_another || (kind == Kind::Word && !self.takes_words) {
             return None;
         }
         let mut ranges = Vec::with_capacity(self.holes.len());

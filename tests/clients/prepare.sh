@@ -58,6 +58,30 @@ need_chromium() {
     chromium=$(command -v chromium) || fail "Chromium is missing; install it, or name it in CHROMIUM"
 }
 
+# Prints a new folder below $said with the cassettes of one client, those of some scenarios or all of them:
+# `replay --strict` wants each one in its folder to be opened.
+cassettes_of() {
+    local client=$1 prefix='' folder name
+    local -a names=("$client")
+    shift
+    case $client in
+    python) prefix=letta/ names=(letta/errors letta/hitl) ;;
+    typescript) prefix=letta/typescript/ names=(letta/typescript) ;;
+    providers) names=(openai anthropic) ;;
+    esac
+    (($# == 0)) || names=("${@/#/$prefix}")
+    folder=$(mktemp -d -p "$said")
+    for name in "${names[@]}"; do
+        mkdir -p "$folder/$(dirname "$name")"
+        if [ -d "$root/cassettes/$name" ]; then
+            cp -R "$root/cassettes/$name" "$folder/$name"
+        else
+            cp -R "$root/cassettes/$name".* "$folder/$(dirname "$name")"
+        fi
+    done
+    echo "$folder"
+}
+
 build_retape() {
     need cargo "install Rust from https://rustup.rs"
     (cd "$root" && cargo build --quiet --release --bin retape) || fail "retape cannot be built"

@@ -668,3 +668,71 @@ proptest! {
         prop_assert!(same_with(rules, &recorded, &recorded), "it answers itself");
     }
 }
+
+#[test]
+fn nobody_makes_up_true_false_or_null() {
+    for recorded in ["\"6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0\"", "4711", "\"msg-1\""] {
+        let [recorded, text, number] = [recorded, "\"msg-2\"", "4712"]
+            .map(|id| post(&format!(r#"{{"messages": [{{"id": {id}}}]}}"#)));
+        assert!(same(&recorded, &text) && same(&recorded, &number), "{recorded:?}");
+        for word in ["null", "true", "false", "[]", "{}"] {
+            let asked = post(&format!(r#"{{"messages": [{{"id": {word}}}]}}"#));
+            assert!(!same(&recorded, &asked), "{recorded:?} and {asked:?}");
+        }
+    }
+    let took = |ms: &str| post(&format!(r#"{{"elapsed_ms": {ms}}}"#));
+    assert!(same(&took("12"), &took("13")));
+    assert!(!same(&took("12"), &took("null")) && !same(&took("12"), &took("\"long\"")));
+    let rules = Rules::default().id("$.parent").unwrap();
+    let of = |parent: &str| post(&format!(r#"{{"parent": {parent}}}"#));
+    assert!(same_with(rules.clone(), &of("null"), &of("\"a\"")), "a person says that it is open");
+    assert!(same_with(rules, &of("\"a\""), &of("null")));
+}
+
+/// Records requests with a value, each of which is answered with the value, and asks with another one.
+fn check_own(requests: &[&dyn Fn(&str) -> Request], recorded: &str, live: &str) {
+    let answer = format!(r#"{{"id": "{recorded}", "text": "This is {recorded}"}}"#);
+    let turns = requests.iter().map(|request| turn(request(recorded), &answer)).collect();
+    let mut run = Run::of(turns, Rules::default());
+    for (number, request) in requests.iter().enumerate() {
+        assert_eq!(run.ask(&request(live)), Some(number), "{:?}", request(live));
+    }
+}
+
+#[test]
+fn what_the_client_said_first_is_its_own_though_the_server_gives_it_back() {
+    let body = |name: &'static str| {
+        move |id: &str| post(&format!(r#"{{"n": "{name}", "{name}": "{id}"}}"#))
+    };
+    let history = |at: &str| post(&format!(r#"{{"messages": [{{"created_at": "{at}"}}, 1]}}"#));
+    let since = |at: &str| request(&format!("GET /v1/x?since={at}"), &[], "");
+    let (early, late) = ("2026-11-21T09:00:00Z", "2026-11-22T10:00:00Z");
+    check_own(&[&body("created_at"), &history, &since], early, late);
+    check_own(&[&body("id"), &body("message_id"), &body("parent_message_id")], "msg-17", "msg-18");
+
+    let get = |id: &str| request(&format!("GET /v1/x/{id}"), &[], "");
+    let (one, other) =
+        ("6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "0a2f6f1c-37a2-4fd9-92f1-fd5b1ee5a5f0");
+    for field in ["X-Request-Id", "X-Session-Id"] {
+        let marked = |id: &str| request("POST /v1/x", &[(field, id)], "");
+        check_own(&[&marked, &get, &body("ref")], one, other);
+    }
+    let call = |id: &str| post(&format!(r#"{{"jsonrpc": "2.0", "id": "{id}", "method": "a"}}"#));
+    check_own(&[&call, &body("ref")], one, other);
+}
+
+#[test]
+fn a_value_is_the_server_s_if_it_gave_it_before_the_client_said_it() {
+    let first = request("GET /v1/x", &[], "");
+    let id = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
+    let marked = |id: &str| request("POST /v1/x", &[("X-Session-Id", id)], "");
+    let get = |id: &str| request(&format!("GET /v1/x/{id}"), &[], "");
+    let answer = format!(r#"{{"id": "{id}"}}"#);
+    let turns = vec![turn(first.clone(), &answer), turn(marked(id), &answer), turn(get(id), "{}")];
+    let mut run = Run::of(turns, Rules::default());
+
+    run.ask(&first);
+    run.ask(&marked(id));
+    assert_eq!(run.ask(&get("0a2f6f1c-37a2-4fd9-92f1-fd5b1ee5a5f0")), None);
+    assert_eq!(run.ask(&get(id)), Some(2));
+}
