@@ -22,6 +22,8 @@ pub(crate) struct Names {
     issued_words: Words,
     /// What the client made up, with the interaction in which it came up.
     made_up: HashMap<String, usize>,
+    /// The day of the recording, if it is known.
+    day: Option<u32>,
 }
 
 /// A part of a recorded request in which the client may say something else.
@@ -44,8 +46,9 @@ pub(crate) enum Part {
 }
 
 impl Names {
-    pub(crate) fn of(ids: &Ids) -> Self {
-        let mut names = Self::default();
+    /// The table of a recording that was begun at a time, which may not be known.
+    pub(crate) fn of(ids: &Ids, at: &str) -> Self {
+        let mut names = Self { day: day(at), ..Self::default() };
         let mut words = Vec::new();
         for id in &ids.client {
             names.made_up.entry(id.value.clone()).or_insert(id.interaction);
@@ -140,7 +143,7 @@ impl Names {
             Meaning::Moment => is_epoch(text) || (is_text && is_moment(text)),
             Meaning::Span => node.kind == Kind::Number,
             _ => is_text && is_moment(text),
-        };
+        } && self.is_near(text);
         if is_time && !text.is_empty() && !self.issued.contains_key(text) {
             return whole(Scope::Moment);
         }
@@ -162,9 +165,29 @@ impl Names {
         found
     }
 
+    /// Whether a date without a time of day is near that of the recording: others mean a version, a
+    /// birthday, and are the same in each run.
+    fn is_near(&self, text: &str) -> bool {
+        let (Some(recorded), Some(day)) = (self.day, day(text)) else { return true };
+        text.len() > DATE || recorded.abs_diff(day) <= NEAR
+    }
+
     fn is_field(&self, name: &str, text: &str) -> bool {
         !self.fields.is_empty() && self.fields.contains(&(plain(name), text.to_owned()))
     }
+}
+
+/// The length of a date without a time of day.
+const DATE: usize = 10;
+
+/// A date that a client made from the present is hardly farther away, in days.
+const NEAR: u32 = 45;
+
+/// A number for the day that a text begins with, as far as the distance of two is concerned.
+fn day(text: &str) -> Option<u32> {
+    let mut parts = text.get(..DATE)?.split('-').map(str::parse::<u32>);
+    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    Some((year * 12 + month) * 31 + day)
 }
 
 /// A value and what is known of its place.

@@ -142,6 +142,20 @@ fn times_may_differ_and_words_may_not() {
 }
 
 #[test]
+fn a_date_far_from_the_recording_is_no_time() {
+    let of = |date: &str| post(&format!(r#"{{"version": "{date}"}}"#));
+    for (recorded, is_open) in [("2026-11-20", true), ("2026-12-24", true), ("2025-06-18", false)] {
+        let mut cassette =
+            Cassette { interactions: vec![turn(of(recorded), "{}")], ..Cassette::default() };
+        cassette.recorded.at = "2026-11-21T09:00:00Z".to_owned();
+        let index = Index::of(&cassette, Rules::default());
+        let asked = of("2027-01-01");
+        let found = Playlist::new(&index).take(&index, &index.read(&asked, &asked.body));
+        assert_eq!(found.is_some(), is_open, "{recorded}");
+    }
+}
+
+#[test]
 fn a_time_that_the_server_gave_must_come_back() {
     let page = |after: &str| request(&format!("GET /v1/x?after={after}"), &[], "");
     let first = request("GET /v1/x", &[], "");

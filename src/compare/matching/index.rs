@@ -125,8 +125,8 @@ impl Index {
     /// Reads all requests of a cassette once.
     pub fn of(cassette: &Cassette, rules: Rules) -> Self {
         let names = match &cassette.ids {
-            Some(ids) => Names::of(ids),
-            None => Names::of(&decide(cassette, &rules)),
+            Some(ids) => Names::of(ids, &cassette.recorded.at),
+            None => Names::of(&decide(cassette, &rules), &cassette.recorded.at),
         };
         let requests = || cassette.interactions.iter().map(|interaction| &interaction.request);
         let read: Vec<Read> = requests()
