@@ -164,6 +164,12 @@ pub(super) fn proven(proven: &Proven) {
     }
     names("made up by the client", &proven.made_up);
     names("looked made up, and is always the same", &proven.fixed);
+    for (name, place) in &proven.denied {
+        line(&format!(
+            "`not-ids` says that nothing in {} of `{name}` is made up, but it differs from run to run",
+            visible(place)
+        ));
+    }
     if proven.replays {
         return line(&format!("{GREEN}it replays{PLAIN} without the server ({runs})"));
     }

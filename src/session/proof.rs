@@ -28,6 +28,8 @@ pub struct Proven {
     pub made_up: Vec<(Name, Id)>,
     /// What had looked made up and never differed: it must come back as it was recorded.
     pub fixed: Vec<(Name, Id)>,
+    /// Places that differ although a person says that nothing there is made up: the person wins.
+    pub denied: Vec<(Name, String)>,
     /// What the last run missed.
     pub misses: Vec<Miss>,
 }
@@ -93,6 +95,12 @@ impl SessionBuilder {
             let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
             proven.replays = is_content && misses.is_empty() && !has_made_up;
             proven.misses = misses;
+            for (name, proof) in &proofs {
+                let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));
+                let is_new = |it: &(Name, String)| !proven.denied.contains(it);
+                let denied: Vec<_> = denied.filter(is_new).collect();
+                proven.denied.extend(denied);
+            }
             for (name, proof) in proofs.iter().filter(|(name, _)| recorded.contains(name)) {
                 proven.add(name, learn(&folder, name, proof)?);
             }

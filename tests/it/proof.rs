@@ -101,6 +101,26 @@ async fn a_client_that_asks_for_something_else_each_time_is_not_proved() {
     assert!(format!("{error:?}").contains("the recording has no such field"), "{error:?}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_person_says_wins_over_what_differs() {
+    let (stage, upstream) = (Stage::new(), server());
+    let rules = retape::config::Rules::default().not_id("/name").unwrap();
+    let runs = AtomicUsize::new(0);
+    let settings = stage.session(Mode::Record).upstream(upstream.url()).rules(rules);
+
+    let result = settings
+        .run(async |session: &Session| {
+            let name = runs.fetch_add(1, Ordering::Relaxed);
+            post(&format!("{}/x", session.url()), &format!(r#"{{"name":"{name}11111"}}"#));
+            Ok::<_, Error>(())
+        })
+        .await;
+
+    let error = result.unwrap_err();
+    assert!(format!("{error:?}").contains("/name"), "{error:?}");
+    assert_eq!(values(&stage), []);
+}
+
 /// A way in which clients make up names.
 fn alphabets() -> impl Strategy<Value = (&'static str, usize)> {
     prop_oneof![

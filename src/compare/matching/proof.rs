@@ -1,6 +1,6 @@
 //! What another run of the client that was recorded shows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use similar::{DiffOp, capture_diff_slices};
@@ -10,6 +10,8 @@ use super::{Asked, Index, Playlist};
 use crate::cassette::reading::{Kind, Node};
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
 use crate::compare::difference::{Differences, compare};
+use crate::compare::recorded::Recorded;
+use crate::config::Treatment;
 use crate::identity::names::Template;
 use crate::identity::{Hole, MadeUp, Scope, identifiers, word_around};
 
@@ -20,6 +22,8 @@ pub struct Proof {
     made_up: Vec<Id>,
     /// What stood there when it was recorded.
     holes: Vec<Hole>,
+    /// Places that differ although a person says that nothing there is made up.
+    denied: BTreeSet<String>,
     /// How often each name of the recording was called the same, and otherwise.
     called: HashMap<String, (usize, usize)>,
 }
@@ -44,6 +48,11 @@ impl Proof {
     /// What the run has shown to be made up, to be found in answers.
     pub fn shown(&self) -> Option<MadeUp> {
         (!self.holes.is_empty()).then(|| MadeUp::of(self.holes.iter()))
+    }
+
+    /// Places that differ although a person says that nothing there is made up.
+    pub fn denied(&self) -> impl Iterator<Item = &str> {
+        self.denied.iter().map(String::as_str)
     }
 
     /// The values of these.
@@ -78,14 +87,16 @@ impl Proof {
         playlist: &mut Playlist,
         asked: &Asked<'_>,
     ) -> Option<usize> {
-        let (number, found) = {
+        let mut denied = BTreeSet::new();
+        let chosen = {
             let library = Library { cassette, index, playlist };
             let unplayed = playlist.unplayed().take(LOOKS);
             let compared = unplayed.filter_map(|number| {
                 let request = library.request(number);
                 let found = library.with_recorded(request, number, |recorded, openings| {
                     let found = compare(recorded, &asked.reading);
-                    let (made_up, named) = made_up(&library, number, &found, recorded, asked)?;
+                    let (made_up, named) =
+                        made_up(&library, number, &found, (recorded, asked), &mut denied)?;
                     let texts = openings.iter().map(|it| recorded.hole(it)).collect::<Vec<_>>();
                     let filled = found.filled.iter();
                     let bound = filled.map(|it| (texts[it.opening].clone(), it.hole.clone()));
@@ -95,9 +106,12 @@ impl Proof {
                 });
                 Some((number, found?))
             });
-            compared.min_by_key(|(number, (apart, ..))| (*apart, *number))?
+            compared.min_by_key(|(number, (apart, ..))| (*apart, *number))
         };
-        let (_, made_up, bound) = found;
+        let Some((number, (_, made_up, bound))) = chosen else {
+            self.denied.append(&mut denied);
+            return None;
+        };
         self.made_up.extend(made_up);
         self.holes.extend(bound.iter().map(|(recorded, _)| recorded.clone()));
         self.note(bound.iter().map(|(recorded, live)| (recorded, live)));
@@ -149,8 +163,8 @@ fn made_up(
     library: &Library<'_>,
     interaction: usize,
     found: &Differences,
-    recorded: &crate::compare::recorded::Recorded<'_, '_>,
-    asked: &Asked<'_>,
+    (recorded, asked): (&Recorded<'_, '_>, &Asked<'_>),
+    denied: &mut BTreeSet<String>,
 ) -> Option<(Vec<Id>, Vec<(Hole, Hole)>)> {
     let is_all = found.changed.len() == found.listed.len() && found.more == 0;
     if !is_all || found.same == 0 {
@@ -163,6 +177,10 @@ fn made_up(
             return None;
         }
         let at = recorded.reading.place(*old).to_string();
+        if was.rule == Some(Treatment::NotId) {
+            denied.insert(at);
+            return None;
+        }
         let ranges = if was.kind == Kind::Text && is.kind == Kind::Text {
             differing(&was.text, &is.text)
         } else {
