@@ -101,3 +101,16 @@ mod without_the_recorder {
         assert_eq!(error.to_string(), "retape was built without the feature `record`");
     }
 }
+
+#[cfg(all(feature = "record", not(feature = "tls")))]
+#[tokio::test]
+async fn whoever_asks_to_record_over_tls_is_told_the_feature() {
+    let settings = replay("openai/rest").upstream("https://127.0.0.1:1");
+
+    let error = settings.clone().mode(Mode::Record).start().await.unwrap_err();
+    assert_eq!(error.to_string(), "retape was built without the feature `tls`");
+
+    let session = settings.mode(Mode::Once).start().await.unwrap();
+    get(&session, "/v1/models").await;
+    session.finish().await.unwrap();
+}
