@@ -117,6 +117,8 @@ pub(crate) enum Kind {
     Document(&'static str),
     /// Recording needs an address to record from.
     NoUpstream,
+    /// This build has not what is asked for: the feature that has it.
+    NotBuilt { feature: &'static str },
     /// Another process is recording this cassette.
     Busy,
     /// Somebody else's journal stands where this one would.
@@ -170,6 +172,13 @@ impl Error {
 
     pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::new(Kind::Io(what)).at(path).because(source)
+    }
+
+    /// What is asked for is in a feature that this build does not have.
+    pub(crate) fn not_built(feature: &'static str) -> Self {
+        Self::new(Kind::NotBuilt { feature }).with_hint(format!(
+            "add it in Cargo.toml: `retape = {{ …, features = [\"{feature}\"] }}`, or replay what is recorded: `RETAPE_MODE=replay`"
+        ))
     }
 
     pub(crate) fn at(mut self, path: &Path) -> Self {
@@ -316,6 +325,9 @@ impl fmt::Display for Kind {
             Self::Revision => f.write_str("cannot read the revision"),
             Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
+            Self::NotBuilt { feature } => {
+                write!(f, "retape was built without the feature `{feature}`")
+            }
             Self::Busy => f.write_str("another process is recording this cassette"),
             Self::ForeignJournal => {
                 f.write_str("a killed recorder of another release left this journal")

@@ -253,6 +253,9 @@ impl SessionBuilder {
         if upstream.is_none() && !matches!(mode, Mode::Replay | Mode::Once) {
             return Err(no_upstream(mode));
         }
+        if let (Some(upstream), false) = (&upstream, matches!(mode, Mode::Replay | Mode::Once)) {
+            upstream.check_built()?;
+        }
         let folder = below_crate(&self.cassettes.unwrap_or_else(|| "cassettes".into()));
         let config = match self.config {
             Some(file) => store::load_config(&below_crate(&file))?,

@@ -163,7 +163,9 @@ impl Live {
 }
 
 pub(super) fn upstream(settings: &Settings) -> Result<Upstream> {
-    settings.upstream.clone().ok_or_else(|| no_upstream(settings.mode))
+    let upstream = settings.upstream.clone().ok_or_else(|| no_upstream(settings.mode))?;
+    upstream.check_built()?;
+    Ok(upstream)
 }
 
 pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {

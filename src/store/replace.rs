@@ -52,7 +52,7 @@ fn taken_apart(unfinished: &str) -> Option<(&str, u32)> {
     (process.to_string() == number).then_some((file, process))
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "record"))]
 fn is_gone(process: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
     let process = i32::try_from(process).ok().and_then(Pid::from_raw);
@@ -60,7 +60,7 @@ fn is_gone(process: u32) -> bool {
 }
 
 /// Nobody tells here.
-#[cfg(not(unix))]
+#[cfg(not(all(unix, feature = "record")))]
 fn is_gone(_: u32) -> bool {
     false
 }

@@ -30,8 +30,7 @@ impl Live {
         Coding::of(content_encoding).map(Self::of)
     }
 
-    /// A decoder for that coding.
-    pub fn of(coding: Coding) -> Self {
+    fn of(coding: Coding) -> Self {
         let sink = Sink::default();
         Self(match coding {
             Coding::Gzip => State::Gzip(Box::new(MultiGzDecoder::new(sink))),
@@ -110,6 +109,23 @@ impl Live {
 impl fmt::Debug for Live {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Live").field("damaged", &self.is_damaged()).finish_non_exhaustive()
+    }
+}
+
+/// Whether compressed bytes read as `shown`. Of a body that was cut short, decoders may show more of
+/// the end or less.
+pub(in crate::cassette) fn reads_as(coding: Coding, bytes: &[u8], shown: &[u8]) -> bool {
+    let mut live = Live::of(coding);
+    let mut readable = live.push(bytes);
+    if live.is_damaged() {
+        return false;
+    }
+    match live.finish() {
+        Some(rest) => {
+            readable.extend(rest);
+            readable == shown
+        }
+        None => readable.starts_with(shown) || shown.starts_with(&readable),
     }
 }
 

@@ -2,12 +2,18 @@
 //!
 //! [`decode_whole`] is for a body that is there, [`Live`] for one that is still coming in. Both stop
 //! at [`LIMIT`] bytes, so that a small body cannot fill the memory. Several codings on top of each
-//! other are not undone.
+//! other are not undone. Without the feature `compression` none is known, and nothing is decoded.
 
+#[cfg(feature = "compression")]
 mod live;
+#[cfg(not(feature = "compression"))]
+#[path = "no_live.rs"]
+mod live;
+#[cfg(feature = "compression")]
 mod zstd;
 
 pub use live::Live;
+pub(super) use live::reads_as;
 
 /// The most bytes that a body is decoded to: 256 MiB.
 pub const LIMIT: usize = 256 << 20;

@@ -129,7 +129,12 @@ fn hints(nearest: &Nearest) -> Vec<String> {
     let renames = |differing: &&Differing| {
         matches!(differing.why, Why::CalledBefore { .. } | Why::StandsFor { .. })
     };
+    let is_binary = |it: &Differing| matches!(it.difference.asked, Some(Value::Binary { .. }));
     let mut lines = Vec::new();
+    if !cfg!(feature = "compression") && nearest.differences.iter().any(is_binary) {
+        lines.push("hint: this build compares compressed bodies byte by byte; with its".to_owned());
+        lines.push("  feature `compression`, retape compares what they say".to_owned());
+    }
     if nearest.differences.iter().any(|it| renames(&it)) {
         // Another name for the same thing in one run: another client, or the same that began anew.
         lines.push(

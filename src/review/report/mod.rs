@@ -4,10 +4,14 @@
 //! rendering is pure, so the same input always gives the same text. Text that was recorded is never
 //! let through to a terminal with its control characters.
 
+#[cfg(feature = "review")]
 mod contract;
+#[cfg(feature = "review")]
 mod coverage;
 mod difference;
+#[cfg(feature = "review")]
 mod evidence;
+#[cfg(feature = "review")]
 mod face;
 mod gist;
 mod ids;
@@ -17,6 +21,7 @@ mod miss_json;
 #[cfg(feature = "insta")]
 mod order;
 mod rerun;
+#[cfg(feature = "review")]
 mod review;
 mod show;
 mod style;
@@ -26,11 +31,7 @@ mod why;
 mod withheld;
 mod words;
 
-pub use contract::{findings, findings_to_json};
-pub use coverage::{coverage, coverage_to_json, coverage_to_markdown};
 pub use difference::difference;
-pub use evidence::{evidence, evidence_to_json};
-pub use face::{Face, changes};
 pub use gist::Gist;
 pub use ids::ids;
 #[cfg(feature = "cli")]
@@ -41,8 +42,15 @@ pub(crate) use miss_json::asking_to_json;
 #[cfg(feature = "insta")]
 pub(crate) use order::out_of_order;
 pub use rerun::Rerun;
-pub use review::{Extent, Review, ReviewChange, ReviewOptions, review, review_change};
 pub use show::{Detail, ShowOptions, pretty, show, show_by};
 pub use style::Colour;
 pub use summary::{Answer, Line, Role, Row, Summary, trace};
 pub use withheld::{Withheld, withheld};
+#[cfg(feature = "review")]
+pub use {
+    contract::{findings, findings_to_json},
+    coverage::{coverage, coverage_to_json, coverage_to_markdown},
+    evidence::{evidence, evidence_to_json},
+    face::{Face, changes},
+    review::{Extent, Review, ReviewChange, ReviewOptions, review, review_change},
+};

@@ -5,9 +5,9 @@ use std::fmt;
 use std::io;
 
 use hyper_util::client::legacy;
-use rustls::CertificateError;
 
 use super::sent::Abandoned;
+use super::tls::TlsFault;
 use crate::cassette::End;
 use crate::serve::server::{Answer, no_answer};
 
@@ -22,20 +22,10 @@ pub(super) enum Fault {
     UnknownHost,
     /// No connection within the time for it.
     SlowToConnect,
-    /// Nobody who is trusted vouches for the server's certificate.
-    Untrusted,
-    /// There is nobody who is trusted.
-    NobodyTrusted,
-    /// The server shows the certificate of an authority, as `openssl req -x509` makes it.
-    OfAuthority,
-    /// The server's certificate is not valid.
-    Certificate(CertificateError),
-    /// It does not speak TLS.
-    NotTls,
     /// It left while TLS was agreed upon.
     ClosedInHandshake,
-    /// TLS could not be agreed upon.
-    Tls(rustls::Error),
+    /// TLS did not come about.
+    Tls(TlsFault),
     /// No connection, for another reason.
     Unreachable(String),
     /// What is asked for cannot be written into a request.
@@ -65,8 +55,8 @@ impl Fault {
     }
 
     fn of_connecting(error: &(dyn StdError + 'static)) -> Self {
-        if let Some(tls) = found::<rustls::Error>(error) {
-            return Self::of_tls(tls);
+        if let Some(tls) = TlsFault::of(error) {
+            return Self::Tls(tls);
         }
         // The resolver's error has a text and no type.
         if says(error, "dns error") {
@@ -77,24 +67,6 @@ impl Fault {
             Some(io::ErrorKind::TimedOut) => Self::SlowToConnect,
             Some(kind) if CLOSED.contains(&kind) => Self::ClosedInHandshake,
             _ => Self::Unreachable(root(error)),
-        }
-    }
-
-    fn of_tls(error: &rustls::Error) -> Self {
-        match error {
-            // An authority that is known has the name of the one that signed it, and did not.
-            rustls::Error::InvalidCertificate(
-                CertificateError::UnknownIssuer | CertificateError::BadSignature,
-            ) => Self::Untrusted,
-            // webpki's error, whose type is not at hand.
-            rustls::Error::InvalidCertificate(why @ CertificateError::Other(_))
-                if why.to_string().contains("CaUsedAsEndEntity") =>
-            {
-                Self::OfAuthority
-            }
-            rustls::Error::InvalidCertificate(why) => Self::Certificate(why.clone()),
-            rustls::Error::InvalidMessage(_) => Self::NotTls,
-            other => Self::Tls(other.clone()),
         }
     }
 
@@ -124,11 +96,6 @@ impl Fault {
             Self::Refused
             | Self::UnknownHost
             | Self::SlowToConnect
-            | Self::Untrusted
-            | Self::NobodyTrusted
-            | Self::OfAuthority
-            | Self::Certificate(_)
-            | Self::NotTls
             | Self::ClosedInHandshake
             | Self::Tls(_)
             | Self::Unreachable(_)
@@ -163,9 +130,6 @@ const CLOSED: [io::ErrorKind; 4] = [
     io::ErrorKind::UnexpectedEof,
 ];
 
-/// The way out that there is for a server with a certificate of one's own.
-const TRUST: &str = "`SSL_CERT_FILE=FILE.pem` names certificates to trust";
-
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -175,23 +139,10 @@ impl fmt::Display for Fault {
             }
             Self::UnknownHost => f.write_str("the name of its host cannot be resolved"),
             Self::SlowToConnect => f.write_str("no connection came about in time"),
-            Self::Untrusted => write!(
-                f,
-                "its TLS certificate is not trusted, as no known authority signed it; {TRUST}"
-            ),
-            Self::NobodyTrusted => {
-                write!(f, "no TLS certificates to trust can be read on this machine; {TRUST}")
-            }
-            Self::OfAuthority => f.write_str(
-                "its TLS certificate is one for authorities, not for servers; \
-                 `openssl req -x509 -addext basicConstraints=CA:FALSE` makes one for servers",
-            ),
-            Self::Certificate(why) => write!(f, "its TLS certificate was refused: {why}"),
-            Self::NotTls => f.write_str("it does not speak TLS there; is it `http://`?"),
             Self::ClosedInHandshake => {
                 f.write_str("it closed the connection at once; does it speak TLS there?")
             }
-            Self::Tls(why) => write!(f, "TLS could not be agreed upon: {why}"),
+            Self::Tls(why) => why.fmt(f),
             Self::Unreachable(why) | Self::Broken(why) => f.write_str(why),
             Self::Target => f.write_str("what is asked for is not part of an address"),
             Self::Silent => f.write_str("it said nothing in time"),
@@ -224,7 +175,9 @@ fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 
 }
 
 /// The innermost cause of that type.
-fn found<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
+pub(super) fn found<'a, E: StdError + 'static>(
+    error: &'a (dyn StdError + 'static),
+) -> Option<&'a E> {
     causes(error).filter_map(|cause| cause.downcast_ref()).last()
 }
 
@@ -253,10 +206,10 @@ mod tests {
 
     #[test]
     fn what_an_io_error_carries_is_found() {
-        let tls = rustls::Error::InvalidCertificate(CertificateError::Expired);
-        let error = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, tls.clone()));
+        let carried = "no number".parse::<u8>().unwrap_err();
+        let error = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, carried.clone()));
 
-        assert_eq!(found::<rustls::Error>(&error), Some(&tls));
+        assert_eq!(found::<std::num::ParseIntError>(&error), Some(&carried));
         assert_eq!(root(&io::Error::other("why")), "why");
     }
 }

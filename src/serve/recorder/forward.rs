@@ -19,8 +19,9 @@ use super::sent::{Abandoned, Sent};
 use super::take::Take;
 use super::tape::Tape;
 use super::tee::{Answered, Rewritten};
-use super::upstream::{Outgoing, Patience, Upstream};
+use super::upstream::{Outgoing, Upstream};
 use crate::cassette;
+use crate::serve::recording::Patience;
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
     may_hold_origins, may_name_us,

@@ -10,18 +10,23 @@ mod fault;
 mod forward;
 mod location;
 mod prompt;
-mod recording;
 mod rescue;
 mod sent;
 mod shown;
 mod take;
 mod tape;
 mod tee;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "no_tls.rs"]
+mod tls;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
-pub use recording::{Course, Kept, Recording, Saved};
 #[cfg(feature = "cli")]
 pub use rescue::recover;
-pub use tape::{Tape, Wording};
-pub use upstream::{Patience, Upstream};
+pub use tape::Tape;
+pub use upstream::Upstream;
+
+pub use super::recording::{Course, Kept, Patience, Recording, Saved, Wording};

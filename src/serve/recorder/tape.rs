@@ -9,7 +9,6 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
-use super::recording::{Course, Kept, Recording, Saved};
 use super::rescue::rescue;
 use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
@@ -18,6 +17,7 @@ use crate::config::Rules;
 use crate::error::Result;
 use crate::identity::{decide_again, decide_behind};
 use crate::redact::{Redactor, Secrets};
+use crate::serve::recording::{Course, Kept, Recording, Saved, Wording};
 use crate::store::{self, Entry, Journal, Recovered};
 
 /// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
@@ -32,16 +32,6 @@ pub struct Tape {
     journal: Journal,
     state: Mutex<State>,
     ended: Notify,
-}
-
-/// In which words a cassette is written that takes the place of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Wording {
-    /// In those of the other: identifiers and times stay where nothing else has changed.
-    #[default]
-    AsBefore,
-    /// In those of the server.
-    Fresh,
 }
 
 #[derive(Debug)]

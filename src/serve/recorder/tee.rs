@@ -12,8 +12,8 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
 use super::take::Take;
-use super::upstream::Patience;
 use crate::cassette::End;
+use crate::serve::recording::Patience;
 use crate::serve::server::{AnswerBody, Cut, Rewriter};
 
 /// Writes what was noted so far.

@@ -11,22 +11,20 @@ use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
-use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::{ClientConfig, ConfigBuilder, WantsVerifier};
 
 use super::fault::Fault;
 use super::location::{Location, Speaks};
 use super::sent::Abandoned;
+use super::tls::{Connector, Trust, connector};
 use crate::cassette::End;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::serve::recording::Patience;
 
 /// A body on its way to the server.
 pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
-
-type Connector = HttpsConnector<HttpConnector>;
 
 /// The live server that is recorded, reached over HTTP/1.1 or HTTP/2.
 ///
@@ -45,30 +43,6 @@ pub struct Upstream {
     answered: Arc<AtomicBool>,
 }
 
-/// Whose word is taken for the certificate of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trust {
-    /// That of the authorities that this machine, or `SSL_CERT_FILE` and `SSL_CERT_DIR`, name.
-    Known,
-    /// Nobody's.
-    Nobody,
-}
-
-/// How long the recorder waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// For the head of an answer, and between two pieces of its body.
-    pub silence: Duration,
-    /// For the rest of an answer after the client has left.
-    pub grace: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self { silence: Duration::from_secs(300), grace: Duration::from_secs(5) }
-    }
-}
-
 impl Upstream {
     /// Takes an address: `http://127.0.0.1:8283`, `https://api.example.com/base`. Over `http` it
     /// speaks HTTP/1.1, over `https` what the server prefers, over `h2c` HTTP/2 without TLS. User
@@ -79,14 +53,22 @@ impl Upstream {
     /// If it is no such address.
     pub fn new(address: &str) -> Result<Self> {
         let location = Location::parse(address)?;
-        let (tls, trust) = match location.speaks {
-            Speaks::Tls => trusting(),
-            Speaks::Plain | Speaks::PriorKnowledge => (trusting_nobody(), Trust::Nobody),
-        };
-        let connector = connector(tls);
+        let (connector, trust) = connector(tcp(), location.speaks);
         let kept_alive = client(connector.clone(), location.speaks, KEPT_IDLE);
         let fresh = client(connector, location.speaks, 0);
         Ok(Self { kept_alive, fresh, location, trust, answered: Arc::default() })
+    }
+
+    /// Whether this build can ask it.
+    ///
+    /// # Errors
+    ///
+    /// If it takes a feature that is not there.
+    pub fn check_built(&self) -> Result<()> {
+        match self.location.speaks {
+            Speaks::Tls if !cfg!(feature = "tls") => Err(Error::not_built("tls")),
+            _ => Ok(()),
+        }
     }
 
     /// The address, without user information and without a slash at its end.
@@ -136,7 +118,7 @@ impl Upstream {
     /// The fault in the light of what the address says.
     fn explained(&self, fault: Fault) -> Fault {
         match (self.location.speaks, fault) {
-            (Speaks::Tls, Fault::Untrusted) if self.trust == Trust::Nobody => Fault::NobodyTrusted,
+            (_, Fault::Tls(fault)) => self.trust.explained(fault),
             (Speaks::Plain, Fault::NotHttp) => Fault::NotHttp1,
             (Speaks::PriorKnowledge, Fault::NotHttp | Fault::Closed | Fault::Broken(_))
                 if !self.answered.load(Ordering::Relaxed) =>
@@ -190,35 +172,10 @@ fn client(connector: Connector, speaks: Speaks, idle: usize) -> Client<Connector
         .build(connector)
 }
 
-fn connector(tls: ClientConfig) -> Connector {
+fn tcp() -> HttpConnector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(Duration::from_secs(10)));
-    HttpsConnectorBuilder::new()
-        .with_tls_config(tls)
-        .https_or_http()
-        .enable_all_versions()
-        .wrap_connector(tcp)
-}
-
-/// Trusts whom this machine trusts. If there is nobody, a request will say so.
-fn trusting() -> (ClientConfig, Trust) {
-    match tls().with_native_roots() {
-        Ok(tls) => (tls.with_no_client_auth(), Trust::Known),
-        Err(_) => (trusting_nobody(), Trust::Nobody),
-    }
-}
-
-fn trusting_nobody() -> ClientConfig {
-    tls().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-}
-
-/// The provider of the cryptography is named, never taken from the process: another crate of the
-/// user's build may have installed one, or none.
-fn tls() -> ConfigBuilder<ClientConfig, WantsVerifier> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring has the default versions")
+    tcp
 }

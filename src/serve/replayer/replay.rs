@@ -88,8 +88,10 @@ impl Recorded {
             return Some(Cow::Borrowed(response));
         }
         let mut named = response.clone();
-        named.body = response.readable().into_owned();
-        named.headers.remove("content-encoding");
+        if let Cow::Owned(plain) = response.readable() {
+            named.body = plain;
+            named.headers.remove("content-encoding");
+        }
         let echoes = Echo::all(&named.body.bytes(), self.index.made_up());
         named.body = chosen.renamed.body(named.body, &echoes);
         for (_, value) in named.headers.iter_mut() {

@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -148,8 +147,10 @@ async fn serve<H: Handler>(
 ) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
-    let service =
-        service_fn(move |request| Arc::clone(&handler).handle(request).map(Ok::<_, Infallible>));
+    let service = service_fn(move |request| {
+        let handler = Arc::clone(&handler);
+        async move { Ok::<_, Infallible>(handler.handle(request).await) }
+    });
     let connection = http1::Builder::new()
         .preserve_header_case(names == FieldNames::AsSent)
         .auto_date_header(false)

@@ -1,8 +1,34 @@
-//! What a recording came to.
+//! How something is recorded, and what a recording came to.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::cassette::Name;
+
+/// How long the recorder waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// For the head of an answer, and between two pieces of its body.
+    pub silence: Duration,
+    /// For the rest of an answer after the client has left.
+    pub grace: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { silence: Duration::from_secs(300), grace: Duration::from_secs(5) }
+    }
+}
+
+/// In which words a cassette is written that takes the place of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wording {
+    /// In those of the other: identifiers and times stay where nothing else has changed.
+    #[default]
+    AsBefore,
+    /// In those of the server.
+    Fresh,
+}
 
 /// What a recording came to.
 #[derive(Debug, Clone, PartialEq, Eq)]

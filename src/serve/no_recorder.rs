@@ -1,0 +1,89 @@
+//! In the place of the recorder, in a build without it. Whoever wants to record is told which feature it
+//! takes, before anything is asked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+
+use super::server::{Answer, Place, no_answer};
+use crate::cassette::{Cassette, End, Name};
+use crate::error::{Error, Result};
+use crate::store::Recovered;
+
+pub use super::recording::{Course, Kept, Patience, Recording, Saved, Wording};
+
+/// A live server that is named, and never asked.
+#[derive(Debug, Clone)]
+pub struct Upstream(String);
+
+/// Nothing is recorded.
+#[derive(Debug)]
+pub enum Tape {}
+
+/// Passes nothing on.
+#[derive(Debug)]
+pub struct Recorder;
+
+/// The body of a request.
+#[derive(Debug)]
+#[expect(dead_code, reason = "nobody is there to read it")]
+pub enum Asked {
+    /// Still arriving.
+    Arriving(Incoming),
+    /// Read already.
+    Whole(Bytes),
+}
+
+impl Upstream {
+    pub fn new(address: &str) -> Result<Self> {
+        Ok(Self(address.to_owned()))
+    }
+
+    pub fn check_built(&self) -> Result<()> {
+        Err(Error::not_built("record"))
+    }
+
+    pub fn origin(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Tape {
+    pub fn begin(
+        _: &Path,
+        _: &Name,
+        _: &str,
+        _: Wording,
+    ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
+        Err(Error::not_built("record"))
+    }
+
+    pub async fn settle(&self, _: Duration) {}
+
+    pub fn finish(&self, _: Option<&Cassette>, _: Course) -> Result<Recording> {
+        match *self {}
+    }
+
+    pub fn has_heard(&self, _: &str) -> bool {
+        match *self {}
+    }
+}
+
+impl Recorder {
+    pub fn new(_: Upstream, _: Patience, _: Option<Arc<Tape>>) -> Self {
+        Self
+    }
+
+    pub async fn forward(
+        &self,
+        _: &http::request::Parts,
+        _: &str,
+        _: Asked,
+        _: Place<'_>,
+    ) -> Answer {
+        no_answer(End::Unreachable, "retape was built without the feature `record`")
+    }
+}

@@ -1,0 +1,42 @@
+//! In the place of TLS, in a build without it. A server that speaks TLS is refused before it is asked.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use hyper_util::client::legacy::connect::HttpConnector;
+
+use super::fault::Fault;
+use super::location::Speaks;
+
+/// What connects.
+pub(super) type Connector = HttpConnector;
+
+/// Nobody is to be trusted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trust;
+
+/// There is none.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TlsFault {}
+
+impl Trust {
+    pub(super) fn explained(self, fault: TlsFault) -> Fault {
+        match fault {}
+    }
+}
+
+impl TlsFault {
+    pub(super) fn of(_: &(dyn StdError + 'static)) -> Option<Self> {
+        None
+    }
+}
+
+impl fmt::Display for TlsFault {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {}
+    }
+}
+
+pub(super) fn connector(tcp: HttpConnector, _: Speaks) -> (Connector, Trust) {
+    (tcp, Trust)
+}
