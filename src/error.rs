@@ -118,7 +118,9 @@ pub(crate) enum Kind {
     /// Recording needs an address to record from.
     NoUpstream,
     /// This build has not what is asked for: the feature that has it.
-    NotBuilt { feature: &'static str },
+    NotBuilt {
+        feature: &'static str,
+    },
     /// Another process is recording this cassette.
     Busy,
     /// Somebody else's journal stands where this one would.
