@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::json::pointer;
+
 /// Where something stands in a request.
 ///
 /// It is written as people would: `/messages/0/content` (a JSON Pointer into the body),
@@ -50,8 +52,7 @@ impl Place {
             Self::Method | Self::Path | Self::Segment(_) | Self::Body => return None,
         };
         let mut path = "$".to_owned();
-        for token in pointer.split('/').skip(1) {
-            let name = token.replace("~1", "/").replace("~0", "~");
+        for name in pointer::steps(pointer) {
             if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
                 path.push_str("[*]");
             } else if is_word(&name) {

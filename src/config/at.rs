@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde_json_path::JsonPath;
 
 use crate::error::{Error, Kind, Result};
+use crate::text::json::pointer;
 use crate::text::nearest;
 
 /// A place in a request, or many.
@@ -154,7 +155,7 @@ fn pointer(text: &str) -> Result<Place> {
     let part = |part: &str| {
         let tildes = part.matches('~').count();
         let known = part.matches("~0").count() + part.matches("~1").count();
-        (tildes == known).then(|| part.replace("~1", "/").replace("~0", "~"))
+        (tildes == known).then(|| pointer::unescaped(part).into_owned())
     };
     let parts: Option<Vec<String>> = text.split('/').skip(1).map(part).collect();
     parts.map(Place::Pointer).ok_or_else(|| {

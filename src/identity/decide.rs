@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::names::{Calls, Role, field_name};
 use super::{
     Meaning, Words, each_document, fields, identifiers, is_epoch, is_moment, may_identify,
-    may_mark, may_number, moments, pieced_together, plain, says_something, word_around,
+    may_mark, may_number, moments, pieced_together, plain, refers, says_something, word_around,
 };
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
@@ -139,13 +139,6 @@ enum Sort {
     /// What the client says where it is open or does not count anyway: whoever gives it back has it from
     /// there.
     Said,
-}
-
-/// What the names of fields end with that hold something to come back with.
-const REFERS: [&str; 7] = ["id", "ids", "Id", "Ids", "key", "token", "cursor"];
-
-fn refers(name: &str) -> bool {
-    REFERS.iter().any(|end| name.ends_with(end))
 }
 
 fn candidates(cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {

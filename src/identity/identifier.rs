@@ -194,7 +194,7 @@ fn pieces(word: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
 }
 
 /// Whether a UUID with dashes stands at the beginning.
-fn is_uuid(bytes: &[u8]) -> bool {
+pub(super) fn is_uuid(bytes: &[u8]) -> bool {
     bytes.get(..UUID).is_some_and(|window| {
         let dashes = [8, 13, 18, 23];
         dashes.iter().all(|at| window[*at] == b'-')
@@ -214,7 +214,7 @@ fn is_long_hex(piece: &[u8]) -> bool {
         && !(has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase))
 }
 
-fn is_ulid(piece: &[u8]) -> bool {
+pub(super) fn is_ulid(piece: &[u8]) -> bool {
     let crockford =
         |byte: &u8| byte.is_ascii_digit() || (byte.is_ascii_uppercase() && !b"ILOU".contains(byte));
     piece.len() == ULID && matches!(piece[0], b'0'..=b'7') && piece.iter().all(crockford)

@@ -9,6 +9,7 @@
 //! its own. Times ([`moments`]) are holes too, whose value means nothing.
 
 mod bindings;
+mod certain;
 mod decide;
 mod documents;
 mod echoes;
@@ -26,6 +27,7 @@ mod origin;
 mod plain;
 
 pub use bindings::Bindings;
+pub use certain::{is_certain, is_sealed};
 pub use decide::{decide, decide_again, decide_behind};
 pub(crate) use documents::{each_document, pieced_together};
 pub use echoes::{Echo, Renamed};
@@ -38,6 +40,6 @@ pub use identifier::identifiers;
 pub use ledger::{Entry, Ledger};
 pub use made_up::{MadeUp, Words, word_around};
 pub use moment::{is_epoch, is_moment, moments};
-pub use name::Meaning;
+pub use name::{Meaning, refers};
 pub use origin::{Issuer, Origin};
 pub(crate) use plain::plain;

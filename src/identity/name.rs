@@ -14,8 +14,6 @@ pub enum Meaning {
     Moment,
     /// That it is how long something took.
     Span,
-    /// That it is an array whose order has no meaning.
-    Set,
 }
 
 impl Meaning {
@@ -47,7 +45,6 @@ impl Meaning {
             b's' if plain == b"expires" => Self::Moment,
             b'w' if plain == b"now" => Self::Moment,
             b's' if plain == b"ts" || name.ends_with("_ts") => Self::Moment,
-            b's' if matches!(plain, b"tools" | b"toolids" | b"tags") => Self::Set,
             b's' if plain.ends_with(b"ids") => Self::of_id(&plain[..plain.len() - 1]),
             b's' if SPANS.iter().any(|span| plain.ends_with(span)) => Self::Span,
             _ if matches!(plain, b"duration" | b"elapsed" | b"latency" | b"took") => Self::Span,
@@ -69,6 +66,14 @@ impl Meaning {
             _ => Self::Plain,
         }
     }
+}
+
+/// What the names of fields end with that hold something to come back with.
+const REFERS: [&str; 7] = ["id", "ids", "Id", "Ids", "key", "token", "cursor"];
+
+/// Whether the name of a field says that it refers to something.
+pub fn refers(name: &str) -> bool {
+    REFERS.iter().any(|end| name.ends_with(end))
 }
 
 /// What comes last in the names of what was measured.
@@ -129,7 +134,6 @@ mod tests {
             ("created_at", Meaning::Moment),
             ("startTime", Meaning::Moment),
             ("duration_ms", Meaning::Span),
-            ("tools", Meaning::Set),
             ("ids", Meaning::Identity),
             ("message_ids", Meaning::Mark),
             ("user_ids", Meaning::Plain),

@@ -6,6 +6,5 @@ pub(crate) mod multipart;
 pub(crate) mod nearest;
 pub(crate) mod percent;
 pub(crate) mod sequence;
-#[cfg(feature = "cli")]
 pub(crate) mod shell;
 pub(crate) mod sse;

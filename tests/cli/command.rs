@@ -105,7 +105,7 @@ fn a_miss_tells_the_command_that_records_it_as_it_can_be_run() {
 
     let said = stage.harmless(&said(&output));
     let line = said.lines().find(|line| line.contains("retape record")).unwrap();
-    assert_snapshot!(line.trim(), @r#"retape record --upstream http://HOST --cassettes 'my tapes' --env BASE={url}/v1 tape -- sh -c 'curl -s {url}/2; echo "it'\''s done"'"#);
+    assert_snapshot!(line.trim(), @r#"retape record --upstream http://HOST --cassettes 'my tapes' --env 'BASE={url}/v1' tape -- sh -c 'curl -s {url}/2; echo "it'\''s done"'"#);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use self::json::Json;
 use super::Place;
 use crate::cassette::{Headers, Media, Request};
 use crate::config::{Rules, Treatment};
-use crate::text::json::Text;
+use crate::text::json::{Text, pointer};
 use crate::text::multipart::{self, Part};
 use crate::text::percent;
 
@@ -205,7 +205,7 @@ impl Step<'_> {
         for name in way {
             is_inside = true;
             pointer.push('/');
-            pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            pointer.push_str(&pointer::escaped(&name));
         }
         match self {
             Self::Method => Place::Method,
@@ -225,7 +225,7 @@ impl Step<'_> {
 }
 
 impl Kind {
-    fn code(self) -> u64 {
+    pub(crate) fn code(self) -> u64 {
         match self {
             Self::Object => 11,
             Self::Array => 12,

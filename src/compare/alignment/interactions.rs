@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::sketch::Sketch;
 use super::{Pair, View, Wait};
 
 /// How the interactions of two recordings belong together.
@@ -147,14 +146,14 @@ fn most_alike(
     new: &[(usize, &View<'_>)],
     least: usize,
 ) -> Vec<(usize, usize)> {
-    let sketches = |views: &[(usize, &View<'_>)]| -> Vec<Sketch> {
+    let sketches = |views: &[(usize, &View<'_>)]| -> Vec<Vec<u64>> {
         views.iter().map(|(_, view)| view.sketch()).collect()
     };
     let (olds, news) = (sketches(old), sketches(new));
     let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
     for (one, sketch) in olds.iter().enumerate() {
-        let likeness = |(other, theirs): (usize, &Sketch)| (sketch.likeness(theirs), one, other);
-        let likenesses = news.iter().enumerate().map(likeness);
+        let compared = |(other, theirs): (usize, &Vec<u64>)| (likeness(sketch, theirs), one, other);
+        let likenesses = news.iter().enumerate().map(compared);
         pairs.extend(likenesses.filter(|(likeness, ..)| *likeness >= least));
     }
     pairs.sort_by_key(|(likeness, one, other)| (std::cmp::Reverse(*likeness), *one, *other));
@@ -167,6 +166,17 @@ fn most_alike(
         }
     }
     chosen
+}
+
+/// How much of the larger of two sorted lists both have in common, in thousandths.
+fn likeness(one: &[u64], other: &[u64]) -> usize {
+    let (mut at, mut with, mut common) = (0, 0, 0);
+    while let (Some(a), Some(b)) = (one.get(at), other.get(with)) {
+        common += usize::from(a == b);
+        at += usize::from(a <= b);
+        with += usize::from(b <= a);
+    }
+    1000 * common / one.len().max(other.len()).max(1)
 }
 
 /// The interactions in which a client only asked again until the answer changed: the same request and

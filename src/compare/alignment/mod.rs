@@ -8,43 +8,32 @@
 //!
 //! First with all identifiers masked: interactions that are equal then are partners, then those that
 //! ask the same, then those that ask for the same sort of thing. Each pair is walked through side by
-//! side, and two identifiers in the same place vote for each other. With those that are known by
+//! side, and two names in the same place vote for each other: as a
+//! whole, for of what stands in the same place not a part is another name. With those that are known by
 //! name all is done once more, so that what only its identifiers tell apart finds its partner too.
 
-mod family;
+mod beside;
 mod interactions;
-mod known;
-mod lens;
-mod likeness;
-mod records;
+mod record;
 mod renaming;
-mod sequence;
-mod sketch;
-pub(crate) mod texts;
-mod tree;
+mod value;
 mod view;
-mod votes;
-mod walk;
 mod words;
 
-pub(crate) use lens::is_span;
-pub(crate) use records::Record;
+pub(crate) use beside::{fields, partners, records};
+pub(crate) use record::Record;
 pub use renaming::Renaming;
-pub(crate) use sequence::records;
-pub(crate) use tree::{Field, Kind, Member, Node};
+pub(crate) use value::Value;
 pub(crate) use view::{Script, View};
-pub(crate) use walk::{elements, members, walk};
-pub(crate) use words::{Said, Sort, Word, words};
+pub(crate) use words::{Field, Said, Sort, between};
 
+use self::beside::walk;
 use self::interactions::{Paired, pair};
-use self::known::Known;
-use self::lens::Lens;
-use self::votes::Votes;
-use self::walk::walk_words;
+use self::renaming::{Known, Lens, Votes};
 use crate::cassette::{Cassette, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub struct Alignment {
     /// Interactions that are the same, or the same but for some values, in the order of the new
     /// recording.
@@ -163,17 +152,17 @@ impl<'a> Sides<'a> {
     /// Finds how they lie beside each other; the views then show values under their common names.
     pub(crate) fn align(&mut self) -> Alignment {
         let known = Known::of(&self.old, &self.new);
-        let mut renaming = known.fixed();
+        let mut renaming = known.renaming(Votes::default());
         for _ in 0..ROUNDS {
             self.look(&renaming);
             let paired = pair(&self.old, &self.new);
             let mut votes = Votes::default();
             for pair in &paired.pairs {
-                walk_words(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
-                    votes.hear(&old, &new, &known);
+                walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
+                    votes.hear(old, new, &known);
                 });
             }
-            renaming = votes.counted(known.fixed());
+            renaming = known.renaming(votes);
         }
         self.look(&renaming);
         let Paired { pairs, only_old, only_new, waits_old, waits_new } = pair(&self.old, &self.new);
@@ -187,7 +176,7 @@ impl<'a> Sides<'a> {
     }
 
     fn look(&mut self, renaming: &Renaming) {
-        self.old.iter_mut().for_each(|view| view.look(&Lens::Old(renaming)));
-        self.new.iter_mut().for_each(|view| view.look(&Lens::New(renaming)));
+        self.old.iter_mut().for_each(|view| view.look(Lens::Old(renaming)));
+        self.new.iter_mut().for_each(|view| view.look(Lens::New(renaming)));
     }
 }

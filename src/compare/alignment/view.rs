@@ -3,8 +3,9 @@
 use bytes::Bytes;
 
 use super::Record;
-use super::lens::{Lens, combine, hash_of};
-use super::sketch::Sketch;
+use super::renaming::{Lens, Renaming};
+use super::words::{Field, Said, words};
+use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::{Body, Headers, Interaction, Outcome};
 
 /// An interaction made ready to be laid beside another.
@@ -15,7 +16,7 @@ pub(crate) struct View<'a> {
     pub(crate) asked: Script,
     /// What the answer says.
     pub(crate) answered: Option<Script>,
-    /// The method and the path, with what looks like a number or an identifier masked.
+    /// The method and the path, with what looks like a number or a name masked.
     pub(super) route: u64,
     /// Equal for requests that ask the same as far as is known.
     pub(super) request: u64,
@@ -31,7 +32,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    pub(crate) fn of(headers: &Headers, text: Bytes) -> Self {
+    fn of(headers: &Headers, text: Bytes) -> Self {
         let records = Record::all(headers.get("content-type"), &text);
         Self { text, records }
     }
@@ -41,13 +42,20 @@ impl Script {
         std::str::from_utf8(&self.text).ok()
     }
 
-    fn look(&mut self, lens: &Lens<'_>) -> u64 {
+    fn look(&mut self, lens: Lens<'_>) -> u64 {
         let Self { text, records } = self;
         match std::str::from_utf8(text) {
             Ok(text) => records.iter_mut().for_each(|record| record.look(text, lens)),
             Err(_) => records.iter_mut().for_each(|record| record.look_opaque(text)),
         }
-        combine(records.iter().filter(|record| !record.is_keep_alive).map(|record| record.hash))
+        let said = records.iter().filter(|record| !record.is_keep_alive);
+        combine(&said.map(|record| record.hash).collect::<Vec<u64>>())
+    }
+
+    fn texts(&self) -> impl Iterator<Item = Said<'_>> {
+        let text = self.as_str();
+        let nodes = self.records.iter().flat_map(move |record| record.nodes(text.unwrap_or("")));
+        nodes.filter_map(move |value| text.and_then(|_| value.said()))
     }
 }
 
@@ -63,32 +71,66 @@ impl<'a> View<'a> {
     }
 
     /// Makes the hashes of all that is in it.
-    pub(super) fn look(&mut self, lens: &Lens<'_>) {
+    pub(super) fn look(&mut self, lens: Lens<'_>) {
         let request = &self.interaction.request;
-        let method = hash_of(request.method.as_bytes());
-        let segments = request.path_only().split('/').map(|segment| match is_number(segment) {
-            true => 0,
-            false => Lens::Masked.text(segment),
+        let method = hash_of(&request.method);
+        let unknown = Renaming::default();
+        let segments = request.path_only().split('/').map(|segment| {
+            let is_number = !segment.is_empty() && segment.bytes().all(|it| it.is_ascii_digit());
+            if is_number {
+                return 0;
+            }
+            hash_of(&*Lens::Old(&unknown).masked(segment, &words(segment)))
         });
-        self.route = combine(std::iter::once(method).chain(segments));
-        let path = lens.text(&request.path);
-        self.request = combine([method, path, self.asked.look(lens)]);
+        self.route = combine(&std::iter::once(method).chain(segments).collect::<Vec<u64>>());
+        let path = hash_of(&*lens.masked(&request.path, &words(&request.path)));
+        self.request = combine(&[method, path, self.asked.look(lens)]);
         let said = self.answered.as_mut().map(|script| script.look(lens));
+        let end = hash_of(self.interaction.end().as_str());
         self.response = match &self.interaction.outcome {
             Outcome::Response(response) => {
-                let end = hash_of(response.end.as_str().as_bytes());
-                combine([u64::from(response.status), end, said.unwrap_or_default()])
+                combine(&[u64::from(response.status), end, said.unwrap_or_default()])
             }
-            Outcome::Nothing(end) => hash_of(end.as_str().as_bytes()),
+            Outcome::Nothing(_) => end,
         };
     }
 
-    /// What it consists of.
-    pub(super) fn sketch(&self) -> Sketch {
-        Sketch::of(self)
+    /// All texts of the request.
+    pub(super) fn asked_texts(&self) -> Vec<Said<'_>> {
+        let request = &self.interaction.request;
+        let path = Said { text: &request.path, field: Field::ID };
+        let said = std::iter::once(path).chain(fields(&request.headers));
+        said.chain(self.asked.texts()).collect()
+    }
+
+    /// All texts of the answer.
+    pub(super) fn answered_texts(&self) -> Vec<Said<'_>> {
+        let response = self.interaction.response();
+        let said = response.into_iter().flat_map(|response| fields(&response.headers));
+        said.chain(self.answered.iter().flat_map(Script::texts)).collect()
+    }
+
+    /// The hashes of what it consists of, sorted, for telling how alike two are.
+    pub(super) fn sketch(&self) -> Vec<u64> {
+        let mut hashes = vec![self.request, self.response];
+        let scripts = std::iter::once(&self.asked).chain(&self.answered);
+        for record in scripts.flat_map(|script| &script.records) {
+            let leaves = record.nodes("").map(|value| value.node());
+            hashes.extend(leaves.filter(|it| !it.kind.is_container()).map(|it| it.hash));
+        }
+        hashes.truncate(MOST);
+        hashes.sort_unstable();
+        hashes
     }
 }
 
-fn is_number(segment: &str) -> bool {
-    !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit())
+/// More hashes tell nothing more.
+const MOST: usize = 4096;
+
+/// The time at which a message was sent is nobody's to give back.
+fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
+    let meant = headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date"));
+    meant.filter_map(|(name, value)| {
+        Some(Said { text: std::str::from_utf8(value).ok()?, field: Field::of(name) })
+    })
 }

@@ -3,10 +3,7 @@
 use memchr::memmem::Finder;
 
 use crate::cassette::{self, Cassette, Interaction, Request, Response};
-use crate::identity::{Words, each_document, plain};
-
-/// What the names of fields end with that hold something to come back with.
-const REFERS: [&str; 8] = ["id", "ids", "number", "key", "token", "cursor", "ts", "etag"];
+use crate::identity::{Words, each_document, plain, refers, word_around};
 
 /// A shorter value is the same by chance as often as not.
 const SHORTEST: usize = 3;
@@ -78,18 +75,10 @@ fn in_body(response: &Response, value: &str, finder: &Finder<'_>) -> Option<Stri
 /// path of a `location`, prose.
 fn is_given(name: &str, text: &str, value: &str) -> bool {
     let is_long = value.len() >= LONG && value.bytes().any(|byte| byte.is_ascii_digit());
-    let refers = || {
-        let name = name.to_ascii_lowercase();
-        REFERS.iter().any(|end| name.ends_with(end))
-    };
-    if text == value { is_long || refers() } else { is_long && has_word(text, value) }
+    if text == value { is_long || refers(name) } else { is_long && has_word(text, value) }
 }
 
 fn has_word(text: &str, value: &str) -> bool {
-    let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let bytes = text.as_bytes();
-    text.match_indices(value).any(|(at, _)| {
-        let around = [at.checked_sub(1), Some(at + value.len())];
-        !around.into_iter().flatten().filter_map(|at| bytes.get(at)).any(belongs)
-    })
+    let places = text.match_indices(value).map(|(at, _)| at..at + value.len());
+    places.into_iter().any(|place| word_around(text, place.clone()) == place)
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::announce::announce;
 use super::cuts::{Came, Piece, Source, cut};
+use super::exchange::announce;
 use super::render::Render;
 use super::settle::Settle;
 use crate::cassette::{Body, Headers};
@@ -149,8 +149,8 @@ fn record(
 ) -> Vec<u8> {
     match (before.as_str(), now.as_str()) {
         (Some(before), Some(now)) => {
-            let render = Render { settle, old: before, new: now, out: String::new() };
-            render.record(old, new).into_bytes()
+            let render = Render { settle, new: now, out: String::new() };
+            render.record(old.map(|old| (before, old)), new).into_bytes()
         }
         _ => named(new, now, settle),
     }

@@ -3,10 +3,9 @@
 use bytes::Bytes;
 
 use super::body::{self, Said};
-use super::headers;
 use super::settle::Settle;
 use crate::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
-use crate::compare::alignment::{Script, View};
+use crate::compare::alignment::{self, Field, Said as Text, Script, View};
 
 /// A new interaction beside the old one. What was going on when it was asked stays new.
 pub(super) fn both(old: &View<'_>, new: &View<'_>, settle: Settle<'_>) -> Interaction {
@@ -97,9 +96,51 @@ fn response(
     }
 }
 
+/// Fields that tell of one transfer and not of what is transferred.
+const OF_TRANSFER: [&str; 14] = [
+    "age",
+    "cf-ray",
+    "date",
+    "expires",
+    "last-modified",
+    "openai-processing-ms",
+    "server-timing",
+    "x-amz-cf-id",
+    "x-amzn-trace-id",
+    "x-envoy-upstream-service-time",
+    "x-process-time",
+    "x-response-time",
+    "x-runtime",
+    "x-timer",
+];
+
+/// New fields, with the old values where they may stay.
 fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
-    match old {
-        Some(old) => headers::both(old, new, settle),
-        None => headers::alone(new, settle),
+    let none = Headers::new();
+    let fields = alignment::fields(old.unwrap_or(&none), new);
+    let settled = fields.map(|(name, value, old)| {
+        let field = Field::of(name);
+        let text = |value| std::str::from_utf8(value).ok().map(|text| Text { text, field });
+        let settled = match (old, old.and_then(|old| text(old)), text(value)) {
+            (Some(old), ..) if is_of_transfer(&name.to_ascii_lowercase()) => old.clone(),
+            (_, Some(old), Some(new)) => settle.text(old, new).into_owned().into(),
+            (.., Some(new)) => settle.named(new.text).into_owned().into(),
+            _ => value.clone(),
+        };
+        (name, settled)
+    });
+    settled.collect()
+}
+
+fn is_of_transfer(name: &str) -> bool {
+    OF_TRANSFER.contains(&name)
+        || (name.contains("ratelimit") && (name.contains("remaining") || name.contains("reset")))
+}
+
+/// An announced length that was right before is right afterwards.
+pub(super) fn announce(headers: &mut Headers, before: usize, now: usize) {
+    let announced = headers.get("content-length").and_then(|length| length.trim().parse().ok());
+    if before != now && announced == Some(before) {
+        headers.set("content-length", now.to_string());
     }
 }

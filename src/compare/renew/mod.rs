@@ -12,19 +12,15 @@
 //! chunks, offsets, keep-alives, `after` and the header fields that tell of one transfer stay as they
 //! were. Everything else is taken from the new recording, value by value and byte by byte.
 
-mod announce;
 mod body;
 mod cuts;
 mod exchange;
-mod headers;
 mod moved;
 mod order;
 mod render;
-mod returned;
 mod settle;
 
 use self::order::Entry;
-use self::returned::Returned;
 use self::settle::Settle;
 use crate::cassette::Cassette;
 use crate::compare::alignment::Sides;
@@ -45,8 +41,7 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
     moved::back(old, &mut new);
     let mut sides = Sides::of(old, &new);
     let alignment = sides.align();
-    let returned = Returned::of(&sides, &alignment);
-    let settle = Settle { renaming: &alignment.renaming, returned: &returned };
+    let settle = Settle { renaming: &alignment.renaming };
     let mut entries = Vec::new();
     let mut pairs = alignment.pairs.iter().peekable();
     for (number, view) in sides.new.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::announce::announce;
+use super::exchange::announce;
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Body, Cassette, Headers, Outcome, Request};
 

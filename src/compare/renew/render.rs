@@ -1,76 +1,66 @@
 //! Values of a new recording in the words of the old one.
 
+use std::ops::Range;
+
 use super::settle::Settle;
-use crate::compare::alignment::{Kind, Member, Node, Record, elements, members};
+use crate::cassette::reading::Kind;
+use crate::compare::alignment::{Record, Value, partners};
 
 /// Writes values of the new text, beside those of the old one where they correspond.
 pub(super) struct Render<'a> {
     pub(super) settle: Settle<'a>,
-    pub(super) old: &'a str,
     pub(super) new: &'a str,
     pub(super) out: String,
 }
 
 impl<'a> Render<'a> {
-    pub(super) fn record(mut self, old: Option<&Record>, new: &Record) -> String {
-        let parts = old.filter(|old| old.parts.len() == new.parts.len()).map(|old| &old.parts);
-        let mut rest = new.range.start;
-        for (number, part) in new.parts.iter().enumerate() {
-            self.between(rest, part.range.start);
-            self.value(parts.map(|parts| &parts[number]), part);
-            rest = part.range.end;
-        }
-        self.between(rest, new.range.end);
+    pub(super) fn record(mut self, old: Option<(&'a str, &'a Record)>, new: &'a Record) -> String {
+        let values = new.values(self.new);
+        let olds = old.map_or_else(Vec::new, |(text, old)| old.values(text));
+        let is_alike = olds.len() == values.len();
+        let olds = (0..values.len()).map(|at| if is_alike { Some(olds[at]) } else { None });
+        let (olds, order) = (olds.collect::<Vec<_>>(), (0..values.len()).collect());
+        self.all(new.range.clone(), &values, &olds, order);
         self.out
     }
 
-    fn value(&mut self, old: Option<&Node>, new: &Node) {
-        match (old.map(|old| (old, &old.kind)), &new.kind) {
-            (Some((old, Kind::Leaf(before))), Kind::Leaf(now)) => {
-                let (before, now) = (old.said(before, self.old), new.said(now, self.new));
-                let settled = self.settle.text(&before, &now);
-                self.out.push_str(&settled);
+    fn value(&mut self, old: Option<Value<'a>>, new: Value<'a>) {
+        let range = new.node().range.clone();
+        let old = match (old, old.and_then(Value::said), new.said()) {
+            (_, Some(before), Some(now)) => {
+                return self.out.push_str(&self.settle.text(before, now));
             }
-            (Some((_, Kind::Object(olds))), Kind::Object(news)) => self.object(olds, news, new),
-            (Some((_, Kind::Array { items: olds, is_set })), Kind::Array { items: news, .. }) => {
-                self.array(olds, news, new, *is_set);
+            (Some(old), None, None) => old,
+            _ => return self.out.push_str(&self.settle.named(&self.new[range])),
+        };
+        let (values, olds) = (new.inside(), partners(old, new));
+        let order = match old.node().kind {
+            Kind::Set => {
+                let places = olds.iter().map(|old| old.map(|old| old.node().range.start));
+                as_before(&places.collect::<Vec<_>>())
             }
-            _ => self.named(new.range.start, new.range.end),
+            _ => (0..values.len()).collect(),
+        };
+        self.all(range, &values, &olds, order);
+    }
+
+    /// Writes the values within a range in an order, each where the one stood that comes then.
+    fn all(
+        &mut self,
+        range: Range<usize>,
+        values: &[Value<'a>],
+        olds: &[Option<Value<'a>>],
+        order: Vec<usize>,
+    ) {
+        let mut rest = range.start;
+        for (place, at) in values.iter().zip(order) {
+            let place = &place.node().range;
+            // White space and punctuation.
+            self.out.push_str(&self.new[rest..place.start]);
+            self.value(olds[at], values[at]);
+            rest = place.end;
         }
-    }
-
-    fn object(&mut self, olds: &[Member], news: &[Member], whole: &Node) {
-        let mut rest = whole.range.start;
-        for (member, partner) in news.iter().zip(members(olds, news)) {
-            self.between(rest, member.key.range.start);
-            self.value(partner.map(|partner| &partner.key), &member.key);
-            self.between(member.key.range.end, member.value.range.start);
-            self.value(partner.map(|partner| &partner.value), &member.value);
-            rest = member.value.range.end;
-        }
-        self.between(rest, whole.range.end);
-    }
-
-    fn array(&mut self, olds: &[Node], news: &[Node], whole: &Node, is_set: bool) {
-        let partners = elements(olds, news, is_set);
-        let order = if is_set { as_before(&partners) } else { (0..news.len()).collect() };
-        let mut rest = whole.range.start;
-        for (place, item) in news.iter().zip(order) {
-            self.between(rest, place.range.start);
-            self.value(partners[item].map(|partner| &olds[partner]), &news[item]);
-            rest = place.range.end;
-        }
-        self.between(rest, whole.range.end);
-    }
-
-    /// What stands between values: white space and punctuation.
-    fn between(&mut self, start: usize, end: usize) {
-        self.out.push_str(&self.new[start..end]);
-    }
-
-    fn named(&mut self, start: usize, end: usize) {
-        let named = self.settle.named(&self.new[start..end]);
-        self.out.push_str(&named);
+        self.out.push_str(&self.new[rest..range.end]);
     }
 }
 

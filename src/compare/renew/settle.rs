@@ -2,94 +2,72 @@
 
 use std::borrow::Cow;
 
-use super::returned::Returned;
-use crate::compare::alignment::{Field, Renaming, Said, Sort, is_span};
+use crate::compare::alignment::{Field, Renaming, Said, Sort, between};
 use crate::identity::{is_epoch, is_moment};
 use crate::text::percent;
 
-/// How texts of a new recording are told in the words of the old one.
+/// Texts of a new recording in the words of the old one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settle<'a> {
     pub(super) renaming: &'a Renaming,
-    pub(super) returned: &'a Returned,
 }
 
 impl Settle<'_> {
     /// A text with the old names in it.
     pub(super) fn named<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.returned.text(self.renaming.text(text))
+        self.renaming.text(text)
     }
 
     /// A text that stands where an old one stood: the old one if only names and times differ.
-    pub(super) fn text<'t>(&self, old: &Said<'t>, new: &Said<'t>) -> Cow<'t, str> {
-        if self.is_alike(old, new) {
-            return Cow::Borrowed(old.text);
-        }
-        if new.words.is_empty() && self.returned.is_empty() {
-            return Cow::Borrowed(new.text);
-        }
-        self.named(new.text)
+    pub(super) fn text<'t>(&self, old: Said<'t>, new: Said<'t>) -> Cow<'t, str> {
+        if self.is_alike(old, new) { Cow::Borrowed(old.text) } else { self.named(new.text) }
     }
 
     /// The target of a request; what is percent-encoded in it is read.
     pub(super) fn target(&self, old: &str, new: &str) -> String {
-        let split = |path: &str| -> Vec<String> {
-            path.split_inclusive(['?', '&']).map(str::to_owned).collect()
-        };
-        let (olds, news) = (split(old), split(new));
-        if olds.len() != news.len() {
+        let [olds, news] = [old, new].map(|path| path.split_inclusive(['?', '&']));
+        if olds.clone().count() != news.clone().count() {
             return self.named(new).into_owned();
         }
-        let piece = |(old, new): (&String, &String)| {
-            let (before, now) = (percent::form_decoded(old), percent::form_decoded(new));
-            let said = [&before, &now].map(|text| Said::of(text, Field::PLAIN));
-            let is_same = *self.text(&said[0], &said[1]) == *before;
+        let piece = |(old, new): (&str, &str)| {
+            let [before, now] = [old, new].map(percent::form_decoded);
+            let [was, is] = [&before, &now].map(|text| Said { text, field: Field::PLAIN });
             // A character may be encoded in one and not in the other.
-            let is_alike = old.matches('%').count() == new.matches('%').count();
-            if is_same && is_alike { old.clone() } else { self.named(new).into_owned() }
+            let is_spelled_alike = old.matches('%').count() == new.matches('%').count();
+            if is_spelled_alike && *self.text(was, is) == *before {
+                old.to_owned()
+            } else {
+                self.named(new).into_owned()
+            }
         };
-        olds.iter().zip(&news).map(piece).collect()
+        olds.zip(news).map(piece).collect()
     }
 
     /// Whether only names and times differ, and may.
-    fn is_alike(&self, old: &Said<'_>, new: &Said<'_>) -> bool {
-        if is_span(old.text, new.field) && is_span(new.text, new.field) {
+    fn is_alike(&self, old: Said<'_>, new: Said<'_>) -> bool {
+        if old.text == new.text || (old.is_span() && new.is_span()) {
             return true;
         }
-        let [before, now] = [old, new].map(|said| said.text.trim_matches('"'));
-        if new.field.is_time && self.is_free(before, now) && is_time(before, now) {
+        let (before, now) = (old.value(), new.value());
+        if new.field.is_time && is_time(before, now) && self.is_free(before, now) {
             return true;
         }
-        if old.words.len() != new.words.len() {
-            return false;
-        }
-        let (mut one, mut other) = (0, 0);
-        for (before, now) in old.words.iter().zip(new.words.iter()) {
-            let between = (&old.text[one..before.range.start], &new.text[other..now.range.start]);
-            let words = (&old.text[before.range.clone()], &new.text[now.range.clone()]);
-            if before.sort != now.sort
-                || between.0 != between.1
-                || !self.is_word(now.sort, words.0, words.1)
-            {
-                return false;
-            }
-            (one, other) = (before.range.end, now.range.end);
-        }
-        old.text[one..] == new.text[other..] || self.returned.is_called(now, before)
-    }
-
-    /// Whether a word may stay as it was.
-    fn is_word(&self, sort: Sort, old: &str, new: &str) -> bool {
-        let is_called = self.returned.is_called(new, old);
-        match sort {
-            Sort::Identifier => is_called || self.renaming.is_called(new, old),
-            Sort::Moment if old == new => true,
-            Sort::Moment => is_called || self.is_free(old, new) && shape(old) == shape(new),
-        }
+        let [olds, news] = self.renaming.words(old.text, new.text);
+        let mut words = olds.iter().zip(&news);
+        between(old.text, &olds) == between(new.text, &news)
+            && words.all(|(one, other)| {
+                let (was, is) = (&old.text[one.range.clone()], &new.text[other.range.clone()]);
+                one.sort == other.sort
+                    && match one.sort {
+                        Sort::Name => self.renaming.is_called(is, was),
+                        Sort::Moment if was == is => true,
+                        Sort::Moment => self.is_free(was, is) && shape(was) == shape(is),
+                    }
+            })
     }
 
     fn is_free(&self, old: &str, new: &str) -> bool {
-        self.returned.is_free(old) && self.returned.is_free(new)
+        self.renaming.is_free(old) && self.renaming.is_free(new)
     }
 }
 
@@ -131,10 +109,9 @@ mod tests {
     use super::*;
 
     fn check(old: &str, new: &str, field: &str, expected: bool) {
-        let (renaming, returned) = (Renaming::default(), Returned::default());
-        let settle = Settle { renaming: &renaming, returned: &returned };
-        let [before, now] = [old, new].map(|text| Said::of(text, Field::of(field)));
-        let kept = settle.text(&before, &now) == old;
+        let settle = Settle { renaming: &Renaming::default() };
+        let [before, now] = [old, new].map(|text| Said { text, field: Field::of(field) });
+        let kept = settle.text(before, now) == old;
         assert_eq!(kept, expected, "{old} {new}");
     }
 

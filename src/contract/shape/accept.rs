@@ -6,7 +6,7 @@ use super::change::Place;
 use super::sample::{Member, Sample};
 use super::schema::{Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
-use crate::text::json::{Text, canonical_number};
+use crate::text::json::{Text, canonical_number, pointer};
 use crate::text::nearest;
 
 /// How much of a string is shown.
@@ -238,11 +238,7 @@ impl Check {
     fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        if step.contains(['~', '/']) {
-            self.pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
-        } else {
-            self.pointer.push_str(step);
-        }
+        self.pointer.push_str(&pointer::escaped(step));
         check(self);
         self.pointer.truncate(length);
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::identity::identifiers;
+
 /// What all strings of a place look like.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -102,7 +104,7 @@ pub(super) fn formats(text: &str) -> (u8, usize) {
     }
     match prefix(bytes) {
         Some(prefix) => (PREFIXED | ID, prefix),
-        None if bytes.len() >= LONG && is_random(bytes) => (ID, 0),
+        None if bytes.len() >= LONG && (is_random(bytes) || is_nano(bytes)) => (ID, 0),
         None => (uri(bytes), 0),
     }
 }
@@ -172,7 +174,7 @@ fn prefix(bytes: &[u8]) -> Option<usize> {
         }
         end += word + 1;
         let rest = &bytes[end..];
-        if is_uuid(rest) || (rest.len() >= 8 && is_random(rest)) {
+        if is_uuid(rest) || (rest.len() >= 8 && is_random(rest)) || is_nano(rest) {
             return Some(end - 1);
         }
     }
@@ -191,6 +193,15 @@ fn is_random(word: &[u8]) -> bool {
     let is_long = word.len() >= LONG && has_digit;
     changes(|byte| u8::from(byte.is_ascii_digit())) >= 3
         || (is_long && (is_hash(word) || changes(case) >= 5))
+}
+
+/// Whether it is one random word with `-` or `_` in it, such as a nano id.
+fn is_nano(word: &[u8]) -> bool {
+    let is_mark = |byte: &u8| matches!(byte, b'-' | b'_');
+    let text = std::str::from_utf8(word).unwrap_or_default();
+    word.iter().any(is_mark)
+        && word.iter().all(|byte| byte.is_ascii_alphanumeric() || is_mark(byte))
+        && identifiers(text).next() == Some(0..word.len())
 }
 
 /// Hexadecimal digits, letters and figures among them, and more than a word has.
@@ -231,6 +242,8 @@ mod tests {
         check("toolu_98a5f7163e0582751f4f3b89", &["Id", "Id<toolu>"]);
         check("test-agent-8f3a9c2b", &["Id", "Id<test-agent>"]);
         check("01ARZ3NDEKTSV4RRFFQ69G5FAV", &["Id"]);
+        check("thread_AB_x80q2B2mk-ei2", &["Id", "Id<thread>"]);
+        check("V1StGXR8_Z5jdHi6B-myT", &["Id"]);
         check("2026-11-21T04:27:40+00:00", &["date-time"]);
         check("2026-11-21T04:27:40.123456", &["date-time"]);
         check("2026-11-21T04:27:40.", &[]);

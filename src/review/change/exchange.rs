@@ -202,7 +202,10 @@ fn open(text: &str, renaming: &Renaming) -> Vec<Range<usize>> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
-    let unknown = |range: &Range<usize>| renaming.new_of(&text[range.clone()]).is_none();
+    let known: Vec<_> = renaming.old_names(text).collect();
+    let unknown = |range: &Range<usize>| {
+        known.iter().all(|known| known.end <= range.start || range.end <= known.start)
+    };
     let mut open: Vec<_> = identifiers(text).filter(unknown).chain(moments(text)).collect();
     open.sort_by_key(|range| range.start);
     let mut end = 0;
@@ -246,7 +249,7 @@ impl List<'_> {
     fn refers_elsewhere(&self, difference: &Differing) -> bool {
         let is_known = |value: &Option<Value>| {
             let Some(Value::Json(text)) = value else { return false };
-            identifiers(text).any(|range| self.renaming.new_of(&text[range]).is_some())
+            self.renaming.old_names(text).next().is_some()
         };
         is_known(&difference.recorded) && is_known(&difference.asked)
     }

@@ -1,11 +1,10 @@
 //! The command that records anew.
 
-use std::borrow::Cow;
-
 #[cfg(feature = "cli")]
 use crate::cassette::Request;
 #[cfg(feature = "cli")]
 use crate::redact::Redactor;
+use crate::text::shell::quoted;
 
 /// The command that records anew what was missed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,30 +86,6 @@ fn without_secrets(word: &str, redactor: &Redactor) -> String {
         redactor.request(&mut request);
         String::from_utf8_lossy(&request.body).into_owned()
     })
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> Cow<'_, str> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,{}".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return Cow::Borrowed(word);
-    }
-    if word.contains(char::is_control) {
-        // A line that is copied must be one line; the shells that people type into know this form.
-        let escaped: String = word.chars().map(escaped).collect();
-        return Cow::Owned(format!("$'{escaped}'"));
-    }
-    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
-}
-
-fn escaped(c: char) -> String {
-    match c {
-        '\n' => "\\n".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\'' | '\\' => format!("\\{c}"),
-        c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
-        c => c.to_string(),
-    }
 }
 
 #[cfg(test)]

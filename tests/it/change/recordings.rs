@@ -409,6 +409,24 @@ fn requests_at_once_may_come_in_another_order() {
 }
 
 #[test]
+fn names_are_no_change_wherever_dashes_and_underscores_fall() {
+    let talk = |names: [&str; 3]| -> Vec<Interaction> {
+        let said = |name: &str| format!(r#"{{"id":"{name}","status":"idle"}}"#);
+        let asked = |name: &&str| {
+            let path = format!("/threads/{name}/runs");
+            [exchange("/threads", ASKED, 200, &[&said(name)]), exchange(&path, "{}", 200, &["{}"])]
+        };
+        names.iter().flat_map(asked).collect()
+    };
+    let old = ["thread_PIgx80q2B2mkZei2", "thread_Qm3x80q2B2mkZeAb", "thread_9pKqLm2XvT8nRw4Y"];
+    let new = ["thread_AB_x80q2B2mk-ei2", "thread_Q-Xx80q2B2mkab_7", "thread_x80-2B2mk_bCdefg"];
+
+    check(talk(old), talk(new), &[]);
+    check_beside(talk(old), talk(new), &[]);
+    check(talk(new), talk(old), &[]);
+}
+
+#[test]
 fn what_refers_to_another_thing_than_before_is_told() {
     let talk = |ids: [&str; 2], chosen: &str| {
         let said = ["call", "queued", "waiting"]

@@ -159,6 +159,32 @@ fn identifiers_keep_their_names_also_where_something_else_has_changed() {
 }
 
 #[test]
+fn names_are_exchanged_as_a_whole_wherever_dashes_and_underscores_fall() {
+    let talk = |name: &str, said: &str| {
+        let run = format!(r#"{{"id":"run_{}","thread":"{name}"}}"#, &ONE[..8]);
+        talk(&[
+            ("POST /threads", &format!(r#"{{"id":"{name}","at":"2026-11-21T09:00:00Z"}}"#)),
+            (&format!("POST /threads/{name}/runs"), &run),
+            (&format!("GET /threads/{name}"), &format!(r#"{{"note":"{name} {said}"}}"#)),
+        ])
+    };
+    let names = [
+        "thread_PIgx80q2B2mkZei2",
+        "thread_AB_x80q2B2mk-ei2",
+        "thread_q-Xx80q2B2mkab_7",
+        "thread_x80-2B2mk_bcdefg",
+    ];
+    for old in names {
+        for new in names.into_iter().filter(|new| *new != old) {
+            let before = talk(old, "is idle");
+
+            check(&before, talk(new, "is idle"), &before);
+            check(&before, talk(new, "was busy"), &talk(old, "was busy"));
+        }
+    }
+}
+
+#[test]
 fn two_identifiers_that_become_one_are_a_difference() {
     let pair = |one: &str, two: &str| {
         talk(&[("GET /", &format!(r#"[{{"id":"{one}"}},{{"id":"{two}"}}]"#))])

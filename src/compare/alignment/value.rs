@@ -1,0 +1,154 @@
+//! The values in a body, each with its place in the text, and hashes that can be made anew.
+
+use std::ops::Range;
+
+use super::renaming::Lens;
+use super::words::{Field, Said, Word, words};
+use crate::cassette::reading::hash::{combine, hash_of};
+use crate::cassette::reading::{Kind, Reading, Step};
+use crate::config::Rules;
+use crate::identity::{is_epoch, is_moment};
+
+/// A value within a text, or the name of a member, which stands before its value. Each container
+/// stands before what is in it.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Where it stands in the text, its quotes included.
+    pub(crate) range: Range<usize>,
+    /// Behind the last node that is in it.
+    pub(super) end: usize,
+    pub(crate) kind: Kind,
+    field: Field,
+    /// What looks like a name or a time in it.
+    words: Vec<Word>,
+    /// Equal for values that are the same as far as is known. Set by a lens.
+    pub(super) hash: u64,
+}
+
+/// A node and the text that it is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Value<'v> {
+    pub(super) text: &'v str,
+    pub(super) nodes: &'v [Node],
+    pub(super) at: usize,
+}
+
+/// Reads a part of a text, which may be JSON.
+pub(super) fn read(text: &str, part: Range<usize>, nodes: &mut Vec<Node>) {
+    let rules = Rules::default();
+    let reading = Reading::of_text(&text[part.clone()], &rules);
+    let mut numbers = Vec::with_capacity(reading.nodes.len() + 1);
+    let mut rest = part.start;
+    for (number, node) in reading.nodes.iter().enumerate() {
+        let start = node.spelled.as_ptr() as usize;
+        let range = match node.spelled.len() {
+            0 => part.clone(),
+            length => {
+                let start = start - text.as_ptr() as usize;
+                start..start + length
+            }
+        };
+        numbers.push(nodes.len());
+        // Between two values there are no other quotes than those of a name.
+        let gap = &text[rest..range.start];
+        if let (Step::Member(_), Some(start), Some(end)) =
+            (&node.step, gap.find('"'), gap.rfind('"'))
+        {
+            leaf(text, rest + start..rest + end + 1, Field::PLAIN, nodes);
+        }
+        rest = if node.kind.is_container() { range.start + 1 } else { range.end };
+        let field = Field::of(reading.name(number));
+        if node.kind.is_container() {
+            let words = Vec::new();
+            nodes.push(Node { range, end: 0, kind: node.kind, field, words, hash: 0 });
+        } else {
+            leaf(text, range, field, nodes);
+        }
+    }
+    numbers.push(nodes.len());
+    for (number, node) in reading.nodes.iter().enumerate().filter(|(_, it)| it.kind.is_container())
+    {
+        let at = numbers[number] + usize::from(matches!(node.step, Step::Member(_)));
+        nodes[at].end = numbers[node.end as usize];
+    }
+}
+
+/// Takes a part of a text as one value.
+pub(super) fn leaf(text: &str, range: Range<usize>, field: Field, nodes: &mut Vec<Node>) {
+    let said = Said { text: &text[range.clone()], field };
+    let words = if is_time(said) || said.is_span() { Vec::new() } else { words(said.text) };
+    nodes.push(Node { range, end: nodes.len() + 1, kind: Kind::Text, field, words, hash: 0 });
+}
+
+/// Whether a whole value is a time because of the name of its field.
+fn is_time(said: Said<'_>) -> bool {
+    said.field.is_time && (is_moment(said.value()) || is_epoch(said.value()))
+}
+
+/// Makes the hashes of all values of a piece of a text.
+pub(super) fn look(nodes: &mut [Node], text: &str, lens: Lens<'_>) {
+    for at in (0..nodes.len()).rev() {
+        nodes[at].hash = hash(nodes, at, text, lens);
+    }
+}
+
+/// The hash of a value, by those of what is in it.
+fn hash(nodes: &[Node], at: usize, text: &str, lens: Lens<'_>) -> u64 {
+    let node = &nodes[at];
+    let mut inside = inside(nodes, at + 1, node.end).map(|at| nodes[at].hash);
+    let code = node.kind.code();
+    match node.kind {
+        // The order of members means nothing to a client.
+        Kind::Object => {
+            let mut sum = 0_u64;
+            while let (Some(name), Some(value)) = (inside.next(), inside.next()) {
+                sum = sum.wrapping_add(combine(&[name, value]));
+            }
+            combine(&[code, sum])
+        }
+        Kind::Set => {
+            let items = inside.map(|item| combine(&[item]));
+            combine(&[code, items.fold(0, u64::wrapping_add)])
+        }
+        Kind::Array => inside.fold(code, |sum, item| combine(&[sum, item])),
+        _ => {
+            let said = Said { text: &text[node.range.clone()], field: node.field };
+            let is_volatile = is_time(said) || said.is_span();
+            if is_volatile { 1 } else { hash_of(&*lens.masked(said.text, &node.words)) }
+        }
+    }
+}
+
+/// The numbers of the nodes of a stretch that are in no other of it.
+fn inside(nodes: &[Node], from: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
+    let mut next = from;
+    std::iter::from_fn(move || {
+        let found = (next < end).then_some(next)?;
+        next = nodes[found].end;
+        Some(found)
+    })
+}
+
+impl<'v> Value<'v> {
+    /// All values of a piece of a text that are in no other.
+    pub(super) fn all(text: &'v str, nodes: &'v [Node]) -> Vec<Self> {
+        inside(nodes, 0, nodes.len()).map(|at| Self { text, nodes, at }).collect()
+    }
+
+    pub(crate) fn node(self) -> &'v Node {
+        &self.nodes[self.at]
+    }
+
+    /// What is in it: the values of an array; the names of an object, each with its value behind it.
+    pub(crate) fn inside(self) -> Vec<Self> {
+        let all = inside(self.nodes, self.at + 1, self.node().end);
+        all.map(|at| Self { at, ..self }).collect()
+    }
+
+    /// What it says, if it holds no others.
+    pub(crate) fn said(self) -> Option<Said<'v>> {
+        let Node { range, field, kind, .. } = self.node();
+        let text = &self.text[range.clone()];
+        (!kind.is_container()).then_some(Said { text, field: *field })
+    }
+}

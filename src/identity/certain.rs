@@ -1,0 +1,69 @@
+//! Which of the words that look like identifiers are certainly some, wherever they stand.
+
+use std::ops::Range;
+
+use super::identifier::{identifiers, is_ulid, is_uuid};
+
+/// Whether a word is nothing else wherever it stands: a UUID, a ULID, a web token, or a word behind a
+/// prefix that names nothing computed: `call_…`, but not `sha256-…`.
+///
+/// A digest or a random number that stands alone may be what a tool has computed.
+pub fn is_certain(text: &str, range: &Range<usize>) -> bool {
+    let word = &text[range.clone()];
+    is_uuid(word.as_bytes())
+        || is_ulid(word.as_bytes())
+        || word.starts_with("eyJ")
+        || is_prefixed(&text[..range.start])
+}
+
+/// Names of what is computed from other things.
+const COMPUTED: [&str; 7] = ["sha", "md5", "hash", "digest", "checksum", "crc", "fp"];
+
+fn is_prefixed(before: &str) -> bool {
+    let Some(before) = before.strip_suffix(['-', '_']) else { return false };
+    let start = before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+    let prefix = before[start..].to_ascii_lowercase();
+    let named = prefix.starts_with(|first: char| first.is_ascii_alphabetic());
+    named && !COMPUTED.iter().any(|computed| prefix.starts_with(computed))
+}
+
+/// A state that a server has sealed is longer than this.
+const SEALED: usize = 40;
+
+/// Whether a whole text is nothing but random letters and digits, too long for an identifier, and holds
+/// none.
+pub fn is_sealed(text: &str) -> bool {
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => 0,
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        _ => 3,
+    };
+    let bytes = text.as_bytes();
+    let changes = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    bytes.len() >= SEALED
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/=.~".contains(byte))
+        && changes * 3 > bytes.len()
+        && !identifiers(text).any(|word| is_certain(text, &word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_computed_is_no_identifier() {
+        for (before, word, expected) in [
+            ("", "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", true),
+            ("\"call_", "9pKqLm2XvT8nRw4YbZc6DfGh", true),
+            ("", "01ARZ3NDEKTSV4RRFFQ69G5FAV", true),
+            ("sha256-", "9f86d081884c7d659a2feaa0c55ad015", false),
+            ("fp_", "44709d6fcb", false),
+            ("", "7512374254209955967", false),
+            ("it is ", "5eb63bbbe01eeed093cb22bb8f5acdc3", false),
+        ] {
+            let text = format!("{before}{word}");
+            assert_eq!(is_certain(&text, &(before.len()..text.len())), expected, "{text}");
+        }
+    }
+}
