@@ -120,14 +120,17 @@ impl Writer {
     /// Notes what stands in a text.
     fn text(&mut self, text: &str, at: &str, from: Origin) {
         let found: Vec<Range<usize>> = self.words.find(text).collect();
-        for range in found {
-            self.with_prefix(text, &range, from);
-            self.again(&text[range], from);
+        for range in &found {
+            self.with_prefix(text, range, from);
+            self.again(&text[range.clone()], from);
         }
         if from.issuer == Issuer::Client {
             return;
         }
-        for range in identifiers(text) {
+        let is_free = |range: &Range<usize>| {
+            found.iter().all(|known| range.end <= known.start || known.end <= range.start)
+        };
+        for range in identifiers(text).filter(is_free) {
             let value = &text[range.clone()];
             if self.known.contains_key(value) {
                 self.again(value, from);

@@ -1,7 +1,7 @@
 //! Proves that a recording replays.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::gateway::lock;
 use super::{Closed, Miss, Session, SessionBuilder, Summary};
@@ -134,7 +134,7 @@ impl Proven {
 }
 
 /// Writes into the table of a cassette what a run has shown.
-fn learn(folder: &PathBuf, name: &Name, proof: &Proof) -> Result<Learned> {
+fn learn(folder: &Path, name: &Name, proof: &Proof) -> Result<Learned> {
     let mut cassette = store::load(folder, name)?;
     let before: Option<Ids> = cassette.ids.clone();
     let mut ids = match &before {

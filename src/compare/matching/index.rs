@@ -25,7 +25,7 @@ use crate::identity::{Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
 /// # Rationale
 ///
 /// The recorded side decides: what is open in a recorded request is known, so nothing is looked for in a
-/// live one. Requests that are open in the same places have one [`Mask`]. The key of a live request is a
+/// live one. Requests that are open in the same places have one mask. The key of a live request is a
 /// sum over its values, so leaving out those that a mask names takes a subtraction, and one look into a
 /// table finds the interactions. There are as many looks as there are masks for requests of that method
 /// with a path as long, which are few, whatever the size of the cassette.

@@ -37,6 +37,9 @@ pub struct Learned {
     pub fixed: Vec<Id>,
 }
 
+/// What the client made up in one request, and what stands for each name now.
+type Invented = (Vec<Id>, Vec<(Hole, Hole)>);
+
 /// So many interactions are compared with a request that nothing answers.
 const LOOKS: usize = 500;
 
@@ -165,7 +168,7 @@ fn made_up(
     found: &Differences,
     (recorded, asked): (&Recorded<'_, '_>, &Asked<'_>),
     denied: &mut BTreeSet<String>,
-) -> Option<(Vec<Id>, Vec<(Hole, Hole)>)> {
+) -> Option<Invented> {
     let is_all = found.changed.len() == found.listed.len() && found.more == 0;
     if !is_all || found.same == 0 {
         return None;
@@ -184,7 +187,7 @@ fn made_up(
         let ranges = if was.kind == Kind::Text && is.kind == Kind::Text {
             differing(&was.text, &is.text)
         } else {
-            vec![0..was.text.len()]
+            std::iter::once(0..was.text.len()).collect()
         };
         let issued = library.index.names().issued_in(&was.text);
         let is_in = |issued: &Range<usize>| {
