@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use fixedbitset::FixedBitSet;
-
 use super::fresh::Fresh;
 use super::groups::Candidates;
 use super::{Asked, Index, Recognized};
@@ -13,7 +11,7 @@ use crate::identity::{Bindings, Hole};
 /// One client's run through a cassette.
 #[derive(Debug, Default)]
 pub struct Playlist {
-    played: FixedBitSet,
+    played: Vec<bool>,
     unplayed: usize,
     bindings: Bindings,
     /// How far each list of candidates has come.
@@ -35,7 +33,7 @@ pub(super) const LOOKED_AHEAD: usize = 64;
 impl Playlist {
     /// A run in which nothing was played yet.
     pub fn new(index: &Index) -> Self {
-        let played = FixedBitSet::with_capacity(index.len());
+        let played = vec![false; index.len()];
         Self { played, unplayed: index.len(), ..Self::default() }
     }
 
@@ -75,7 +73,7 @@ impl Playlist {
 
     /// What was recorded and not asked for in this run.
     pub fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
-        self.played.zeroes()
+        (0..self.played.len()).filter(|number| !self.played[*number])
     }
 
     /// Whether an interaction was played in this run.
@@ -230,7 +228,7 @@ impl Playlist {
     }
 
     fn mark_played(&mut self, number: usize) {
-        self.unplayed -= usize::from(!self.played.put(number));
+        self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
     }
 
     /// Notes how far the lists have come that an interaction is on.

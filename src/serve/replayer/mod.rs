@@ -1,7 +1,6 @@
 //! Replaying: a server that answers from a cassette.
 
 mod answers;
-mod block;
 mod body;
 mod meanwhile;
 mod miss;

@@ -6,8 +6,6 @@ use bytes::{Buf as _, BufMut as _, Bytes};
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, SERVER, VARY};
 use http::{HeaderMap, HeaderName};
 
-use super::block::Block;
-
 /// Recorded answers, by the number of their interaction.
 ///
 /// # Rationale
@@ -31,7 +29,7 @@ pub(super) struct Filling {
     full: Vec<Bytes>,
     /// How much the full blocks hold.
     held: usize,
-    block: Block,
+    block: Vec<u8>,
     places: Vec<u32>,
     fields: Vec<HeaderMap>,
     /// Where in `fields` those stand that have these names, and these values where they are alike.
@@ -130,8 +128,10 @@ impl Filling {
         let values: usize = own.iter().map(|value| LENGTH + value.len()).sum();
         let needed = (LABEL + values + body.len()).next_multiple_of(STEP);
         self.make_room(needed);
-        self.places.push(short((self.held + self.block.as_ref().len()) / STEP));
-        let mut free = self.block.take(needed);
+        self.places.push(short((self.held + self.block.len()) / STEP));
+        let start = self.block.len();
+        self.block.resize(start + needed, 0);
+        let mut free = &mut self.block[start..];
         free.put_u32_le(number);
         free.put_u32_le(short(values));
         free.put_u32_le(short(body.len()));
@@ -148,7 +148,7 @@ impl Filling {
 
     /// The shelf with all that was put on it.
     pub(super) fn finish(mut self) -> Shelf {
-        self.full.push(Bytes::from_owner(self.block));
+        self.full.push(Bytes::from(self.block));
         let begins = self.full.iter().scan(0, |end, block| {
             *end += block.len();
             Some(*end - block.len())
@@ -158,11 +158,11 @@ impl Filling {
     }
 
     fn make_room(&mut self, needed: usize) {
-        if self.block.room() < needed {
-            let full = Bytes::from_owner(std::mem::take(&mut self.block));
+        if self.block.capacity() - self.block.len() < needed {
+            let full = Bytes::from(std::mem::take(&mut self.block));
             self.held += full.len();
             self.full.push(full);
-            self.block = Block::new(needed.max(self.held).max(FIRST));
+            self.block = Vec::with_capacity(needed.max(self.held).max(FIRST));
         }
     }
 
