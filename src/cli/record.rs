@@ -47,7 +47,11 @@ impl Record {
             let is_last = take == self.takes;
             let proof = if self.no_prove || !is_last { Proof::Spared } else { Proof::Wanted };
             exit = conduct::conduct(Plan {
-                session: self.live.settle(self.common.session()).mode(Mode::Record),
+                session: self
+                    .live
+                    .settle(self.common.session())
+                    .rerun(self.common.rerun(Some(&self.live)))
+                    .mode(Mode::Record),
                 common: &self.common,
                 live: Some(&self.live),
                 unplayed: conduct::Unplayed::IsFine,

@@ -177,7 +177,9 @@ pub(super) fn proven(proven: &Proven) {
         "{RED}it does not replay{PLAIN} ({runs} without the server); the recording is kept"
     ));
     if proven.misses.is_empty() {
-        hint("the command fails, or makes up something else in each run: see `retape replay`");
+        hint(
+            "the command fails, asks nothing, or makes up something else in each run: see `retape replay`",
+        );
     }
 }
 

@@ -90,10 +90,11 @@ impl SessionBuilder {
             let is_content = run(&session, proven.runs).await;
             let closed = session.close().await;
             let proofs = closed.proofs();
-            let Summary { misses, .. } = closed.save(Course::Whole)?;
+            let Summary { misses, unused, .. } = closed.save(Course::Whole)?;
             proven.runs += 1;
             let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
-            proven.replays = is_content && misses.is_empty() && !has_made_up;
+            // A client that asks nothing this time proves nothing.
+            proven.replays = is_content && misses.is_empty() && !has_made_up && !unused;
             proven.misses = misses;
             for (name, proof) in &proofs {
                 let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));
@@ -120,7 +121,7 @@ impl Proven {
             return Ok(self);
         }
         let why = self.misses.first().map_or_else(
-            || "the client failed, or made up something else in each run".to_owned(),
+            || "the client failed, asked nothing, or made up something else in each run".to_owned(),
             |miss| miss.explanation.clone(),
         );
         Err(Error::new(Kind::Unproven { runs: self.runs }).with_hint(why))

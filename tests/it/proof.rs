@@ -121,6 +121,20 @@ async fn what_a_person_says_wins_over_what_differs() {
     assert_eq!(values(&stage), []);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_asks_nothing_the_next_time_proves_nothing() {
+    let (_, result) =
+        proved(
+            |url, run| {
+                if run == 0 { vec![post(&format!("{url}/x"), "{}")] } else { Vec::new() }
+            },
+        )
+        .await;
+
+    let error = result.unwrap_err();
+    assert!(format!("{error:?}").contains("asked nothing"), "{error:?}");
+}
+
 /// A way in which clients make up names.
 fn alphabets() -> impl Strategy<Value = (&'static str, usize)> {
     prop_oneof![
