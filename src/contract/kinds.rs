@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cut::JsonMessage;
 use super::made_up::MadeUp;
+use crate::contract::order;
 use crate::contract::shape::{Schema, Witness};
 use crate::text::json::Text;
 use crate::text::nearest;
@@ -22,11 +23,11 @@ pub enum Kinds {
 impl Kinds {
     /// What the messages of some answers have in common.
     pub(super) fn learn<'a>(
-        answers: impl Iterator<Item = &'a [JsonMessage]>,
+        answers: impl Iterator<Item = (order::Witness, &'a [JsonMessage])>,
         made_up: &MadeUp,
     ) -> Option<Self> {
         let mut kinds: BTreeMap<&str, Vec<(Text<'_>, Witness)>> = BTreeMap::new();
-        for (witness, messages) in (0..).zip(answers) {
+        for (order::Witness(witness), messages) in answers {
             for message in messages {
                 kinds.entry(&message.kind).or_default().push((message.text(), witness));
             }

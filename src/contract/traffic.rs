@@ -1,6 +1,6 @@
 //! What was recorded, sorted by endpoint.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::cut::{Cut, JsonMessage, Step};
@@ -10,7 +10,7 @@ use super::made_up::MadeUp;
 use super::orders::Orders;
 use super::situation::Situation;
 use super::{Contract, Endpoint};
-use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Response};
+use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Request, Response};
 use crate::contract::invariant::{self, Learner};
 use crate::contract::order::{Witness, Word};
 use crate::identity::Ledger;
@@ -35,6 +35,8 @@ pub struct Traffic {
 pub(crate) struct Answer {
     /// The cassette and the number of the interaction in it, counted from 1.
     pub(crate) place: String,
+    /// Which independent recording it is: answers to the same request in one cassette are one.
+    pub(crate) witness: Witness,
     /// The types of its messages in order, if it is an answer in messages.
     pub(crate) word: Option<Word>,
     /// What was asked, as JSON, if it is JSON.
@@ -58,6 +60,8 @@ struct Recorded<'a> {
     response: &'a Response,
     cut: Cut,
     place: String,
+    /// The cassette, and what was asked.
+    recording: [u8; 32],
     history: (Arc<History>, usize),
 }
 
@@ -75,13 +79,17 @@ impl Traffic {
             traffic.hear(name, cassette, &mut all);
         }
         traffic.tags = tags(protocols, accepted, &all);
+        let mut recordings: HashMap<(Endpoint, [u8; 32]), u32> = HashMap::new();
         for recorded in all {
-            let Recorded { endpoint, interaction, response, cut, place, history } = recorded;
+            let Recorded { endpoint, interaction, response, cut, place, recording, history } =
+                recorded;
             let is_other = traffic.tags.contains_key(&endpoint);
             let cut = if is_other { Cut::of(response, &traffic.protocols(&endpoint)) } else { cut };
             let before = Some(Before { history: &history.0, number: history.1 });
+            let next = u32::try_from(recordings.len()).unwrap_or(u32::MAX);
+            let witness = *recordings.entry((endpoint.clone(), recording)).or_insert(next);
             let answers = traffic.answers.entry(endpoint).or_default();
-            let witness = Witness(u32::try_from(answers.len()).unwrap_or(u32::MAX));
+            let witness = Witness(witness);
             let answer = Answer::of(interaction, response, cut, before, (place, witness));
             answers.push(Answer { history: Some(history), ..answer });
         }
@@ -104,7 +112,8 @@ impl Traffic {
             let endpoint = Endpoint::of(&interaction.request, response, &returned);
             let place = format!("{name} #{}", number + 1);
             let history = (Arc::clone(&history), number);
-            all.push(Recorded { endpoint, interaction, response, cut, place, history });
+            let recording = recording(name, &interaction.request);
+            all.push(Recorded { endpoint, interaction, response, cut, place, recording, history });
         }
     }
 
@@ -139,8 +148,14 @@ impl Traffic {
             tag: self.tag(endpoint).cloned(),
             order: Orders::learn(answers, &|word| self.made_up.has(word)),
             invariants: invariants.finish(),
-            events: Kinds::learn(answers.iter().map(|it| it.events.as_slice()), &self.made_up),
-            body: Kinds::learn(answers.iter().map(|it| it.body.as_slice()), &self.made_up),
+            events: Kinds::learn(
+                answers.iter().map(|it| (it.witness, it.events.as_slice())),
+                &self.made_up,
+            ),
+            body: Kinds::learn(
+                answers.iter().map(|it| (it.witness, it.body.as_slice())),
+                &self.made_up,
+            ),
         }
     }
 }
@@ -165,6 +180,19 @@ fn tags(
         Some((endpoint.clone(), accepted.or_else(|| protocols.learn(bodies))?))
     });
     tags.collect()
+}
+
+/// What tells independent recordings apart: asked again and again, a server only repeats itself.
+fn recording(name: &Name, request: &Request) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new();
+    let body = request.readable();
+    let parts: [&[u8]; 4] =
+        [name.as_str().as_bytes(), request.method.as_bytes(), request.path.as_bytes(), &body];
+    for part in parts {
+        hash.update(&part.len().to_le_bytes());
+        hash.update(part);
+    }
+    *hash.finalize().as_bytes()
 }
 
 /// An answer, if all of it came.
@@ -199,7 +227,7 @@ impl Answer {
             parts.extend(cut.into_json().map(json));
         }
         let situation = situation.unwrap_or_default();
-        Self { place, word, situation, events, parts, history: None, body, asked }
+        Self { place, witness, word, situation, events, parts, history: None, body, asked }
     }
 
     /// Whether it says something that may be tied together.
