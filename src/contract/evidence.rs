@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::cut::JsonMessage;
-use super::made_up::MadeUp;
+use super::samples::{Sample, Samples};
 use super::text::{BODY, EVENTS};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
 use crate::contract::order::{self, Slicing, Word};
 use crate::contract::shape;
+use crate::text::json::Text;
 
 /// Who has seen what is learned about one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,11 +98,11 @@ impl Traffic {
     fn evidence_of(&self, contract: &Contract) -> Option<Evidence> {
         let answers = self.answers(&contract.endpoint);
         let first = Place { answer: answers.first()?.place.clone(), at: None };
-        let claims = |part, kinds: &Option<Kinds>, of: fn(&Answer) -> &[JsonMessage]| {
-            kinds.as_ref().map(|kinds| self.claims(part, kinds, answers, of)).unwrap_or_default()
+        let claims = |part, kinds: &Option<Kinds>, samples: &Samples<'_>| {
+            kinds.as_ref().map(|kinds| claims(part, kinds, samples)).unwrap_or_default()
         };
-        let mut all = claims(EVENTS, &contract.events, |answer| &answer.events);
-        all.extend(claims(BODY, &contract.body, |answer| answer.body.as_slice()));
+        let mut all = claims(EVENTS, &contract.events, &self.events(answers));
+        all.extend(claims(BODY, &contract.body, &self.bodies(answers)));
         Some(Evidence {
             endpoint: contract.endpoint.clone(),
             answers: answers.len(),
@@ -111,77 +111,48 @@ impl Traffic {
             claims: all,
         })
     }
+}
 
-    /// Who has seen what is not so in every value, kind by kind where a contract says them so.
-    fn claims(
-        &self,
-        part: &'static str,
-        kinds: &Kinds,
-        answers: &[Answer],
-        of: fn(&Answer) -> &[JsonMessage],
-    ) -> Vec<Claimed> {
-        let mut samples: BTreeMap<Option<&str>, Samples<'_>> = BTreeMap::new();
-        for (number, answer) in answers.iter().enumerate() {
-            for (event, message) in of(answer).iter().enumerate() {
-                let kind = matches!(kinds, Kinds::Each(_)).then_some(message.kind.as_str());
-                let at = (part == EVENTS).then_some(At::Event(event + 1));
-                samples.entry(kind).or_default().push(Sample { message, number, answer, at });
-            }
-        }
-        let samples = samples.into_iter();
-        samples.flat_map(|(kind, it)| claims(part, kind, &it, &self.made_up)).collect()
+/// Who has seen what is not so in every message, kind by kind where a contract says them so.
+fn claims(part: &'static str, kinds: &Kinds, samples: &Samples<'_>) -> Vec<Claimed> {
+    let mut texts: BTreeMap<Option<&str>, Vec<(Text<'_>, u32)>> = BTreeMap::new();
+    for (number, sample) in samples.iter() {
+        let kind = matches!(kinds, Kinds::Each(_)).then_some(sample.message.kind.as_str());
+        texts.entry(kind).or_default().push((sample.message.text(), number));
     }
+    let of_kind = |(kind, texts): (Option<&str>, Vec<(Text<'_>, u32)>)| {
+        let all = shape::evidence(texts.into_iter(), samples).into_iter();
+        let told = all.filter(|evidence| match evidence.of {
+            shape::Claim::Value(_) => evidence.seen.count < evidence.all,
+            _ => true,
+        });
+        let claims = told.filter_map(|evidence| claim(part, kind, evidence, samples));
+        claims.collect::<Vec<_>>()
+    };
+    texts.into_iter().flat_map(of_kind).collect()
 }
 
-/// A message, the answer that it is in, and the number of that.
-struct Sample<'a> {
-    message: &'a JsonMessage,
-    answer: &'a Answer,
-    number: usize,
-    at: Option<At>,
-}
-
-type Samples<'a> = Vec<Sample<'a>>;
-
-impl Sample<'_> {
-    fn place(&self) -> Place {
-        Place { answer: self.answer.place.clone(), at: self.at }
-    }
-}
-
-/// Who has seen what is not so in every message of a kind.
-fn claims(
+fn claim(
     part: &'static str,
     kind: Option<&str>,
+    evidence: shape::Evidence,
     samples: &Samples<'_>,
-    made_up: &MadeUp,
-) -> Vec<Claimed> {
-    let all = shape::evidence(samples.iter().map(|sample| sample.message.text()).zip(0..));
-    let sample = |witness: Option<&u32>| samples.get(usize::try_from(*witness?).ok()?);
-    // Where a client has made one of the strings up, the contract knows none of them.
-    let is_free = |at: &[String]| {
-        all.iter().any(|other| match &other.of {
-            shape::Claim::Value(value) => other.place == at && made_up.has(value),
-            _ => false,
-        })
+) -> Option<Claimed> {
+    let place = |sample: &Sample<'_>| Place {
+        answer: sample.answer.place.clone(),
+        at: (part == EVENTS).then_some(At::Event(sample.event + 1)),
     };
-    let is_told = |evidence: &&shape::Evidence| match evidence.of {
-        shape::Claim::Value(_) => evidence.seen.count < evidence.all && !is_free(&evidence.place),
-        _ => true,
-    };
-    let claims = all.iter().filter(is_told).filter_map(|evidence| {
-        let seen = evidence.seen.witnesses.as_slice();
-        let (first, last) = (sample(seen.first())?, sample(seen.last())?);
-        Some(Claimed {
-            part,
-            kind: kind.map(str::to_owned),
-            witness: first.place(),
-            missed: sample(evidence.missed.as_slice().first()).map(Sample::place),
-            is_single: first.number == last.number,
-            evidence: evidence.clone(),
-        })
-    });
-    claims.collect()
+    let seen = evidence.seen.witnesses.as_slice();
+    let (first, last) = (samples.get(*seen.first()?)?, samples.get(*seen.last()?)?);
+    let missed = evidence.missed.as_slice().first().and_then(|number| samples.get(*number));
+    Some(Claimed {
+        part,
+        kind: kind.map(str::to_owned),
+        witness: place(first),
+        missed: missed.map(place),
+        is_single: first.number == last.number,
+        evidence,
+    })
 }
 
 /// The evidence of the cases, in the order of the contract.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cut::JsonMessage;
-use super::made_up::MadeUp;
-use crate::contract::order;
+use super::samples::Samples;
 use crate::contract::shape::{Schema, Witness};
 use crate::text::json::Text;
 use crate::text::nearest;
@@ -21,30 +20,22 @@ pub enum Kinds {
 }
 
 impl Kinds {
-    /// What the messages of some answers have in common.
-    pub(super) fn learn<'a>(
-        answers: impl Iterator<Item = (order::Witness, &'a [JsonMessage])>,
-        made_up: &MadeUp,
-    ) -> Option<Self> {
+    /// What messages have in common.
+    pub(super) fn learn(samples: &Samples<'_>) -> Option<Self> {
         let mut kinds: BTreeMap<&str, Vec<(Text<'_>, Witness)>> = BTreeMap::new();
-        for (order::Witness(witness), messages) in answers {
-            for message in messages {
-                kinds.entry(&message.kind).or_default().push((message.text(), witness));
-            }
+        for (number, sample) in samples.iter() {
+            let message = sample.message;
+            kinds.entry(&message.kind).or_default().push((message.text(), number));
         }
         if kinds.is_empty() {
             return None;
         }
-        let learned = |texts: &mut dyn Iterator<Item = (Text<'a>, Witness)>| -> Schema {
-            let schema = Schema::learn(texts);
-            schema.loosened(&|word| made_up.has(word), &|prefix| made_up.has_prefix(prefix))
-        };
-        let one = learned(&mut kinds.values().flatten().copied());
+        let one = Schema::learn(kinds.values().flatten().copied(), samples);
         if kinds.len() == 1 || one.is_union() {
             return Some(Self::One(one));
         }
         let each = kinds.into_iter();
-        let each = each.map(|(kind, it)| (kind.to_owned(), learned(&mut it.into_iter())));
+        let each = each.map(|(kind, it)| (kind.to_owned(), Schema::learn(it.into_iter(), samples)));
         Some(Self::Each(each.collect()))
     }
 

@@ -5,16 +5,17 @@
 //! against accepted contracts.
 
 mod check;
+mod clients;
 mod cut;
 mod endpoint;
 mod evidence;
 mod history;
 pub mod invariant;
 mod kinds;
-mod made_up;
 pub mod openapi;
 pub mod order;
 mod orders;
+mod samples;
 pub mod shape;
 mod situation;
 mod syntax;

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::clients::Clients;
 use super::cut::{Cut, JsonMessage, Step};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
-use super::made_up::MadeUp;
 use super::orders::Orders;
+use super::samples::Samples;
 use super::situation::Situation;
 use super::{Contract, Endpoint};
 use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Request, Response};
@@ -24,7 +25,7 @@ const LOOKED_AT: usize = 2_000;
 #[derive(Debug, Default)]
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
-    pub(super) made_up: MadeUp,
+    clients: Clients,
     protocols: Protocols,
     /// What tells the types of the messages of an endpoint, where no protocol that is known does.
     tags: BTreeMap<Endpoint, TagSource>,
@@ -99,16 +100,16 @@ impl Traffic {
     /// Cuts the answers of a cassette, and listens to what was made up in it.
     fn hear<'a>(&mut self, name: &Name, cassette: &'a Cassette, all: &mut Vec<Recorded<'a>>) {
         let ledger = Ledger::of(cassette);
-        self.made_up.see(&ledger);
+        self.clients.see(&ledger);
         let returned =
             ledger.entries.into_iter().filter(|entry| entry.evidence == Evidence::Return);
         let returned: HashSet<String> = returned.map(|entry| entry.value).collect();
         let cuts = history::cuts(&cassette.interactions, &self.protocols);
         let history = Arc::new(History::of_cuts(&cassette.interactions, &cuts));
         for (number, (interaction, cut)) in cassette.interactions.iter().zip(cuts).enumerate() {
-            self.made_up.hear(&interaction.request);
+            self.clients.hear(&interaction.request);
             let Some((response, cut)) = whole(interaction).zip(cut) else { continue };
-            self.made_up.hear_answer(response);
+            self.clients.hear_answer(response);
             let endpoint = Endpoint::of(&interaction.request, response, &returned);
             let place = format!("{name} #{}", number + 1);
             let history = (Arc::clone(&history), number);
@@ -146,17 +147,21 @@ impl Traffic {
         Contract {
             endpoint: endpoint.clone(),
             tag: self.tag(endpoint).cloned(),
-            order: Orders::learn(answers, &|word| self.made_up.has(word)),
+            order: Orders::learn(answers, &|word| self.clients.made_up(word)),
             invariants: invariants.finish(),
-            events: Kinds::learn(
-                answers.iter().map(|it| (it.witness, it.events.as_slice())),
-                &self.made_up,
-            ),
-            body: Kinds::learn(
-                answers.iter().map(|it| (it.witness, it.body.as_slice())),
-                &self.made_up,
-            ),
+            events: Kinds::learn(&self.events(answers)),
+            body: Kinds::learn(&self.bodies(answers)),
         }
+    }
+
+    /// The messages of streams.
+    pub(super) fn events<'a>(&'a self, answers: &'a [Answer]) -> Samples<'a> {
+        Samples::of(answers, &self.clients, |answer| &answer.events)
+    }
+
+    /// The answers that are no streams.
+    pub(super) fn bodies<'a>(&'a self, answers: &'a [Answer]) -> Samples<'a> {
+        Samples::of(answers, &self.clients, |answer| answer.body.as_slice())
     }
 }
 

@@ -353,7 +353,7 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
         notifications/progress
           object
             jsonrpc: string
-            method: string
+            method: "notifications/progress"
             params: object
               done: integer
         result of tools/call
@@ -387,9 +387,14 @@ fn what_a_client_has_made_up_is_no_constant() {
         })
         .collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
-    let mut with_tool = interaction("", 0, &said);
-    with_tool.request.body = r#"{"tools":["get_code"],"state":"open"}"#.into();
-    let cassette = Cassette { interactions: vec![with_tool], ..Cassette::default() };
+    let recording = |number: usize| {
+        let mut with_tool = interaction("", number, &said);
+        with_tool.request.body =
+            format!(r#"{{"tools":["get_code"],"state":"open","number":{number}}}"#).into();
+        with_tool
+    };
+    let interactions = (0..2).map(recording).collect();
+    let cassette = Cassette { interactions, ..Cassette::default() };
     let name = Name::new("tools").unwrap();
 
     let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);

@@ -39,6 +39,9 @@ const LONGEST: usize = 128;
 /// A random word without a prefix has so many letters at least.
 const LONG: usize = 16;
 
+/// What was minted behind a prefix has so many.
+const SHORT: usize = 6;
+
 impl Format {
     /// The formats with a name of their own, and their names.
     pub(super) const NAMED: [(Self, &'static str); 6] = [
@@ -51,17 +54,32 @@ impl Format {
     ];
 
     /// Whether a string has it.
+    ///
+    /// What was minted is told by some of it that looks so. Any word may come then where it came from: of
+    /// those that a service mints some look like words that somebody has thought of.
     pub(super) fn fits(&self, text: &str) -> bool {
-        let (bits, prefix) = formats(text);
         match self {
-            Self::Prefixed(wanted) => bits & PREFIXED != 0 && text[..prefix] == **wanted,
-            other => bits & other.bit() != 0,
+            Self::Prefixed(prefix) => {
+                let rest = text.strip_prefix(prefix.as_str()).map(str::as_bytes);
+                rest.is_some_and(
+                    |rest| matches!(rest, [b'-' | b'_', minted @ ..] if is_token(minted, SHORT)),
+                )
+            }
+            Self::Id => formats(text).0 & (UUID | ID) != 0 || is_token(text.as_bytes(), LONG),
+            other => formats(text).0 & other.bit() != 0,
         }
     }
 
     /// Whether every string that has the other one has this one.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        self == other || (*self == Self::Id && matches!(other, Self::Uuid | Self::Prefixed(_)))
+        match (self, other) {
+            (Self::Id, Self::Uuid | Self::Prefixed(_)) => true,
+            (Self::Prefixed(short), Self::Prefixed(long)) => {
+                long == short
+                    || long.strip_prefix(short).is_some_and(|it| it.starts_with(['-', '_']))
+            }
+            _ => self == other,
+        }
     }
 
     const fn bit(&self) -> u8 {
@@ -107,6 +125,13 @@ pub(super) fn formats(text: &str) -> (u8, usize) {
         None if bytes.len() >= LONG && (is_random(bytes) || is_nano(bytes)) => (ID, 0),
         None => (uri(bytes), 0),
     }
+}
+
+/// Whether it is one word of so many letters at least, of those that services mint words from (Base64,
+/// nano ids).
+fn is_token(bytes: &[u8], shortest: usize) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(byte);
+    (shortest..=LONGEST).contains(&bytes.len()) && bytes.iter().all(is_letter)
 }
 
 fn is_uuid(bytes: &[u8]) -> bool {
@@ -226,13 +251,13 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let (_, length) = formats(text);
+        let (bits, length) = formats(text);
         let mut all: Vec<Format> = Format::NAMED.iter().map(|(format, _)| format.clone()).collect();
         all.push(Format::Prefixed(text[..length].to_owned()));
-        let found: Vec<String> =
-            all.iter().filter(|it| it.fits(text)).map(ToString::to_string).collect();
+        let told = all.iter().filter(|it| bits & it.bit() != 0);
+        let told: Vec<String> = told.map(ToString::to_string).collect();
 
-        assert_eq!(found, expected, "{text}");
+        assert_eq!(told, expected, "{text}");
     }
 
     #[test]
@@ -273,6 +298,25 @@ mod tests {
         }
         check("toolu_abcdefabcdefabcdefabcd12", &["Id", "Id<toolu>"]);
         check("tool_getWeatherForCity", &[]);
+    }
+
+    #[test]
+    fn an_identifier_may_be_any_word_behind_its_prefix() {
+        let call = Format::Prefixed("call".to_owned());
+        for (text, fits) in [
+            ("call_aDdJTteHrpMdhdkEkyxjxEHH", true),
+            ("call_00000000", true),
+            ("call-q-Xx80q2B2mkab_7", true),
+            ("toolu_aDdJTteHrpMdhdkEkyxjxEHH", false),
+            ("callback_8f3a9c2b", false),
+            ("call_me", false),
+            ("call me when you are there", false),
+            ("17", false),
+        ] {
+            assert_eq!(call.fits(text), fits, "{text}");
+        }
+        assert!(Format::Id.fits("abcdefghijklmnopqrst"));
+        assert!(!Format::Id.fits("the answer is forty-two"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From samples to what is promised.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
@@ -22,12 +22,19 @@ const FEWEST_KEYS: usize = 6;
 /// The entropy in nats above which names are data (Spoth et al., SIGMOD 2021).
 const ENTROPY: f64 = 1.0;
 
-/// An enum has no more values, and was seen so often for each of them.
+/// An enum has no more values, and so many recordings show it for each of them.
 const MOST_VALUES: usize = 12;
 const EACH: usize = 5;
 
+/// So many recordings show the words of a field that is named like a type.
+const TELLING: usize = 2;
+
 /// Fewer strings that are integers may be so by chance.
 const INTEGERS: usize = 20;
+
+/// What a field is called, its last word, that says a type or how something has ended.
+const TELLING_NAMES: [&str; 9] =
+    ["type", "kind", "object", "event", "role", "method", "status", "state", "reason"];
 
 /// The shape of the JSON values seen at one place: learned one by one, merged with others, and
 /// [finished](Shape::finish) into a [`Schema`].
@@ -101,13 +108,13 @@ impl Shape {
 
     /// What the samples have in common, as a promise.
     pub fn finish(&self) -> Schema {
-        Schema::learn(self.texts())
+        Schema::learn(self.texts(), &Alone)
     }
 
     /// Who has seen each optional field, `null`, known string and branch that [`finish`](Self::finish)
     /// tells.
     pub fn evidence(&self) -> Vec<Evidence> {
-        evidence(self.texts())
+        evidence(self.texts(), &Alone)
     }
 
     fn texts(&self) -> impl Iterator<Item = (json::Text<'_>, Witness)> {
@@ -117,19 +124,57 @@ impl Shape {
 
 impl Schema {
     /// What JSON texts have in common, each with its number.
-    pub(crate) fn learn<'j>(texts: impl Iterator<Item = (json::Text<'j>, Witness)>) -> Self {
-        Learner::default().root(texts)
+    pub(crate) fn learn<'j>(
+        texts: impl Iterator<Item = (json::Text<'j>, Witness)>,
+        around: &dyn Around,
+    ) -> Self {
+        Learner::new(around).root(texts)
     }
 }
 
 /// Who has seen what is learned from these texts.
 pub(crate) fn evidence<'j>(
     texts: impl Iterator<Item = (json::Text<'j>, Witness)>,
+    around: &dyn Around,
 ) -> Vec<Evidence> {
-    let mut learner = Learner { evidence: Some(Vec::new()), ..Learner::default() };
+    let mut learner = Learner { evidence: Some(Vec::new()), ..Learner::new(around) };
     learner.root(texts);
     learner.evidence.unwrap_or_default()
 }
+
+/// What is known of samples beside what they say: by default each is a recording of its own, of which
+/// nothing is known.
+pub(crate) trait Around {
+    /// Which independent recording a sample is from. What one says many times it has said once.
+    fn recording(&self, sample: Witness) -> u32 {
+        sample
+    }
+
+    /// Whether the client has said a text when it asked for this sample.
+    fn was_asked(&self, _sample: Witness, _text: &str) -> bool {
+        false
+    }
+
+    /// Whether a client has made up a word.
+    fn made_up(&self, _word: &str) -> bool {
+        false
+    }
+
+    /// Whether clients mint what has this prefix.
+    fn mint(&self, _prefix: &str) -> bool {
+        false
+    }
+
+    /// Whether clients have named a field so.
+    fn declare(&self, _name: &str) -> bool {
+        false
+    }
+}
+
+/// Samples of which nothing else is known.
+struct Alone;
+
+impl Around for Alone {}
 
 /// A value, and who has seen it.
 type Seen<'s> = (&'s Sample<'s>, Witness);
@@ -264,13 +309,23 @@ impl<'s> Outline<'s> {
 }
 
 /// Where the learning is, and who has seen what, if that is asked.
-#[derive(Default)]
-struct Learner {
+struct Learner<'l> {
+    around: &'l dyn Around,
     place: Vec<String>,
     evidence: Option<Vec<Evidence>>,
 }
 
-impl Learner {
+impl<'l> Learner<'l> {
+    fn new(around: &'l dyn Around) -> Self {
+        Self { around, place: Vec::new(), evidence: None }
+    }
+
+    /// How many independent recordings these are.
+    fn recordings(&self, witnesses: impl Iterator<Item = Witness>) -> usize {
+        let recordings = witnesses.map(|witness| self.around.recording(witness));
+        recordings.collect::<HashSet<u32, RandomState>>().len()
+    }
+
     fn root<'j>(&mut self, texts: impl Iterator<Item = (json::Text<'j>, Witness)>) -> Schema {
         let samples: Vec<(Sample<'j>, Witness)> =
             texts.map(|(text, witness)| (Sample::of(text), witness)).collect();
@@ -319,10 +374,10 @@ impl Learner {
         schema
     }
 
-    /// An enum if they are few, each seen more than once, so that no single sample decides; else what
-    /// they look like.
+    /// An enum if they are few, each seen in more than one recording, so that no single one decides; else
+    /// what they look like.
     fn strings(&mut self, strings: &[(&StringSample<'_>, Witness)]) -> Text {
-        if let Some(values) = enumerated(strings) {
+        if let Some(values) = self.enumerated(strings) {
             for (value, witnesses) in &values {
                 let claim = Claim::Value((*value).to_owned());
                 self.tell(claim, || Tally::of(witnesses.iter().copied()), strings.len());
@@ -330,14 +385,52 @@ impl Learner {
             return Text::Of([].into(), values.into_keys().map(str::to_owned).collect());
         }
         let format = format(strings.iter().map(|(said, _)| *said));
-        let is_sure = |format: &Format| *format != Format::Integer || strings.len() >= INTEGERS;
+        let is_sure = |format: &Format| match format {
+            Format::Integer => strings.len() >= INTEGERS,
+            Format::Prefixed(prefix) => !self.around.mint(prefix),
+            _ => true,
+        };
         format.filter(is_sure).map_or(Text::Any, Text::format)
+    }
+
+    /// The values of an enum, with who has seen them. What the client has said is none.
+    fn enumerated<'s>(
+        &self,
+        strings: &[(&'s StringSample<'_>, Witness)],
+    ) -> Option<BTreeMap<&'s str, Vec<Witness>>> {
+        let mut values: BTreeMap<&str, Vec<Witness>> = BTreeMap::new();
+        for (said, witness) in strings {
+            if let Some(witnesses) = values.get_mut(&*said.text) {
+                witnesses.push(*witness);
+            } else if said.is_word() && values.len() < MOST_VALUES {
+                values.insert(&said.text, vec![*witness]);
+            } else {
+                return None;
+            }
+        }
+        if values.keys().any(|word| self.around.made_up(word)) {
+            return None;
+        }
+        let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
+        let name = self.place.iter().rfind(|step| !step.starts_with("[]"));
+        if name.is_some_and(|name| is_telling(name)) {
+            return (recordings >= TELLING).then_some(values);
+        }
+        let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
+        let is_echo = || {
+            let mut all = strings.iter();
+            all.all(|(said, witness)| self.around.was_asked(*witness, &said.text))
+        };
+        (recordings >= EACH * values.len() && values.values().all(several) && !is_echo())
+            .then_some(values)
     }
 
     /// Objects. `known` are the tags that have been looked at already.
     fn objects(&mut self, all: &[(&[Member<'_>], Witness)], known: &[&str], room: u8) -> Object {
         let objects = Objects::of(all);
-        let tag = room.checked_sub(1).and_then(|room| Some((Tag::of(&objects)?, room)));
+        let is_made_up = |word: &str| self.around.made_up(word);
+        let tag =
+            room.checked_sub(1).and_then(|room| Some((Tag::of(&objects, &is_made_up)?, room)));
         let Some((Tag { field, groups }, room)) = tag else {
             return Object::Plain(self.fields(&objects, known, room));
         };
@@ -355,6 +448,11 @@ impl Learner {
 
     fn fields(&mut self, objects: &Objects<'_>, known: &[&str], room: u8) -> Fields {
         let is_map = objects.rest.is_empty() && known.is_empty() && objects.are_maps();
+        let mut names = objects.fields.iter().map(|field| field.name).peekable();
+        if names.peek().is_some() && names.all(|name| self.around.declare(name)) {
+            let rest = Rest { name: Text::Any, schema: Schema::any() };
+            return Fields { rest: Some(rest), ..Fields::default() };
+        }
         if is_map {
             let rest = self.rest(objects, &objects.fields, ROOM);
             return Fields { rest: Some(Rest { name: Text::Any, ..rest }), ..Fields::default() };
@@ -409,41 +507,30 @@ impl Learner {
     }
 }
 
-/// The values of an enum, with who has seen them.
-fn enumerated<'s>(
-    strings: &[(&'s StringSample<'_>, Witness)],
-) -> Option<BTreeMap<&'s str, Vec<Witness>>> {
-    let mut values: BTreeMap<&str, Vec<Witness>> = BTreeMap::new();
-    for (said, witness) in strings {
-        if let Some(witnesses) = values.get_mut(&*said.text) {
-            witnesses.push(*witness);
-        } else if said.is_word() && values.len() < MOST_VALUES {
-            values.insert(&said.text, vec![*witness]);
-        } else {
-            return None;
-        }
-    }
-    let enough = strings.len() >= EACH * values.len();
-    (enough && values.values().all(|witnesses| witnesses.len() > 1)).then_some(values)
+/// Whether a field is called like a type, or like how something has ended.
+fn is_telling(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    TELLING_NAMES.iter().any(|telling| name.ends_with(telling))
 }
 
-/// The most telling of the formats that all have.
-fn format<'s>(mut strings: impl Iterator<Item = &'s StringSample<'s>> + Clone) -> Option<Format> {
-    let bits = strings.clone().fold(u8::MAX, |bits, said| bits & said.formats);
-    let prefix = |said: &'s StringSample<'s>| &said.text[..said.prefix];
-    if bits & PREFIXED != 0
-        && let Some(first) = strings.next().map(prefix)
-        && strings.all(|said| prefix(said) == first)
-    {
-        return Some(Format::Prefixed(first.to_owned()));
-    }
+/// The most telling of the formats that all have. Of what was minted some has to look so.
+fn format<'s>(strings: impl Iterator<Item = &'s StringSample<'s>> + Clone) -> Option<Format> {
+    let (all, some) = strings
+        .clone()
+        .fold((u8::MAX, 0), |(all, some), said| (all & said.formats, some | said.formats));
     let formats = [
         (UUID, Format::Uuid),
-        (ID, Format::Id),
         (DATE_TIME, Format::DateTime),
         (DATE, Format::Date),
         (URI, Format::Uri),
         (INTEGER, Format::Integer),
     ];
-    formats.into_iter().find(|(bit, _)| bits & bit != 0).map(|(_, format)| format)
+    let told = formats.into_iter().find(|(bit, _)| all & bit != 0).map(|(_, format)| format);
+    let fit = |format: &Format| strings.clone().all(|said| format.fits(&said.text));
+    told.or_else(|| {
+        let prefixed = strings.clone().filter(|said| said.formats & PREFIXED != 0);
+        let prefix = prefixed.map(|said| &said.text[..said.prefix]).min_by_key(|it| it.len())?;
+        Some(Format::Prefixed(prefix.to_owned())).filter(fit)
+    })
+    .or_else(|| Some(Format::Id).filter(|format| some & ID != 0 && fit(format)))
 }

@@ -30,6 +30,6 @@ pub use change::{Change, Difference};
 pub use evidence::{Claim, Evidence, Tally, Witness, Witnesses};
 pub use format::Format;
 pub use gain::{Gain, Gained};
-pub(crate) use learn::evidence;
+pub(crate) use learn::{Around, evidence};
 pub use learn::{NotJson, Shape};
 pub use schema::Schema;

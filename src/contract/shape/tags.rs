@@ -31,10 +31,13 @@ pub(super) struct Tag<'s> {
 }
 
 impl<'s> Tag<'s> {
-    /// The tag of these objects.
-    pub(super) fn of(objects: &Objects<'s>) -> Option<Self> {
+    /// The tag of these objects. A word that a client has made up tells nothing apart.
+    pub(super) fn of(objects: &Objects<'s>, is_made_up: &dyn Fn(&str) -> bool) -> Option<Self> {
         let candidates = objects.members().filter_map(|field| {
             let tag = Self::candidate(field, objects.count())?;
+            if tag.groups.keys().any(|word| is_made_up(word)) {
+                return None;
+            }
             let gain = tag.gain(objects);
             (gain > 0.0).then_some((tag.rank(), gain, tag))
         });

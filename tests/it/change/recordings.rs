@@ -72,13 +72,18 @@ fn a_recording_shows_the_message_that_came_too_early() {
     assert_eq!(change.trace.as_ref().unwrap().tags, ["answer", "thought", "done"]);
 }
 
+/// Asked for the same again and again, a server is recorded once.
+fn asked(number: usize) -> String {
+    format!(r#"{{"number":{number}}}"#)
+}
+
 #[test]
 fn a_value_that_only_the_new_recordings_have_is_found_there() {
     let answers = |third: &str| {
         (0..60)
             .map(|number| {
                 let status = if number % 5 == 2 { third } else { ["on", "off"][number % 2] };
-                exchange("/state", ASKED, 200, &[&format!(r#"{{"status":"{status}"}}"#)])
+                exchange("/state", &asked(number), 200, &[&format!(r#"{{"status":"{status}"}}"#)])
             })
             .collect::<Vec<_>>()
     };
@@ -97,7 +102,7 @@ fn a_choice_that_became_free_text_names_what_was_seen() {
         let all = (0..40).map(|number| {
             let known = ["on", "off"][number % 2];
             let word = others.get(number).copied().unwrap_or(known);
-            exchange("/state", ASKED, 200, &[&format!(r#"{{"status":"{word}"}}"#)])
+            exchange("/state", &asked(number), 200, &[&format!(r#"{{"status":"{word}"}}"#)])
         });
         all.collect::<Vec<_>>()
     };

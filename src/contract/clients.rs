@@ -1,13 +1,13 @@
-//! What clients have made up.
+//! What clients have said, which no server promises.
 
 use std::collections::HashSet;
 
 use crate::cassette::{Request, Response};
 use crate::identity::{Issuer, Ledger, identifiers};
-use crate::text::json::{Leaf, Text};
+use crate::text::json::{Container, Leaf, Text};
 
-/// The names that clients have said: of a tool, of a model. A server that repeats them promises nothing
-/// by it.
+/// What clients have said: the name of a tool, of a model, of an argument. A server that repeats it
+/// promises nothing by it.
 ///
 /// # Rationale
 ///
@@ -19,14 +19,23 @@ use crate::text::json::{Leaf, Text};
 ///
 /// What a client has minted (`approval-8f3a9c2b` as the name of an agent) is promised by nobody
 /// either, nor that it begins with `approval`.
+///
+/// A server may complete the name of a model with its version (asked for `gpt-4o`, it says
+/// `gpt-4o-2024-08-06`): that is the client's choice as well.
+///
+/// What a JSON Schema in a request calls its properties are the client's names: a tool call has
+/// arguments of these names.
 #[derive(Debug, Default)]
-pub(super) struct MadeUp {
-    words: Words,
+pub(super) struct Clients {
+    /// Each word, and what it is without a version.
+    stems: Words,
     /// Compound words of the server without digits, which identifiers have.
     said_before: Words,
     /// What stands before what was minted, by clients and by servers.
     prefixes: HashSet<String>,
     given: HashSet<String>,
+    /// The properties of JSON Schemas.
+    declared: Words,
 }
 
 /// Each word of a body is looked up.
@@ -35,15 +44,33 @@ type Words = HashSet<String, foldhash::fast::RandomState>;
 const SHORTEST: usize = 4;
 const LONGEST: usize = 80;
 
-impl MadeUp {
+/// Schemas below so many containers are not listened to.
+const DEEPEST: usize = 32;
+
+impl Clients {
     /// Listens to a request.
     pub(super) fn hear(&mut self, request: &Request) {
         let body = request.readable();
-        for leaf in Text::parse(&body).map(Text::leaves).unwrap_or_default() {
+        let Some(json) = Text::parse(&body) else { return };
+        for leaf in json.leaves() {
             if leaf.spelled.starts_with('"') {
                 self.hear_text(&leaf);
             }
         }
+        self.hear_schemas(json, DEEPEST);
+    }
+
+    /// Listens to the names of properties.
+    fn hear_schemas(&mut self, json: Text<'_>, room: usize) {
+        let Some(room) = room.checked_sub(1) else { return };
+        for (name, value) in json.members() {
+            if name == "properties" && value.container() == Some(Container::Object) {
+                let names = value.members().map(|(name, _)| name.into_owned());
+                self.declared.extend(names);
+            }
+            self.hear_schemas(value, room);
+        }
+        json.elements().for_each(|element| self.hear_schemas(element, room));
     }
 
     /// Learns who has minted what.
@@ -65,29 +92,50 @@ impl MadeUp {
         let body = response.readable().bytes();
         let joined = joined(&body).filter(|run| !has_digit(run) || run.contains(&b'/'));
         for word in words(joined).filter(|word| is_compound(word) && !has_digit(word.as_bytes())) {
-            if !self.said_before.contains(word) && !self.has(word) {
+            if !self.said_before.contains(word) && !self.made_up(word) {
                 self.said_before.insert(word.to_owned());
             }
         }
     }
 
-    /// Whether a client has said it, and before the server.
-    pub(super) fn has(&self, word: &str) -> bool {
-        self.words.contains(word)
+    /// Whether a client has said it, and before the server, or all of it but a version.
+    pub(super) fn made_up(&self, word: &str) -> bool {
+        stems(word).any(|stem| self.stems.contains(stem))
+    }
+
+    /// Whether a client has declared a property of this name.
+    pub(super) fn declare(&self, name: &str) -> bool {
+        self.declared.contains(name)
     }
 
     /// Whether only clients mint what has this prefix.
-    pub(super) fn has_prefix(&self, prefix: &str) -> bool {
+    pub(super) fn mint(&self, prefix: &str) -> bool {
         self.prefixes.contains(prefix) && !self.given.contains(prefix)
     }
 
     fn hear_text(&mut self, leaf: &Leaf<'_>) {
         for word in words(joined(leaf.value.as_bytes())) {
-            if is_compound(word) && !self.has(word) && !self.said_before.contains(word) {
-                self.words.insert(word.to_owned());
+            if is_compound(word) && !self.made_up(word) && !self.said_before.contains(word) {
+                self.stems.extend(said_stems(word).map(str::to_owned));
             }
         }
     }
+}
+
+/// A word without its last part, without its last two parts …, as long as they are numbers:
+/// `gpt-5-2025-08`, `gpt-5-2025` and `gpt-5` of `gpt-5-2025-08-07`.
+fn stems(word: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(word), |word| {
+        let (stem, part) = word.rsplit_once(['-', '_', '.', ':'])?;
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && is_compound(stem)).then_some(stem)
+    })
+}
+
+/// The same of a word that a client has said; of `claude-3-5-haiku-latest` it is `claude-3-5-haiku`.
+fn said_stems(word: &str) -> impl Iterator<Item = &str> {
+    let alias = word.rsplit_once('-').map(|(stem, _)| stem);
+    stems(word).chain(alias.filter(|stem| is_compound(stem) && has_digit(stem.as_bytes())))
 }
 
 /// Compound words, and what they are made of, as far as strokes part it.
@@ -177,18 +225,21 @@ mod tests {
 
     #[test]
     fn compound_words_are_made_up_and_plain_ones_are_not() {
-        let mut made_up = MadeUp::default();
+        let mut clients = Clients::default();
         let body =
             br#"{"text": "call `get_code`: (now)", "model": "openai/gpt-4o", "type": "text"}"#;
         let leaves = Text::parse(body).map(Text::leaves).unwrap_or_default();
 
-        leaves.iter().for_each(|leaf| made_up.hear_text(leaf));
+        leaves.iter().for_each(|leaf| clients.hear_text(leaf));
 
         for word in ["get_code", "openai/gpt-4o", "gpt-4o"] {
-            assert!(made_up.has(word), "{word}");
+            assert!(clients.made_up(word), "{word}");
         }
-        for word in ["call", "now", "text", "openai", "model"] {
-            assert!(!made_up.has(word), "{word}");
+        for word in ["openai/gpt-4o-2024-08-06", "gpt-4o-2024-08-06"] {
+            assert!(clients.made_up(word), "{word}: it is completed by a version");
+        }
+        for word in ["call", "now", "text", "openai", "model", "gpt-4o-mini", "gpt-4"] {
+            assert!(!clients.made_up(word), "{word}");
         }
     }
 
@@ -209,12 +260,12 @@ mod tests {
             ms: 0,
             end: End::Complete,
         };
-        let mut made_up = MadeUp::default();
+        let mut clients = Clients::default();
 
-        made_up.hear(&request("call get_secret"));
-        made_up.hear_answer(&response);
-        made_up.hear(&request("tool_use"));
+        clients.hear(&request("call get_secret"));
+        clients.hear_answer(&response);
+        clients.hear(&request("tool_use"));
 
-        assert_eq!(["get_secret", "tool_use"].map(|word| made_up.has(word)), [true, false]);
+        assert_eq!(["get_secret", "tool_use"].map(|word| clients.made_up(word)), [true, false]);
     }
 }
