@@ -30,6 +30,7 @@ mod sample;
 mod served;
 #[path = "../../tests/server_changes/mod.rs"]
 mod server_changes;
+mod trust;
 
 use measure::Effort;
 use mimalloc::MiMalloc;
@@ -40,7 +41,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let smoke = arguments.iter().any(|argument| argument == "--smoke");
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let smoke = has("--smoke");
     let effort = if smoke { Effort::SMOKE } else { Effort::FULL };
     let words: Vec<&String> =
         arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
@@ -64,5 +66,13 @@ fn main() {
     }
     if wanted(changing::SCORE) {
         println!("{}", changing::score(effort));
+    }
+    if wanted(trust::SCORE) {
+        let wanted = trust::Wanted {
+            findings: has("--findings"),
+            held_out: has("--held-out"),
+            thorough: has("--thorough"),
+        };
+        println!("{}", trust::score(effort, wanted));
     }
 }

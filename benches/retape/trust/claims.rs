@@ -1,0 +1,234 @@
+//! What contracts claim, by kind of claim, and which of it a check has found broken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use regex::Regex;
+use retape::contract::{Breach, Contract, Endpoint, Finding};
+
+use super::mint;
+
+/// A kind of claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Claim {
+    Order,
+    /// The order of a case, where a contract has several.
+    Case,
+    Guard,
+    Tag,
+    Branch,
+    Enum,
+    Format,
+    Null,
+    Closed,
+    Required,
+    Type,
+    Invariant,
+    /// The contract is written so that it cannot be read.
+    Unreadable,
+}
+
+impl Claim {
+    pub const ALL: [Self; 13] = [
+        Self::Order,
+        Self::Case,
+        Self::Guard,
+        Self::Tag,
+        Self::Branch,
+        Self::Enum,
+        Self::Format,
+        Self::Null,
+        Self::Closed,
+        Self::Required,
+        Self::Type,
+        Self::Invariant,
+        Self::Unreadable,
+    ];
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Order => "order",
+            Self::Case => "order of a case",
+            Self::Guard => "guard",
+            Self::Tag => "tag",
+            Self::Branch => "kind of a union",
+            Self::Enum => "enum or constant",
+            Self::Format => "format",
+            Self::Null => "only null",
+            Self::Closed => "closed object",
+            Self::Required => "required member",
+            Self::Type => "type of a value",
+            Self::Invariant => "invariant",
+            Self::Unreadable => "written unreadably",
+        })
+    }
+}
+
+/// How a breach is classed, from the harmless to the worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    #[expect(dead_code, reason = "a check says of nothing yet that it is only unproven")]
+    Unproven,
+    Broken,
+}
+
+/// How bad a breach is. This is the one place that knows how a check says so.
+fn level(_: &Finding, _: &Breach) -> Level {
+    Level::Broken
+}
+
+/// Something that a check has found.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    pub level: Level,
+    pub claim: Claim,
+    pub endpoint: Endpoint,
+    /// In words.
+    pub what: String,
+    /// The claim that does not hold: the same for all that break it.
+    pub site: String,
+}
+
+/// All that a check has found, with how often; what is new or orphaned is left out.
+pub fn found(findings: &[Finding], contracts: &[Contract]) -> BTreeMap<Found, usize> {
+    let mut found = BTreeMap::new();
+    for finding in findings {
+        let Finding::Broken { breaches, .. } = finding else { continue };
+        let contract = contracts.iter().find(|it| it.endpoint == *finding.endpoint());
+        let Some(contract) = contract else { continue };
+        for breach in breaches {
+            let (claim, site) = broken(contract, breach);
+            let (level, endpoint) = (level(finding, breach), contract.endpoint.clone());
+            let what = format!("{}: {}", breach.part, breach.what);
+            let one = Found { level, claim, endpoint, what, site };
+            *found.entry(one).or_default() += breach.count;
+        }
+    }
+    found
+}
+
+/// Which claim of a contract a breach breaks.
+fn broken(contract: &Contract, breach: &Breach) -> (Claim, String) {
+    let what = &breach.what;
+    match breach.part {
+        "tag" => (Claim::Tag, String::new()),
+        "order" => {
+            let cases = contract.order.as_ref().map_or(0, |orders| orders.cases.len());
+            let is_guard = what.starts_with("no order is known") || what.ends_with("other fields");
+            let claim = match cases {
+                _ if is_guard => Claim::Guard,
+                0 | 1 => Claim::Order,
+                _ => Claim::Case,
+            };
+            (claim, String::new())
+        }
+        "invariants" => (Claim::Invariant, what.split(": ").next().unwrap_or_default().to_owned()),
+        _ => of_shape(contract, what),
+    }
+}
+
+fn of_shape(contract: &Contract, what: &str) -> (Claim, String) {
+    let Some((place, rest)) = what.split_once(": expected ") else {
+        return (Claim::Branch, String::new());
+    };
+    let expected = rest.split(", found ").next().unwrap_or_default();
+    let (object, member) = place.rsplit_once('/').unwrap_or((place, ""));
+    if expected.starts_with("no field of") || expected.starts_with("a name that") {
+        return (Claim::Closed, object.to_owned());
+    }
+    if let Some(missing) = expected.strip_prefix("the field ") {
+        let name = missing.split(": ").next().unwrap_or_default();
+        return (Claim::Required, format!("{place}/{name}"));
+    }
+    let is_union = contract.to_string().contains(&format!("by {member}\n"));
+    let claim = match expected {
+        _ if expected.contains('"') && is_union => Claim::Branch,
+        _ if expected.contains('"') => Claim::Enum,
+        "null" => Claim::Null,
+        _ if is_format(expected) && rest.contains(", found \"") => Claim::Format,
+        _ => Claim::Type,
+    };
+    (claim, place.to_owned())
+}
+
+fn is_format(shape: &str) -> bool {
+    let names = ["Id", "uuid", "date-time", "date", "uri", "integer-string"];
+    let is_letter = |char: char| char.is_alphanumeric() || char == '-';
+    shape.split(|char| !is_letter(char)).any(|word| names.contains(&word))
+}
+
+/// How many claims of a kind there are, and how many of them are coincidences by what they say: they
+/// tell words of data from others.
+pub fn learned(contracts: &[Contract]) -> BTreeMap<Claim, (usize, usize)> {
+    let mut counts: BTreeMap<Claim, (usize, usize)> = BTreeMap::new();
+    for contract in contracts {
+        let mut count = |claim: Claim, is_data: bool| {
+            let (all, data) = counts.entry(claim).or_default();
+            *all += 1;
+            *data += usize::from(is_data);
+        };
+        let text = contract.to_string();
+        if text.parse::<Contract>().is_err() {
+            count(Claim::Unreadable, true);
+        }
+        contract.invariants.iter().for_each(|_| count(Claim::Invariant, false));
+        for case in contract.order.iter().flat_map(|orders| &orders.cases) {
+            case.when.iter().for_each(|it| count(Claim::Guard, is_of_data(it.says.as_deref())));
+            for guard in guards(&case.order.to_string()) {
+                count(Claim::Guard, is_of_data(Some(&guard)));
+            }
+        }
+        of_shapes(&text, &mut count);
+    }
+    counts
+}
+
+/// The guards in an order.
+fn guards(order: &str) -> BTreeSet<String> {
+    let guard = Regex::new(r"\[([^\]]*=[^\]]*)\]").expect("it is one");
+    guard.captures_iter(order).map(|found| found[1].to_owned()).collect()
+}
+
+/// Whether a condition compares with something that a scenario decides: a word of data, prose, a number.
+fn is_of_data(says: Option<&str>) -> bool {
+    let says = says.unwrap_or_default();
+    let value = says.rsplit('=').next().unwrap_or_default();
+    value.parse::<f64>().is_ok()
+        || quoted(says).any(|word| word.contains(' ') || mint::is_data(word))
+}
+
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
+}
+
+fn of_shapes(text: &str, count: &mut impl FnMut(Claim, bool)) {
+    let is_shape = |line: &str| line.starts_with("  events") || line.starts_with("  body");
+    let lines: Vec<&str> = text.lines().skip_while(|line| !is_shape(line)).collect();
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| depth(line) > 2) {
+        let has_members = lines.get(at + 1).is_some_and(|next| depth(next) > depth(line));
+        let line = line.trim();
+        let is_union = line.starts_with("by ") || line.contains(" by ");
+        if has_members && !is_union {
+            count(Claim::Closed, false);
+        }
+        let Some((name, shape)) = line.split_once(": ") else {
+            if has_members && !is_union && line != "object" {
+                count(Claim::Branch, mint::is_data(line.trim_matches('"')));
+            }
+            continue;
+        };
+        if !name.ends_with('?') {
+            count(Claim::Required, false);
+        }
+        if shape.contains('"') {
+            count(Claim::Enum, quoted(shape).any(mint::is_data));
+        } else if shape == "null" {
+            count(Claim::Null, false);
+        } else if is_format(shape) {
+            count(Claim::Format, false);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What became of the contracts of one protocol, counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retape::cassette::Outcome;
+use retape::contract::{self, Contract, Finding, Traffic};
+use retape::message::Protocols;
+use retape::{Cassette, Name};
+
+use super::Size;
+use super::claims::{self, Claim, Found, Level};
+use super::grammar::Protocol;
+use super::talk::{Session, Talk};
+use crate::dice::Random;
+
+/// What was counted.
+#[derive(Default)]
+pub struct Tally {
+    pub fresh: Fresh,
+    /// Illegal conversations by their edit: all, and those that are refused.
+    pub edits: BTreeMap<&'static str, (usize, usize)>,
+    /// Recorded again: the same scenarios, and others.
+    pub same: Rounds,
+    pub other: Rounds,
+    /// Claims by kind: all, and the coincidences among them.
+    pub claims: BTreeMap<Claim, (usize, usize)>,
+    /// What was broken by legal conversations, in words.
+    pub alarms: Vec<String>,
+}
+
+/// Fresh conversations.
+#[derive(Default)]
+pub struct Fresh {
+    pub all: usize,
+    /// Nothing is broken and nothing unproven.
+    pub accepted: usize,
+    /// Nothing is broken, something is unproven.
+    pub unproven: usize,
+    /// Something was never seen: an endpoint.
+    pub new: usize,
+    /// How many are broken by claims of a kind.
+    pub broken_by: BTreeMap<Claim, usize>,
+}
+
+/// Times that all was recorded again.
+#[derive(Default, Clone, Copy)]
+pub struct Rounds {
+    pub all: usize,
+    pub broken: usize,
+    /// Nothing is broken, something is unproven.
+    pub unproven: usize,
+}
+
+/// What scenarios are for.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    Learning,
+    Fresh,
+    Round(usize),
+}
+
+impl Tally {
+    /// Learns a protocol from so many recordings, as often as there are samples, and tries it.
+    pub fn of(protocol: &Protocol, recordings: usize, size: Size) -> Self {
+        let mut tally = Self::default();
+        for sample in 0..size.samples {
+            let record = |purpose: Purpose, count: usize, run: u64| -> Vec<Session> {
+                let numbers = (0..count).map(|number| seed(protocol, sample, purpose, number));
+                numbers.map(|seed| Talk::record(seed, run, protocol.say)).collect()
+            };
+            let first = record(Purpose::Learning, recordings, 0);
+            let fresh = record(Purpose::Fresh, size.fresh, 0);
+            for session in first.iter().chain(&fresh) {
+                assert!(protocol.allows(session), "{} says something illegal", protocol.name);
+            }
+            let learned = Learned::of(&first);
+            let broken = tally.check_fresh(&learned, &fresh);
+            tally.count_claims(&learned, &broken);
+            tally.check_illegal(protocol, &learned, &fresh, &mut Random(sample as u64));
+            for round in 0..size.rounds {
+                let run = 1 + round as u64;
+                tally.same.count(&learned.found(&record(Purpose::Learning, recordings, run)));
+                let other = record(Purpose::Round(round), recordings, run);
+                tally.other.count(&learned.found(&other));
+            }
+        }
+        tally
+    }
+
+    /// Gives back what was broken by legal conversations.
+    fn check_fresh(&mut self, learned: &Learned, fresh: &[Session]) -> BTreeSet<Found> {
+        let mut all = BTreeSet::new();
+        for session in fresh {
+            let findings = check([session], &learned.0);
+            let found = claims::found(&findings, &learned.0);
+            self.fresh.all += 1;
+            let is_new = |finding: &Finding| matches!(finding, Finding::New(_));
+            self.fresh.new += usize::from(findings.iter().any(is_new));
+            match worst(&found) {
+                None => self.fresh.accepted += 1,
+                Some(Level::Unproven) => self.fresh.unproven += 1,
+                Some(Level::Broken) => {}
+            }
+            let broken = found.into_keys().filter(|found| found.level == Level::Broken);
+            let broken: Vec<Found> = broken.collect();
+            for claim in broken.iter().map(|found| found.claim).collect::<BTreeSet<_>>() {
+                *self.fresh.broken_by.entry(claim).or_default() += 1;
+            }
+            all.extend(broken);
+        }
+        let alarm = |found: &Found| format!("{}: {}: {}", found.claim, found.endpoint, found.what);
+        self.alarms.extend(all.iter().map(alarm));
+        all
+    }
+
+    fn count_claims(&mut self, learned: &Learned, broken: &BTreeSet<Found>) {
+        let mut claims = claims::learned(&learned.0);
+        let sites = broken.iter().map(|found| (found.claim, &found.endpoint, &found.site));
+        // An enum and a guard are coincidences by what they say.
+        let sites = sites.filter(|(claim, ..)| !matches!(claim, Claim::Guard | Claim::Enum));
+        for (claim, ..) in sites.collect::<BTreeSet<_>>() {
+            claims.entry(claim).or_default().1 += 1;
+        }
+        for (claim, (all, coincidences)) in claims {
+            let sum = self.claims.entry(claim).or_default();
+            *sum = (sum.0 + all, sum.1 + coincidences);
+        }
+    }
+
+    fn check_illegal(
+        &mut self,
+        protocol: &Protocol,
+        learned: &Learned,
+        fresh: &[Session],
+        random: &mut Random,
+    ) {
+        for session in fresh {
+            let Some(illegal) = protocol.illegal(session, fresh, random) else { continue };
+            let mut changed = session.clone();
+            let interaction = &mut changed.cassette.interactions[illegal.interaction];
+            if let Outcome::Response(response) = &mut interaction.outcome {
+                response.body = illegal.body;
+            }
+            let [was, is] = [session, &changed].map(|session| learned.found([session]));
+            let is_new = |(found, count): (&Found, &usize)| {
+                found.level == Level::Broken && was.get(found).copied().unwrap_or_default() < *count
+            };
+            let (all, refused) = self.edits.entry(illegal.edit).or_default();
+            *all += 1;
+            *refused += usize::from(is.iter().any(is_new));
+        }
+    }
+}
+
+impl Rounds {
+    fn count(&mut self, found: &BTreeMap<Found, usize>) {
+        self.all += 1;
+        match worst(found) {
+            None => {}
+            Some(Level::Unproven) => self.unproven += 1,
+            Some(Level::Broken) => self.broken += 1,
+        }
+    }
+}
+
+fn worst(found: &BTreeMap<Found, usize>) -> Option<Level> {
+    found.keys().map(|found| found.level).max()
+}
+
+/// The seed of a scenario.
+fn seed(protocol: &Protocol, sample: usize, purpose: Purpose, number: usize) -> u64 {
+    let (purpose, round) = match purpose {
+        Purpose::Learning => (1, 0),
+        Purpose::Fresh => (2, 0),
+        Purpose::Round(round) => (3, round),
+    };
+    let name = protocol.name.bytes().fold(7_u64, |sum, byte| Random(sum ^ u64::from(byte)).next());
+    let parts = [sample, purpose, round, number];
+    parts.iter().fold(name, |sum, part| Random(sum ^ *part as u64).next())
+}
+
+/// Contracts, learned from conversations.
+struct Learned(Vec<Contract>);
+
+impl Learned {
+    fn of(sessions: &[Session]) -> Self {
+        let contracts = check(sessions, &[]).into_iter().filter_map(|found| match found {
+            Finding::New(contract) => Some(contract),
+            _ => None,
+        });
+        Self(contracts.collect())
+    }
+
+    fn found<'a>(&self, sessions: impl IntoIterator<Item = &'a Session>) -> BTreeMap<Found, usize> {
+        claims::found(&check(sessions, &self.0), &self.0)
+    }
+}
+
+/// As `retape check` does it.
+fn check<'a>(
+    sessions: impl IntoIterator<Item = &'a Session>,
+    accepted: &[Contract],
+) -> Vec<Finding> {
+    let name = |number: u32| Name::new(format!("session-{number}")).expect("it is a name");
+    let named = (0..).zip(sessions).map(|(number, it)| (name(number), &it.cassette));
+    let named: Vec<(Name, &Cassette)> = named.collect();
+    let cassettes = named.iter().map(|(name, cassette)| (name, *cassette));
+    let traffic = Traffic::of(&Protocols::default(), accepted, cassettes);
+    contract::check(&traffic, accepted)
+}
