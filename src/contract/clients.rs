@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use crate::cassette::{Request, Response};
 use crate::identity::{Issuer, Ledger, identifiers};
-use crate::text::json::{Container, Leaf, Text};
+use crate::text::json::{Leaf, Text};
 
-/// What clients have said: the name of a tool, of a model, of an argument. A server that repeats it
+/// What clients have said: the name of a tool, of a model. A server that repeats it
 /// promises nothing by it.
 ///
 /// # Rationale
@@ -22,9 +22,6 @@ use crate::text::json::{Container, Leaf, Text};
 ///
 /// A server may complete the name of a model with its version (asked for `gpt-4o`, it says
 /// `gpt-4o-2024-08-06`): that is the client's choice as well.
-///
-/// What a JSON Schema in a request calls its properties are the client's names: a tool call has
-/// arguments of these names.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     /// Each word, and what it is without a version.
@@ -34,8 +31,6 @@ pub(super) struct Clients {
     /// What stands before what was minted, by clients and by servers.
     prefixes: HashSet<String>,
     given: HashSet<String>,
-    /// The properties of JSON Schemas.
-    declared: Words,
 }
 
 /// Each word of a body is looked up.
@@ -44,33 +39,15 @@ type Words = HashSet<String, foldhash::fast::RandomState>;
 const SHORTEST: usize = 4;
 const LONGEST: usize = 80;
 
-/// Schemas below so many containers are not listened to.
-const DEEPEST: usize = 32;
-
 impl Clients {
     /// Listens to a request.
     pub(super) fn hear(&mut self, request: &Request) {
         let body = request.readable();
-        let Some(json) = Text::parse(&body) else { return };
-        for leaf in json.leaves() {
+        for leaf in Text::parse(&body).map(Text::leaves).unwrap_or_default() {
             if leaf.spelled.starts_with('"') {
                 self.hear_text(&leaf);
             }
         }
-        self.hear_schemas(json, DEEPEST);
-    }
-
-    /// Listens to the names of properties.
-    fn hear_schemas(&mut self, json: Text<'_>, room: usize) {
-        let Some(room) = room.checked_sub(1) else { return };
-        for (name, value) in json.members() {
-            if name == "properties" && value.container() == Some(Container::Object) {
-                let names = value.members().map(|(name, _)| name.into_owned());
-                self.declared.extend(names);
-            }
-            self.hear_schemas(value, room);
-        }
-        json.elements().for_each(|element| self.hear_schemas(element, room));
     }
 
     /// Learns who has minted what.
@@ -101,11 +78,6 @@ impl Clients {
     /// Whether a client has said it, and before the server, or all of it but a version.
     pub(super) fn made_up(&self, word: &str) -> bool {
         stems(word).any(|stem| self.stems.contains(stem))
-    }
-
-    /// Whether a client has declared a property of this name.
-    pub(super) fn declare(&self, name: &str) -> bool {
-        self.declared.contains(name)
     }
 
     /// Whether only clients mint what has this prefix.

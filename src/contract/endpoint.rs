@@ -70,12 +70,19 @@ fn parameter(segment: &str, before: &str, returned: &HashSet<String>) -> Option<
     let prefix = found.map_or("", |range| segment[..range.start].trim_end_matches(['-', '_']));
     let is_word =
         !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let name = if is_word { prefix.to_owned() } else { singular(before) };
-    Some(if name.is_empty() {
-        "{id}".to_owned()
-    } else {
-        format!("{{{}_id}}", name.replace('-', "_"))
-    })
+    Some(if is_word { open(prefix) } else { named_after(before) })
+}
+
+/// An open place behind a segment: `{agent_id}` behind `agents`.
+pub(super) fn named_after(before: &str) -> String {
+    open(&singular(before))
+}
+
+fn open(name: &str) -> String {
+    match name {
+        "" => "{id}".to_owned(),
+        name => format!("{{{}_id}}", name.replace('-', "_")),
+    }
 }
 
 fn singular(word: &str) -> String {

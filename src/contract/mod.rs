@@ -15,10 +15,12 @@ mod kinds;
 pub mod openapi;
 pub mod order;
 mod orders;
+mod paths;
 mod samples;
 pub mod shape;
 mod situation;
 mod syntax;
+mod template;
 mod text;
 mod traffic;
 

@@ -1,5 +1,6 @@
 //! The messages that shapes are learned from, and what is known of them beside what they say.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
@@ -15,8 +16,16 @@ use crate::text::json::{Container, Text};
 pub(super) struct Samples<'a> {
     all: Vec<Sample<'a>>,
     clients: &'a Clients,
-    /// The words of the requests, by recording.
-    asked: HashMap<order::Witness, HashSet<String, RandomState>, RandomState>,
+    /// What was asked, by recording.
+    asked: HashMap<order::Witness, Asked, RandomState>,
+}
+
+/// What a request says.
+#[derive(Default)]
+struct Asked {
+    words: HashSet<String, RandomState>,
+    /// What its JSON Schemas call their properties: a tool that is called has arguments of these names.
+    properties: HashSet<String, RandomState>,
 }
 
 /// A message.
@@ -43,11 +52,11 @@ impl<'a> Samples<'a> {
             messages.map(move |(event, message)| Sample { message, answer, number, event })
         });
         let all = all.collect();
-        let mut asked: HashMap<_, HashSet<_, _>, _> = HashMap::default();
+        let mut asked: HashMap<_, Asked, _> = HashMap::default();
         for (_, answer) in answers() {
-            let words = asked.entry(answer.witness).or_default();
+            let asked = asked.entry(answer.witness).or_default();
             if let Some(json) = answer.asked.as_deref().and_then(Text::read) {
-                hear(json, DEEPEST, words);
+                asked.hear(json, DEEPEST);
             }
         }
         Self { all, clients, asked }
@@ -56,6 +65,10 @@ impl<'a> Samples<'a> {
     /// All of them in their order, and the number of each.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Witness, &Sample<'a>)> {
         (0..).zip(&self.all)
+    }
+
+    fn asked(&self, sample: Witness) -> Option<&Asked> {
+        self.asked.get(&self.get(sample)?.answer.witness)
     }
 
     /// One of them.
@@ -70,8 +83,11 @@ impl Around for Samples<'_> {
     }
 
     fn was_asked(&self, sample: Witness, text: &str) -> bool {
-        let words = self.get(sample).and_then(|sample| self.asked.get(&sample.answer.witness));
-        words.is_some_and(|words| words.contains(text))
+        self.asked(sample).is_some_and(|asked| asked.words.contains(text))
+    }
+
+    fn was_declared(&self, sample: Witness, name: &str) -> bool {
+        self.asked(sample).is_some_and(|asked| asked.properties.contains(name))
     }
 
     fn made_up(&self, word: &str) -> bool {
@@ -81,30 +97,32 @@ impl Around for Samples<'_> {
     fn mint(&self, prefix: &str) -> bool {
         self.clients.mint(prefix)
     }
-
-    fn declare(&self, name: &str) -> bool {
-        self.clients.declare(name)
-    }
 }
 
-/// Words below so many containers are not heard.
+/// What stands below so many containers is not heard.
 const DEEPEST: usize = 32;
 
 /// A longer text is no word.
 const LONGEST: usize = 80;
 
-/// Takes the strings that a request says.
-fn hear(json: Text<'_>, room: usize, words: &mut HashSet<String, RandomState>) {
-    match (json.container(), room.checked_sub(1)) {
-        (Some(Container::Object), Some(room)) => {
-            json.members().for_each(|(_, value)| hear(value, room, words));
+impl Asked {
+    fn hear(&mut self, json: Text<'_>, room: usize) {
+        let Some(room) = room.checked_sub(1) else { return };
+        match json.container() {
+            Some(Container::Object) => {
+                for (name, value) in json.members() {
+                    if name == "properties" {
+                        let names = value.members().map(|(name, _)| name.into_owned());
+                        self.properties.extend(names);
+                    }
+                    self.hear(value, room);
+                }
+            }
+            Some(Container::Array) => json.elements().for_each(|value| self.hear(value, room)),
+            None if json.as_str().len() <= LONGEST => {
+                self.words.extend(json.string().map(Cow::into_owned));
+            }
+            None => {}
         }
-        (Some(Container::Array), Some(room)) => {
-            json.elements().for_each(|value| hear(value, room, words));
-        }
-        _ if json.as_str().len() <= LONGEST => {
-            words.extend(json.string().map(std::borrow::Cow::into_owned));
-        }
-        _ => {}
     }
 }

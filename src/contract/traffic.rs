@@ -1,6 +1,6 @@
 //! What was recorded, sorted by endpoint.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::clients::Clients;
@@ -8,6 +8,7 @@ use super::cut::{Cut, JsonMessage, Step};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
 use super::orders::Orders;
+use super::paths::settled;
 use super::samples::Samples;
 use super::situation::Situation;
 use super::{Contract, Endpoint};
@@ -67,7 +68,7 @@ struct Recorded<'a> {
 }
 
 impl Traffic {
-    /// Sorts what was recorded in these cassettes, with what accepted contracts say about types.
+    /// Sorts what was recorded in these cassettes, with what accepted contracts say about types and paths.
     /// Answers that were cut promise nothing and are left out.
     pub fn of<'a>(
         protocols: &Protocols,
@@ -78,6 +79,13 @@ impl Traffic {
         let mut all = Vec::new();
         for (name, cassette) in cassettes {
             traffic.hear(name, cassette, &mut all);
+        }
+        let endpoints: BTreeSet<Endpoint> = all.iter().map(|it| it.endpoint.clone()).collect();
+        let settled = settled(&endpoints, accepted.iter().map(|contract| &contract.endpoint));
+        for recorded in &mut all {
+            if let Some(endpoint) = settled.get(&recorded.endpoint) {
+                recorded.endpoint = endpoint.clone();
+            }
         }
         traffic.tags = tags(protocols, accepted, &all);
         let mut recordings: HashMap<(Endpoint, [u8; 32]), u32> = HashMap::new();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::template::{Fit, Template};
+use super::{Fit, Template};
 use crate::error::{Error, Kind, Result};
 use crate::text::percent;
 

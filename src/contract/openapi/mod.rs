@@ -2,8 +2,7 @@
 
 mod contracts;
 mod document;
-mod template;
 
+pub use super::template::{Fit, Template};
 pub use contracts::{to_json_schema, to_open_api};
 pub use document::{Document, Operation, Response};
-pub use template::{Fit, Template};

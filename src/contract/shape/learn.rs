@@ -165,8 +165,8 @@ pub(crate) trait Around {
         false
     }
 
-    /// Whether clients have named a field so.
-    fn declare(&self, _name: &str) -> bool {
+    /// Whether the client has declared a property of this name when it asked for this sample.
+    fn was_declared(&self, _sample: Witness, _name: &str) -> bool {
         false
     }
 }
@@ -387,7 +387,7 @@ impl<'l> Learner<'l> {
         let format = format(strings.iter().map(|(said, _)| *said));
         let is_sure = |format: &Format| match format {
             Format::Integer => strings.len() >= INTEGERS,
-            Format::Prefixed(prefix) => !self.around.mint(prefix),
+            Format::Prefixed(prefix) => !self.around.mint(prefix) && !self.around.made_up(prefix),
             _ => true,
         };
         format.filter(is_sure).map_or(Text::Any, Text::format)
@@ -427,6 +427,10 @@ impl<'l> Learner<'l> {
 
     /// Objects. `known` are the tags that have been looked at already.
     fn objects(&mut self, all: &[(&[Member<'_>], Witness)], known: &[&str], room: u8) -> Object {
+        if self.are_declared(all) {
+            let rest = Rest { name: Text::Any, schema: Schema::any() };
+            return Object::Plain(Fields { rest: Some(rest), ..Fields::default() });
+        }
         let objects = Objects::of(all);
         let is_made_up = |word: &str| self.around.made_up(word);
         let tag =
@@ -446,13 +450,18 @@ impl<'l> Learner<'l> {
         Object::Union(Union { tag: field.to_owned(), branches, open: false })
     }
 
+    /// Whether most of them have the names that the client has declared: the arguments of its tools.
+    fn are_declared(&self, all: &[(&[Member<'_>], Witness)]) -> bool {
+        let said = || all.iter().filter(|(members, _)| !members.is_empty());
+        let is_declared = |(members, sample): &&(&[Member<'_>], Witness)| {
+            members.iter().all(|member| self.around.was_declared(*sample, &member.name))
+        };
+        let declared = said().filter(is_declared).count();
+        declared > 0 && declared * 2 >= said().count()
+    }
+
     fn fields(&mut self, objects: &Objects<'_>, known: &[&str], room: u8) -> Fields {
         let is_map = objects.rest.is_empty() && known.is_empty() && objects.are_maps();
-        let mut names = objects.fields.iter().map(|field| field.name).peekable();
-        if names.peek().is_some() && names.all(|name| self.around.declare(name)) {
-            let rest = Rest { name: Text::Any, schema: Schema::any() };
-            return Fields { rest: Some(rest), ..Fields::default() };
-        }
         if is_map {
             let rest = self.rest(objects, &objects.fields, ROOM);
             return Fields { rest: Some(Rest { name: Text::Any, ..rest }), ..Fields::default() };

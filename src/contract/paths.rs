@@ -1,0 +1,186 @@
+//! Which paths are one: the names in them are open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Endpoint;
+use super::endpoint::named_after;
+use super::template::{Fit, Template};
+
+/// So many names at one place are a parameter.
+const NAMES: usize = 2;
+
+/// What each endpoint is called beside all others, where that is not as it was asked for.
+///
+/// # Rationale
+///
+/// A name is no identifier that a server gave: the client knows it, such as that of a model
+/// (`/models/gemini-2.5-flash:generateContent`). What tells it from a word of the interface is that others
+/// came in its place, and that it has both a digit and a joint. A refusal speaks of something that is
+/// not there, whose name was never given: it is told by the path of what is there.
+pub(super) fn settled<'e>(
+    all: &'e BTreeSet<Endpoint>,
+    known: impl Iterator<Item = &'e Endpoint>,
+) -> BTreeMap<&'e Endpoint, Endpoint> {
+    let known: BTreeSet<&Endpoint> = known.collect();
+    let mut paths: BTreeMap<&Endpoint, String> =
+        all.iter().map(|endpoint| (endpoint, endpoint.path.clone())).collect();
+    for (endpoint, path) in &mut paths {
+        let is_same = |other: &&&Endpoint| other.method == endpoint.method;
+        let others = known.iter().filter(is_same).map(|other| other.path.as_str());
+        *path = called(path, others).unwrap_or_else(|| path.clone());
+    }
+    open_names(&mut paths);
+    let answered: BTreeSet<(&str, String)> = paths
+        .iter()
+        .filter(|(it, _)| it.status < 400)
+        .map(|(it, path)| (&*it.method, path.clone()))
+        .collect();
+    for (endpoint, path) in paths.iter_mut().filter(|(endpoint, _)| endpoint.status >= 400) {
+        let own = answered.iter().filter(|(method, _)| *method == endpoint.method);
+        let mut ways = [own.collect::<Vec<_>>(), answered.iter().collect()].into_iter();
+        let found =
+            ways.find_map(|all| called(path, all.into_iter().map(|(_, path)| path.as_str())));
+        *path = found.unwrap_or_else(|| path.clone());
+    }
+    let paths = paths.into_iter().filter(|(endpoint, path)| endpoint.path != *path);
+    paths.map(|(endpoint, path)| (endpoint, Endpoint { path, ..endpoint.clone() })).collect()
+}
+
+/// The path with open places that fits best, unless the path itself is one of them.
+fn called<'p>(path: &str, all: impl Iterator<Item = &'p str>) -> Option<String> {
+    let mut best: Option<(Fit, &str)> = None;
+    for other in all {
+        if other == path {
+            return None;
+        }
+        let fit = Template::new(other).fits(path).filter(|_| other.contains('{'));
+        if let Some(fit) = fit
+            && path.ends_with('/') == other.ends_with('/')
+            && best.as_ref().is_none_or(|(least, _)| *least < fit)
+        {
+            best = Some((fit, other));
+        }
+    }
+    best.map(|(_, path)| path.to_owned())
+}
+
+/// Opens the places where several names came.
+fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
+    let longest = paths.values().map(|path| path.split('/').count()).max().unwrap_or(0);
+    for place in 0..longest {
+        let mut names: BTreeMap<(&str, String), BTreeSet<String>> = BTreeMap::new();
+        for (endpoint, path) in &*paths {
+            if let Some((open, name)) = opened(path, place) {
+                names.entry((&endpoint.method, open)).or_default().insert(name.to_owned());
+            }
+        }
+        for (endpoint, path) in &mut *paths {
+            let open = opened(path, place).map(|(open, _)| (&*endpoint.method, open));
+            if let Some(open) = open.filter(|open| names[open].len() >= NAMES) {
+                *path = open.1;
+            }
+        }
+    }
+}
+
+/// A path with an open place in place of a name, and the name.
+fn opened(path: &str, place: usize) -> Option<(String, &str)> {
+    let segment = path.split('/').nth(place)?;
+    let (name, verb) = match segment.rsplit_once(':') {
+        Some((name, verb)) if verb.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            (name, &segment[name.len()..])
+        }
+        _ => (segment, ""),
+    };
+    if !is_name(name) {
+        return None;
+    }
+    let before = place.checked_sub(1).and_then(|before| path.split('/').nth(before));
+    let open = format!("{}{verb}", named_after(before.unwrap_or_default()));
+    let segments = path.split('/').enumerate();
+    let segments = segments.map(|(at, segment)| if at == place { &*open } else { segment });
+    Some((segments.collect::<Vec<_>>().join("/"), name))
+}
+
+fn is_name(segment: &str) -> bool {
+    segment.bytes().any(|byte| byte.is_ascii_digit())
+        && segment.bytes().any(|byte| b"-_.:%".contains(&byte))
+        && segment.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !segment.contains('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(endpoints: &[&str], known: &[&str], expected: &[&str]) {
+        let parsed = |all: &[&str]| -> BTreeSet<Endpoint> {
+            all.iter().map(|line| line.parse().unwrap()).collect()
+        };
+        let (all, known) = (parsed(endpoints), parsed(known));
+
+        let settled = settled(&all, known.iter());
+
+        let called: BTreeSet<String> =
+            all.iter().map(|it| settled.get(it).unwrap_or(it).to_string()).collect();
+        assert_eq!(called.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn several_names_at_one_place_are_a_parameter() {
+        check(
+            &[
+                "POST /v1/models/gemini-2.5-flash:generateContent -> 200",
+                "POST /v1/models/gemini-2.0-pro:generateContent -> 200",
+                "POST /v1/models/gemini-2.0-pro:countTokens -> 200",
+                "POST /model/us.nova-lite-v1%3A0/converse -> 200",
+            ],
+            &[],
+            &[
+                "POST /model/us.nova-lite-v1%3A0/converse -> 200",
+                "POST /v1/models/gemini-2.0-pro:countTokens -> 200",
+                "POST /v1/models/{model_id}:generateContent -> 200",
+            ],
+        );
+    }
+
+    #[test]
+    fn words_of_the_interface_are_none() {
+        let words = ["GET /v1/agents/ -> 200", "GET /v1/tools/ -> 200", "GET /v2/tools/ -> 200"];
+        check(&words, &[], &words);
+    }
+
+    #[test]
+    fn what_is_known_stays_called_so() {
+        check(
+            &["POST /model/us.nova-lite-v1%3A0/converse -> 200", "GET /users/me -> 200"],
+            &[
+                "POST /model/{model_id}/converse -> 200",
+                "GET /users/{user_id} -> 200",
+                "GET /users/me -> 200",
+            ],
+            &["GET /users/me -> 200", "POST /model/{model_id}/converse -> 200"],
+        );
+    }
+
+    #[test]
+    fn a_refusal_is_told_by_the_path_of_what_is_there() {
+        check(
+            &[
+                "GET /users/{user_id} -> 200",
+                "GET /users/9003 -> 404",
+                "DELETE /users/none -> 404",
+                "GET /users/me -> 200",
+                "GET /users/me -> 401",
+            ],
+            &[],
+            &[
+                "DELETE /users/{user_id} -> 404",
+                "GET /users/me -> 200",
+                "GET /users/me -> 401",
+                "GET /users/{user_id} -> 200",
+                "GET /users/{user_id} -> 404",
+            ],
+        );
+    }
+}
