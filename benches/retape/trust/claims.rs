@@ -219,12 +219,13 @@ fn guards(order: &str) -> BTreeSet<String> {
     guard.captures_iter(order).map(|found| found[1].to_owned()).collect()
 }
 
-/// Whether a condition compares with something that a scenario decides: a word of data, prose, a number.
+/// Whether a condition compares with something that a scenario or a run decides: a word of data, prose, a
+/// number, an identifier. No word of a protocol here has a digit or a space.
 fn is_of_data(says: Option<&str>) -> bool {
     let says = says.unwrap_or_default();
     let value = says.rsplit('=').next().unwrap_or_default();
-    value.parse::<f64>().is_ok()
-        || quoted(says).any(|word| word.contains(' ') || mint::is_data(word))
+    let is_free = |word: &str| word.contains(|char: char| char == ' ' || char.is_ascii_digit());
+    value.parse::<f64>().is_ok() || quoted(says).any(|word| is_free(word) || mint::is_data(word))
 }
 
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
