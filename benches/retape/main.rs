@@ -7,6 +7,7 @@
 //!
 //! - `cargo bench` runs everything, `cargo bench -- replay` what has this in its name;
 //! - `cargo bench -- --smoke` runs everything once, for a moment: it fails if something does not work;
+//! - `cargo bench -- trust` takes `--findings`, `--held-out` and `--thorough` as well: see [`trust`];
 //! - `taskset -c 0 cargo bench` keeps all on one processor, where a request wakes nobody up elsewhere.
 
 #![expect(clippy::print_stdout, reason = "the tables are what it is for")]

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use regex::Regex;
-use retape::contract::{Breach, Contract, Endpoint, Finding};
+use retape::contract::order::Order;
+use retape::contract::{Breach, Case, Contract, Endpoint, Finding, Orders};
 
 use super::mint;
 
@@ -20,6 +21,7 @@ pub enum Claim {
     Enum,
     Format,
     Null,
+    NeverNull,
     Closed,
     Required,
     Type,
@@ -29,7 +31,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Order,
         Self::Case,
         Self::Guard,
@@ -38,6 +40,7 @@ impl Claim {
         Self::Enum,
         Self::Format,
         Self::Null,
+        Self::NeverNull,
         Self::Closed,
         Self::Required,
         Self::Type,
@@ -57,6 +60,7 @@ impl fmt::Display for Claim {
             Self::Enum => "enum or constant",
             Self::Format => "format",
             Self::Null => "only null",
+            Self::NeverNull => "never null",
             Self::Closed => "closed object",
             Self::Required => "required member",
             Self::Type => "type of a value",
@@ -109,6 +113,20 @@ pub fn found(findings: &[Finding], contracts: &[Contract]) -> BTreeMap<Found, us
     found
 }
 
+/// The contract with one order for all cases: any of theirs. What breaks an order but not this one was
+/// held against the wrong case.
+pub fn unguarded(contract: &Contract) -> Contract {
+    let orders: Vec<String> = contract
+        .order
+        .iter()
+        .flat_map(|orders| &orders.cases)
+        .map(|case| format!("({})", case.order))
+        .collect();
+    let any = orders.join(" | ").parse::<Order>().ok().filter(|_| orders.len() > 1);
+    let any = any.map(|order| Orders { cases: vec![Case { when: Vec::new(), order }] });
+    Contract { order: any.or_else(|| contract.order.clone()), ..contract.clone() }
+}
+
 /// Which claim of a contract a breach breaks.
 fn broken(contract: &Contract, breach: &Breach) -> (Claim, String) {
     let what = &breach.what;
@@ -122,7 +140,7 @@ fn broken(contract: &Contract, breach: &Breach) -> (Claim, String) {
                 0 | 1 => Claim::Order,
                 _ => Claim::Case,
             };
-            (claim, String::new())
+            (claim, what.clone())
         }
         "invariants" => (Claim::Invariant, what.split(": ").next().unwrap_or_default().to_owned()),
         _ => of_shape(contract, what),
@@ -144,9 +162,10 @@ fn of_shape(contract: &Contract, what: &str) -> (Claim, String) {
     }
     let is_union = contract.to_string().contains(&format!("by {member}\n"));
     let claim = match expected {
+        "null" => Claim::Null,
+        _ if rest.ends_with(", found null") => Claim::NeverNull,
         _ if expected.contains('"') && is_union => Claim::Branch,
         _ if expected.contains('"') => Claim::Enum,
-        "null" => Claim::Null,
         _ if is_format(expected) && rest.contains(", found \"") => Claim::Format,
         _ => Claim::Type,
     };
@@ -159,19 +178,28 @@ fn is_format(shape: &str) -> bool {
     shape.split(|char| !is_letter(char)).any(|word| names.contains(&word))
 }
 
-/// How many claims of a kind there are, and how many of them are coincidences by what they say: they
-/// tell words of data from others.
-pub fn learned(contracts: &[Contract]) -> BTreeMap<Claim, (usize, usize)> {
-    let mut counts: BTreeMap<Claim, (usize, usize)> = BTreeMap::new();
+/// How many claims of a kind there are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Count {
+    pub all: usize,
+    /// Those that tell words of data from others.
+    pub of_data: usize,
+    /// Those that something legal breaks.
+    pub broken: usize,
+}
+
+/// What contracts claim.
+pub fn learned(contracts: &[Contract]) -> BTreeMap<Claim, Count> {
+    let mut counts: BTreeMap<Claim, Count> = BTreeMap::new();
     for contract in contracts {
         let mut count = |claim: Claim, is_data: bool| {
-            let (all, data) = counts.entry(claim).or_default();
-            *all += 1;
-            *data += usize::from(is_data);
+            let count = counts.entry(claim).or_default();
+            count.all += 1;
+            count.of_data += usize::from(is_data);
         };
         let text = contract.to_string();
         if text.parse::<Contract>().is_err() {
-            count(Claim::Unreadable, true);
+            count(Claim::Unreadable, false);
         }
         contract.invariants.iter().for_each(|_| count(Claim::Invariant, false));
         for case in contract.order.iter().flat_map(|orders| &orders.cases) {
@@ -191,12 +219,13 @@ fn guards(order: &str) -> BTreeSet<String> {
     guard.captures_iter(order).map(|found| found[1].to_owned()).collect()
 }
 
-/// Whether a condition compares with something that a scenario decides: a word of data, prose, a number.
+/// Whether a condition compares with something that a scenario or a run decides: a word of data, prose, a
+/// number, an identifier. No word of a protocol here has a digit or a space.
 fn is_of_data(says: Option<&str>) -> bool {
     let says = says.unwrap_or_default();
     let value = says.rsplit('=').next().unwrap_or_default();
-    value.parse::<f64>().is_ok()
-        || quoted(says).any(|word| word.contains(' ') || mint::is_data(word))
+    let is_free = |word: &str| word.contains(|char: char| char == ' ' || char.is_ascii_digit());
+    value.parse::<f64>().is_ok() || quoted(says).any(|word| is_free(word) || mint::is_data(word))
 }
 
 fn quoted(text: &str) -> impl Iterator<Item = &str> {

@@ -1,7 +1,7 @@
 //! What a protocol allows, known from how it is made and not from what retape learns.
 
 use regex::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::talk::{Event, Session, Stream, Talk};
 use crate::dice::Random;
@@ -19,7 +19,7 @@ pub struct Protocol {
 
 /// What a stream may say.
 pub struct Grammar {
-    pub told_by: ToldBy,
+    pub types: TypeSource,
     /// A regular expression over the types of its events. Those that have the key are `_`.
     pub order: &'static str,
     /// What may come anywhere but at the ends.
@@ -32,7 +32,7 @@ pub struct Grammar {
 
 /// What tells the type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToldBy {
+pub enum TypeSource {
     /// The name of the SSE event.
     Name,
     /// A member, a boolean one too.
@@ -42,7 +42,7 @@ pub enum ToldBy {
 }
 
 /// No other law.
-pub const LAWLESS: fn(&Value, &[Event]) -> bool = |_, _| true;
+pub const NO_LAW: fn(&Value, &[Event]) -> bool = |_, _| true;
 
 /// One edit that makes a conversation illegal.
 pub struct Illegal {
@@ -64,7 +64,7 @@ pub const EDITS: [&str; 8] = [
     "member of another type",
 ];
 
-impl ToldBy {
+impl TypeSource {
     fn of(self, event: &Event) -> String {
         let data = &event.data;
         match self {
@@ -109,7 +109,7 @@ impl Grammar {
     pub fn allows(&self, asked: &Value, events: &[Event]) -> bool {
         let events: Vec<Event> =
             events.iter().filter(|event| !event.is_comment()).cloned().collect();
-        let types: Vec<String> = events.iter().map(|event| self.told_by.of(event)).collect();
+        let types: Vec<String> = events.iter().map(|event| self.types.of(event)).collect();
         let is_between = |at: usize| 0 < at && at + 1 < events.len();
         let mut word = String::new();
         let mut slices: Vec<(&Value, String)> = Vec::new();
@@ -163,12 +163,12 @@ impl Grammar {
             "inserted" => events.insert(at, other.clone()),
             "cut" => events.truncate(at.max(1)),
             _ => {
-                let own = self.told_by.of(&events[at]);
-                let name = match self.told_by.of(other) {
+                let own = self.types.of(&events[at]);
+                let name = match self.types.of(other) {
                     other if other != own && random.chance(50) => other,
                     _ => format!("{own}ed"),
                 };
-                events[at] = self.told_by.renamed(&events[at], &name);
+                events[at] = self.types.renamed(&events[at], &name);
             }
         }
     }
@@ -256,23 +256,4 @@ impl Protocol {
 pub fn counts(events: &[Event], name: &str) -> bool {
     let numbers: Vec<u64> = events.iter().filter_map(|event| event.data[name].as_u64()).collect();
     numbers.len() == events.len() && numbers.windows(2).all(|two| two[1] == two[0] + 1)
-}
-
-/// A JSON object with another member.
-pub fn with(mut value: Value, name: &str, member: Value) -> Value {
-    if let Some(members) = value.as_object_mut() {
-        members.insert(name.to_owned(), member);
-    }
-    value
-}
-
-/// One object of the members of several.
-pub fn joined(one: Value, two: Value) -> Value {
-    let mut all = Map::new();
-    for value in [one, two] {
-        if let Value::Object(members) = value {
-            all.extend(members);
-        }
-    }
-    Value::Object(all)
 }

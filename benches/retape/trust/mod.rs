@@ -58,8 +58,8 @@ struct Size {
 
 const SMOKE: Size = Size { recordings: &[1, 3], samples: 1, fresh: 2, rounds: 1, values: 20 };
 const USUAL: Size =
-    Size { recordings: &[1, 3, 10, 30], samples: 2, fresh: 60, rounds: 10, values: 10_000 };
-const THOROUGH: Size = Size { samples: 6, fresh: 150, rounds: 20, ..USUAL };
+    Size { recordings: &[1, 3, 10, 30], samples: 4, fresh: 40, rounds: 5, values: 10_000 };
+const THOROUGH: Size = Size { samples: 12, fresh: 100, rounds: 10, ..USUAL };
 
 /// The tables.
 pub fn score(effort: Effort, wanted: Wanted) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::claims::Claim;
+use super::claims::{Claim, Count};
 use super::grammar::EDITS;
 use super::tally::{Rounds, Tally};
 use super::{Cell, Half, Size, Wanted};
@@ -27,12 +27,21 @@ pub fn tables(cells: &[Cell], size: Size, wanted: Wanted) -> String {
         percent(of.sum(|it| it.edits.values().map(|(_, refused)| refused).sum()), all)
     });
     text += &table.by_protocol("rounds broken (unproven), same scenarios", |of| {
-        rounds(of, |tally| tally.same)
+        rounds(of, |tally| &tally.same)
     });
     text += &table.by_protocol("rounds broken (unproven), other scenarios", |of| {
-        rounds(of, |tally| tally.other)
+        rounds(of, |tally| &tally.other)
     });
-    text += &table.by_kind("fresh with an unproven or a new, or broken by, %", &states());
+    text += &table.by_kind("fresh with, %", &states());
+    text += &table.by_kind("fresh broken by, %", &kinds(|it| (&it.fresh.broken_by, it.fresh.all)));
+    text += &table.by_kind(
+        "rounds of the same scenarios broken by, %",
+        &kinds(|it| (&it.same.broken_by, it.same.all)),
+    );
+    text += &table.by_kind(
+        "rounds of other scenarios broken by, %",
+        &kinds(|it| (&it.other.broken_by, it.other.all)),
+    );
     text += &table.by_kind("illegal refused by edit, %", &edits());
     text += &table.by_kind("coincidences of the claims", &coincidences());
     if wanted.findings {
@@ -48,16 +57,20 @@ fn states() -> Vec<Row> {
     let share = |count: fn(&Tally) -> usize| -> Box<dyn Fn(&Cells<'_>) -> String> {
         Box::new(move |of| percent(of.sum(count), of.sum(|it| it.fresh.all)))
     };
-    let mut rows: Vec<Row> = vec![
-        ("an unproven".to_owned(), share(|it| it.fresh.unproven)),
-        ("a new endpoint".to_owned(), share(|it| it.fresh.new)),
-    ];
-    rows.extend(Claim::ALL.iter().map(|claim| -> Row {
-        let broken = |tally: &Tally| tally.fresh.broken_by.get(claim).copied().unwrap_or_default();
-        let row = move |of: &Cells<'_>| percent(of.sum(broken), of.sum(|it| it.fresh.all));
+    vec![
+        ("only unproven".to_owned(), share(|it| it.fresh.unproven)),
+        ("new endpoint".to_owned(), share(|it| it.fresh.new)),
+    ]
+}
+
+/// What is broken by each kind of claim, of how many.
+fn kinds(counted: fn(&Tally) -> (&BTreeMap<Claim, usize>, usize)) -> Vec<Row> {
+    let row = |claim: Claim| -> Row {
+        let broken = move |tally: &Tally| counted(tally).0.get(&claim).copied().unwrap_or_default();
+        let row = move |of: &Cells<'_>| percent(of.sum(broken), of.sum(|it| counted(it).1));
         (claim.to_string(), Box::new(row))
-    }));
-    rows
+    };
+    Claim::ALL.into_iter().filter(|claim| *claim != Claim::Unreadable).map(row).collect()
 }
 
 fn edits() -> Vec<Row> {
@@ -70,21 +83,33 @@ fn edits() -> Vec<Row> {
     EDITS.into_iter().map(row).collect()
 }
 
+/// Claims that tell words of data from others, and claims that something legal breaks.
 fn coincidences() -> Vec<Row> {
-    let row = |claim: &'static Claim| -> Row {
-        let of = |tally: &Tally| tally.claims.get(claim).copied().unwrap_or_default();
+    let row = |claim: Claim, which: &str, some: fn(Count) -> usize| -> Row {
+        let of = move |tally: &Tally| tally.claims.get(&claim).copied().unwrap_or_default();
         let row = move |cells: &Cells<'_>| {
-            let (all, some) = (cells.sum(|it| of(it).0), cells.sum(|it| of(it).1));
-            if all == 0 { "–".to_owned() } else { format!("{some}/{all}") }
+            let (some, all) = (cells.sum(|it| some(of(it))), cells.sum(|it| of(it).all));
+            if some + all == 0 { "–".to_owned() } else { format!("{some}/{all}") }
         };
-        (claim.to_string(), Box::new(row))
+        (format!("{claim}, {which}"), Box::new(row))
     };
-    let is_counted =
-        |claim: &&Claim| !matches!(claim, Claim::Order | Claim::Case | Claim::Tag | Claim::Type);
-    Claim::ALL.iter().filter(is_counted).map(row).collect()
+    let compare = [Claim::Guard, Claim::Branch, Claim::Enum];
+    let of_data = compare.into_iter().map(|claim| row(claim, "of data", |it| it.of_data));
+    let can_be_counted = [
+        Claim::Branch,
+        Claim::Enum,
+        Claim::Format,
+        Claim::Null,
+        Claim::Closed,
+        Claim::Required,
+        Claim::Invariant,
+        Claim::Unreadable,
+    ];
+    let broken = can_be_counted.into_iter().map(|claim| row(claim, "broken", |it| it.broken));
+    of_data.chain(broken).collect()
 }
 
-fn rounds(of: &Cells<'_>, which: fn(&Tally) -> Rounds) -> String {
+fn rounds(of: &Cells<'_>, which: fn(&Tally) -> &Rounds) -> String {
     let [broken, unproven, all] = [
         of.sum(|it| which(it).broken),
         of.sum(|it| which(it).unproven),
@@ -168,19 +193,15 @@ impl Table<'_> {
     }
 }
 
-/// Some false alarms of each protocol of the half that is shown, of each kind in turn.
+/// The most frequent false alarms of each protocol of the half that is shown.
 fn alarms(cells: &[Cell]) -> String {
     let mut text = String::new();
-    for cell in cells.iter().rev().filter(|cell| cell.half == Half::Shown) {
-        let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for alarm in &cell.tally.alarms {
-            let (kind, _) = alarm.split_once(':').unwrap_or_default();
-            kinds.entry(kind).or_default().push(alarm);
-        }
-        let most = kinds.values().map(Vec::len).max().unwrap_or_default();
-        let in_turn = (0..most).flat_map(|at| kinds.values().filter_map(move |it| it.get(at)));
-        for alarm in in_turn.take(ALARMS) {
-            let _ = writeln!(text, "- {}, k={}: {alarm}", cell.protocol, cell.recordings);
+    for cell in cells.iter().filter(|cell| cell.half == Half::Shown) {
+        let (of, k, all) = (cell.protocol, cell.recordings, cell.tally.fresh.all);
+        let mut alarms: Vec<_> = cell.tally.alarms.iter().collect();
+        alarms.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+        for ((claim, endpoint, _), (count, what)) in alarms.into_iter().take(ALARMS) {
+            let _ = writeln!(text, "- {of}, k={k}, {count} of {all}: {claim}: {endpoint}: {what}");
         }
     }
     text + "\n"

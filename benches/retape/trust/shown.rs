@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::grammar::{Grammar, LAWLESS, Protocol, ToldBy, counts, joined, with};
+use super::grammar::{Grammar, NO_LAW, Protocol, TypeSource, counts};
 use super::mint::{AGENTS, CITIES, MODELS, TOOLS, WORKERS};
-use super::talk::{Event, Talk, Wire};
+use super::talk::{Event, Talk, Wire, joined, with};
 
 /// The protocols.
 pub static ALL: [Protocol; 8] = [
@@ -12,18 +12,18 @@ pub static ALL: [Protocol; 8] = [
         name: "graph (tuples, SSE names)",
         say: graph,
         grammar: Some(Grammar {
-            told_by: ToldBy::Name,
+            types: TypeSource::Name,
             order: "metadata (messages+ updates)+ (values|error) end",
             anywhere: &[],
             slices: None,
-            law: LAWLESS,
+            law: NO_LAW,
         }),
         optional: &[],
     },
     Protocol {
         name: "interleaved by `cid`",
         say: |talk| weave(talk, Numbered::No),
-        grammar: Some(Grammar { law: LAWLESS, ..WEAVE }),
+        grammar: Some(Grammar { law: NO_LAW, ..WEAVE }),
         optional: &[],
     },
     Protocol {
@@ -36,11 +36,11 @@ pub static ALL: [Protocol; 8] = [
         name: "lines told by `done`",
         say: lines,
         grammar: Some(Grammar {
-            told_by: ToldBy::Member("done"),
+            types: TypeSource::Member("done"),
             order: "false+ true",
             anywhere: &[],
             slices: None,
-            law: LAWLESS,
+            law: NO_LAW,
         }),
         optional: &[],
     },
@@ -48,7 +48,7 @@ pub static ALL: [Protocol; 8] = [
         name: "JSON-RPC with progress",
         say: rpc,
         grammar: Some(Grammar {
-            told_by: ToldBy::Method,
+            types: TypeSource::Method,
             order: "window/logMessage? $/progress* (result|error)",
             anywhere: &[],
             slices: None,
@@ -126,14 +126,14 @@ fn graph(talk: &mut Talk) {
 }
 
 const WEAVE: Grammar = Grammar {
-    told_by: ToldBy::Member("type"),
+    types: TypeSource::Member("type"),
     order: "run.begin _? (run.end|run.fail)",
     anywhere: &[],
     slices: Some((
         "/cid",
         "call.open call.delta+ call.close call.result|note.open note.delta+ note.close",
     )),
-    law: LAWLESS,
+    law: NO_LAW,
 };
 
 enum Numbered {
@@ -285,7 +285,7 @@ fn rpc_law(asked: &Value, events: &[Event]) -> bool {
 }
 
 const FEED: Grammar = Grammar {
-    told_by: ToldBy::Member("type"),
+    types: TypeSource::Member("type"),
     order: "hello think* token+ cite* stop usage? bye",
     anywhere: &[],
     slices: None,

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use retape::Cassette;
 use retape::cassette::{Body, Chunk, Headers, Interaction, Outcome, Request, Response};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::mint::{self, Vocabulary};
 use crate::dice::Random;
@@ -258,4 +258,23 @@ impl Talk {
             outcome,
         });
     }
+}
+
+/// A JSON object with another member.
+pub fn with(mut value: Value, name: &str, member: Value) -> Value {
+    if let Some(members) = value.as_object_mut() {
+        members.insert(name.to_owned(), member);
+    }
+    value
+}
+
+/// One object of the members of several.
+pub fn joined(one: Value, two: Value) -> Value {
+    let mut all = Map::new();
+    for value in [one, two] {
+        if let Value::Object(members) = value {
+            all.extend(members);
+        }
+    }
+    Value::Object(all)
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retape::cassette::Outcome;
-use retape::contract::{self, Contract, Finding, Traffic};
+use retape::contract::{self, Contract, Endpoint, Finding, Traffic};
 use retape::message::Protocols;
 use retape::{Cassette, Name};
 
 use super::Size;
-use super::claims::{self, Claim, Found, Level};
+use super::claims::{self, Claim, Count, Found, Level};
 use super::grammar::Protocol;
 use super::talk::{Session, Talk};
 use crate::dice::Random;
@@ -22,11 +22,13 @@ pub struct Tally {
     /// Recorded again: the same scenarios, and others.
     pub same: Rounds,
     pub other: Rounds,
-    /// Claims by kind: all, and the coincidences among them.
-    pub claims: BTreeMap<Claim, (usize, usize)>,
-    /// What was broken by legal conversations, in words.
-    pub alarms: Vec<String>,
+    pub claims: BTreeMap<Claim, Count>,
+    /// What was broken by fresh conversations, by claim: how many of them, and the first in words.
+    pub alarms: BTreeMap<Site, (usize, String)>,
 }
+
+/// A claim of a contract.
+pub type Site = (Claim, Endpoint, String);
 
 /// Fresh conversations.
 #[derive(Default)]
@@ -43,12 +45,14 @@ pub struct Fresh {
 }
 
 /// Times that all was recorded again.
-#[derive(Default, Clone, Copy)]
+#[derive(Default)]
 pub struct Rounds {
     pub all: usize,
     pub broken: usize,
     /// Nothing is broken, something is unproven.
     pub unproven: usize,
+    /// How many are broken by claims of a kind.
+    pub broken_by: BTreeMap<Claim, usize>,
 }
 
 /// What scenarios are for.
@@ -74,8 +78,7 @@ impl Tally {
                 assert!(protocol.allows(session), "{} says something illegal", protocol.name);
             }
             let learned = Learned::of(&first);
-            let broken = tally.check_fresh(&learned, &fresh);
-            tally.count_claims(&learned, &broken);
+            tally.check_fresh(&learned, &fresh);
             tally.check_illegal(protocol, &learned, &fresh, &mut Random(sample as u64));
             for round in 0..size.rounds {
                 let run = 1 + round as u64;
@@ -87,43 +90,38 @@ impl Tally {
         tally
     }
 
-    /// Gives back what was broken by legal conversations.
-    fn check_fresh(&mut self, learned: &Learned, fresh: &[Session]) -> BTreeSet<Found> {
-        let mut all = BTreeSet::new();
+    /// Checks each by itself.
+    fn check_fresh(&mut self, learned: &Learned, fresh: &[Session]) {
+        let mut sites: BTreeMap<Site, (usize, String)> = BTreeMap::new();
         for session in fresh {
-            let findings = check([session], &learned.0);
-            let found = claims::found(&findings, &learned.0);
-            self.fresh.all += 1;
+            let findings = check([session], &learned.contracts);
             let is_new = |finding: &Finding| matches!(finding, Finding::New(_));
+            let found = learned.found([session]);
+            self.fresh.all += 1;
             self.fresh.new += usize::from(findings.iter().any(is_new));
             match worst(&found) {
                 None => self.fresh.accepted += 1,
                 Some(Level::Unproven) => self.fresh.unproven += 1,
                 Some(Level::Broken) => {}
             }
-            let broken = found.into_keys().filter(|found| found.level == Level::Broken);
-            let broken: Vec<Found> = broken.collect();
-            for claim in broken.iter().map(|found| found.claim).collect::<BTreeSet<_>>() {
-                *self.fresh.broken_by.entry(claim).or_default() += 1;
+            count_kinds(&found, &mut self.fresh.broken_by);
+            for broken in found.into_keys().filter(|found| found.level == Level::Broken) {
+                let site = (broken.claim, broken.endpoint, broken.site);
+                sites.entry(site).or_insert((0, broken.what)).0 += 1;
             }
-            all.extend(broken);
         }
-        let alarm = |found: &Found| format!("{}: {}: {}", found.claim, found.endpoint, found.what);
-        self.alarms.extend(all.iter().map(alarm));
-        all
-    }
-
-    fn count_claims(&mut self, learned: &Learned, broken: &BTreeSet<Found>) {
-        let mut claims = claims::learned(&learned.0);
-        let sites = broken.iter().map(|found| (found.claim, &found.endpoint, &found.site));
-        // An enum and a guard are coincidences by what they say.
-        let sites = sites.filter(|(claim, ..)| !matches!(claim, Claim::Guard | Claim::Enum));
-        for (claim, ..) in sites.collect::<BTreeSet<_>>() {
-            claims.entry(claim).or_default().1 += 1;
-        }
-        for (claim, (all, coincidences)) in claims {
+        let mut claims = claims::learned(&learned.contracts);
+        sites.keys().for_each(|(claim, ..)| claims.entry(*claim).or_default().broken += 1);
+        for (claim, Count { all, of_data, broken }) in claims {
             let sum = self.claims.entry(claim).or_default();
-            *sum = (sum.0 + all, sum.1 + coincidences);
+            *sum = Count {
+                all: sum.all + all,
+                of_data: sum.of_data + of_data,
+                broken: sum.broken + broken,
+            };
+        }
+        for (site, (count, what)) in sites {
+            self.alarms.entry(site).or_insert((0, what)).0 += count;
         }
     }
 
@@ -155,6 +153,7 @@ impl Tally {
 impl Rounds {
     fn count(&mut self, found: &BTreeMap<Found, usize>) {
         self.all += 1;
+        count_kinds(found, &mut self.broken_by);
         match worst(found) {
             None => {}
             Some(Level::Unproven) => self.unproven += 1,
@@ -165,6 +164,14 @@ impl Rounds {
 
 fn worst(found: &BTreeMap<Found, usize>) -> Option<Level> {
     found.keys().map(|found| found.level).max()
+}
+
+/// Counts each kind of claim once that something is broken by.
+fn count_kinds(found: &BTreeMap<Found, usize>, kinds: &mut BTreeMap<Claim, usize>) {
+    let broken = found.keys().filter(|found| found.level == Level::Broken);
+    for claim in broken.map(|found| found.claim).collect::<BTreeSet<_>>() {
+        *kinds.entry(claim).or_default() += 1;
+    }
 }
 
 /// The seed of a scenario.
@@ -180,7 +187,11 @@ fn seed(protocol: &Protocol, sample: usize, purpose: Purpose, number: usize) -> 
 }
 
 /// Contracts, learned from conversations.
-struct Learned(Vec<Contract>);
+struct Learned {
+    contracts: Vec<Contract>,
+    /// The same with one order for all cases.
+    unguarded: Vec<Contract>,
+}
 
 impl Learned {
     fn of(sessions: &[Session]) -> Self {
@@ -188,12 +199,39 @@ impl Learned {
             Finding::New(contract) => Some(contract),
             _ => None,
         });
-        Self(contracts.collect())
+        let contracts: Vec<Contract> = contracts.collect();
+        let unguarded = contracts.iter().map(claims::unguarded).collect();
+        Self { contracts, unguarded }
     }
 
-    fn found<'a>(&self, sessions: impl IntoIterator<Item = &'a Session>) -> BTreeMap<Found, usize> {
-        claims::found(&check(sessions, &self.0), &self.0)
+    /// What is not as learned. An order that only another case has is broken by the guard.
+    fn found<'a>(
+        &self,
+        sessions: impl IntoIterator<Item = &'a Session> + Clone,
+    ) -> BTreeMap<Found, usize> {
+        let broken = found(sessions.clone(), &self.contracts);
+        if !broken.keys().any(|found| found.claim == Claim::Case) {
+            return broken;
+        }
+        let left = found(sessions, &self.unguarded);
+        let is_left = |endpoint: &Endpoint| {
+            left.keys().any(|found| found.claim == Claim::Order && found.endpoint == *endpoint)
+        };
+        let judged = broken.into_iter().map(|(found, count)| match found.claim {
+            Claim::Case if !is_left(&found.endpoint) => {
+                (Found { claim: Claim::Guard, ..found }, count)
+            }
+            _ => (found, count),
+        });
+        judged.collect()
     }
+}
+
+fn found<'a>(
+    sessions: impl IntoIterator<Item = &'a Session>,
+    contracts: &[Contract],
+) -> BTreeMap<Found, usize> {
+    claims::found(&check(sessions, contracts), contracts)
 }
 
 /// As `retape check` does it.
