@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::alone::{Alone, Before};
 use super::claim::{Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
 use super::learn::{Names, Sight, Sights};
@@ -102,19 +103,7 @@ type Broken<'c> = Vec<(At<'c>, Option<At<'c>>)>;
 impl Check<'_> {
     fn broken(&self, invariant: &Invariant) -> Broken<'_> {
         match (invariant, self.trace.earlier) {
-            (Invariant::Constant(field), _) => {
-                self.pairs(field, Value::key, |before, now| before != now)
-            }
-            (Invariant::Counting(field), _) => {
-                self.pairs(field, Value::number, |before, now| *now != before + 1.0)
-            }
-            (Invariant::Increasing(field), _) => {
-                self.pairs(field, Value::number, |before, now| now <= before)
-            }
-            (Invariant::NotDecreasing(field), _) => {
-                self.pairs(field, Value::number, |before, now| now < before)
-            }
-            (Invariant::Unique(field), _) => self.repeated(field),
+            (Invariant::Alone(holds, field), _) => self.otherwise(*holds, field),
             (Invariant::Echoes(field, path), _) => alone(self.not_echoed(field, path)),
             (Invariant::Refers(field, to, referred), _) => alone(self.loose(field, to, *referred)),
             (Invariant::RefersEarlier(field, to), Some(earlier)) => {
@@ -139,28 +128,22 @@ impl Check<'_> {
         self.all(field).into_iter().filter(|at| at.value.key().is_some())
     }
 
-    /// Neighbours, among those of a kind, that do not go together.
-    fn pairs<'c, T>(
-        &'c self,
-        field: &Field,
-        of: impl Fn(&'c Value<'c>) -> Option<T>,
-        breaks: impl Fn(&T, &T) -> bool,
-    ) -> Broken<'c> {
-        let all = self.all(field).into_iter();
-        let all: Vec<(At<'_>, T)> = all.filter_map(|at| Some((at, of(at.value)?))).collect();
-        let broken = all.windows(2).filter(|two| breaks(&two[0].1, &two[1].1));
-        broken.map(|two| (two[1].0, Some(two[0].0))).collect()
-    }
-
-    fn repeated(&self, field: &Field) -> Broken<'_> {
+    /// The values that break what holds of a field alone, and those before that they do not go with.
+    fn otherwise(&self, holds: Alone, field: &Field) -> Broken<'_> {
         let mut first: BTreeMap<&str, At<'_>> = BTreeMap::new();
+        let mut last: Option<At<'_>> = None;
         let mut broken = Vec::new();
         for at in self.all(field) {
-            let Some(key) = at.value.key() else { continue };
-            match first.get(key) {
-                Some(before) => broken.push((at, Some(*before))),
-                None => drop(first.insert(key, at)),
+            let said = at.value.key().and_then(|key| first.get(key)).copied();
+            if let Some(last) = last {
+                let before = Before { last: last.value, is_said: said.is_some(), is_same: false };
+                if holds.holds(before, at.value) == Some(false) {
+                    let other = said.filter(|_| holds == Alone::Unique).or(Some(last));
+                    broken.push((at, other));
+                }
             }
+            first.extend(at.value.key().filter(|_| said.is_none()).map(|key| (key, at)));
+            last = Some(at);
         }
         broken
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::alone::Alone;
 use crate::contract::syntax::{
     Cursor, ParseError, ParseErrors, lines, trimmed, unquoted, write_name,
 };
@@ -12,16 +13,8 @@ use crate::text::nearest;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Invariant {
-    /// The field says the same in all events of a trace; another thing in other traces.
-    Constant(Field),
-    /// The number is one more in each event: none was left out.
-    Counting(Field),
-    /// The number grows from event to event.
-    Increasing(Field),
-    /// The number never falls.
-    NotDecreasing(Field),
-    /// The field never says the same twice in a trace.
-    Unique(Field),
+    /// Something holds of the field alone.
+    Alone(Alone, Field),
     /// The field says what the request says there, in any element where that is in an array.
     Echoes(Field, Path),
     /// The field says what the other field has said in an earlier event.
@@ -43,11 +36,7 @@ pub enum Referred {
 impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Constant(field) => write!(f, "{field} constant"),
-            Self::Counting(field) => write!(f, "{field} increasing by 1"),
-            Self::Increasing(field) => write!(f, "{field} increasing"),
-            Self::NotDecreasing(field) => write!(f, "{field} not decreasing"),
-            Self::Unique(field) => write!(f, "{field} unique"),
+            Self::Alone(holds, field) => write!(f, "{field} {}", holds.verb()),
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
             Self::RefersEarlier(field, to) => write!(f, "{field} refers to earlier {to}"),
             Self::Refers(field, to, Referred::Some) => write!(f, "{field} refers to {to}"),
@@ -147,17 +136,10 @@ pub(super) fn is_plain(char: char) -> bool {
     char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '/' | '$')
 }
 
-/// What can hold, as it is written.
-const VERBS: [&str; 8] = [
-    "constant",
-    "increasing by 1",
-    "increasing",
-    "not decreasing",
-    "unique",
-    "equals request.",
-    "refers to earlier ",
-    "refers to ",
-];
+/// What can hold of two fields, as it is written.
+const ECHOES: &str = "equals request.";
+const EARLIER: &str = "refers to earlier ";
+const REFERS: &str = "refers to ";
 
 type Parsed<T> = Result<T, ParseError>;
 
@@ -204,28 +186,28 @@ impl<'t> Parser<'t> {
     fn invariant(&mut self) -> Parsed<Invariant> {
         let field = self.field()?;
         self.cursor.eat(" ");
-        let Some(verb) = VERBS.iter().find(|verb| self.cursor.eat(verb)) else {
-            let hint = nearest::hint(self.cursor.rest(), &VERBS.map(str::trim_end));
-            return Err(self.error("expected what holds of the field", &hint));
-        };
-        let invariant = match *verb {
-            "constant" => Invariant::Constant(field),
-            "increasing by 1" => Invariant::Counting(field),
-            "increasing" => Invariant::Increasing(field),
-            "not decreasing" => Invariant::NotDecreasing(field),
-            "unique" => Invariant::Unique(field),
-            "equals request." => {
+        let alone = Alone::ALL.into_iter().find(|alone| self.cursor.eat(alone.verb()));
+        let invariant = match alone {
+            Some(alone) => Invariant::Alone(alone, field),
+            None if self.cursor.eat(ECHOES) => {
                 let path = self.steps().join(".");
                 if path.is_empty() {
                     return Err(self.no_field());
                 }
                 Invariant::Echoes(field, Path::written(&path))
             }
-            "refers to earlier " => Invariant::RefersEarlier(field, self.field()?),
-            _ => {
+            None if self.cursor.eat(EARLIER) => Invariant::RefersEarlier(field, self.field()?),
+            None if self.cursor.eat(REFERS) => {
                 let to = self.field()?;
                 let each = self.cursor.eat(", each by the end");
                 Invariant::Refers(field, to, if each { Referred::Each } else { Referred::Some })
+            }
+            None => {
+                let verbs = Alone::ALL.map(Alone::verb).into_iter();
+                let verbs: Vec<&str> =
+                    verbs.chain([ECHOES, EARLIER.trim_end(), REFERS.trim_end()]).collect();
+                let hint = nearest::hint(self.cursor.rest(), &verbs);
+                return Err(self.error("expected what holds of the field", &hint));
             }
         };
         if self.cursor.rest().trim().is_empty() {

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::claim::{Field, Path};
-use super::claim::{Invariant, Referred};
+use super::alone::{Alone, Before};
+use super::claim::{Field, Invariant, Path, Referred};
 use super::learn::{Counted, Learner};
+use super::trace::Value;
 
 /// An invariant had at least so many chances to fail.
 pub const CHANCES: u64 = 5;
@@ -16,11 +17,8 @@ pub(super) struct Facts {
     /// How often it identified something, and how many things in each trace, added up.
     pub(super) keys: u64,
     pub(super) distinct: u64,
-    pub(super) constant: Chances,
-    pub(super) unique: Chances,
-    pub(super) counting: Chances,
-    pub(super) increasing: Chances,
-    pub(super) not_decreasing: Chances,
+    /// By what may hold.
+    alone: [Chances; Alone::ALL.len()],
     /// What it says in all traces, if that is the same.
     pub(super) single: Single,
 }
@@ -48,24 +46,32 @@ pub(super) enum Single {
     Several,
 }
 
-/// What may hold of a field alone.
-type Claim = fn(Field) -> Invariant;
-
 impl Facts {
-    /// What holds. That a field says the same in all traces is told by its shape; a number that never
-    /// changes does not count anything. What says most comes first; its number tells.
-    fn claim(&self) -> Option<(usize, Claim)> {
+    /// It says something behind what it said before.
+    pub(super) fn see(&mut self, before: Before<'_>, now: &Value<'_>) {
+        for (chances, alone) in self.alone.iter_mut().zip(Alone::ALL) {
+            if let Some(held) = alone.holds(before, now) {
+                chances.count(held);
+            }
+        }
+    }
+
+    fn of(&self, alone: Alone) -> Chances {
+        self.alone[alone as usize]
+    }
+
+    /// What holds, that which says most. That a field says the same in all traces is told by its shape; a
+    /// number that never changes does not count anything.
+    fn claim(&self) -> Option<Alone> {
         let several = self.single == Single::Several;
-        let not_decreasing = self.not_decreasing.hold() && self.increasing.held >= CHANCES;
-        let claims: [(bool, Claim); 5] = [
-            (self.constant.hold() && several, Invariant::Constant),
-            (self.counting.hold(), Invariant::Counting),
-            (self.increasing.hold(), Invariant::Increasing),
-            (self.unique.hold() && several, Invariant::Unique),
-            (not_decreasing, Invariant::NotDecreasing),
-        ];
-        let mut holding = claims.into_iter().enumerate().filter(|(_, (holds, _))| *holds);
-        holding.next().map(|(number, (_, of))| (number, of))
+        let holds = |alone: &Alone| match alone {
+            Alone::Constant | Alone::Unique => self.of(*alone).hold() && several,
+            Alone::NotDecreasing => {
+                self.of(*alone).hold() && self.of(Alone::Increasing).held >= CHANCES
+            }
+            Alone::Counting | Alone::Increasing => self.of(*alone).hold(),
+        };
+        Alone::ALL.into_iter().find(holds)
     }
 }
 
@@ -106,7 +112,7 @@ impl Counted<'_> {
         found.extend(self.fields.iter().filter_map(|(field, facts)| self.echo(field, facts)));
         found.extend(self.fields.iter().filter_map(|(field, facts)| self.reference(field, facts)));
         let told = |field: &Field| {
-            self.of_all(field).is_some_and(|all| all.constant.hold())
+            self.of_all(field).is_some_and(|all| all.of(Alone::Constant).hold())
                 || found.iter().any(|it| matches!(it, Invariant::Refers(from, ..) if from == field))
         };
         let mut earlier = self.referring.holding();
@@ -118,13 +124,13 @@ impl Counted<'_> {
 
     /// The most telling thing that holds of a field alone.
     fn alone(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        let (number, of) = facts.claim()?;
+        let claim = facts.claim()?;
         let follows = match self.of_all(field) {
             // It is the only type that has the field: the field of that type says more.
             None => field.tag.is_none(),
-            Some(all) => field.tag.is_some() && all.claim().is_some_and(|(all, _)| all <= number),
+            Some(all) => field.tag.is_some() && all.claim().is_some_and(|all| all <= claim),
         };
-        (!follows).then(|| of(field.clone()))
+        (!follows).then(|| Invariant::Alone(claim, field.clone()))
     }
 
     fn echo(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
@@ -151,7 +157,7 @@ impl Counted<'_> {
     }
 
     fn reference(&self, field: &Field, facts: &Facts) -> Option<Invariant> {
-        let constant = self.of_all(field).is_some_and(|all| all.constant.hold());
+        let constant = self.of_all(field).is_some_and(|all| all.of(Alone::Constant).hold());
         if facts.keys < CHANCES || facts.single != Single::Several || constant {
             return None;
         }

@@ -13,6 +13,7 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 
 use foldhash::fast::{FixedState, RandomState};
 
+use super::alone::Before;
 use super::claim::{Field, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
 use super::holding::{Facts, Reference};
@@ -58,8 +59,7 @@ pub(super) type Sights<'j> = (u32, Vec<Sight<'j>>);
 struct Current<'t> {
     /// Which message the event is of.
     identity: u64,
-    keys: Map<u32, FieldKeys<'t>>,
-    numbers: Map<u32, f64>,
+    fields: Map<u32, Said<'t>>,
     /// Which fields have said something in earlier events.
     said: Map<&'t str, Vec<u32>>,
     /// Who has referred to what, and what it was.
@@ -67,9 +67,9 @@ struct Current<'t> {
 }
 
 /// What a field has said.
-struct FieldKeys<'t> {
+struct Said<'t> {
     /// What it said last, and in which message.
-    last: &'t str,
+    last: &'t Value<'t>,
     identity: u64,
     all: HashSet<&'t str, RandomState>,
 }
@@ -91,14 +91,13 @@ impl Learner {
             for sight in sights {
                 for tag in [None, Some(*tag)] {
                     let field = self.names.field(tag, sight.path);
-                    match &sight.value {
-                        Value::Key(key) if tag.is_some() => {
+                    if let Some(key) = sight.value.key() {
+                        if tag.is_some() {
                             self.refer(field, key, &mut current);
-                            self.key(field, key, &asked, &mut current);
                         }
-                        Value::Key(key) => self.key(field, key, &asked, &mut current),
-                        Value::Number(number) => self.number(field, *number, &mut current),
+                        self.key(field, key, &asked);
                     }
+                    self.say(field, &sight.value, &mut current);
                 }
             }
             for (sight, key) in keys(sights) {
@@ -135,48 +134,34 @@ impl Learner {
         }
     }
 
-    fn key<'t>(
-        &mut self,
-        field: u32,
-        key: &'t str,
-        asked: &Map<&str, Vec<u32>>,
-        current: &mut Current<'t>,
-    ) {
+    fn key(&mut self, field: u32, key: &str, asked: &Map<&str, Vec<u32>>) {
         for path in asked.get(key).into_iter().flatten() {
             *self.echoes.entry((field, *path)).or_default() += 1;
         }
         let facts = self.facts.entry(field).or_default();
         facts.keys += 1;
         facts.single.see(key);
-        let identity = current.identity;
-        match current.keys.get_mut(&field) {
-            Some(said) => {
-                // Between two pieces of one message nothing could have failed.
-                if said.identity != identity {
-                    facts.constant.count(said.last == key);
-                }
-                facts.unique.count(said.all.insert(key));
-                said.identity = identity;
-                said.last = key;
-            }
-            None => {
-                let all = HashSet::from_iter([key]);
-                current.keys.insert(field, FieldKeys { last: key, identity, all });
-            }
-        }
     }
 
-    fn number(&mut self, field: u32, number: f64, current: &mut Current<'_>) {
-        if let Some(before) = current.numbers.insert(field, number) {
-            let facts = self.facts.entry(field).or_default();
-            facts.counting.count(number == before + 1.0);
-            facts.increasing.count(number > before);
-            facts.not_decreasing.count(number >= before);
+    fn say<'t>(&mut self, field: u32, value: &'t Value<'t>, current: &mut Current<'t>) {
+        let identity = current.identity;
+        match current.fields.get_mut(&field) {
+            Some(said) => {
+                let is_said = value.key().is_some_and(|key| !said.all.insert(key));
+                let is_same = said.identity == identity;
+                let before = Before { last: said.last, is_said, is_same };
+                self.facts.entry(field).or_default().see(before, value);
+                (said.last, said.identity) = (value, identity);
+            }
+            None => {
+                let all = value.key().into_iter().collect();
+                current.fields.insert(field, Said { last: value, identity, all });
+            }
         }
     }
 
     fn end(&mut self, current: Current<'_>) {
-        for (field, said) in current.keys {
+        for (field, said) in current.fields {
             self.facts.entry(field).or_default().distinct += said.all.len() as u64;
         }
         for (field, to, _) in current.referred {

@@ -24,6 +24,7 @@
 //! assert_eq!(found, ["run constant", "answer.call_id refers to call.call.id, each by the end"]);
 //! ```
 
+mod alone;
 mod check;
 mod claim;
 mod earlier;
@@ -32,6 +33,7 @@ mod learn;
 mod trace;
 
 pub use super::syntax::{ParseError, ParseErrors};
+pub use alone::Alone;
 pub use check::{Place, Violation};
 pub use claim::{Field, Invariant, Path, Referred};
 pub use earlier::Earlier;

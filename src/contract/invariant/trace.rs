@@ -48,13 +48,6 @@ impl Value<'_> {
             Self::Number(_) => None,
         }
     }
-
-    pub(super) fn number(&self) -> Option<f64> {
-        match self {
-            Self::Key(_) => None,
-            Self::Number(number) => Some(*number),
-        }
-    }
 }
 
 /// Tells what a JSON text says that identifies something, and where.

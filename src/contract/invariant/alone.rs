@@ -1,0 +1,64 @@
+//! What may hold of a field alone: of its values in a trace, one after the other.
+
+use super::trace::Value;
+
+/// What may hold of a field alone. What says more comes first.
+///
+/// Another one is a variant here, and a row in each function below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Alone {
+    /// The field says the same in all events of a trace; another thing in other traces.
+    Constant,
+    /// The number is one more in each event: none was left out.
+    Counting,
+    /// The number grows from event to event.
+    Increasing,
+    /// The number never falls.
+    NotDecreasing,
+    /// The field never says the same twice in a trace.
+    Unique,
+}
+
+/// What a field said before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before<'v> {
+    /// The last time.
+    pub(super) last: &'v Value<'v>,
+    /// Whether it said then, or before, what it says now.
+    pub(super) is_said: bool,
+    /// Whether that was in another piece of the same message, in which nothing can be otherwise.
+    pub(super) is_same: bool,
+}
+
+impl Alone {
+    /// All that there are.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Constant, Self::Counting, Self::Increasing, Self::NotDecreasing, Self::Unique];
+
+    /// How it is written behind the field.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Counting => "increasing by 1",
+            Self::Increasing => "increasing",
+            Self::NotDecreasing => "not decreasing",
+            Self::Unique => "unique",
+        }
+    }
+
+    /// Whether it holds of a value behind others. None if such values cannot break it.
+    pub(super) fn holds(self, before: Before<'_>, now: &Value<'_>) -> Option<bool> {
+        match (self, before.last, now) {
+            (Self::Constant, Value::Key(last), Value::Key(now)) => {
+                (!before.is_same).then_some(last == now)
+            }
+            (Self::Unique, Value::Key(_), Value::Key(_)) => Some(!before.is_said),
+            #[expect(clippy::float_cmp, reason = "numbers that are counted are exact")]
+            (Self::Counting, Value::Number(last), Value::Number(now)) => Some(*now == last + 1.0),
+            (Self::Increasing, Value::Number(last), Value::Number(now)) => Some(now > last),
+            (Self::NotDecreasing, Value::Number(last), Value::Number(now)) => Some(now >= last),
+            _ => None,
+        }
+    }
+}
