@@ -6,11 +6,9 @@ use super::draft::{Draft, Position, either, same_or_added};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
+use super::weight::{About, DONE};
 use crate::contract::order::{Deviation, Event, Explanation, Fault, Neighbours, Next, Token, Word};
 use crate::contract::{Answer, Case, Orders};
-
-/// What ends many streams: behind it nothing is said any more.
-const DONE: &str = "[DONE]";
 
 /// Who shows a trace, if a recording does.
 pub(super) type Seen<'a> = Option<&'a str>;
@@ -57,7 +55,8 @@ fn pieces(whole: &BTreeSet<String>, answer: &Answer, word: &Word, drafts: &mut V
     for (at, Token { tag, .. }) in runs.filter(|(_, token)| whole.contains(&token.tag)) {
         let what = format!("`{tag}` comes in several pieces, where it came in one");
         let draft = Draft::new(Rule::OrderNextNew, Verdict::Breaking, Part::Order, what);
-        add(drafts, draft.keyed(format!("{tag}>{tag}!")), Some(&answer.place), at);
+        let draft = draft.keyed(format!("{tag}>{tag}!")).about(About::Messages(tag.clone()));
+        add(drafts, draft, Some(&answer.place), at);
     }
 }
 
@@ -210,7 +209,11 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
     };
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };
-    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key)
+    let about = match after.filter(|_| rule != Rule::TagNew) {
+        Some(tag) => About::Messages(tag.to_owned()),
+        None => About::Answers,
+    };
+    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key).about(about)
 }
 
 fn unexpected<'a>(

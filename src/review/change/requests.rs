@@ -73,7 +73,7 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
         .keyed(key)
         .because("the server answers such requests as it does the others")
         .possible(gain)
-        .witnessed(Some(Shown::new(&first.place, Position::Whole, 1)));
+        .witnessed(Some(Shown::new(&first.place, Position::Whole)));
     Some(draft)
 }
 
