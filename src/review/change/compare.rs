@@ -241,11 +241,16 @@ fn at_endpoint(
 ) -> Vec<Draft> {
     let (was, is) = (&old.contract, &new.contract);
     if was == is && new.accepted.as_ref() == Some(is) {
-        return requests::changes(before, answers);
+        let mut drafts = requests::changes(before, answers);
+        if let Some(orders) = &was.order {
+            orders::unseen(orders, before, answers, &mut drafts);
+        }
+        return drafts;
     }
     let mut drafts = Vec::new();
     let basis = new.basis(|contract| &contract.order);
-    drafts.extend(promised_orders::changes(was.order.as_ref(), is.order.as_ref(), basis, answers));
+    let orders = [&was.order, &is.order].map(Option::as_ref);
+    drafts.extend(promised_orders::changes(orders, basis, [before, answers]));
     let basis = new.basis(|contract| &contract.invariants);
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();

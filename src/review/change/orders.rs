@@ -7,7 +7,9 @@ use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
 use super::weight::{About, DONE};
-use crate::contract::order::{Deviation, Event, Explanation, Fault, Neighbours, Next, Token, Word};
+use crate::contract::order::{
+    Deviation, Event, Explanation, Fault, Neighbours, Next, Place, Slicing, Token, Word,
+};
 use crate::contract::{Answer, Case, Orders};
 
 /// Who shows a trace, if a recording does.
@@ -35,6 +37,47 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
             }
         }
     }
+}
+
+/// What the old orders allow that no old recording shows: they were generalised, and that is no
+/// permission.
+pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &mut Vec<Draft>) {
+    let olds: Vec<Word> = old.iter().filter_map(|answer| answer.word.clone()).collect();
+    if olds.is_empty() {
+        return;
+    }
+    let slicing = Slicing::find(&olds);
+    let edges = |word: &Word| Slicing::edges(slicing.as_ref(), word);
+    let known: BTreeSet<_> = olds.iter().flat_map(edges).collect();
+    for answer in new {
+        let Some(word) = &answer.word else { continue };
+        let unseen: Vec<_> = edges(word).into_iter().filter(|it| !known.contains(it)).collect();
+        let events = word.events();
+        let mut fitting = orders.fitting(&answer.situation).into_iter();
+        // What is not allowed is told by itself.
+        if unseen.is_empty() || !fitting.any(|case| case.order.accepts(&events)) {
+            continue;
+        }
+        for (slice, from, to) in unseen {
+            let at = word.tokens.iter().position(|token| token.tag == to);
+            let draft = unseen_edge(&slice, &from, &to);
+            add(drafts, draft, Some(&answer.place), at.unwrap_or(word.tokens.len()));
+        }
+    }
+}
+
+fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
+    let [start, end] = [Place::Start, Place::End].map(|place| place.to_string());
+    let (rule, what) = match (from == start, to == end) {
+        (_, true) => (Rule::OrderEndNew, format!("the stream ends after `{from}`")),
+        (true, _) => (Rule::OrderStartNew, format!("the stream begins with `{to}`")),
+        _ => (Rule::OrderNextNew, format!("`{to}` comes after `{from}`")),
+    };
+    let what = if slice.is_empty() { what } else { format!("{what} (within `{slice}`)") };
+    let what = format!("{what}, as in no recording before");
+    Draft::new(rule, Verdict::Unproven, Part::Order, what)
+        .keyed(format!("{slice}:{from}>{to}?"))
+        .because("the old contract allows it, and nothing shows that it ever came")
 }
 
 /// Types of messages that come in one. One that is named after pieces, or comes in some whatever is asked,

@@ -59,6 +59,7 @@ impl Sides<'_> {
         let numbers: BTreeMap<&str, u32> =
             new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
         let is_over = self.is_over(&new);
+        let gone = words_gone(drafts);
         for draft in drafts.iter_mut().filter(|draft| is_weighed(draft)) {
             if is_over && matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing) {
                 continue;
@@ -66,6 +67,13 @@ impl Sides<'_> {
             let places = draft.shown.iter().flat_map(|shown| &shown.places);
             let broken: Recordings =
                 places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
+            let gone = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
+            if let Some(word) = gone {
+                draft.what = format!("{}, and is never `{word}` any more", draft.what);
+                if broken.len() >= 2 && is_outcome(&draft.path) {
+                    continue;
+                }
+            }
             let all = recordings(&new, draft, &broken).len();
             let before = recordings(&old, draft, &Recordings::new()).len();
             let before = (!old.is_empty()).then_some(before);
@@ -129,6 +137,30 @@ fn recordings(answers: &[&Answer], draft: &Draft, known: &Recordings) -> Recordi
         }
     }
     found
+}
+
+/// Names of fields that say what came of something: clients decide by them.
+const OUTCOMES: [&str; 8] = [
+    "finish_reason",
+    "stop_reason",
+    "status",
+    "type",
+    "state",
+    "reason",
+    "outcome",
+    "code",
+];
+
+fn is_outcome(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    OUTCOMES.contains(&name.trim_end_matches("[]"))
+}
+
+/// A word that is not said any more, by the field that said it.
+fn words_gone(drafts: &[Draft]) -> BTreeMap<String, String> {
+    let is_word = |draft: &&Draft| draft.rule == Rule::ValueGone && draft.key != "others";
+    let gone = drafts.iter().filter(is_word);
+    gone.map(|draft| (draft.path.clone(), draft.key.clone())).collect()
 }
 
 /// What ends many streams: behind it nothing is said any more.
