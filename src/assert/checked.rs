@@ -6,14 +6,46 @@ use crate::cassette::{Cassette, Name};
 use crate::contract::{self, Contract, Finding, Traffic};
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
+use crate::review::change::{self, Change, Known, Report};
 use crate::store;
 
 /// What cassettes show, beside what was accepted.
 pub(crate) struct Checked {
-    /// The accepted contracts that are kept.
+    /// The accepted contracts that nothing fails.
     pub(crate) kept: Vec<Contract>,
-    /// What is new, broken or orphaned.
+    /// What is new, not as accepted, or not recorded any more.
     pub(crate) findings: Vec<Finding>,
+    /// What that means, with what is approved.
+    pub(crate) report: Report,
+}
+
+impl Checked {
+    /// Whether somebody has to look at a finding: where nothing is accepted, and at what may break a client.
+    pub(crate) fn is_open(&self, finding: &Finding) -> bool {
+        matches!(finding, Finding::New(_)) || self.changes(finding).any(Change::is_open)
+    }
+
+    /// Whether it fails by a finding.
+    pub(crate) fn fails_by(&self, finding: &Finding) -> bool {
+        match finding {
+            Finding::New(_) => true,
+            Finding::Changed(_) => self.changes(finding).any(|it| self.report.fails_by(it)),
+            // Where nothing is recorded at all, nothing is kept.
+            Finding::Orphaned(_) => self.report.new.cassettes == 0,
+        }
+    }
+
+    /// Whether anything does not pass.
+    #[cfg(feature = "cli")]
+    pub(crate) fn fails(&self) -> bool {
+        self.report.fails() || self.findings.iter().any(|finding| self.fails_by(finding))
+    }
+
+    /// What a finding means.
+    pub(crate) fn changes<'c>(&'c self, finding: &'c Finding) -> impl Iterator<Item = &'c Change> {
+        let changes = self.report.changes.iter();
+        changes.filter(|change| change.place.endpoint == *finding.endpoint())
+    }
 }
 
 /// Cassettes by their names.
@@ -26,57 +58,78 @@ type Loaded = Vec<(Name, Cassette)>;
 ///
 /// # Errors
 ///
-/// If there is neither a cassette nor a contract, or one cannot be read.
+/// If there is no cassette, or one or a contract cannot be read.
 pub(crate) fn checked(cassettes: &Path, only: Option<&Path>) -> Result<Checked> {
     let (loaded, accepted) = both(cassettes)?;
-    let mut findings = contract::check(&traffic(cassettes, &loaded, &accepted)?, &accepted);
-    let mut kept = accepted.clone();
+    let change::Checked { mut findings, mut report } = compared(cassettes, &loaded, &accepted)?;
+    let mut kept = accepted;
     if let Some(only) = only {
         let is_it = |(name, _): &(Name, Cassette)| store::path_of(cassettes, name) == only;
-        let one: Vec<_> = loaded.into_iter().filter(is_it).collect();
+        let one: Loaded = loaded.into_iter().filter(is_it).collect();
         if one.is_empty() {
             return Err(Error::new(Kind::NothingToCheck).at(only));
         }
-        let one = traffic(cassettes, &one, &accepted)?;
-        let shown = |contract: &Contract| one.endpoints().any(|it| *it == contract.endpoint);
-        kept.retain(shown);
-        let found = contract::check(&one, &kept);
-        findings.retain(|whole| found.iter().any(|one| one.endpoint() == whole.endpoint()));
+        let shown = traffic(cassettes, &one, &kept)?;
+        kept.retain(|contract| shown.endpoints().any(|it| *it == contract.endpoint));
+        let found = compared(cassettes, &one, &kept)?;
+        findings
+            .retain(|whole| found.findings.iter().any(|one| one.endpoint() == whole.endpoint()));
+        report = found.report;
     }
-    kept.retain(|contract| findings.iter().all(|it| *it.endpoint() != contract.endpoint));
-    Ok(Checked { kept, findings })
+    report.approve(&store::load_approvals(&store::find_approvals(cassettes))?);
+    let mut checked = Checked { kept, findings, report };
+    let is_kept = |contract: &Contract| {
+        let mut findings = checked.findings.iter();
+        let finding = findings.find(|finding| *finding.endpoint() == contract.endpoint);
+        finding.is_none_or(|finding| finding.proposed().is_some() && !checked.fails_by(finding))
+    };
+    let kept: Vec<Contract> = checked.kept.iter().filter(|it| is_kept(it)).cloned().collect();
+    checked.kept = kept;
+    Ok(checked)
 }
 
-/// What the cassettes of a folder show where nothing of it was accepted before: the contracts that are
-/// meant are learned anew, and those are kept that come out as they were accepted. What is not meant is
-/// checked.
+/// Holds cassettes against contracts, as `retape.toml` says.
+fn compared(
+    folder: &Path,
+    cassettes: &[(Name, Cassette)],
+    accepted: &[Contract],
+) -> Result<change::Checked> {
+    let config = store::find_config(folder)?;
+    let path = store::in_repository(folder).display().to_string();
+    let recorded = Known { name: &folder.display().to_string(), path: &path, cassettes, accepted };
+    let mut checked = change::check(&Protocols::of(&config), recorded);
+    checked.report.new_fields(config.new_fields());
+    Ok(checked)
+}
+
+/// What the contracts would be that are meant, if nothing of them was accepted before; those are left out
+/// that come out as they were accepted, of which there are so many. What is not meant is checked.
 ///
 /// # Errors
 ///
-/// If there is neither a cassette nor a contract, or one cannot be read.
+/// If there is no cassette, or one or a contract cannot be read.
 #[cfg(feature = "cli")]
 pub(crate) fn learned(
     cassettes: &Path,
     is_meant: impl Fn(&contract::Endpoint) -> bool,
-) -> Result<Checked> {
+) -> Result<(Vec<Finding>, usize)> {
     let (loaded, accepted) = both(cassettes)?;
     let (meant, others): (Vec<Contract>, Vec<Contract>) =
         accepted.into_iter().partition(|contract| is_meant(&contract.endpoint));
     let traffic = traffic(cassettes, &loaded, &others)?;
     let mut findings = contract::check(&traffic, &others);
-    let mut kept = others;
+    let mut kept = 0;
     for contract in meant {
         match findings.iter().position(|finding| *finding.endpoint() == contract.endpoint) {
             None => findings.push(Finding::Orphaned(contract.endpoint)),
             Some(at) if findings[at].proposed() == Some(&contract) => {
                 findings.remove(at);
-                kept.push(contract);
+                kept += 1;
             }
             Some(_) => {}
         }
     }
-    kept.retain(|contract| findings.iter().all(|it| *it.endpoint() != contract.endpoint));
-    Ok(Checked { kept, findings })
+    Ok((findings, kept))
 }
 
 /// The cassettes of a folder and the contracts that were accepted, of which there must be some.

@@ -9,7 +9,7 @@ use insta::{Comparator, Settings, Snapshot};
 use super::checked::{Checked, checked};
 use crate::contract::{Contract, Finding};
 use crate::error::{Error, Kind, Result};
-use crate::review::report::{self, Colour};
+use crate::review::report::{self, Colour, Face};
 use crate::store;
 
 /// Holds cassettes against the contracts that were accepted; `assert` asserts one snapshot by its name,
@@ -29,14 +29,15 @@ pub fn check_contract(
         Err(error) => panic!("{error:?}"),
     };
     let kept = checked.kept.iter().map(|contract| (contract, Judged::Kept));
-    let proposed = checked.findings.iter().filter_map(Finding::proposed);
+    let failing = checked.findings.iter().filter(|finding| checked.fails_by(finding));
+    let proposed = failing.filter_map(Finding::proposed);
     let judged = kept.chain(proposed.map(|contract| (contract, Judged::Broken)));
     // Each is asserted, so that all that are broken can be reviewed at once.
     let failed = judged.filter(|(contract, judged)| !passes(&folder, contract, *judged, &assert));
     let failed = failed.count();
-    let orphans = checked.findings.iter().any(|finding| matches!(finding, Finding::Orphaned(_)));
-    if failed > 0 || orphans {
-        let told = report::findings(&checked.findings, Colour::Plain);
+    let is_lost = |finding: &Finding| finding.proposed().is_none() && checked.fails_by(finding);
+    if failed > 0 || checked.findings.iter().any(is_lost) {
+        let told = report::changes(&checked.report, Face::Text, Colour::Plain);
         panic!(
             "contracts are not kept\n\n{told}\nhint: if that is right, accept it: `cargo insta review` or `retape accept`"
         );

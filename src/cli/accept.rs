@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::arguments::absolute;
 use super::{Exit, contracts, tell};
-use crate::assert::{self, Checked};
-use crate::contract::{Endpoint, Finding};
+use crate::contract::{Contract, Endpoint, Finding};
 use crate::error::Result;
+use crate::{assert, store};
 
 /// Accept what the cassettes show as the contract of the server
 ///
@@ -37,22 +37,21 @@ pub(super) struct Accept {
 impl Accept {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
-        let Checked { mut kept, findings } = self.checked(&folder)?;
-        kept.retain(|contract| self.is_meant(&contract.endpoint));
+        let (findings, kept) = self.findings(&folder)?;
         let (meant, left): (Vec<Finding>, Vec<Finding>) =
             findings.into_iter().partition(|finding| self.is_meant(finding.endpoint()));
         for finding in &meant {
             contracts::accept(&folder, finding)?;
             tell::line(&format!("accepted {}", finding.endpoint()));
         }
-        if !kept.is_empty() {
-            tell::line(&self.kept(kept.len()));
+        if kept > 0 {
+            tell::line(&self.kept(kept));
         }
         if !left.is_empty() {
             tell::line(&format!("{} left", left.len()));
         }
         match &self.only {
-            Some(only) if meant.is_empty() && kept.is_empty() => {
+            Some(only) if meant.is_empty() && kept == 0 => {
                 tell::line(&format!("no contract has `{only}` in its first line"));
                 Ok(Exit::Findings)
             }
@@ -60,11 +59,19 @@ impl Accept {
         }
     }
 
-    fn checked(&self, folder: &Path) -> Result<Checked> {
-        match self.fresh {
-            true => assert::learned(folder, |endpoint| self.is_meant(endpoint)),
-            false => assert::checked(folder, None),
+    /// What would be accepted, and how many contracts that are meant are as they would be.
+    fn findings(&self, folder: &Path) -> Result<(Vec<Finding>, usize)> {
+        if self.fresh {
+            return assert::learned(folder, |endpoint| self.is_meant(endpoint));
         }
+        let findings = assert::checked(folder, None)?.findings;
+        let is_found = |contract: &&Contract| {
+            findings.iter().any(|finding| *finding.endpoint() == contract.endpoint)
+        };
+        let accepted = store::contracts(folder)?;
+        let meant = accepted.iter().filter(|contract| self.is_meant(&contract.endpoint));
+        let kept = meant.filter(|contract| !is_found(contract)).count();
+        Ok((findings, kept))
     }
 
     fn is_meant(&self, endpoint: &Endpoint) -> bool {

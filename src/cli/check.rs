@@ -1,32 +1,33 @@
 //! `retape check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use serde_json::json;
+use clap::Args;
+use serde_json::Value;
 
 use super::arguments::absolute;
 use super::{Exit, contracts, tell};
-use crate::assert;
+use crate::assert::{self, Checked};
 use crate::contract::{Evidence, Finding};
 use crate::error::Result;
-use crate::review::report::{self, Colour};
+use crate::review::report::{self, Colour, Face};
 use crate::store;
 use crate::store::mode::Update;
 
 /// Check that the cassettes keep the contracts that were accepted
 ///
-/// Learns from all cassettes what the server promises at each endpoint: the order of its messages, what
-/// they look like, what other answers look like. What is not as accepted is told, with the cassette that
-/// shows it, and waits beside the accepted contract (contracts/NAME.snap.new) to be accepted; nothing is
-/// written where CI is set.
+/// Compares what the cassettes show with what was accepted at each endpoint, and says whether it breaks a
+/// client: the same rules, verdicts and approvals as `retape diff`, which compares two sets of recordings.
+/// What is new, breaking or unproven waits beside the accepted contract (contracts/NAME.snap.new) to be
+/// accepted; nothing is written where CI is set.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   retape check
   retape check && retape accept
+  retape check --strict                    what is unproven fails as well
   retape check --evidence                  who has seen what, and what to record next
-Exit status: 0 all contracts are kept, 1 something is new or broken, 2 it could not run.")]
+Exit status: 0 nothing breaks a contract, 1 something is breaking or was never accepted, 2 it could not run.")]
 pub(super) struct Check {
     /// The folder of cassettes
     #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
@@ -37,57 +38,60 @@ pub(super) struct Check {
     #[arg(long)]
     evidence: bool,
 
-    /// How it is told
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
+    /// What is unproven fails as well: what too few recordings show to tell it from chance
+    #[arg(long)]
+    strict: bool,
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
+    /// How it is printed: text, markdown, html, json, junit, sarif or github
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Face,
 }
 
 impl Check {
     pub(super) fn run(self) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
         let update = Update::unless_ci();
-        let findings = contracts::settle(&folder, update)?;
-        let evidence = match self.evidence {
-            true => {
-                let (loaded, accepted) = (assert::load(&folder)?, store::contracts(&folder)?);
-                Some(assert::traffic(&folder, &loaded, &accepted)?.evidence())
-            }
-            false => None,
-        };
-        tell::data(&self.format.told(&findings, evidence.as_deref()));
-        if findings.is_empty() {
+        let mut checked = contracts::settle(&folder, update)?;
+        checked.report.strict = self.strict;
+        self.tell(&folder, &checked)?;
+        if checked.findings.is_empty() {
             tell::line("all contracts are kept");
             return Ok(Exit::Agrees);
         }
-        if update == Update::Propose {
+        let new = checked.findings.iter().filter(|it| matches!(it, Finding::New(_))).count();
+        if new > 0 {
+            tell::line(&format!("{} without an accepted contract", tell::count(new, "endpoint")));
+        }
+        let is_open = checked.findings.iter().any(|finding| checked.is_open(finding));
+        if update == Update::Propose && is_open {
             tell::line("look at contracts/*.snap.new; `retape accept` accepts what is there");
         }
-        Ok(Exit::Findings)
+        Ok(if checked.fails() { Exit::Findings } else { Exit::Agrees })
+    }
+
+    fn tell(&self, folder: &Path, checked: &Checked) -> Result<()> {
+        let is_kept = checked.findings.is_empty() && checked.report.stale.is_empty();
+        let mut told = match self.format {
+            Face::Text if is_kept => String::new(),
+            face => report::changes(&checked.report, face, Colour::Ansi),
+        };
+        if self.evidence {
+            let (loaded, accepted) = (assert::load(folder)?, store::contracts(folder)?);
+            let evidence = assert::traffic(folder, &loaded, &accepted)?.evidence();
+            told = match self.format {
+                Face::Json => with_evidence(&told, &evidence),
+                _ if told.is_empty() => report::evidence(&evidence, Colour::Ansi),
+                _ => format!("{told}\n{}", report::evidence(&evidence, Colour::Ansi)),
+            };
+        }
+        tell::data(&told);
+        Ok(())
     }
 }
 
-impl Format {
-    fn told(self, findings: &[Finding], evidence: Option<&[Evidence]>) -> String {
-        match self {
-            Self::Text => {
-                let findings = report::findings(findings, Colour::Ansi);
-                let evidence = evidence.map(|evidence| report::evidence(evidence, Colour::Ansi));
-                let told = [findings, evidence.unwrap_or_default()];
-                told.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
-            }
-            Self::Json => {
-                let mut told = json!({"findings": report::findings_to_json(findings)});
-                if let Some(evidence) = evidence {
-                    told["evidence"] = report::evidence_to_json(evidence);
-                }
-                format!("{told:#}\n")
-            }
-        }
-    }
+/// The report with one more member.
+fn with_evidence(report: &str, evidence: &[Evidence]) -> String {
+    let mut report: Value = serde_json::from_str(report).expect("a report is JSON");
+    report["evidence"] = report::evidence_to_json(evidence);
+    format!("{report:#}\n")
 }

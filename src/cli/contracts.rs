@@ -2,23 +2,20 @@
 
 use std::path::Path;
 
+use crate::assert::{self, Checked};
 use crate::contract::Finding;
 use crate::error::Result;
+use crate::store;
 use crate::store::mode::Update;
-use crate::{assert, store};
 
 /// Checks the cassettes of a folder, and writes what waits to be accepted.
-pub(super) fn settle(cassettes: &Path, update: Update) -> Result<Vec<Finding>> {
-    let findings = findings(cassettes)?;
+pub(super) fn settle(cassettes: &Path, update: Update) -> Result<Checked> {
+    let checked = assert::checked(cassettes, None)?;
     if update == Update::Propose {
-        store::propose(cassettes, findings.iter().filter_map(Finding::proposed))?;
+        let open = checked.findings.iter().filter(|finding| checked.is_open(finding));
+        store::propose(cassettes, open.filter_map(Finding::proposed))?;
     }
-    Ok(findings)
-}
-
-/// What the cassettes of a folder show that is not as accepted.
-pub(super) fn findings(cassettes: &Path) -> Result<Vec<Finding>> {
-    Ok(assert::checked(cassettes, None)?.findings)
+    Ok(checked)
 }
 
 /// Makes what was found the accepted contract; an orphan is taken back.

@@ -19,7 +19,8 @@ use crate::store::{self, Side};
 /// Tell what changed in what the server promises, and whether that breaks a client
 ///
 /// Compares two folders of cassettes, two cassettes, two contracts, or the cassettes of two git revisions.
-/// What is breaking or unproven fails unless it is approved: in retape-approvals.toml, by --approve.
+/// What is breaking fails unless it is approved: in retape-approvals.toml, by --approve. What is unproven is
+/// told behind it, and fails with --strict.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +29,7 @@ Examples:
   retape diff before/cassettes cassettes
   retape diff --base origin/main --output report.html --output report.json
   retape diff --base origin/main --approve 92635975a9d5 --reason \"no client reads it\"
-Exit status: 0 nothing that breaks a client, 1 something is breaking or unproven, 2 it could not run.")]
+Exit status: 0 nothing that breaks a client, 1 something is breaking, 2 it could not run.")]
 pub(super) struct Diff {
     /// What was before: a folder of cassettes, a cassette, or a contract
     #[arg(value_name = "OLD", required_unless_present = "base", requires = "new")]
@@ -63,6 +64,10 @@ pub(super) struct Diff {
     /// nearest retape.toml above the cassettes says, or compatible
     #[arg(long, value_name = "VERDICT")]
     new_fields: Option<NewFields>,
+
+    /// What is unproven fails as well: what too few recordings show to tell it from chance
+    #[arg(long)]
+    strict: bool,
 
     /// Approve the change with this fingerprint; may be repeated
     #[arg(long, value_name = "FINGERPRINT", requires = "reason")]
@@ -120,6 +125,7 @@ impl Diff {
         let file = file.unwrap_or_else(|| store::find_approvals(&absolute(Path::new("."))));
         self.note_approvals(&report, &file)?;
         report.approve(&store::load_approvals(&file)?);
+        report.strict = self.strict;
         self.write(&report)?;
         tell::data(&report::changes(&report, self.format, Colour::Ansi));
         let exit = if report.fails() { Exit::Findings } else { Exit::Agrees };

@@ -99,6 +99,11 @@ impl JsonMessage {
         Text::known(&self.json)
     }
 
+    /// Whether it says nothing.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.json == "null"
+    }
+
     pub(super) fn event(&self) -> invariant::Event<'_> {
         invariant::Event { tag: self.tag.as_str(), json: &self.json }
     }

@@ -1,8 +1,8 @@
 //! What a server promises: learned from recordings, accepted by a person, checked in every run.
 //!
 //! A [`Contract`] says of one [`Endpoint`] in which order its messages come, what ties them together, and
-//! what they and its answers look like, in a text that can be read and edited. [`check`] holds recordings ([`Traffic`])
-//! against accepted contracts.
+//! what they and its answers look like, in a text that can be read and edited. [`check`] finds the
+//! contracts that recordings ([`Traffic`]) do not keep.
 
 mod check;
 mod clients;

@@ -158,7 +158,9 @@ impl Traffic {
             order: Orders::learn(answers, &|word| self.clients.made_up(word)),
             invariants: invariants.finish(),
             events: Kinds::learn(&self.events(answers)),
-            body: Kinds::learn(&self.bodies(answers)),
+            // Where none has a body, none is promised.
+            body: Kinds::learn(&self.bodies(answers))
+                .filter(|_| !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)),
         }
     }
 
@@ -189,10 +191,20 @@ fn tags(
     }
     let tags = streams.into_iter().filter_map(|(endpoint, bodies)| {
         let contract = accepted.iter().find(|contract| contract.endpoint == *endpoint);
-        let accepted = contract.and_then(|contract| contract.tag.clone());
-        Some((endpoint.clone(), accepted.or_else(|| protocols.learn(bodies))?))
+        let tag = match contract.map(|contract| contract.tag.clone()) {
+            Some(None) => None,
+            Some(Some(tag)) if tells(&protocols.with(&tag), &bodies) => Some(tag),
+            _ => protocols.learn(bodies),
+        };
+        Some((endpoint.clone(), tag?))
     });
     tags.collect()
+}
+
+/// Whether any of the messages says its type.
+fn tells(protocols: &Protocols, bodies: &[&[Message]]) -> bool {
+    let mut messages = bodies.iter().flat_map(|body| body.iter());
+    messages.any(|it| it.is_json && protocols.tag(&it.data, it.event.as_deref()).is_named())
 }
 
 /// What tells independent recordings apart: asked again and again, a server only repeats itself.
@@ -231,7 +243,8 @@ impl Answer {
         // It decides about the order of messages and about nothing else.
         let situation = ordered.then(|| Situation::of(interaction, asked.as_deref(), before));
         let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness });
-        let body = if is_stream { None } else { body(response, &cut, asked.as_deref()) };
+        let has_body = !is_stream && interaction.request.method != "HEAD";
+        let body = has_body.then(|| body(response, &cut, asked.as_deref())).flatten();
         let (mut events, mut parts) = (Vec::new(), Vec::new());
         let json = |message: Message| JsonMessage::new(message.tag, message.data, asked.as_deref());
         if is_stream {
@@ -271,12 +284,19 @@ fn tokens(steps: &[Step]) -> Vec<crate::contract::order::Token> {
     steps.iter().map(|step| step.token.clone()).collect()
 }
 
-/// An answer that is no stream, as one message.
+/// An answer that is no stream, as one message. Where JSON is announced and none comes it is what a client
+/// makes of it: nothing, or a text.
 fn body(response: &Response, cut: &Cut, asked: Option<&str>) -> Option<JsonMessage> {
     let body = response.readable().bytes();
     // Messages are found in JSON that was read.
     let is_read = cut.framing == Framing::Json && !cut.messages.is_empty();
-    let text = if is_read { String::from_utf8(body.into()).ok()? } else { json(&body)? };
+    let text = match (is_read, json(&body)) {
+        (true, _) => String::from_utf8(body.into()).ok()?,
+        (false, Some(json)) => json,
+        (false, None) if cut.framing != Framing::Json => return None,
+        (false, None) if body.trim_ascii().is_empty() => "null".to_owned(),
+        (false, None) => serde_json::Value::from(String::from_utf8_lossy(&body)).to_string(),
+    };
     let tag = cut.protocols.tag_of(Text::known(&text), None);
     Some(JsonMessage::new(tag, text, asked))
 }

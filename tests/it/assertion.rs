@@ -231,14 +231,17 @@ fn a_contract_that_is_broken_panics_and_tells_what_is_wrong() {
 
     assert!(failed);
     let told = &told[told.find("contracts are not kept").unwrap()..];
-    assert_snapshot!(&told[..told.find("\n\n\n").unwrap()], @"
+    assert_snapshot!(&told[..told.find("\nhint").unwrap()], @"
     contracts are not kept
 
-    broken  POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
-              events: `reasoning_message` /reasoning: expected string, found the integer 7
-                3 answers, first tape #4
+    breaking: POST …/messages/stream: `reasoning_message.reasoning` can be `integer`
+    1 breaking; no cassette changed
 
-    hint: if that is right, accept it: `cargo insta review` or `retape accept`
+    POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
+      breaking   type-new cb76c3759262
+        `reasoning_message.reasoning` can be `integer`
+        possible now: integer
+        shown by tape.json, interaction 4, event 1, and 2 more answers
     ");
 }
 
@@ -285,7 +288,7 @@ fn one_cassette_is_held_against_the_contracts_above_it() {
     assert_contract!(&other);
     let (told, failed) = asserted(&folder.path().join("tape.json"), "no");
 
-    assert!(failed && told.contains("3 answers, first tape #4"), "{told}");
+    assert!(failed && told.contains("shown by tape.json, interaction 4"), "{told}");
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn a_contract_that_no_cassette_shows_any_more_is_told() {
 
     let told = panicked(|| assert_contract!(folder.path()));
 
-    assert!(told.contains("orphan  PUT /v1/tools/ -> 200 application/json"), "{told}");
+    assert!(told.contains("PUT /v1/tools/ -> 200 application/json\n  trim"), "{told}");
 }
 
 #[test]

@@ -174,15 +174,11 @@ fn situations_are_told_apart_by_what_precedes() {
     ]);
 
     insta::assert_snapshot!(order_of(&contract), @r#"
-      orders
-        when call_id known
-          return thought end[why="done"] usage
-        when call_id unknown
-          end[why="failed"] error
-        when role="user", after end[why="waiting"]
-          end[why="failed"] error
-        when role="user"
-          thought call end[why="waiting"] usage
+    orders
+      when role="tool"
+        end[why="failed"] error | return thought end[why="done"|"waiting"] usage
+      when role="user"
+        end[why="failed"] error | thought call end[why="done"|"waiting"] usage
     "#);
 }
 
@@ -342,11 +338,8 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     insta::assert_snapshot!(contract, @r#"
     POST /chat -> 200 text/event-stream
-      orders
-        when method="tools/call"
-          notifications/progress result
-        when method="tools/list"
-          result
+      order
+        notifications/progress? result
       invariants
         result.id equals request.id
       events by kind
@@ -424,11 +417,8 @@ fn a_field_that_is_there_or_not_decides() {
     let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
 
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
-    insta::assert_snapshot!(order_of(contract), @r"
-    orders
-      when call.token present
-        part end
-      otherwise
-        end
+    insta::assert_snapshot!(order_of(contract), @"
+    order
+      part? end
     ");
 }

@@ -5,7 +5,8 @@ use std::fmt;
 
 use regex::Regex;
 use retape::contract::order::Order;
-use retape::contract::{Breach, Case, Contract, Endpoint, Finding, Orders};
+use retape::contract::{Case, Contract, Endpoint, Orders};
+use retape::review::change::{Change, Part, Report, Rule, Verdict};
 
 use super::mint;
 
@@ -70,17 +71,11 @@ impl fmt::Display for Claim {
     }
 }
 
-/// How a breach is classed, from the harmless to the worst.
+/// How a change is classed, from the harmless to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    #[expect(dead_code, reason = "a check says of nothing yet that it is only unproven")]
     Unproven,
     Broken,
-}
-
-/// How bad a breach is. This is the one place that knows how a check says so.
-fn level(_: &Finding, _: &Breach) -> Level {
-    Level::Broken
 }
 
 /// Something that a check has found.
@@ -95,20 +90,25 @@ pub struct Found {
     pub site: String,
 }
 
-/// All that a check has found, with how often; what is new or orphaned is left out.
-pub fn found(findings: &[Finding], contracts: &[Contract]) -> BTreeMap<Found, usize> {
+/// All that a check has found, with how often; what is new or orphaned is left out, and what breaks nobody.
+pub fn found(report: &Report, contracts: &[Contract]) -> BTreeMap<Found, usize> {
     let mut found = BTreeMap::new();
-    for finding in findings {
-        let Finding::Broken { breaches, .. } = finding else { continue };
-        let contract = contracts.iter().find(|it| it.endpoint == *finding.endpoint());
-        let Some(contract) = contract else { continue };
-        for breach in breaches {
-            let (claim, site) = broken(contract, breach);
-            let (level, endpoint) = (level(finding, breach), contract.endpoint.clone());
-            let what = format!("{}: {}", breach.part, breach.what);
-            let one = Found { level, claim, endpoint, what, site };
-            *found.entry(one).or_default() += breach.count;
-        }
+    for change in &report.changes {
+        let contract = contracts.iter().find(|it| it.endpoint == change.place.endpoint);
+        let level = match change.verdict {
+            Verdict::Breaking => Level::Broken,
+            Verdict::Unproven => Level::Unproven,
+            _ => continue,
+        };
+        let Some((contract, claim)) = contract.zip(broken(contract, change)) else { continue };
+        let site = match claim {
+            Claim::Order | Claim::Case | Claim::Invariant => change.what.clone(),
+            _ => change.place.path.clone(),
+        };
+        let what = format!("{}: {}", change.rule, change.what);
+        let one = Found { level, claim, endpoint: contract.endpoint.clone(), what, site };
+        let answers = change.witnesses.as_ref().map_or(1, |shown| shown.answers);
+        *found.entry(one).or_default() += answers;
     }
     found
 }
@@ -127,49 +127,25 @@ pub fn unguarded(contract: &Contract) -> Contract {
     Contract { order: any.or_else(|| contract.order.clone()), ..contract.clone() }
 }
 
-/// Which claim of a contract a breach breaks.
-fn broken(contract: &Contract, breach: &Breach) -> (Claim, String) {
-    let what = &breach.what;
-    match breach.part {
-        "tag" => (Claim::Tag, String::new()),
-        "order" => {
-            let cases = contract.order.as_ref().map_or(0, |orders| orders.cases.len());
-            let is_guard = what.starts_with("no order is known") || what.ends_with("other fields");
-            let claim = match cases {
-                _ if is_guard => Claim::Guard,
-                0 | 1 => Claim::Order,
-                _ => Claim::Case,
-            };
-            (claim, what.clone())
-        }
-        "invariants" => (Claim::Invariant, what.split(": ").next().unwrap_or_default().to_owned()),
-        _ => of_shape(contract, what),
-    }
-}
-
-fn of_shape(contract: &Contract, what: &str) -> (Claim, String) {
-    let Some((place, rest)) = what.split_once(": expected ") else {
-        return (Claim::Branch, String::new());
-    };
-    let expected = rest.split(", found ").next().unwrap_or_default();
-    let (object, member) = place.rsplit_once('/').unwrap_or((place, ""));
-    if expected.starts_with("no field of") || expected.starts_with("a name that") {
-        return (Claim::Closed, object.to_owned());
-    }
-    if let Some(missing) = expected.strip_prefix("the field ") {
-        let name = missing.split(": ").next().unwrap_or_default();
-        return (Claim::Required, format!("{place}/{name}"));
-    }
-    let is_union = contract.to_string().contains(&format!("by {member}\n"));
-    let claim = match expected {
-        "null" => Claim::Null,
-        _ if rest.ends_with(", found null") => Claim::NeverNull,
-        _ if expected.contains('"') && is_union => Claim::Branch,
-        _ if expected.contains('"') => Claim::Enum,
-        _ if is_format(expected) && rest.contains(", found \"") => Claim::Format,
+/// Which claim of a contract does not hold by a change; none if it is no change of one.
+fn broken(contract: Option<&Contract>, change: &Change) -> Option<Claim> {
+    let cases = contract?.order.as_ref().map_or(0, |orders| orders.cases.len());
+    let possible = change.possible.as_ref().map(|possible| possible.text.as_str());
+    Some(match (change.rule, change.place.part) {
+        (Rule::CaseNew, _) => Claim::Guard,
+        (_, Part::Order) if cases > 1 => Claim::Case,
+        (_, Part::Order) => Claim::Order,
+        (_, Part::Invariants) => Claim::Invariant,
+        (_, Part::Endpoint | Part::Request) => return None,
+        (Rule::TagNew | Rule::KindNew, _) => Claim::Branch,
+        (Rule::ValueNew, _) => Claim::Enum,
+        (Rule::FormatNew, _) => Claim::Format,
+        (Rule::FieldMissing, _) => Claim::Required,
+        (Rule::FieldNew | Rule::ShapeWider, _) => Claim::Closed,
+        (Rule::TypeNew, _) if possible == Some("null") => Claim::NeverNull,
+        (Rule::TypeNew, _) if change.what.contains("is not `null`") => Claim::Null,
         _ => Claim::Type,
-    };
-    (claim, place.to_owned())
+    })
 }
 
 fn is_format(shape: &str) -> bool {

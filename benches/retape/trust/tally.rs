@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retape::cassette::Outcome;
-use retape::contract::{self, Contract, Endpoint, Finding, Traffic};
+use retape::contract::{Contract, Endpoint, Finding};
 use retape::message::Protocols;
+use retape::review::change::{self, Checked, Known};
 use retape::{Cassette, Name};
 
 use super::Size;
@@ -105,7 +106,7 @@ impl Tally {
                 Some(Level::Broken) => {}
             }
             count_kinds(&found, &mut self.fresh.broken_by);
-            for broken in found.into_keys().filter(|found| found.level == Level::Broken) {
+            for broken in found.into_keys() {
                 let site = (broken.claim, broken.endpoint, broken.site);
                 sites.entry(site).or_insert((0, broken.what)).0 += 1;
             }
@@ -141,7 +142,7 @@ impl Tally {
             }
             let [was, is] = [session, &changed].map(|session| learned.found([session]));
             let is_new = |(found, count): (&Found, &usize)| {
-                found.level == Level::Broken && was.get(found).copied().unwrap_or_default() < *count
+                was.get(found).copied().unwrap_or_default() < *count
             };
             let (all, refused) = self.edits.entry(illegal.edit).or_default();
             *all += 1;
@@ -231,18 +232,21 @@ fn found<'a>(
     sessions: impl IntoIterator<Item = &'a Session>,
     contracts: &[Contract],
 ) -> BTreeMap<Found, usize> {
-    claims::found(&check(sessions, contracts), contracts)
+    claims::found(&checked(sessions, contracts).report, contracts)
 }
 
-/// As `retape check` does it.
 fn check<'a>(
     sessions: impl IntoIterator<Item = &'a Session>,
     accepted: &[Contract],
 ) -> Vec<Finding> {
+    checked(sessions, accepted).findings
+}
+
+/// As `retape check` does it.
+fn checked<'a>(sessions: impl IntoIterator<Item = &'a Session>, accepted: &[Contract]) -> Checked {
     let name = |number: u32| Name::new(format!("session-{number}")).expect("it is a name");
-    let named = (0..).zip(sessions).map(|(number, it)| (name(number), &it.cassette));
-    let named: Vec<(Name, &Cassette)> = named.collect();
-    let cassettes = named.iter().map(|(name, cassette)| (name, *cassette));
-    let traffic = Traffic::of(&Protocols::default(), accepted, cassettes);
-    contract::check(&traffic, accepted)
+    let named = (0..).zip(sessions).map(|(number, it)| (name(number), it.cassette.clone()));
+    let cassettes: Vec<(Name, Cassette)> = named.collect();
+    let recorded = Known { name: "now", path: "cassettes", cassettes: &cassettes, accepted };
+    change::check(&Protocols::default(), recorded)
 }

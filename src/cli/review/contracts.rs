@@ -6,12 +6,11 @@ use super::keys::Keys;
 use super::walk::Decision;
 use super::{Talk, decide, sum_up};
 use crate::cli::{Exit, contracts, tell};
-use crate::contract::{Contract, Finding};
 use crate::error::Result;
-use crate::review::change::{self, Change, Known, Part};
+use crate::review::change::Change;
 use crate::review::report;
+use crate::store;
 use crate::store::mode::Update;
-use crate::{assert, store};
 
 const TALK: Talk = Talk {
     accept: "accept",
@@ -22,16 +21,16 @@ const TALK: Talk = Talk {
 
 /// Lets somebody decide about what the cassettes of a folder show that is not as accepted.
 pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
-    let findings = contracts::settle(folder, Update::unless_ci())?;
+    let checked = contracts::settle(folder, Update::unless_ci())?;
+    let findings = &checked.findings;
     if findings.is_empty() {
         tell::line("all contracts are kept; there is nothing to review");
         return Ok(Exit::Agrees);
     }
     let accepted = store::contracts(folder)?;
-    let changes = changes(folder, &accepted)?;
     let show = |at: usize, options| {
         let finding = &findings[at];
-        let changes: Vec<&Change> = about(&changes, finding).collect();
+        let changes: Vec<&Change> = checked.changes(finding).collect();
         let page = report::Review {
             number: at + 1,
             total: findings.len(),
@@ -59,21 +58,4 @@ pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
         );
     }
     Ok(exit)
-}
-
-/// What the recordings mean to whoever relies on what was accepted.
-fn changes(folder: &Path, accepted: &[Contract]) -> Result<Vec<Change>> {
-    let cassettes = assert::load(folder)?;
-    let old = Known { name: "accepted", path: "", cassettes: &[], accepted };
-    let new = Known { name: "recorded", path: "", cassettes: &cassettes, accepted };
-    let mut report = change::compare(old, new);
-    report.new_fields(store::find_config(folder)?.new_fields());
-    Ok(report.changes)
-}
-
-/// Those about one contract; it says nothing of requests.
-fn about<'c>(changes: &'c [Change], finding: &'c Finding) -> impl Iterator<Item = &'c Change> {
-    changes.iter().filter(|change| {
-        change.place.endpoint == *finding.endpoint() && change.place.part != Part::Request
-    })
 }

@@ -33,6 +33,18 @@ pub enum Referred {
     Each,
 }
 
+impl Invariant {
+    /// The type of the messages that it is about; none if it is about all.
+    pub(crate) fn tag(&self) -> Option<&str> {
+        match self {
+            Self::Alone(_, field)
+            | Self::Echoes(field, _)
+            | Self::Refers(field, ..)
+            | Self::RefersEarlier(field, _) => field.tag.as_deref(),
+        }
+    }
+}
+
 impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, Shown};
-use super::report::{CaseEdges, ContractPair, Edge, Part, Report, Side, State, Verdict};
+use super::report::{
+    CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
+};
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
+use super::weight::Sides;
 use super::{cassettes, orders, parallel, promised_orders, requests, shapes, ties};
 use crate::cassette::{Cassette, Name};
 use crate::contract::order::Order;
@@ -35,13 +38,55 @@ pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
 
 /// The same with other protocols than those that retape knows, for both sides.
 pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Report {
-    let (was, is) =
-        parallel::both(|| Promises::of(protocols, old), || Promises::of(protocols, new));
-    let moved = moved(&was, &is);
-    let endpoints: BTreeSet<&Endpoint> = was.all.keys().chain(is.all.keys()).collect();
-    let endpoints: Vec<&Endpoint> =
-        endpoints.into_iter().filter(|it| !moved.values().any(|from| from == it)).collect();
+    let (was, mut is) =
+        parallel::both(|| Promises::of(protocols, old, &[]), || Promises::of(protocols, new, &[]));
+    // What told the types before tells them now, also where fewer recordings would not show it.
+    let told = was.told(&is);
+    if !told.is_empty() {
+        is = Promises::of(protocols, new, &told);
+    }
+    let endpoints: BTreeSet<Endpoint> = was.all.keys().chain(is.all.keys()).cloned().collect();
     let pairs = || cassettes::pairs(protocols, old.cassettes, new.cassettes);
+    report([old, new], was, is, endpoints, pairs)
+}
+
+/// What recordings mean to whoever relies on the contracts that were accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// What is new, not as accepted, or not recorded any more.
+    pub findings: Vec<Finding>,
+    /// What that means. The old side are the contracts, of which no recording is at hand.
+    pub report: Report,
+}
+
+/// Compares recordings with the contracts that were accepted of them, by the same rules as two sides.
+pub fn check(protocols: &Protocols, recorded: Known<'_>) -> Checked {
+    let accepted = Known { name: "contracts", cassettes: &[], ..recorded };
+    let (was, mut is) =
+        (Promises::of(protocols, accepted, &[]), Promises::of(protocols, recorded, &[]));
+    let findings = std::mem::take(&mut is.findings);
+    for finding in &findings {
+        if let Finding::Orphaned(endpoint) = finding {
+            is.all.remove(endpoint);
+        }
+    }
+    let endpoints = findings.iter().map(|finding| finding.endpoint().clone()).collect();
+    let report = report([accepted, recorded], was, is, endpoints, Vec::new);
+    Checked { findings, report }
+}
+
+/// What changed at some endpoints, and in the cassettes.
+fn report(
+    [old, new]: [Known<'_>; 2],
+    was: Promises,
+    is: Promises,
+    endpoints: BTreeSet<Endpoint>,
+    pairs: impl FnOnce() -> Vec<CassettePair>,
+) -> Report {
+    let moved = moved(&was, &is);
+    let is_there = |it: &&Endpoint| !moved.values().any(|from| from == it);
+    let endpoints: Vec<&Endpoint> = endpoints.iter().filter(is_there).collect();
+    let same = same(old.cassettes, new.cassettes);
     // One endpoint may take as long as all others: meanwhile the cassettes are compared.
     let drafts = || {
         parallel::each(&endpoints, |endpoint| {
@@ -49,7 +94,7 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
             match (was.all.get(before), is.all.get(endpoint)) {
                 (Some(old), Some(new)) => {
                     let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
-                    let mut drafts = at_endpoint(old, new, answers);
+                    let mut drafts = at_endpoint(old, new, answers, &same);
                     drafts
                         .extend((before != *endpoint).then(|| other_status(before, endpoint, &is)));
                     drafts
@@ -74,7 +119,8 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
     let (old, new) = (was.side(old), is.side(new));
     // To give so much back takes a while.
     parallel::both(|| drop(was), || drop(is));
-    let mut report = Report { old, new, changes, contracts, cassettes, stale: Vec::new() };
+    let mut report =
+        Report { old, new, changes, contracts, cassettes, stale: Vec::new(), strict: false };
     report.sort();
     report
 }
@@ -83,6 +129,8 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
 struct Promises {
     traffic: Traffic,
     all: BTreeMap<Endpoint, Promise>,
+    /// What the recordings mean to the accepted contracts.
+    findings: Vec<Finding>,
 }
 
 /// A contract, and the accepted one that it comes from, if there is one.
@@ -92,21 +140,34 @@ struct Promise {
 }
 
 impl Promises {
-    fn of(protocols: &Protocols, known: Known<'_>) -> Self {
+    /// `told` are contracts of before, which say what tells the types of messages where none is accepted.
+    fn of(protocols: &Protocols, known: Known<'_>, told: &[Contract]) -> Self {
         let cassettes = known.cassettes.iter().map(|(name, cassette)| (name, cassette));
-        let traffic = Traffic::of(protocols, known.accepted, cassettes);
+        let all = [known.accepted, told].concat();
+        let traffic = Traffic::of(protocols, &all, cassettes);
         let accepted = known.accepted.iter().map(|contract| {
             let promise = Promise { contract: contract.clone(), accepted: Some(contract.clone()) };
             (contract.endpoint.clone(), promise)
         });
         let mut all: BTreeMap<Endpoint, Promise> = accepted.collect();
-        for finding in contract::check(&traffic, known.accepted) {
-            if let Finding::New(contract) | Finding::Broken { proposed: contract, .. } = finding {
-                let accepted = all.remove(&contract.endpoint).and_then(|it| it.accepted);
-                all.insert(contract.endpoint.clone(), Promise { contract, accepted });
-            }
+        let findings = contract::check(&traffic, known.accepted);
+        for contract in findings.iter().filter_map(Finding::proposed) {
+            let accepted = all.remove(&contract.endpoint).and_then(|it| it.accepted);
+            let contract = contract.clone();
+            all.insert(contract.endpoint.clone(), Promise { contract, accepted });
         }
-        Self { traffic, all }
+        Self { traffic, all, findings }
+    }
+
+    /// The contracts by which messages of another side are of other types, if none was accepted there.
+    fn told(&self, other: &Self) -> Vec<Contract> {
+        let is_told = |(endpoint, promise): &(&Endpoint, &Promise)| {
+            other.all.get(endpoint).is_some_and(|other| {
+                other.accepted.is_none() && other.contract.tag != promise.contract.tag
+            })
+        };
+        let told = self.all.iter().filter(is_told);
+        told.map(|(_, promise)| promise.contract.clone()).collect()
     }
 
     fn side(&self, known: Known<'_>) -> Side {
@@ -144,8 +205,9 @@ impl Promises {
     /// Who shows an endpoint first.
     fn first(&self, endpoint: &Endpoint) -> Option<Shown> {
         let answers = self.traffic.answers(endpoint);
-        let first = answers.first()?;
-        Some(Shown::new(&first.place, Position::Whole, answers.len()))
+        let mut shown = Shown::new(&answers.first()?.place, Position::Whole);
+        shown.places.extend(answers.iter().map(|answer| answer.place.clone()));
+        Some(shown)
     }
 
     /// Whether it knows an endpoint that is like another one in this.
@@ -164,23 +226,48 @@ impl Promise {
     }
 }
 
-fn at_endpoint(old: &Promise, new: &Promise, [before, answers]: [&[Answer]; 2]) -> Vec<Draft> {
-    let mut drafts = Vec::new();
+/// The cassettes that are the same on both sides.
+fn same<'a>(old: &'a [(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeSet<&'a str> {
+    let news: BTreeMap<&Name, &Cassette> = new.iter().map(|(name, it)| (name, it)).collect();
+    let is_same = |(name, it): &&(Name, Cassette)| news.get(name).is_some_and(|new| **new == *it);
+    old.iter().filter(is_same).map(|(name, _)| name.as_str()).collect()
+}
+
+fn at_endpoint(
+    old: &Promise,
+    new: &Promise,
+    [before, answers]: [&[Answer]; 2],
+    same: &BTreeSet<&str>,
+) -> Vec<Draft> {
     let (was, is) = (&old.contract, &new.contract);
+    if was == is && new.accepted.as_ref() == Some(is) {
+        let mut drafts = requests::changes(before, answers);
+        if let Some(orders) = &was.order {
+            orders::unseen(orders, before, answers, &mut drafts);
+        }
+        return drafts;
+    }
+    let mut drafts = Vec::new();
     let basis = new.basis(|contract| &contract.order);
-    drafts.extend(promised_orders::changes(was.order.as_ref(), is.order.as_ref(), basis, answers));
+    let orders = [&was.order, &is.order].map(Option::as_ref);
+    drafts.extend(promised_orders::changes(orders, basis, [before, answers]));
     let basis = new.basis(|contract| &contract.invariants);
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
     let basis = new.basis(|contract| &contract.events);
     let of = |contract: &'_ Contract| contract.events.clone();
     drafts.extend(shapes::of_kinds(Part::Events, of(was), of(is), basis, &events));
-    let bodies: Vec<Value<'_>> = answers.iter().filter_map(body).collect();
+    let said = answers.iter().filter(|answer| {
+        was.body.is_some() || answer.body.as_ref().is_some_and(|body| !body.is_nothing())
+    });
+    let bodies: Vec<Value<'_>> = said.filter_map(body).collect();
     let basis = new.basis(|contract| &contract.body);
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(requests::changes(before, answers));
-    one_for_all_cases(one_tag_each(drafts))
+    let mut drafts = one_for_all_cases(one_tag_each(drafts));
+    Sides { old: before, new: answers, same, orders: was.order.as_ref() }.weigh(&mut drafts);
+    drafts
 }
 
 fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::report::{Change, Direction, NewTrace, Part, Place, Possible, Verdict, Witnesses};
 use super::rule::Rule;
+use super::weight::About;
 use crate::contract::Endpoint;
 use crate::contract::order::Neighbours;
 use crate::contract::shape::Gain;
@@ -27,22 +28,23 @@ pub(super) struct Draft {
     pub possible: Option<Possible>,
     pub example: Option<String>,
     pub shown: Option<Shown>,
+    /// Which answers could show it.
+    pub about: About,
 }
 
-/// Who shows it first, and in how many answers it is seen.
+/// Who shows it, and where the first one does.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shown {
     /// The cassette and the number of the interaction.
     pub place: String,
     pub at: Position,
-    pub answers: usize,
-    /// The last one that was counted.
-    last: String,
+    /// All of them, with the first.
+    pub places: BTreeSet<String>,
 }
 
 impl Shown {
-    pub(super) fn new(place: &str, at: Position, answers: usize) -> Self {
-        Self { place: place.to_owned(), at, answers, last: place.to_owned() }
+    pub(super) fn new(place: &str, at: Position) -> Self {
+        Self { place: place.to_owned(), at, places: BTreeSet::from([place.to_owned()]) }
     }
 
     /// The cassette and the number of the interaction, counted from 1: a place is `letta/hello #3`.
@@ -78,6 +80,7 @@ impl Draft {
             possible: None,
             example: None,
             shown: None,
+            about: About::Answers,
         }
     }
 
@@ -102,6 +105,11 @@ impl Draft {
         self
     }
 
+    pub(super) fn about(mut self, about: About) -> Self {
+        self.about = about;
+        self
+    }
+
     pub(super) fn because(mut self, why: impl Into<String>) -> Self {
         self.why = why.into();
         self
@@ -122,13 +130,11 @@ impl Draft {
     /// Notes one more answer that shows it; what one answer shows comes together.
     pub(super) fn seen(&mut self, place: &str, at: Position) {
         match &mut self.shown {
-            // An answer that shows it twice is one answer.
-            Some(shown) if shown.last == place => {}
+            Some(shown) if shown.places.contains(place) => {}
             Some(shown) => {
-                shown.answers += 1;
-                place.clone_into(&mut shown.last);
+                shown.places.insert(place.to_owned());
             }
-            None => self.shown = Some(Shown::new(place, at, 1)),
+            None => self.shown = Some(Shown::new(place, at)),
         }
     }
 
@@ -151,7 +157,7 @@ impl Draft {
         self.cases.dedup();
         self.keep_shorter(other.trace.as_ref());
         match (&mut self.shown, &other.shown) {
-            (Some(shown), Some(more)) => shown.answers += more.answers,
+            (Some(shown), Some(more)) => shown.places.extend(more.places.iter().cloned()),
             (shown, more) => *shown = shown.take().or_else(|| more.clone()),
         }
         true
@@ -178,7 +184,7 @@ impl Draft {
                 cassette: cassette.to_owned(),
                 interaction,
                 event: event(shown),
-                answers: shown.answers,
+                answers: shown.places.len(),
             })
         });
         let why = match (self.why.is_empty(), self.verdict) {

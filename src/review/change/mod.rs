@@ -6,8 +6,9 @@
 //!
 //! # Rationale
 //!
-//! A gate must never hide a breaking change; a false alarm is acceptable. So *compatible* is said only of
-//! what is proved, *breaking* of what is shown, and *unproven* of what is left.
+//! A gate must never hide a breaking change, and nobody keeps one that cries wolf. So *compatible* is said
+//! only of what is proved, *breaking* of what recordings show so often that it is no chance, and *unproven*
+//! of what is left: it is told first, and fails where that is asked for.
 
 mod approval;
 mod cassettes;
@@ -23,9 +24,10 @@ mod rule;
 mod shapes;
 mod swap;
 mod ties;
+mod weight;
 
 pub use approval::Approval;
-pub use compare::{Known, compare, compare_by};
+pub use compare::{Checked, Known, check, compare, compare_by};
 pub use report::{
     CaseEdges, CassettePair, Change, ContractPair, Difference, Direction, Edge, Exchange,
     InteractionPair, Mark, NewTrace, Part, Place, Possible, Report, Side, State, Verdict,

@@ -6,11 +6,11 @@ use super::draft::{Draft, Position, either, same_or_added};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
-use crate::contract::order::{Deviation, Event, Explanation, Fault, Neighbours, Next, Token, Word};
+use super::weight::{About, DONE};
+use crate::contract::order::{
+    Deviation, Event, Explanation, Fault, Neighbours, Next, Place, Slicing, Token, Word,
+};
 use crate::contract::{Answer, Case, Orders};
-
-/// What ends many streams: behind it nothing is said any more.
-const DONE: &str = "[DONE]";
 
 /// Who shows a trace, if a recording does.
 pub(super) type Seen<'a> = Option<&'a str>;
@@ -39,6 +39,47 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
     }
 }
 
+/// What the old orders allow that no old recording shows: they were generalised, and that is no
+/// permission.
+pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &mut Vec<Draft>) {
+    let olds: Vec<Word> = old.iter().filter_map(|answer| answer.word.clone()).collect();
+    if olds.is_empty() {
+        return;
+    }
+    let slicing = Slicing::find(&olds);
+    let edges = |word: &Word| Slicing::edges(slicing.as_ref(), word);
+    let known: BTreeSet<_> = olds.iter().flat_map(edges).collect();
+    for answer in new {
+        let Some(word) = &answer.word else { continue };
+        let unseen: Vec<_> = edges(word).into_iter().filter(|it| !known.contains(it)).collect();
+        let events = word.events();
+        let mut fitting = orders.fitting(&answer.situation).into_iter();
+        // What is not allowed is told by itself.
+        if unseen.is_empty() || !fitting.any(|case| case.order.accepts(&events)) {
+            continue;
+        }
+        for (slice, from, to) in unseen {
+            let at = word.tokens.iter().position(|token| token.tag == to);
+            let draft = unseen_edge(&slice, &from, &to);
+            add(drafts, draft, Some(&answer.place), at.unwrap_or(word.tokens.len()));
+        }
+    }
+}
+
+fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
+    let [start, end] = [Place::Start, Place::End].map(|place| place.to_string());
+    let (rule, what) = match (from == start, to == end) {
+        (_, true) => (Rule::OrderEndNew, format!("the stream ends after `{from}`")),
+        (true, _) => (Rule::OrderStartNew, format!("the stream begins with `{to}`")),
+        _ => (Rule::OrderNextNew, format!("`{to}` comes after `{from}`")),
+    };
+    let what = if slice.is_empty() { what } else { format!("{what} (within `{slice}`)") };
+    let what = format!("{what}, as in no recording before");
+    Draft::new(rule, Verdict::Unproven, Part::Order, what)
+        .keyed(format!("{slice}:{from}>{to}?"))
+        .because("the old contract allows it, and nothing shows that it ever came")
+}
+
 /// Types of messages that come in one. One that is named after pieces, or comes in some whatever is asked,
 /// is read piece by piece.
 fn in_one(orders: &Orders) -> BTreeSet<String> {
@@ -57,7 +98,8 @@ fn pieces(whole: &BTreeSet<String>, answer: &Answer, word: &Word, drafts: &mut V
     for (at, Token { tag, .. }) in runs.filter(|(_, token)| whole.contains(&token.tag)) {
         let what = format!("`{tag}` comes in several pieces, where it came in one");
         let draft = Draft::new(Rule::OrderNextNew, Verdict::Breaking, Part::Order, what);
-        add(drafts, draft.keyed(format!("{tag}>{tag}!")), Some(&answer.place), at);
+        let draft = draft.keyed(format!("{tag}>{tag}!")).about(About::Messages(tag.clone()));
+        add(drafts, draft, Some(&answer.place), at);
     }
 }
 
@@ -210,7 +252,11 @@ fn of_deviation(orders: &Orders, deviation: &Deviation, events: &[Event<'_>]) ->
     };
     let key = format!("{}>{got}!{}", after.unwrap_or_default(), wanted.join("|"));
     let key = if rule == Rule::TagNew { got.to_owned() } else { key };
-    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key)
+    let about = match after.filter(|_| rule != Rule::TagNew) {
+        Some(tag) => About::Messages(tag.to_owned()),
+        None => About::Answers,
+    };
+    Draft::new(rule, Verdict::Breaking, Part::Order, what).keyed(key).about(about)
 }
 
 fn unexpected<'a>(

@@ -15,10 +15,9 @@ const NAMED: usize = 4;
 
 /// What recordings show, what the orders promise otherwise, and what is not seen any more.
 pub(super) fn changes(
-    old: Option<&Orders>,
-    new: Option<&Orders>,
+    [old, new]: [Option<&Orders>; 2],
     basis: Basis,
-    answers: &[Answer],
+    [before, answers]: [&[Answer]; 2],
 ) -> Vec<Draft> {
     let mut drafts = Vec::new();
     match (old, new) {
@@ -34,6 +33,7 @@ pub(super) fn changes(
             }
             let gone = gone(old, new, &drafts);
             drafts.extend(gone);
+            orders::unseen(old, before, answers, &mut drafts);
         }
         (None, Some(_)) => drafts.extend(first(answers)),
         (_, None) => {}

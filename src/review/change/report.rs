@@ -22,6 +22,8 @@ pub struct Report {
     pub cassettes: Vec<CassettePair>,
     /// Approvals that no change needs any more.
     pub stale: Vec<Approval>,
+    /// Whether what is unproven fails, too.
+    pub strict: bool,
 }
 
 /// One of two sides.
@@ -47,7 +49,8 @@ pub enum Verdict {
     /// Something can come that was not promised, and [`Change::witnesses`] or [`Change::example`] shows
     /// it.
     Breaking,
-    /// It could neither be shown that it breaks something nor that it does not.
+    /// It could neither be shown that it breaks something nor that it does not: too few recordings show it,
+    /// or none does.
     Unproven,
     /// It breaks nothing; that is proved.
     Compatible,
@@ -69,8 +72,8 @@ impl Verdict {
         }
     }
 
-    /// Whether it must be approved.
-    pub fn fails(self) -> bool {
+    /// Whether somebody has to look at it.
+    pub fn is_open(self) -> bool {
         matches!(self, Self::Breaking | Self::Unproven)
     }
 }
@@ -117,9 +120,9 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether it must be approved and is not.
-    pub fn fails(&self) -> bool {
-        self.verdict.fails() && self.approved.is_none()
+    /// Whether somebody has to look at it who has not approved it.
+    pub fn is_open(&self) -> bool {
+        self.verdict.is_open() && self.approved.is_none()
     }
 }
 
@@ -330,9 +333,14 @@ fn as_text<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S
 }
 
 impl Report {
-    /// Whether something must be approved and is not.
+    /// Whether something breaks a client and is not approved.
     pub fn fails(&self) -> bool {
-        self.changes.iter().any(Change::fails)
+        self.changes.iter().any(|change| self.fails_by(change))
+    }
+
+    /// Whether it fails by this change.
+    pub fn fails_by(&self, change: &Change) -> bool {
+        change.is_open() && (self.strict || change.verdict == Verdict::Breaking)
     }
 
     /// How many changes of a verdict are not approved.

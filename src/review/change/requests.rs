@@ -9,10 +9,44 @@ use crate::contract::shape::{Gain, Gained, Schema, Shape};
 
 /// What the recorded requests of one endpoint say otherwise than before.
 pub(super) fn changes(old: &[Answer], new: &[Answer]) -> Vec<Draft> {
-    let (Some(was), Some(is)) = (learned(old), learned(new)) else { return Vec::new() };
-    let narrower = is.gains(&was).into_iter().filter_map(|gain| narrower(&gain));
-    let wider = was.gains(&is).into_iter().filter_map(|gain| wider(&gain, new));
+    let (was, is) = match (learned(old), learned(new)) {
+        (Some(was), Some(is)) => (was, is),
+        (Some(_), None) if !new.is_empty() => return vec![no_json()],
+        _ => return Vec::new(),
+    };
+    let (lost, gained) = (is.gains(&was), was.gains(&is));
+    // What all said and none says, or says as something else, is not known to be taken any more.
+    let is_other = |gain: &Gain| {
+        let of = |what: &Gained| match what {
+            Gained::Field | Gained::Missing => Some(true),
+            Gained::Type => Some(false),
+            _ => None,
+        };
+        let is_it = |it: &&Gain| it.place == gain.place && of(&it.what) == of(&gain.what);
+        of(&gain.what).is_some() && gained.iter().any(|it| is_it(&it))
+    };
+    let narrower = lost.iter().filter_map(|gain| {
+        let draft = narrower(gain)?;
+        Some(if is_other(gain) { unasked(draft) } else { draft })
+    });
+    let wider = gained.iter().filter_map(|gain| wider(gain, new));
     narrower.chain(wider).collect()
+}
+
+const UNASKED: &str = "no recording shows whether the server still takes what it took";
+
+/// Something that is not asked any more.
+fn unasked(draft: Draft) -> Draft {
+    match draft.rule {
+        Rule::RequestNarrower => Draft { verdict: Verdict::Unproven, ..draft }.because(UNASKED),
+        _ => draft,
+    }
+}
+
+fn no_json() -> Draft {
+    let what = "requests are no JSON any more".to_owned();
+    let draft = Draft::new(Rule::RequestNarrower, Verdict::Unproven, Part::Request, what);
+    draft.keyed("json").because(UNASKED)
 }
 
 /// What JSON requests look like; nothing if there are none.
@@ -73,7 +107,7 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
         .keyed(key)
         .because("the server answers such requests as it does the others")
         .possible(gain)
-        .witnessed(Some(Shown::new(&first.place, Position::Whole, 1)));
+        .witnessed(Some(Shown::new(&first.place, Position::Whole)));
     Some(draft)
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::draft::{Draft, Position, at, cut, one_of, same_or_added};
 use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
+use super::weight::About;
 use crate::contract::Kinds;
 use crate::contract::shape::{Change, Difference, Fault, Gain, Gained, Schema, Violation};
 use crate::text::json::Text;
@@ -113,6 +114,9 @@ fn below(kind: &str, mut draft: Draft) -> Draft {
     let dot = if draft.path.is_empty() || draft.path.starts_with('[') { "" } else { "." };
     draft.path = format!("{kind}{dot}{}", draft.path);
     draft.what = format!("{} (in `{kind}`)", draft.what);
+    if let About::Values { kind: of, .. } = &mut draft.about {
+        *of = Some(kind.to_owned());
+    }
     draft
 }
 
@@ -225,7 +229,21 @@ fn short(example: &str) -> Option<String> {
 fn gone_field(part: Part, gain: &Gain) -> Draft {
     let path = gain.at();
     let what = format!("{} is gone, which was always there", at(part, &path));
-    Draft::new(Rule::FieldMissing, Verdict::Breaking, part, what).at(path)
+    let about = about(&gain.place, Inside::Around);
+    Draft::new(Rule::FieldMissing, Verdict::Breaking, part, what).at(path).about(about)
+}
+
+/// Whether a change is about what stands at a place, or about what is around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    There,
+    Around,
+}
+
+/// The answers that have something where a change is.
+fn about(place: &[String], inside: Inside) -> About {
+    let length = place.len().saturating_sub(usize::from(inside == Inside::Around));
+    About::Values { kind: None, place: place[..length].to_vec() }
 }
 
 fn of_gain(part: Part, gain: &Gain) -> Draft {
@@ -242,7 +260,14 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             let what = format!("{name} is a member of a name that none had: `{shown}`");
             (Rule::ShapeWider, String::new(), what)
         }
-        Gained::Type => (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`")),
+        Gained::Type => {
+            let or = match (part, path.is_empty(), shown.as_str()) {
+                (Part::Body, true, "null") => ", or have no body",
+                (Part::Body, true, "string") => ", or no JSON",
+                _ => "",
+            };
+            (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`{or}"))
+        }
         Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Format(format) => {
             let any = if format == "string" { "any text" } else { &format!("`{format}`") };
@@ -259,7 +284,12 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             (Rule::ShapeWider, String::new(), format!("{name} can be more than it could"))
         }
     };
-    judged(rule, part, what).at(path).keyed(key).possible(gain)
+    let inside = match gain.what {
+        Gained::Missing | Gained::Field | Gained::Member => Inside::Around,
+        _ => Inside::There,
+    };
+    let about = about(&gain.place, inside);
+    judged(rule, part, what).at(path).keyed(key).possible(gain).about(about)
 }
 
 /// What a recording shows that the comparison of the shapes has not told by the same place.
@@ -276,7 +306,11 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
             (Rule::TypeNew, format!("{name} is not `{expected}` any more"))
         }
     };
-    judged(rule, part, what).at(path).keyed(expected)
+    let inside = match violation.fault {
+        Fault::Missing | Fault::Unknown | Fault::Name => Inside::Around,
+        _ => Inside::There,
+    };
+    judged(rule, part, what).at(path).keyed(expected).about(about(&violation.place, inside))
 }
 
 /// Clients read the fields that they know, unless [`Report::new_fields`](super::Report::new_fields) says

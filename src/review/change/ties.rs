@@ -4,6 +4,7 @@ use super::draft::{Draft, Position, same_or_added};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
+use super::weight::About;
 use crate::contract::Answer;
 use crate::contract::invariant::Invariant;
 
@@ -24,6 +25,8 @@ pub(super) fn changes(
                 &violation.invariant,
                 "does not hold any more",
             );
+            let tag = violation.invariant.tag().map(str::to_owned);
+            let broken = broken.about(tag.map_or(About::Answers, About::Messages));
             same_or_added(&mut drafts, broken).seen(&answer.place, at);
         }
     }

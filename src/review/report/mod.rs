@@ -5,7 +5,6 @@
 //! let through to a terminal with its control characters.
 
 #[cfg(feature = "review")]
-mod contract;
 #[cfg(feature = "review")]
 mod coverage;
 mod difference;
@@ -48,7 +47,6 @@ pub use summary::{Answer, Line, Role, Row, Summary, trace};
 pub use withheld::{Withheld, withheld};
 #[cfg(feature = "review")]
 pub use {
-    contract::{findings, findings_to_json},
     coverage::{coverage, coverage_to_json, coverage_to_markdown},
     evidence::{evidence, evidence_to_json},
     face::{Face, changes},

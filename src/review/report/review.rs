@@ -6,7 +6,7 @@ use super::face::change_text;
 use super::line::{visible, width, wrap};
 use super::style::Style;
 use super::unit::count;
-use crate::contract::{Breach, Contract, Endpoint, Finding};
+use crate::contract::{Contract, Endpoint, Finding};
 use crate::review::change::{Change, ContractPair, Verdict};
 
 /// A finding that somebody decides about.
@@ -58,8 +58,7 @@ pub struct ReviewOptions {
     pub colour: Colour,
 }
 
-/// So many breaches are told one by one, and so many lines of a text shown, before more is asked for.
-const BREACHES: usize = 8;
+/// So many lines of a text are shown before more is asked for.
 const LINES: usize = 40;
 
 /// So many equal lines stand around a change.
@@ -70,9 +69,10 @@ const NARROWEST: usize = 40;
 
 /// Shows a finding: what it means, which recording shows it, and how the contract would change.
 pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
+    let worst = review.changes.iter().map(|change| change.verdict).min();
     let (style, word) = match review.finding {
         Finding::New(_) => (Style::Green, "new"),
-        Finding::Broken { .. } => (Style::Red, "broken"),
+        Finding::Changed(_) => (style(worst), worst.map_or("changed", Verdict::as_str)),
         Finding::Orphaned(_) => (Style::Yellow, "orphan"),
     };
     let mut page = Page::new(options);
@@ -83,7 +83,7 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
         Finding::Orphaned(_) => {
             page.line("  no cassette shows it any more; to accept that is to remove the contract");
         }
-        Finding::Broken { breaches, .. } => page.breaches(breaches),
+        Finding::Changed(_) => {}
     }
     page.line("");
     let text = |contract: Option<&Contract>| contract.map(Contract::to_string);
@@ -95,16 +95,19 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
 /// Shows a change: what it means, which recording shows it, and how the contract has changed.
 pub fn review_change(review: &ReviewChange<'_>, options: ReviewOptions) -> String {
     let change = review.change;
-    let style = if change.verdict == Verdict::Breaking { Style::Red } else { Style::Yellow };
-    let word = change.verdict.as_str();
+    let what = (style(Some(change.verdict)), change.verdict.as_str());
     let mut page = Page::new(options);
-    page.head(review.number, review.total, (style, word), &change.place.endpoint);
+    page.head(review.number, review.total, what, &change.place.endpoint);
     page.change(change);
     if let Some(pair) = review.contract {
         let text = |side: &Option<String>| side.clone().unwrap_or_default();
         page.difference(&text(&pair.old), &text(&pair.new));
     }
     page.text
+}
+
+fn style(verdict: Option<Verdict>) -> Style {
+    if verdict == Some(Verdict::Breaking) { Style::Red } else { Style::Yellow }
 }
 
 struct Page {
@@ -133,24 +136,6 @@ impl Page {
     fn change(&mut self, change: &Change) {
         self.text.push_str(&change_text(change, self.options.colour));
         self.line("");
-    }
-
-    fn breaches(&mut self, breaches: &[Breach]) {
-        let told = match self.options.extent {
-            Extent::Changed => BREACHES,
-            Extent::Whole => usize::MAX,
-        };
-        for Breach { part, what, count: times, place } in breaches.iter().take(told) {
-            self.told(2, Style::Plain, &format!("{part}: {what}"));
-            let shown = match times {
-                1 => place.clone(),
-                _ => format!("{}, first {place}", count(*times, "answer")),
-            };
-            self.told(4, Style::Dim, &shown);
-        }
-        if breaches.len() > told {
-            self.line(&format!("  … and {} more", breaches.len() - told));
-        }
     }
 
     fn difference(&mut self, old: &str, new: &str) {

@@ -156,7 +156,7 @@ fn junit_is_well_formed_and_fails_for_what_fails() {
         let xml = shown(&report, Face::Junit);
 
         assert_eq!(elements(&xml), Vec::<String>::new());
-        let failing = report.changes.iter().filter(|change| change.fails()).count();
+        let failing = report.changes.iter().filter(|change| report.fails_by(change)).count();
         assert_eq!(xml.matches("<failure ").count(), failing);
         assert!(xml.contains(&format!("failures=\"{failing}\"")));
         assert!(!xml.contains(|c: char| c.is_control() && c != '\n'));

@@ -23,7 +23,9 @@ fn compared(old: &str, new: &str) -> Report {
         cassettes: &[],
         accepted: std::slice::from_ref(contract),
     };
-    compare(side("old", &parsed[0]), side("new", &parsed[1]))
+    let mut report = compare(side("old", &parsed[0]), side("new", &parsed[1]));
+    report.strict = true;
+    report
 }
 
 /// An answer's contract with this body.

@@ -8,7 +8,8 @@ use crate::review::report::line::visible;
 /// Shows a report as JUnit XML: one test for each change, which fails unless it is approved or breaks
 /// nothing. Approvals that are stale are skipped tests.
 pub(super) fn junit(report: &Report) -> String {
-    let failures = report.changes.iter().filter(|change| change.fails()).count();
+    let failures = report.changes.iter().filter(|change| report.fails_by(change)).count();
+    let test = |change| test(change, report.fails_by(change));
     let mut tests: Vec<String> = report.changes.iter().map(test).collect();
     tests.extend(report.stale.iter().map(|approval| {
         let name = format!("approval {} matches no change any more", approval.fingerprint);
@@ -34,14 +35,14 @@ pub(super) fn junit(report: &Report) -> String {
     )
 }
 
-fn test(change: &Change) -> String {
+fn test(change: &Change, fails: bool) -> String {
     let class = text(&change.place.endpoint.to_string());
     let cases = change.place.cases.join("; ");
     let case = if cases.is_empty() { cases } else { format!(" ({cases})") };
     let name = text(&format!("{}: {}{case} [{}]", change.rule, change.what, change.fingerprint));
     let head = format!("    <testcase classname=\"{class}\" name=\"{name}\">");
     let said = text(&lines(change).join("\n"));
-    let body = if change.fails() {
+    let body = if fails {
         let message = text(&format!("{}: {}", change.verdict.as_str(), change.what));
         format!("<failure message=\"{message}\" type=\"{}\">{said}</failure>", change.rule)
     } else {

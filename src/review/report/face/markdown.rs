@@ -61,7 +61,7 @@ impl Page {
             self.line(&format!("\n### {}", title(verdict, all.len())));
             self.list(&all, CHANGES);
         }
-        if let Some(first) = report.changes.iter().find(|change| change.fails()) {
+        if let Some(first) = report.changes.iter().find(|change| change.is_open()) {
             let approve = format!("--approve {} --reason \"…\"", first.fingerprint);
             self.line(&format!(
                 "\nTo approve one, add {} to the `retape diff` of this report and commit \

@@ -8,7 +8,7 @@ use crate::review::report::unit::count;
 /// The worst that changed, with its place, in a sentence without a full stop; what there is to say if
 /// nothing did.
 pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> String {
-    let failing = report.changes.iter().find(|change| change.fails());
+    let failing = report.changes.iter().find(|change| change.is_open());
     match failing {
         Some(change) => format!("{}: {}", change.verdict.as_str(), sentence(change, place)),
         None if !report.changes.is_empty() => {
@@ -33,6 +33,9 @@ pub(super) fn sentence(change: &Change, place: &dyn Fn(&Endpoint) -> String) -> 
 /// What changed in the recordings, and how: `2 of 4 cassettes changed: 6 interactions differ in the answer`.
 fn recorded(report: &Report) -> String {
     let changed = report.cassettes.len();
+    if report.old.cassettes == 0 && changed == 0 {
+        return count(report.new.cassettes, "cassette");
+    }
     if changed == 0 {
         return "no cassette changed".to_owned();
     }

@@ -141,5 +141,5 @@ fn order(report: &Report, change: &Change) -> Option<Value> {
 fn fingerprint(change: &Change) -> String {
     let command = format!("retape diff … --approve {} --reason \"…\"", change.fingerprint);
     let own = code(&change.fingerprint);
-    if change.fails() { format!("{own}; to approve: {}", code(&command)) } else { own }
+    if change.is_open() { format!("{own}; to approve: {}", code(&command)) } else { own }
 }

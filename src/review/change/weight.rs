@@ -1,0 +1,263 @@
+//! Whether what was not promised is new, or was only not seen before.
+//!
+//! # Rationale
+//!
+//! A server does some things now and then. What no recording of before shows may have been possible all
+//! the time: how likely that is depends on how many recordings there are on both sides, and on how many of
+//! the new ones show it. What the new recordings show is *breaking* where that is no chance; else it is
+//! *unproven*, and told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::Draft;
+use super::report::{Part, Verdict};
+use super::rule::Rule;
+use crate::contract::order::{Neighbours, Word};
+use crate::contract::{Answer, Orders};
+use crate::text::json::{Container, Text};
+
+/// Which answers could show a change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum About {
+    /// All of them.
+    #[default]
+    Answers,
+    /// Those with a message of this type.
+    Messages(String),
+    /// Those with a value at this place, in messages of a kind where no field tells that.
+    Values { kind: Option<String>, place: Vec<String> },
+}
+
+/// The chance at which two recordings differ by accident that is accepted.
+const CHANCE: f64 = 0.01;
+
+/// More answers do not tell more.
+const LOOKED_AT: usize = 500;
+
+/// What is known of an endpoint on both sides.
+pub(super) struct Sides<'a> {
+    /// The recordings of before; none where only a contract is known.
+    pub old: &'a [Answer],
+    pub new: &'a [Answer],
+    /// Cassettes that are on both sides the same: they were not recorded again.
+    pub same: &'a BTreeSet<&'a str>,
+    /// The orders of before.
+    pub orders: Option<&'a Orders>,
+}
+
+/// Independent recordings.
+type Recordings = BTreeSet<u32>;
+
+impl Sides<'_> {
+    /// Calls unproven what may be chance.
+    pub(super) fn weigh(&self, drafts: &mut [Draft]) {
+        if drafts.iter().all(|draft| !is_weighed(draft)) {
+            return;
+        }
+        let new: Vec<&Answer> = self.new.iter().filter(|answer| self.is_new(answer)).collect();
+        let old: Vec<&Answer> = self.old.iter().collect();
+        let numbers: BTreeMap<&str, u32> =
+            new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
+        let is_over = self.is_over(&new);
+        let gone = words_gone(drafts);
+        for draft in drafts.iter_mut().filter(|draft| is_weighed(draft)) {
+            if is_over && matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing) {
+                continue;
+            }
+            let places = draft.shown.iter().flat_map(|shown| &shown.places);
+            let broken: Recordings =
+                places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
+            let gone = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
+            if let Some(word) = gone {
+                draft.what = format!("{}, and is never `{word}` any more", draft.what);
+                if broken.len() >= 2 && is_outcome(&draft.path) {
+                    continue;
+                }
+            }
+            let all = recordings(&new, draft, &broken).len();
+            let before = recordings(&old, draft, &Recordings::new()).len();
+            let before = (!old.is_empty()).then_some(before);
+            let weight = Weight { broken: broken.len(), all, before };
+            if !weight.is_proof() && !self.is_one_scenario(draft, &new) {
+                draft.verdict = Verdict::Unproven;
+                draft.why = weight.sentence();
+            }
+        }
+    }
+
+    /// Whether an answer was recorded since.
+    fn is_new(&self, answer: &Answer) -> bool {
+        let cassette = answer.place.rsplit_once(" #").map_or("", |(cassette, _)| cassette);
+        !self.same.contains(cassette)
+    }
+
+    /// Whether there is one recording on a side, of the scenario that shows the change: then what was there
+    /// and is not any more counts.
+    fn is_one_scenario(&self, draft: &Draft, new: &[&Answer]) -> bool {
+        let are_one = |answers: &mut dyn Iterator<Item = &Answer>| {
+            answers.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
+        };
+        let is_same = |place: &str| self.old.iter().any(|answer| answer.place == place);
+        let is_same =
+            self.old.is_empty() || draft.shown.as_ref().is_some_and(|shown| is_same(&shown.place));
+        let is_one = are_one(&mut new.iter().copied()) || are_one(&mut self.old.iter());
+        ends_something(draft.rule) && is_same && is_one
+    }
+
+    /// Whether the message that ended all streams before ends none now.
+    fn is_over(&self, new: &[&Answer]) -> bool {
+        let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<String> {
+            answers.filter_map(|answer| last(answer.word.as_ref()?)).collect()
+        };
+        let mut before = ends(&mut self.old.iter());
+        if self.old.is_empty() {
+            let cases = self.orders.into_iter().flat_map(|orders| &orders.cases);
+            let edges: Vec<Neighbours> = cases.flat_map(|case| case.order.neighbours()).collect();
+            let lead = |to: Option<&str>| -> BTreeSet<&str> {
+                let edges = edges.iter().filter(|edge| edge.1.as_deref() == to);
+                edges.filter_map(|(from, _)| from.as_deref()).collect()
+            };
+            let mut last = lead(None);
+            if last.remove(DONE) {
+                last.extend(lead(Some(DONE)));
+            }
+            before.extend(last.into_iter().map(str::to_owned));
+        }
+        let now = ends(&mut new.iter().copied());
+        before.len() == 1 && !now.is_empty() && now.is_disjoint(&before)
+    }
+}
+
+/// The recordings in which something stands that a change is about; `known` are some of them.
+fn recordings(answers: &[&Answer], draft: &Draft, known: &Recordings) -> Recordings {
+    let mut found = known.clone();
+    for answer in answers.iter().take(LOOKED_AT) {
+        if !found.contains(&answer.witness.0) && draft.about.is_in(answer, draft.part) {
+            found.insert(answer.witness.0);
+        }
+    }
+    found
+}
+
+/// Names of fields that say what came of something: clients decide by them.
+const OUTCOMES: [&str; 8] =
+    ["finish_reason", "stop_reason", "status", "type", "state", "reason", "outcome", "code"];
+
+fn is_outcome(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    OUTCOMES.contains(&name.trim_end_matches("[]"))
+}
+
+/// A word that is not said any more, by the field that said it.
+fn words_gone(drafts: &[Draft]) -> BTreeMap<String, String> {
+    let is_word = |draft: &&Draft| draft.rule == Rule::ValueGone && draft.key != "others";
+    let gone = drafts.iter().filter(is_word);
+    gone.map(|draft| (draft.path.clone(), draft.key.clone())).collect()
+}
+
+/// What ends many streams: behind it nothing is said any more.
+pub(super) const DONE: &str = "[DONE]";
+
+/// The type of the last message that says something.
+fn last(word: &Word) -> Option<String> {
+    let mut tags = word.tokens.iter().rev().map(|token| &token.tag);
+    tags.find(|tag| *tag != DONE).cloned()
+}
+
+/// What a recording shows of what was promised.
+fn is_weighed(draft: &Draft) -> bool {
+    let is_of_it = !matches!(draft.part, Part::Endpoint | Part::Request);
+    is_of_it && draft.verdict == Verdict::Breaking && draft.shown.is_some()
+}
+
+/// Whether something that was there is not there any more, or is something else.
+fn ends_something(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::FieldMissing
+            | Rule::TypeNew
+            | Rule::FormatNew
+            | Rule::OrderEndNew
+            | Rule::OrderMissing
+            | Rule::OrderSwapped
+            | Rule::OrderApart
+            | Rule::InvariantBroken
+    )
+}
+
+impl About {
+    fn is_in(&self, answer: &Answer, part: Part) -> bool {
+        match self {
+            Self::Answers if part == Part::Order => answer.word.is_some(),
+            Self::Answers => true,
+            Self::Messages(tag) => {
+                let word = answer.word.iter().flat_map(|word| &word.tokens);
+                word.into_iter().any(|token| token.tag == *tag)
+                    || answer.events.iter().any(|message| message.kind == *tag)
+            }
+            Self::Values { kind, place } => {
+                let body = answer.body.iter().filter(|_| part == Part::Body);
+                let events = answer.events.iter().filter(|_| part == Part::Events);
+                events.chain(body).any(|message| {
+                    kind.as_ref().is_none_or(|kind| *kind == message.kind)
+                        && has(message.text(), place)
+                })
+            }
+        }
+    }
+}
+
+/// Whether a value has something at a place of a contract: what tells objects apart is a step of it, too.
+fn has(value: Text<'_>, place: &[String]) -> bool {
+    let Some((step, rest)) = place.split_first() else { return true };
+    match value.container() {
+        Some(Container::Array) => step == "[]" && value.elements().any(|it| has(it, rest)),
+        Some(Container::Object) => {
+            let is_kind = || {
+                let mut texts = value.members().filter_map(|(_, it)| it.string());
+                texts.any(|text| *text == **step)
+            };
+            value.get(step).is_some_and(|it| has(it, rest))
+                || (step == "{}" && value.members().any(|(_, it)| has(it, rest)))
+                || (is_kind() && has(value, rest))
+        }
+        None => false,
+    }
+}
+
+/// How many independent recordings show something, of those that could.
+struct Weight {
+    broken: usize,
+    all: usize,
+    /// Those of before that could and do not; nothing where only a contract is known.
+    before: Option<usize>,
+}
+
+impl Weight {
+    /// Whether it is no chance that none of those before shows it.
+    fn is_proof(&self) -> bool {
+        let is_each = self.broken == self.all && self.all >= 2;
+        is_each || self.before.is_some_and(|before| self.chance(before) < CHANCE)
+    }
+
+    /// Fisher's exact test: how likely all that show it are among the new ones, if each recording is as
+    /// likely to show it.
+    fn chance(&self, before: usize) -> f64 {
+        let factors =
+            (0..self.broken).map(|one| (self.all - one) as f64 / (self.all + before - one) as f64);
+        factors.product()
+    }
+
+    fn sentence(&self) -> String {
+        let Self { broken, all, before } = self;
+        let shown = match (broken, all) {
+            (_, 1) => "one recording shows it".to_owned(),
+            (1, all) => format!("1 of {all} recordings shows it"),
+            (broken, all) => format!("{broken} of {all} recordings show it"),
+        };
+        match before {
+            None | Some(0) => format!("{shown}, and it may have been so before"),
+            Some(before) => format!("{shown}, and none of {before} before: that may be chance"),
+        }
+    }
+}
