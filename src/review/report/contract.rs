@@ -17,40 +17,36 @@ pub fn findings(findings: &[Finding], colour: Colour) -> String {
 }
 
 fn finding_text(finding: &Finding, colour: Colour) -> String {
+    let (style, word) = match finding {
+        Finding::New(_) => (Style::Green, "new     "),
+        Finding::Orphaned(_) => (Style::Yellow, "orphan  "),
+        Finding::Broken { .. } => (Style::Red, "broken  "),
+    };
+    let mut lines =
+        vec![format!("{}{}", colour.paint(style, word), visible(&finding.endpoint().to_string()))];
     match finding {
-        Finding::New(contract) => {
-            let head = colour.paint(Style::Green, "new");
-            format!("{head}     {}\n", visible(&contract.endpoint.to_string()))
-        }
-        Finding::Orphaned(endpoint) => {
-            let head = colour.paint(Style::Yellow, "orphan");
-            format!(
-                "{head}  {}\n          no cassette shows it any more\n",
-                visible(&endpoint.to_string())
-            )
-        }
-        Finding::Broken { proposed, breaches } => {
-            let head = colour.paint(Style::Red, "broken");
-            let mut text = format!("{head}  {}\n", visible(&proposed.endpoint.to_string()));
+        Finding::New(_) => {}
+        Finding::Orphaned(_) => lines.push("          no cassette shows it any more".to_owned()),
+        Finding::Broken { breaches, .. } => {
             for breach in breaches.iter().take(TOLD) {
-                text.push_str(&breach_text(breach, colour));
+                lines.push(format!("          {}: {}", breach.part, visible(&breach.what)));
+                let seen = colour.paint(Style::Dim, &visible(&seen(breach)));
+                lines.push(format!("            {seen}"));
             }
             if breaches.len() > TOLD {
-                text.push_str(&format!("          and {} more\n", breaches.len() - TOLD));
+                lines.push(format!("          and {} more", breaches.len() - TOLD));
             }
-            text
         }
     }
+    lines.join("\n") + "\n"
 }
 
-fn breach_text(breach: &Breach, colour: Colour) -> String {
-    let Breach { part, what, count: times, place } = breach;
-    let where_ = match times {
-        1 => visible(place).into_owned(),
-        _ => format!("{}, first {}", count(*times, "answer"), visible(place)),
-    };
-    let where_ = colour.paint(Style::Dim, &where_);
-    format!("          {part}: {}\n            {where_}\n", visible(what))
+/// In how many answers it was seen, and where first.
+pub(super) fn seen(breach: &Breach) -> String {
+    match breach.count {
+        1 => breach.place.clone(),
+        times => format!("{}, first {}", count(times, "answer"), breach.place),
+    }
 }
 
 /// Tells what a check has found.

@@ -20,6 +20,8 @@ mod miss;
 mod miss_json;
 #[cfg(feature = "insta")]
 mod order;
+#[cfg(feature = "review")]
+mod page;
 mod rerun;
 #[cfg(feature = "review")]
 mod review;

@@ -1,9 +1,10 @@
 //! What a check of contracts has found, or what has changed, for whoever decides about it.
 
 use super::Colour;
+use super::contract::seen;
 use super::difference::changed_lines;
-use super::face::change_text;
-use super::line::{visible, width, wrap};
+use super::line::width;
+use super::page::Page;
 use super::style::Style;
 use super::unit::count;
 use crate::contract::{Breach, Contract, Endpoint, Finding};
@@ -75,20 +76,20 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
         Finding::Broken { .. } => (Style::Red, "broken"),
         Finding::Orphaned(_) => (Style::Yellow, "orphan"),
     };
-    let mut page = Page::new(options);
-    page.head(review.number, review.total, (style, word), review.finding.endpoint());
-    review.changes.iter().for_each(|change| page.change(change));
+    let endpoint = review.finding.endpoint();
+    let mut page = begun(options, review.number, review.total, (style, word), endpoint);
+    review.changes.iter().for_each(|change| page.separate(change));
     match review.finding {
         Finding::New(_) => page.line("  nothing is accepted here yet"),
         Finding::Orphaned(_) => {
             page.line("  no cassette shows it any more; to accept that is to remove the contract");
         }
-        Finding::Broken { breaches, .. } => page.breaches(breaches),
+        Finding::Broken { breaches, .. } => page.breaches(breaches, options.extent),
     }
     page.line("");
     let text = |contract: Option<&Contract>| contract.map(Contract::to_string);
     let (old, new) = (text(review.accepted), text(review.finding.proposed()));
-    page.difference(&old.unwrap_or_default(), &new.unwrap_or_default());
+    page.difference(&old, &new, options.extent);
     page.text
 }
 
@@ -96,93 +97,67 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
 pub fn review_change(review: &ReviewChange<'_>, options: ReviewOptions) -> String {
     let change = review.change;
     let style = if change.verdict == Verdict::Breaking { Style::Red } else { Style::Yellow };
-    let word = change.verdict.as_str();
-    let mut page = Page::new(options);
-    page.head(review.number, review.total, (style, word), &change.place.endpoint);
-    page.change(change);
+    let what = (style, change.verdict.as_str());
+    let mut page = begun(options, review.number, review.total, what, &change.place.endpoint);
+    page.separate(change);
     if let Some(pair) = review.contract {
-        let text = |side: &Option<String>| side.clone().unwrap_or_default();
-        page.difference(&text(&pair.old), &text(&pair.new));
+        page.difference(&pair.old, &pair.new, options.extent);
     }
     page.text
 }
 
-struct Page {
+/// A page with its head.
+fn begun(
     options: ReviewOptions,
-    text: String,
+    number: usize,
+    total: usize,
+    (style, word): (Style, &str),
+    endpoint: &Endpoint,
+) -> Page {
+    let mut page = Page::new(options.width.max(NARROWEST), options.colour);
+    let place = format!("{number} of {total}");
+    let room = page.width.saturating_sub(width(&place) + width(word) + 3);
+    let place = page.paint(Style::Bold, &place);
+    let word = page.paint(style, word);
+    let rule = page.paint(Style::Dim, &"─".repeat(room));
+    page.line(&format!("{place}  {word} {rule}"));
+    page.told(0, Style::Bold, &endpoint.to_string(), usize::MAX);
+    page.line("");
+    page
 }
 
 impl Page {
-    fn new(options: ReviewOptions) -> Self {
-        let width = options.width.max(NARROWEST);
-        Self { options: ReviewOptions { width, ..options }, text: String::new() }
-    }
-
-    fn head(&mut self, number: usize, total: usize, what: (Style, &str), endpoint: &Endpoint) {
-        let (style, word) = what;
-        let place = format!("{number} of {total}");
-        let room = self.options.width.saturating_sub(width(&place) + width(word) + 3);
-        let place = self.paint(Style::Bold, &place);
-        let word = self.paint(style, word);
-        let rule = self.paint(Style::Dim, &"─".repeat(room));
-        self.line(&format!("{place}  {word} {rule}"));
-        self.told(0, Style::Bold, &endpoint.to_string());
+    fn separate(&mut self, change: &Change) {
+        self.change(change);
         self.line("");
     }
 
-    fn change(&mut self, change: &Change) {
-        self.text.push_str(&change_text(change, self.options.colour));
-        self.line("");
-    }
-
-    fn breaches(&mut self, breaches: &[Breach]) {
-        let told = match self.options.extent {
+    fn breaches(&mut self, breaches: &[Breach], extent: Extent) {
+        let told = match extent {
             Extent::Changed => BREACHES,
             Extent::Whole => usize::MAX,
         };
-        for Breach { part, what, count: times, place } in breaches.iter().take(told) {
-            self.told(2, Style::Plain, &format!("{part}: {what}"));
-            let shown = match times {
-                1 => place.clone(),
-                _ => format!("{}, first {place}", count(*times, "answer")),
-            };
-            self.told(4, Style::Dim, &shown);
+        for breach in breaches.iter().take(told) {
+            self.told(2, Style::Plain, &format!("{}: {}", breach.part, breach.what), usize::MAX);
+            self.told(4, Style::Dim, &seen(breach), usize::MAX);
         }
         if breaches.len() > told {
             self.line(&format!("  … and {} more", breaches.len() - told));
         }
     }
 
-    fn difference(&mut self, old: &str, new: &str) {
-        let (context, most) = match self.options.extent {
+    fn difference(&mut self, old: &Option<String>, new: &Option<String>, extent: Extent) {
+        let [old, new] = [old, new].map(|text| text.as_deref().unwrap_or_default());
+        let (context, most) = match extent {
             Extent::Changed => (CONTEXT, LINES),
             Extent::Whole => (old.len().max(new.len()), usize::MAX),
         };
-        let room = self.options.width.saturating_sub(2);
-        let lines = changed_lines(old, new, context, room, self.options.colour);
+        let room = self.width.saturating_sub(2);
+        let lines = changed_lines(old, new, context, room, self.colour);
         lines.iter().take(most).for_each(|line| self.line(line));
         if lines.len() > most {
             let more = format!("  … and {}", count(lines.len() - most, "more line"));
-            let more = self.paint(Style::Dim, &more);
-            self.line(&more);
+            self.line(&self.paint(Style::Dim, &more));
         }
-    }
-
-    /// Words in as many lines as they take.
-    fn told(&mut self, indent: usize, style: Style, text: &str) {
-        let room = self.options.width.saturating_sub(indent);
-        for line in wrap(&visible(text), room, usize::MAX) {
-            let line = self.paint(style, &line);
-            self.line(&format!("{}{line}", " ".repeat(indent)));
-        }
-    }
-
-    fn paint(&self, style: Style, text: &str) -> String {
-        self.options.colour.paint(style, text)
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
     }
 }

@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::markup::{Budget, code};
-use crate::review::change::{
-    CassettePair, Difference, Exchange, InteractionPair, Mark, Report, State,
-};
+use super::railroad::word;
+use crate::review::change::{CassettePair, Difference, Exchange, InteractionPair, Mark, Report};
+use crate::review::report::face::told;
 use crate::review::report::line::{shorten_ids, visible};
-use crate::review::report::unit::count;
 
 /// So much of a value is shown, in characters.
 const LONGEST: usize = 800;
@@ -20,15 +19,7 @@ pub(super) fn conversations(report: &Report, budget: &mut Budget) -> String {
 }
 
 fn item(pair: &CassettePair, id: &str, budget: &mut Budget) -> String {
-    let number = pair.interactions.len();
-    let (state, said) = match pair.state {
-        State::New => ("new", format!("new, {}", count(number, "interaction"))),
-        State::Lost => ("lost", format!("not there any more, {}", count(number, "interaction"))),
-        State::Kept => {
-            let all = count(number + pair.same, "interaction");
-            ("kept", format!("{number} of {all} changed"))
-        }
-    };
+    let (state, said) = (word(pair.state), told::cassette(pair));
     let interactions: Vec<Value> = pair.interactions.iter().map(interaction).collect();
     let value = json!({"same": pair.same, "interactions": interactions});
     let data = budget.element(id, &value);

@@ -117,7 +117,7 @@ impl Track {
     }
 }
 
-fn word(state: State) -> &'static str {
+pub(super) fn word(state: State) -> &'static str {
     match state {
         State::Kept => "kept",
         State::New => "new",
