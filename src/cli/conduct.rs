@@ -6,8 +6,8 @@ use tokio::runtime::Builder;
 
 use super::arguments::{Common, Live, Play};
 use super::child::{self, Signal, Signals, Zone};
-use super::recording::Flaw;
 use super::serve::{PATIENCE, Served, Start};
+use super::tell::Flaw;
 use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};

@@ -30,6 +30,12 @@ impl Value {
         Self::Text(text.into())
     }
 
+    /// Bytes, and where they are not those of the other side.
+    pub(super) fn binary(length: usize, bytes: &[u8], other: &[u8]) -> Self {
+        let same = bytes.iter().zip(other).take_while(|(one, other)| one == other);
+        Self::Binary { length, differs_at: same.count() }
+    }
+
     /// The text of it: what a JSON string says, else how it is spelled. Bytes have none.
     pub fn said(&self) -> Option<String> {
         match self {

@@ -26,16 +26,14 @@ mod at;
 mod file;
 mod glob;
 mod key;
-mod new_fields;
 mod pattern;
 mod protocol;
 mod treatment;
-mod tree;
 
 pub use at::At;
 pub use file::Config;
 pub(crate) use key::Key;
-pub use new_fields::NewFields;
+pub use key::NewFields;
 pub use pattern::Pattern;
 pub(crate) use protocol::Object;
 pub use protocol::Protocol;

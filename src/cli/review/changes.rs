@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::keys::Keys;
-use super::walk::{Decision, Key};
+use super::walk::{Decision, Key, Keys};
 use super::{Talk, decide, sum_up};
 use crate::cli::{Exit, diff, tell};
 use crate::error::Result;

@@ -2,7 +2,6 @@
 
 mod changes;
 mod contracts;
-mod keys;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -10,8 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use terminal_size::{Width, terminal_size};
 
-use self::keys::Keys;
-use self::walk::{Decision, Key, Step, Walk};
+use self::walk::{Decision, Key, Keys, Step, Walk};
 use super::arguments::absolute;
 use super::{Exit, tell};
 use crate::error::Result;

@@ -14,21 +14,17 @@
 
 mod beside;
 mod interactions;
-mod record;
 mod renaming;
 mod value;
 mod view;
-mod words;
 
 pub(crate) use beside::{fields, partners, records};
-pub(crate) use record::Record;
 pub use renaming::Renaming;
-pub(crate) use value::Value;
-pub(crate) use view::{Script, View};
-pub(crate) use words::{Field, Said, Sort, between};
+pub(crate) use value::{Field, Said, Sort, Value, between};
+pub(crate) use view::{Record, Script, View};
 
 use self::beside::walk;
-use self::interactions::{Paired, pair};
+use self::interactions::pair;
 use self::renaming::{Known, Lens, Votes};
 use crate::cassette::{Cassette, Interaction};
 
@@ -111,18 +107,17 @@ impl Alignment {
     /// Pairs and what stands alone, waits too, in the order of the new recording. What only the old one
     /// has stands behind what it followed there.
     pub(crate) fn in_order(&self) -> Vec<(Option<usize>, Option<usize>)> {
-        let waits = |waits: &'_ [Wait]| -> Vec<usize> {
-            waits.iter().map(|wait| wait.interaction).collect()
+        let alone = |only: &[usize], waits: &[Wait]| -> Vec<usize> {
+            let mut all = only.to_vec();
+            all.extend(waits.iter().map(|wait| wait.interaction));
+            all.sort_unstable();
+            all
         };
-        let mut gone = [self.only_old.clone(), waits(&self.waits_old)].concat();
-        gone.sort_unstable();
-        let mut news: Vec<(usize, Option<usize>)> =
-            self.pairs.iter().map(|pair| (pair.new, Some(pair.old))).collect();
-        let alone = [self.only_new.clone(), waits(&self.waits_new)].concat();
-        news.extend(alone.into_iter().map(|new| (new, None)));
-        news.sort_unstable();
-        let mut steps: Vec<(Option<usize>, Option<usize>)> =
-            news.into_iter().map(|(new, old)| (old, Some(new))).collect();
+        let gone = alone(&self.only_old, &self.waits_old);
+        let pairs = self.pairs.iter().map(|pair| (Some(pair.old), Some(pair.new)));
+        let fresh = alone(&self.only_new, &self.waits_new).into_iter();
+        let mut steps: Vec<_> = pairs.chain(fresh.map(|new| (None, Some(new)))).collect();
+        steps.sort_unstable_by_key(|(_, new)| *new);
         for old in gone {
             let before = old.checked_sub(1);
             let place = steps.iter().position(|(other, _)| before.is_some() && *other == before);
@@ -155,9 +150,8 @@ impl<'a> Sides<'a> {
         let mut renaming = known.renaming(Votes::default());
         for _ in 0..ROUNDS {
             self.look(&renaming);
-            let paired = pair(&self.old, &self.new);
             let mut votes = Votes::default();
-            for pair in &paired.pairs {
+            for pair in pair(&self.old, &self.new).pairs {
                 walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
                     votes.hear(old, new, &known);
                 });
@@ -165,8 +159,7 @@ impl<'a> Sides<'a> {
             renaming = known.renaming(votes);
         }
         self.look(&renaming);
-        let Paired { pairs, only_old, only_new, waits_old, waits_new } = pair(&self.old, &self.new);
-        Alignment { pairs, only_old, only_new, waits_old, waits_new, renaming }
+        Alignment { renaming, ..pair(&self.old, &self.new) }
     }
 
     /// Whether an old interaction and a new one say the same, under their common names.

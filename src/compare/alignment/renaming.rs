@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::View;
-use super::words::{Said, Sort, Word, apart, between, times, words};
+use super::value::{Said, Sort, Word, apart, between, times, words};
 use crate::cassette::splice::{Edit, splice};
 use crate::identity::{Words, is_certain, is_epoch, is_sealed};
 

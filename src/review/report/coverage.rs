@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::Colour;
-use super::line::{pad, pad_left, visible, wrap};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, pad, pad_left, visible, wrap};
 use crate::review::coverage::{Answer, Coverage, Endpoint, Exercised, Missing, Share};
 
 const WIDTH: usize = 80;

@@ -3,9 +3,7 @@
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 use super::Colour;
-use super::line::{cut, fitting, visible, width};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, cut, fitting, visible, width};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Colour;
-use super::line::{pad, pad_left, visible, width, wrap};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, pad, pad_left, visible, width, wrap};
 use crate::contract::shape::Claim;
 use crate::contract::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 

@@ -5,8 +5,6 @@
 //! let through to a terminal with its control characters.
 
 #[cfg(feature = "review")]
-mod contract;
-#[cfg(feature = "review")]
 mod coverage;
 mod difference;
 #[cfg(feature = "review")]
@@ -17,7 +15,6 @@ mod gist;
 mod ids;
 mod line;
 mod miss;
-mod miss_json;
 #[cfg(feature = "insta")]
 mod order;
 #[cfg(feature = "review")]
@@ -26,33 +23,27 @@ mod rerun;
 #[cfg(feature = "review")]
 mod review;
 mod show;
-mod style;
 mod summary;
-mod unit;
-mod why;
-mod withheld;
 mod words;
 
 pub use difference::difference;
 pub use gist::Gist;
 pub use ids::ids;
+pub use line::Colour;
 #[cfg(feature = "cli")]
 pub(crate) use line::visible;
-pub use miss::miss;
-pub use miss_json::Differs;
-pub(crate) use miss_json::asking_to_json;
+pub(crate) use miss::asking_to_json;
+pub use miss::{Differs, Withheld, miss, withheld};
 #[cfg(feature = "insta")]
 pub(crate) use order::out_of_order;
 pub use rerun::Rerun;
 pub use show::{Detail, ShowOptions, pretty, show, show_by};
-pub use style::Colour;
 pub use summary::{Answer, Line, Role, Row, Summary, trace};
-pub use withheld::{Withheld, withheld};
 #[cfg(feature = "review")]
 pub use {
-    contract::{findings, findings_to_json},
     coverage::{coverage, coverage_to_json, coverage_to_markdown},
     evidence::{evidence, evidence_to_json},
     face::{Face, changes},
     review::{Extent, Review, ReviewChange, ReviewOptions, review, review_change},
+    review::{findings, findings_to_json},
 };

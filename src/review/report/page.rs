@@ -1,8 +1,7 @@
 //! A text for a terminal, line by line.
 
 use super::Colour;
-use super::line::{cut, visible, wrap};
-use super::style::Style;
+use super::line::{Style, cut, visible, wrap};
 
 /// A text for a terminal, as it grows.
 pub(super) struct Page {

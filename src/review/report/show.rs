@@ -1,10 +1,11 @@
 //! A cassette as a text to be read by a person.
 
 use super::gist::Gist;
-use super::line::{cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap};
-use super::style::{RESET, Style};
+use super::line::{
+    RESET, Style, cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap,
+};
 use super::summary::{Answer, Line, Role, Row, Summary};
-use super::{Colour, unit};
+use super::{Colour, line};
 use crate::cassette::{Cassette, Interaction, Recorded, Response};
 use crate::config::{Key, Rules};
 use crate::message::{Framing, Messages, Protocols};
@@ -135,7 +136,7 @@ impl Page {
             path: 0,
             room: 0,
             body: answered(|it| width(&it.body)).min(24),
-            time: answered(|it| width(&unit::time(it.ms))),
+            time: answered(|it| width(&line::time(it.ms))),
             paths: Paths::Full,
         };
         let fixed = page.number + page.method + page.body + page.time + "    000    ".len();
@@ -149,10 +150,10 @@ impl Page {
 
     /// Where the cassette comes from and what is in it.
     fn head(&self, name: &str, cassette: &Cassette, summary: &Summary) -> Vec<String> {
-        let mut counts = vec![unit::count(summary.rows.len(), "interaction")];
+        let mut counts = vec![line::count(summary.rows.len(), "interaction")];
         if summary.streams > 0 {
-            let messages = unit::count(summary.messages, "message");
-            counts.push(format!("{} with {messages}", unit::count(summary.streams, "stream")));
+            let messages = line::count(summary.messages, "message");
+            counts.push(format!("{} with {messages}", line::count(summary.streams, "stream")));
         }
         if !cassette.redactions.is_empty() {
             counts.push(format!("redacted by {}", cassette.redactions.join(", ")));
@@ -198,7 +199,7 @@ impl Page {
         let (status, style, body, time) = match &row.answer {
             Some(answer) => {
                 let status = answer.status.to_string();
-                (status, status_style(answer.status), answer.body.as_str(), unit::time(answer.ms))
+                (status, status_style(answer.status), answer.body.as_str(), line::time(answer.ms))
             }
             None => ("---".to_owned(), Style::Red, "", String::new()),
         };
@@ -287,7 +288,7 @@ impl Page {
             lines.extend(self.steps(&errors.cloned().collect::<Vec<_>>()));
         }
         if answer.keep_alives > 0 {
-            let aside = format!("+ {}", unit::count(answer.keep_alives, "keep-alive"));
+            let aside = format!("+ {}", line::count(answer.keep_alives, "keep-alive"));
             let aside = self.paint(Style::Dim, &aside);
             match (lines.last_mut(), answer.lines.last()) {
                 (Some(line), Some(last)) if last.role == Role::Done => {
@@ -374,7 +375,7 @@ impl Page {
     fn stream(&self, response: &Response, messages: &Messages) -> Vec<String> {
         let mut lines = vec![self.title("response")];
         for message in &messages.list {
-            let time = self.paint(Style::Dim, &format!("{:>9}", unit::time(message.ms)));
+            let time = self.paint(Style::Dim, &format!("{:>9}", line::time(message.ms)));
             let name = match &message.event {
                 Some(event) => self.paint(Style::Cyan, &format!("{}: ", visible(event))),
                 None if message.is_keep_alive() && !message.tag.is_named() => ": ".to_owned(),
@@ -436,7 +437,7 @@ const fn status_style(status: u16) -> Style {
 }
 
 fn time(line: &Line) -> String {
-    line.ms.map_or_else(String::new, |(first, last)| unit::span(first, last))
+    line.ms.map_or_else(String::new, |(first, last)| line::span(first, last))
 }
 
 fn typed(line: &Line) -> String {
@@ -474,7 +475,7 @@ pub fn pretty(bytes: &[u8]) -> String {
         Ok(text) if !text.contains('\0') => text.to_owned(),
         _ => {
             let first: Vec<String> = bytes.iter().take(8).map(|it| format!("{it:02x}")).collect();
-            format!("[{} of binary data, beginning {}]", unit::size(bytes.len()), first.join(" "))
+            format!("[{} of binary data, beginning {}]", line::size(bytes.len()), first.join(" "))
         }
     }
 }

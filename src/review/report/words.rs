@@ -3,8 +3,7 @@
 use similar::{Algorithm, DiffOp, DiffableStr as _, capture_diff_slices, group_diff_ops};
 
 use super::difference::hunk;
-use super::line::{cut, visible, width};
-use super::unit::count;
+use super::line::{count, cut, visible, width};
 
 /// The columns that a value may take: a terminal of 80 less what stands before it.
 pub(super) const COLUMNS: usize = 72;

@@ -7,8 +7,7 @@ use crate::review::change::{
     CassettePair, Change, ContractPair, Difference, InteractionPair, Report, State, Verdict,
 };
 use crate::review::report::difference::whole_lines;
-use crate::review::report::line::{shorten_ids, visible};
-use crate::review::report::unit::count;
+use crate::review::report::line::{count, shorten_ids, visible};
 
 /// By this a comment is found, to be updated in place.
 const MARKER: &str = "<!-- retape-report -->";

@@ -5,10 +5,8 @@ use crate::contract::Endpoint;
 use crate::review::change::{CassettePair, Change, InteractionPair, Report, State, Verdict};
 use crate::review::report::Colour;
 use crate::review::report::difference::hunk;
-use crate::review::report::line::{cut, shorten_ids, visible, width, wrap};
+use crate::review::report::line::{Style, count, cut, shorten_ids, visible, width, wrap};
 use crate::review::report::page::Page;
-use crate::review::report::style::Style;
-use crate::review::report::unit::count;
 
 /// The columns of a terminal.
 const WIDTH: usize = 80;

@@ -4,8 +4,7 @@ use crate::contract::Endpoint;
 use crate::review::change::{
     CassettePair, Change, Exchange, InteractionPair, Report, Rule, State, Verdict, Witnesses,
 };
-use crate::review::report::line::width;
-use crate::review::report::unit::count;
+use crate::review::report::line::{count, width};
 
 /// The worst that changed, with its place, in a sentence without a full stop; what there is to say if
 /// nothing did.
