@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::child::Heard;
 use crate::cassette::{Id, Name};
 use crate::error::Error;
-use crate::review::report::visible;
+use crate::review::report::{count, visible};
 use crate::serve::recorder::{Kept, Recording, Saved};
 use crate::session::{Event, Miss, Proven, Session, Summary, Unplayed};
 use crate::store::{self, mention, mention_path};
@@ -229,14 +229,6 @@ fn rescued(interactions: usize, cut: usize, unasked: usize) -> String {
         text.push_str(&format!("; {} had arrived in part only", count(unasked, "request")));
     }
     text
-}
-
-pub(super) fn count(number: usize, thing: &str) -> String {
-    match (number, thing) {
-        (1, thing) => format!("1 {thing}"),
-        (number, "miss") => format!("{number} misses"),
-        (number, thing) => format!("{number} {thing}s"),
-    }
 }
 
 fn say(text: &str) {

@@ -1,7 +1,7 @@
 //! Which recorded thing this is, and how it differs.
 
 #[cfg(any(feature = "record", feature = "review"))]
-pub mod alignment;
+pub(crate) mod alignment;
 mod difference;
 #[doc(hidden)] // Its index is measured by the benchmarks.
 pub mod matching;

@@ -10,15 +10,12 @@ use crate::review::report::Extent;
 /// What somebody asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
-    Accept,
-    Reject,
-    Skip,
+    Decide(Decision),
+    /// This one and all that are left.
+    DecideAll(Decision),
     Next,
     Previous,
     More,
-    AcceptAll,
-    RejectAll,
-    SkipAll,
     Help,
     Quit,
     /// One that says nothing here.
@@ -49,23 +46,26 @@ pub(super) enum Step {
 /// A walk along things, which ends when all are decided.
 #[derive(Debug)]
 pub(super) struct Walk {
-    decisions: Vec<Option<Decision>>,
-    at: usize,
-    extent: Extent,
+    /// What was decided about each; nothing is a thing that was left.
+    pub(super) decisions: Vec<Option<Decision>>,
+    /// Which thing is looked at, counted from 0.
+    pub(super) at: usize,
+    /// How much of it.
+    pub(super) extent: Extent,
 }
 
 impl Key {
     pub(super) fn of(letter: char) -> Self {
         match letter {
-            'a' => Self::Accept,
-            'r' => Self::Reject,
-            's' => Self::Skip,
+            'a' => Self::Decide(Decision::Accepted),
+            'r' => Self::Decide(Decision::Rejected),
+            's' => Self::Decide(Decision::Skipped),
             'n' => Self::Next,
             'p' => Self::Previous,
             'm' => Self::More,
-            'A' => Self::AcceptAll,
-            'R' => Self::RejectAll,
-            'S' => Self::SkipAll,
+            'A' => Self::DecideAll(Decision::Accepted),
+            'R' => Self::DecideAll(Decision::Rejected),
+            'S' => Self::DecideAll(Decision::Skipped),
             'q' => Self::Quit,
             '?' | 'h' => Self::Help,
             _ => Self::Unknown,
@@ -75,9 +75,7 @@ impl Key {
     /// What it decides about the thing that is looked at, whatever was decided before.
     pub(super) fn decides(self) -> Option<Decision> {
         match self {
-            Self::Accept | Self::AcceptAll => Some(Decision::Accepted),
-            Self::Reject | Self::RejectAll => Some(Decision::Rejected),
-            Self::Skip | Self::SkipAll => Some(Decision::Skipped),
+            Self::Decide(decision) | Self::DecideAll(decision) => Some(decision),
             _ => None,
         }
     }
@@ -89,21 +87,6 @@ impl Walk {
         Self { decisions: vec![None; things], at: 0, extent: Extent::Changed }
     }
 
-    /// Which thing is looked at, counted from 0.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// How much of it.
-    pub(super) fn extent(&self) -> Extent {
-        self.extent
-    }
-
-    /// What was decided about each; nothing is a thing that was left.
-    pub(super) fn decisions(&self) -> &[Option<Decision>] {
-        &self.decisions
-    }
-
     /// What was decided about the thing that is looked at, if somebody came back to it.
     pub(super) fn decided(&self) -> Option<Decision> {
         self.decisions.get(self.at).copied().flatten()
@@ -111,13 +94,9 @@ impl Walk {
 
     pub(super) fn press(&mut self, key: Key) -> Step {
         match key {
-            Key::Accept => self.decide(Decision::Accepted),
-            Key::Reject => self.decide(Decision::Rejected),
-            Key::Skip => self.decide(Decision::Skipped),
+            Key::Decide(decision) => self.decide(decision),
+            Key::DecideAll(decision) => self.decide_all(decision),
             Key::Next => self.decide(self.decided().unwrap_or(Decision::Skipped)),
-            Key::AcceptAll => self.decide_all(Decision::Accepted),
-            Key::RejectAll => self.decide_all(Decision::Rejected),
-            Key::SkipAll => self.decide_all(Decision::Skipped),
             Key::Previous => {
                 self.go(self.at.saturating_sub(1));
                 Step::Show
@@ -234,8 +213,8 @@ mod tests {
             Some(Decision::Rejected) => 'r',
             Some(Decision::Skipped) => 's',
         };
-        let letters: String = walk.decisions().iter().map(letter).collect();
-        assert_eq!((letters.as_str(), walk.at()), (decided, at), "{keys}");
+        let letters: String = walk.decisions.iter().map(letter).collect();
+        assert_eq!((letters.as_str(), walk.at), (decided, at), "{keys}");
     }
 
     #[test]
@@ -261,17 +240,17 @@ mod tests {
         let mut walk = Walk::new(2);
 
         assert_eq!(walk.press(Key::More), Step::Show);
-        assert_eq!(walk.extent(), Extent::Whole);
-        walk.press(Key::Accept);
-        assert_eq!(walk.extent(), Extent::Changed);
+        assert_eq!(walk.extent, Extent::Whole);
+        walk.press(Key::of('a'));
+        assert_eq!(walk.extent, Extent::Changed);
     }
 
     #[test]
     fn it_ends_when_nothing_is_open() {
         let mut walk = Walk::new(2);
 
-        assert_eq!(walk.press(Key::Skip), Step::Show);
+        assert_eq!(walk.press(Key::of('s')), Step::Show);
         assert_eq!(walk.press(Key::Unknown), Step::Ask);
-        assert_eq!(walk.press(Key::Accept), Step::End);
+        assert_eq!(walk.press(Key::of('a')), Step::End);
     }
 }

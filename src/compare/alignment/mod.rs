@@ -25,7 +25,8 @@ pub(crate) use view::{Record, Script, View};
 
 use self::beside::walk;
 use self::interactions::pair;
-use self::renaming::{Known, Lens, Votes};
+pub(crate) use self::renaming::Moved;
+use self::renaming::{Known, Votes};
 use crate::cassette::{Cassette, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
@@ -71,39 +72,6 @@ pub struct Wait {
 const ROUNDS: usize = 2;
 
 impl Alignment {
-    /// Lays two recordings beside each other.
-    ///
-    /// # Example: an identifier that was minted anew
-    ///
-    /// ```
-    /// use retape::compare::alignment::Alignment;
-    /// use retape::Cassette;
-    /// use retape::cassette::{End, Interaction, Outcome, Request};
-    ///
-    /// let asked = |path: &str| {
-    ///     let request = Request {
-    ///         method: "GET".to_owned(),
-    ///         path: path.to_owned(),
-    ///         headers: Default::default(),
-    ///         body: Default::default(),
-    ///     };
-    ///     let outcome = Outcome::Nothing(End::Unreachable);
-    ///     let interactions = vec![Interaction { after: vec![], request, outcome }];
-    ///     Cassette { interactions, ..Cassette::default() }
-    /// };
-    /// let old = asked("/agents/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0");
-    /// let new = asked("/agents/0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11");
-    ///
-    /// let alignment = Alignment::of(&old, &new);
-    ///
-    /// assert_eq!(alignment.pairs.len(), 1);
-    /// let path = &new.interactions[0].request.path;
-    /// assert_eq!(alignment.renaming.text(path), old.interactions[0].request.path);
-    /// ```
-    pub fn of(old: &Cassette, new: &Cassette) -> Self {
-        Sides::of(old, new).align()
-    }
-
     /// Pairs and what stands alone, waits too, in the order of the new recording. What only the old one
     /// has stands behind what it followed there.
     pub(crate) fn in_order(&self) -> Vec<(Option<usize>, Option<usize>)> {
@@ -145,9 +113,9 @@ impl<'a> Sides<'a> {
     }
 
     /// Finds how they lie beside each other; the views then show values under their common names.
-    pub(crate) fn align(&mut self) -> Alignment {
+    pub(crate) fn align(&mut self, moved: Option<&Moved>) -> Alignment {
         let known = Known::of(&self.old, &self.new);
-        let mut renaming = known.renaming(Votes::default());
+        let mut renaming = known.renaming(moved, Votes::default());
         for _ in 0..ROUNDS {
             self.look(&renaming);
             let mut votes = Votes::default();
@@ -156,7 +124,7 @@ impl<'a> Sides<'a> {
                     votes.hear(old, new, &known);
                 });
             }
-            renaming = known.renaming(votes);
+            renaming = known.renaming(moved, votes);
         }
         self.look(&renaming);
         Alignment { renaming, ..pair(&self.old, &self.new) }
@@ -169,7 +137,7 @@ impl<'a> Sides<'a> {
     }
 
     fn look(&mut self, renaming: &Renaming) {
-        self.old.iter_mut().for_each(|view| view.look(Lens::Old(renaming)));
-        self.new.iter_mut().for_each(|view| view.look(Lens::New(renaming)));
+        self.old.iter_mut().for_each(|view| view.look(&renaming.old));
+        self.new.iter_mut().for_each(|view| view.look(&renaming.new));
     }
 }

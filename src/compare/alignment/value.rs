@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::renaming::Lens;
+use super::renaming::Names;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::config::Rules;
@@ -20,7 +20,7 @@ pub(crate) struct Node {
     field: Field,
     /// What looks like a name or a time in it.
     words: Vec<Word>,
-    /// Equal for values that are the same as far as is known. Set by a lens.
+    /// Equal for values that are the same as far as is known. Set by looking at it.
     pub(super) hash: u64,
 }
 
@@ -85,14 +85,14 @@ fn is_time(said: Said<'_>) -> bool {
 }
 
 /// Makes the hashes of all values of a piece of a text.
-pub(super) fn look(nodes: &mut [Node], text: &str, lens: Lens<'_>) {
+pub(super) fn look(nodes: &mut [Node], text: &str, names: &Names) {
     for at in (0..nodes.len()).rev() {
-        nodes[at].hash = hash(nodes, at, text, lens);
+        nodes[at].hash = hash(nodes, at, text, names);
     }
 }
 
 /// The hash of a value, by those of what is in it.
-fn hash(nodes: &[Node], at: usize, text: &str, lens: Lens<'_>) -> u64 {
+fn hash(nodes: &[Node], at: usize, text: &str, names: &Names) -> u64 {
     let node = &nodes[at];
     let mut inside = inside(nodes, at + 1, node.end).map(|at| nodes[at].hash);
     let code = node.kind.code();
@@ -113,7 +113,7 @@ fn hash(nodes: &[Node], at: usize, text: &str, lens: Lens<'_>) -> u64 {
         _ => {
             let said = Said { text: &text[node.range.clone()], field: node.field };
             let is_volatile = is_time(said) || said.is_span();
-            if is_volatile { 1 } else { hash_of(&*lens.masked(said.text, &node.words)) }
+            if is_volatile { 1 } else { hash_of(&*names.masked(said.text, &node.words)) }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::renaming::{Lens, Renaming};
+use super::renaming::Names;
 use super::value::{self, Field, Node, Said, Value, words};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::{Body, Headers, Interaction, Media, Outcome};
@@ -46,10 +46,10 @@ impl Script {
         std::str::from_utf8(&self.text).ok()
     }
 
-    fn look(&mut self, lens: Lens<'_>) -> u64 {
+    fn look(&mut self, names: &Names) -> u64 {
         let Self { text, records } = self;
         match std::str::from_utf8(text) {
-            Ok(text) => records.iter_mut().for_each(|record| record.look(text, lens)),
+            Ok(text) => records.iter_mut().for_each(|record| record.look(text, names)),
             Err(_) => records.iter_mut().for_each(|record| record.look_opaque(text)),
         }
         let said = records.iter().filter(|record| !record.is_keep_alive);
@@ -75,21 +75,21 @@ impl<'a> View<'a> {
     }
 
     /// Makes the hashes of all that is in it.
-    pub(super) fn look(&mut self, lens: Lens<'_>) {
+    pub(super) fn look(&mut self, names: &Names) {
         let request = &self.interaction.request;
         let method = hash_of(&request.method);
-        let unknown = Renaming::default();
+        let unknown = Names::default();
         let segments = request.path_only().split('/').map(|segment| {
             let is_number = !segment.is_empty() && segment.bytes().all(|it| it.is_ascii_digit());
             if is_number {
                 return 0;
             }
-            hash_of(&*Lens::Old(&unknown).masked(segment, &words(segment)))
+            hash_of(&*unknown.masked(segment, &words(segment)))
         });
         self.route = combine(&std::iter::once(method).chain(segments).collect::<Vec<u64>>());
-        let path = hash_of(&*lens.masked(&request.path, &words(&request.path)));
-        self.request = combine(&[method, path, self.asked.look(lens)]);
-        let said = self.answered.as_mut().map(|script| script.look(lens));
+        let path = hash_of(&*names.masked(&request.path, &words(&request.path)));
+        self.request = combine(&[method, path, self.asked.look(names)]);
+        let said = self.answered.as_mut().map(|script| script.look(names));
         let end = hash_of(self.interaction.end().as_str());
         self.response = match &self.interaction.outcome {
             Outcome::Response(response) => {
@@ -147,7 +147,7 @@ pub(crate) struct Record {
     nodes: Vec<Node>,
     /// Whether it only says that the other side is still there.
     pub(crate) is_keep_alive: bool,
-    /// Equal for records that are the same as far as is known. Set by a lens.
+    /// Equal for records that are the same as far as is known. Set by looking at it.
     pub(crate) hash: u64,
 }
 
@@ -183,8 +183,8 @@ impl Record {
     }
 
     /// Makes the hashes of a piece of a text.
-    pub(super) fn look(&mut self, text: &str, lens: Lens<'_>) {
-        value::look(&mut self.nodes, text, lens);
+    pub(super) fn look(&mut self, text: &str, names: &Names) {
+        value::look(&mut self.nodes, text, names);
         let mut rest = self.range.start;
         let mut hashes = Vec::new();
         for value in Value::all(text, &self.nodes) {

@@ -14,14 +14,13 @@
 
 mod body;
 mod exchange;
-mod moved;
 mod order;
 mod settle;
 
 use self::order::Entry;
 use self::settle::Settle;
 use crate::cassette::Cassette;
-use crate::compare::alignment::Sides;
+use crate::compare::alignment::{Moved, Sides};
 
 /// A recording in the words of an older one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,9 +35,12 @@ pub struct Renewed {
 
 /// Tells a new recording in the words of the old one.
 pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
-    moved::back(old, &mut new);
+    let moved = Moved::between(&old.recorded.upstream, &new.recorded.upstream);
+    if moved.is_some() {
+        new.recorded.upstream.clone_from(&old.recorded.upstream);
+    }
     let mut sides = Sides::of(old, &new);
-    let alignment = sides.align();
+    let alignment = sides.align(moved.as_ref());
     let settle = Settle { renaming: &alignment.renaming };
     let mut entries = Vec::new();
     let mut pairs = alignment.pairs.iter().peekable();

@@ -29,7 +29,7 @@ pub(super) fn cut_middle(text: &str, room: usize) -> Cow<'_, str> {
 }
 
 /// The text in as many lines as it takes, but no more than allowed: the last one is cut.
-pub(super) fn wrap(text: &str, room: usize, lines: usize) -> Vec<Cow<'_, str>> {
+pub(crate) fn wrap(text: &str, room: usize, lines: usize) -> Vec<Cow<'_, str>> {
     let mut wrapped = Vec::new();
     let mut rest = text;
     while wrapped.len() + 1 < lines && width(rest) > room {
@@ -151,7 +151,7 @@ pub(super) fn size(bytes: usize) -> String {
 }
 
 /// `381 ms`, `1.42 s`, `2 min 05 s`.
-pub(super) fn time(ms: u64) -> String {
+pub(crate) fn time(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{:.2} s", ms as f64 / 1e3),
@@ -172,9 +172,13 @@ pub(super) fn span(first: u64, last: u64) -> String {
     }
 }
 
-/// `1 event`, `28 events`.
-pub(super) fn count(number: usize, thing: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
+/// `1 event`, `28 events`, `2 misses`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    let ending = match thing {
+        _ if number == 1 => "",
+        thing if thing.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{number} {thing}{ending}")
 }
 

@@ -27,18 +27,18 @@ mod summary;
 mod words;
 
 pub use difference::difference;
-pub use gist::Gist;
+use gist::Gist;
 pub use ids::ids;
 pub use line::Colour;
 #[cfg(feature = "cli")]
-pub(crate) use line::visible;
+pub(crate) use line::{count, time, visible, wrap};
 pub(crate) use miss::asking_to_json;
 pub use miss::{Differs, Withheld, miss, withheld};
 #[cfg(feature = "insta")]
 pub(crate) use order::out_of_order;
 pub use rerun::Rerun;
 pub use show::{Detail, ShowOptions, pretty, show, show_by};
-pub use summary::{Answer, Line, Role, Row, Summary, trace};
+pub use summary::trace;
 #[cfg(feature = "review")]
 pub use {
     coverage::{coverage, coverage_to_json, coverage_to_markdown},

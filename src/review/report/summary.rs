@@ -80,12 +80,7 @@ pub enum Role {
 
 impl Summary {
     /// Looks at all interactions.
-    pub fn of(cassette: &Cassette) -> Self {
-        Self::by(&Protocols::default(), cassette)
-    }
-
-    /// The same with other protocols than those that retape knows.
-    pub fn by(protocols: &Protocols, cassette: &Cassette) -> Self {
+    pub fn of(protocols: &Protocols, cassette: &Cassette) -> Self {
         let mut summary = Self { rows: Vec::new(), streams: 0, messages: 0 };
         for interaction in &cassette.interactions {
             let messages = interaction.response().map(|it| Messages::of(it, protocols));

@@ -126,36 +126,20 @@ impl<'a> Tokens<'a> {
         while bytes.get(self.at).is_some_and(between) {
             self.at += 1;
         }
-        let start = self.at;
-        self.at += match *bytes.get(start)? {
-            b'"' => 1 + string_length(&bytes[start + 1..]),
-            b'{' | b'[' => container_length(&bytes[start..])?,
-            b'}' | b']' => return None,
-            _ => scalar_length(&bytes[start..]),
-        };
-        Some(Text(&self.text[start..self.at]))
+        self.value()
     }
 
-    /// Passes a whole value, where one begins.
+    /// Passes a whole value, where one begins; a container that is never closed goes on to the end.
     pub(crate) fn value(&mut self) -> Option<Text<'a>> {
         let first = self.peek()?;
         let start = self.at;
-        if matches!(first, b'{' | b'[') {
-            let rest = &self.text.as_bytes()[start..];
-            self.at += container_length(rest).unwrap_or(rest.len());
-            return Some(Text(&self.text[start..self.at]));
-        }
-        let mut depth = 0_usize;
-        for token in self.by_ref() {
-            match token {
-                Token::Open(_) => depth += 1,
-                Token::Close(_) => depth = depth.checked_sub(1)?,
-                _ => {}
-            }
-            if depth == 0 {
-                break;
-            }
-        }
+        let rest = &self.text.as_bytes()[start..];
+        self.at += match first {
+            b'"' => 1 + string_length(&rest[1..]),
+            b'{' | b'[' => container_length(rest).unwrap_or(rest.len()),
+            b'}' | b']' => return None,
+            _ => scalar_length(rest),
+        };
         Some(Text(&self.text[start..self.at]))
     }
 }
