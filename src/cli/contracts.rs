@@ -9,16 +9,11 @@ use crate::{assert, store};
 
 /// Checks the cassettes of a folder, and writes what waits to be accepted.
 pub(super) fn settle(cassettes: &Path, update: Update) -> Result<Vec<Finding>> {
-    let findings = findings(cassettes)?;
+    let findings = assert::checked(cassettes, None)?.findings;
     if update == Update::Propose {
         store::propose(cassettes, findings.iter().filter_map(Finding::proposed))?;
     }
     Ok(findings)
-}
-
-/// What the cassettes of a folder show that is not as accepted.
-pub(super) fn findings(cassettes: &Path) -> Result<Vec<Finding>> {
-    Ok(assert::checked(cassettes, None)?.findings)
 }
 
 /// Makes what was found the accepted contract; an orphan is taken back.

@@ -9,7 +9,5 @@ mod recorded;
 #[cfg(feature = "record")]
 #[doc(hidden)] // Its laws are tested with generated changes of real recordings.
 pub mod renew;
-mod value;
 
-pub use difference::{Difference, Differences, Open, Sort, documents, requests};
-pub use value::Value;
+pub use difference::{Difference, Differences, Open, Sort, Value, documents, requests};
