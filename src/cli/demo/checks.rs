@@ -1,20 +1,28 @@
 //! What has to be true at the end; each finding is a sentence.
 
 use super::client::Transcript;
-use crate::cassette::{Cassette, Interaction};
+use crate::cassette::Cassette;
 use crate::review::report::{Colour, difference};
 
 /// What is wrong with a cassette, given what the client saw while it was recorded.
 pub(super) fn of_cassette(seen: &Transcript, cassette: &Cassette, file: &[u8]) -> Vec<String> {
-    let kept = cassette.interactions.iter().filter_map(Interaction::response);
-    let kept = kept.map(|response| (response.status, response.body.bytes()));
-    let had = seen.answers.iter().map(|answer| (answer.status, answer.body.clone()));
-    let is_told = memchr::memmem::find(file, seen.key.as_bytes()).is_some();
-    let findings = [
-        (!kept.eq(had)).then_some("the file does not hold what the client was answered"),
-        is_told.then_some("the client's API key is in the file"),
-    ];
-    findings.into_iter().flatten().map(str::to_owned).collect()
+    let mut findings = Vec::new();
+    let (held, had) = (cassette.interactions.len(), seen.answers.len());
+    if held != had {
+        findings.push(format!("the file holds {held} interactions, the client had {had}"));
+    }
+    for (interaction, answer) in cassette.interactions.iter().zip(&seen.answers) {
+        let is_kept = interaction
+            .response()
+            .is_some_and(|kept| kept.status == answer.status && kept.body.bytes() == answer.body);
+        if !is_kept {
+            findings.push(format!("the file does not hold what `{}` was answered", answer.asked));
+        }
+    }
+    if memchr::memmem::find(file, seen.key.as_bytes()).is_some() {
+        findings.push("the client's API key is in the file".to_owned());
+    }
+    findings
 }
 
 /// How a replayed conversation differs from the recorded one. Where one client saw the name that it

@@ -116,6 +116,11 @@ pub(super) fn fitting(text: &str, room: usize) -> usize {
     end.map_or(text.len(), |(at, _)| at)
 }
 
+/// The last place up to `at` where a character begins.
+pub(super) fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0)
+}
+
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::markup::{Budget, block, code, escaped, sentence};
+use super::markup::{Budget, beginning, block, code, escaped, sentence};
 use super::railroad::Track;
 use super::{Standing, route_and_gives};
 use crate::review::change::{CaseEdges, Change, Report, Rule, State};
@@ -40,8 +40,8 @@ fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
     let rows = details(change).into_iter().flat_map(|(detail, text)| match detail {
         Detail::Cases => vec![("which", cases(change, &code).unwrap_or_default())],
         Detail::Trace => vec![("new trace", trace(change).unwrap_or_default())],
-        Detail::Possible => vec![("possible now", block(&cut(&text)))],
-        Detail::Example => vec![("for example", block(&cut(&text)))],
+        Detail::Possible => vec![("possible now", block(&beginning(&text, LONGEST)))],
+        Detail::Example => vec![("for example", block(&beginning(&text, LONGEST)))],
         Detail::Why => vec![("why", sentence(&text))],
         Detail::Shown => {
             vec![("recorded", link(report, change, text.trim_start_matches("shown by ")))]
@@ -58,13 +58,6 @@ fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
     let drawn = is_drawn.then(|| row(("order", "<div class=\"order\"></div>".to_owned())));
     let rows: String = rows.map(row).chain(drawn).collect();
     format!("<dl>{rows}</dl>")
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 /// The messages in a row, and among them what is not as it was promised.

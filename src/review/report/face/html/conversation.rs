@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::markup::{Budget, code};
+use super::markup::{Budget, beginning, code};
 use super::railroad::word;
 use crate::review::change::{CassettePair, Difference, Exchange, InteractionPair, Mark, Report};
 use crate::review::report::face::told;
@@ -86,10 +86,6 @@ fn difference(it: &Difference) -> Value {
 
 /// What is shown of a value, its lines as lines.
 fn shown(value: &str) -> String {
-    let (end, sign) = match value.char_indices().nth(LONGEST) {
-        None => (value.len(), ""),
-        Some((end, _)) => (end, "…"),
-    };
-    let lines: Vec<_> = value[..end].lines().map(visible).collect();
-    lines.join("\n") + sign
+    let begun = beginning(value, LONGEST);
+    begun.lines().map(visible).collect::<Vec<_>>().join("\n")
 }
