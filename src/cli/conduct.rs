@@ -158,7 +158,7 @@ async fn settle(closed: &Closed, signals: &mut Signals) -> Option<Signal> {
     tokio::select! {
         () = closed.settle() => None,
         signal = signals.next() => {
-            tell::line(&format!("stopped by {}; saving what had arrived", signal.name()));
+            tell::line(&format!("stopped by {}; saving what had arrived", signal.name));
             Some(signal)
         }
     }
