@@ -106,13 +106,14 @@ impl Common {
 
     pub(super) fn session(&self) -> SessionBuilder {
         let (folder, name) = self.place();
-        let session = crate::Session::builder(&name).cassettes(absolute(&folder));
-        let session = session.listen(self.listen);
-        let session = match self.cassette {
-            Some(_) => session,
-            None => session.open_when_asked(),
-        };
-        let session = if self.allow_unused { session.allow_unused() } else { session };
+        let mut session = crate::Session::builder(&name).cassettes(absolute(&folder));
+        session = session.listen(self.listen);
+        if self.cassette.is_none() {
+            session = session.open_when_asked();
+        }
+        if self.allow_unused {
+            session = session.allow_unused();
+        }
         match &self.config {
             Some(file) => session.config(absolute(file)),
             None => session,

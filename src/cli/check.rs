@@ -10,7 +10,7 @@ use super::{Exit, contracts, tell};
 use crate::assert::{self, Checked};
 use crate::contract::{Evidence, Finding};
 use crate::error::Result;
-use crate::review::report::{self, Colour, Face};
+use crate::review::report::{self, Colour, Face, count};
 use crate::store;
 use crate::store::mode::Update;
 
@@ -60,7 +60,7 @@ impl Check {
         }
         let new = checked.findings.iter().filter(|it| matches!(it, Finding::New(_))).count();
         if new > 0 {
-            tell::line(&format!("{} without an accepted contract", tell::count(new, "endpoint")));
+            tell::line(&format!("{} without an accepted contract", count(new, "endpoint")));
         }
         let is_open = checked.findings.iter().any(|finding| checked.is_open(finding));
         if update == Update::Propose && is_open {

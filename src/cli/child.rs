@@ -1,11 +1,17 @@
 //! The wrapped command, and the signals it shares with us.
 
+#[cfg(unix)]
+use std::future::poll_fn;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+#[cfg(unix)]
+use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::process::{Child, Command};
+#[cfg(unix)]
+use tokio::signal::unix;
 
 use super::arguments::Common;
 use super::{Exit, tell};
@@ -109,56 +115,40 @@ fn status_of(status: ExitStatus) -> u8 {
     status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(1)
 }
 
-/// A signal that asks us to stop.
+/// A signal that asks us to stop: its name, and its number as POSIX has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
-    Interrupt,
-    #[cfg(unix)]
-    Terminate,
-    #[cfg(unix)]
-    HangUp,
+pub(super) struct Signal {
+    pub(super) name: &'static str,
+    number: u8,
 }
 
-impl Signal {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Interrupt => "SIGINT",
-            #[cfg(unix)]
-            Self::Terminate => "SIGTERM",
-            #[cfg(unix)]
-            Self::HangUp => "SIGHUP",
-        }
-    }
+const INTERRUPT: Signal = Signal { name: "SIGINT", number: 2 };
+#[cfg(unix)]
+const TERMINATE: Signal = Signal { name: "SIGTERM", number: 15 };
+#[cfg(unix)]
+const HANG_UP: Signal = Signal { name: "SIGHUP", number: 1 };
 
+impl Signal {
+    /// The status that a shell gives to who ends by it.
     pub(super) fn status(self) -> u8 {
-        match self {
-            Self::Interrupt => 130,
-            #[cfg(unix)]
-            Self::Terminate => 143,
-            #[cfg(unix)]
-            Self::HangUp => 129,
-        }
+        128 + self.number
     }
 
     /// Passes it on to the command. A terminal sends its interrupt to the command itself.
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "there are no signals"))]
     fn pass_on(self, child: &Child) {
-        if self == Self::Interrupt && std::io::stdin().is_terminal() {
+        if self == INTERRUPT && std::io::stdin().is_terminal() {
             return;
         }
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal as Number, kill_process};
-            let number = match self {
-                Self::Interrupt => Number::INT,
-                Self::Terminate => Number::TERM,
-                Self::HangUp => Number::HUP,
-            };
-            if let Some(pid) = child.id().and_then(|id| Pid::from_raw(id as i32)) {
+            let number = Number::from_named_raw(self.number.into());
+            let pid = child.id().and_then(|id| Pid::from_raw(id as i32));
+            if let Some((pid, number)) = pid.zip(number) {
                 let _ = kill_process(pid, number);
             }
         }
-        #[cfg(not(unix))]
-        let _ = child;
     }
 }
 
@@ -170,70 +160,51 @@ pub(super) enum Heard {
 }
 
 /// The signals of this process.
-#[cfg(unix)]
 #[derive(Debug)]
 pub(super) struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hang_up: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    streams: [(Signal, unix::Signal); 3],
     heard: Heard,
 }
 
-#[cfg(unix)]
 impl Signals {
     /// From now on signals do not end the process.
     pub(super) fn listen() -> Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| {
-            signal(kind)
-                .map_err(|source| Error::new(Kind::Io("listen for signals")).because(source))
+        #[cfg(unix)]
+        let listen = |signal: Signal| {
+            let stream = unix::signal(unix::SignalKind::from_raw(signal.number.into()));
+            let stream = stream
+                .map_err(|source| Error::new(Kind::Io("listen for signals")).because(source))?;
+            Ok((signal, stream))
         };
         Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            hang_up: listen(SignalKind::hangup())?,
+            #[cfg(unix)]
+            streams: [listen(INTERRUPT)?, listen(TERMINATE)?, listen(HANG_UP)?],
             heard: Heard::None,
         })
     }
 
     /// Waits for the next one.
     pub(super) async fn next(&mut self) -> Signal {
-        let signal = tokio::select! {
-            _ = self.interrupt.recv() => Signal::Interrupt,
-            _ = self.terminate.recv() => Signal::Terminate,
-            _ = self.hang_up.recv() => Signal::HangUp,
+        #[cfg(unix)]
+        let signal = poll_fn(|context| {
+            let mut streams = self.streams.iter_mut();
+            let ready = streams.find_map(|(signal, stream)| {
+                stream.poll_recv(context).is_ready().then_some(*signal)
+            });
+            ready.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await;
+        #[cfg(not(unix))]
+        let signal = match tokio::signal::ctrl_c().await {
+            Ok(()) => INTERRUPT,
+            Err(_) => std::future::pending().await,
         };
         self.heard = Heard::Some;
         signal
     }
 
     /// Whether there was one before.
-    pub(super) fn heard(&self) -> Heard {
-        self.heard
-    }
-}
-
-/// The signals of this process.
-#[cfg(not(unix))]
-#[derive(Debug)]
-pub(super) struct Signals {
-    heard: Heard,
-}
-
-#[cfg(not(unix))]
-impl Signals {
-    pub(super) fn listen() -> Result<Self> {
-        Ok(Self { heard: Heard::None })
-    }
-
-    pub(super) async fn next(&mut self) -> Signal {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        self.heard = Heard::Some;
-        Signal::Interrupt
-    }
-
     pub(super) fn heard(&self) -> Heard {
         self.heard
     }

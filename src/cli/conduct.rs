@@ -6,8 +6,8 @@ use tokio::runtime::Builder;
 
 use super::arguments::{Common, Live, Play};
 use super::child::{self, Signal, Signals, Zone};
-use super::recording::Flaw;
 use super::serve::{PATIENCE, Served, Start};
+use super::tell::Flaw;
 use super::{Exit, tell};
 use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
@@ -158,7 +158,7 @@ async fn settle(closed: &Closed, signals: &mut Signals) -> Option<Signal> {
     tokio::select! {
         () = closed.settle() => None,
         signal = signals.next() => {
-            tell::line(&format!("stopped by {}; saving what had arrived", signal.name()));
+            tell::line(&format!("stopped by {}; saving what had arrived", signal.name));
             Some(signal)
         }
     }

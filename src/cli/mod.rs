@@ -11,7 +11,6 @@ mod demo;
 mod diff;
 mod export;
 mod record;
-mod recording;
 mod recover;
 mod replay;
 mod review;

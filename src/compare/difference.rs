@@ -5,17 +5,16 @@
 //! difference in each element behind it.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::ops::Range;
 
 use super::recorded::Recorded;
-use super::value::Value;
-use crate::cassette::Place;
-use crate::cassette::Request;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
+use crate::cassette::{Place, Request};
 use crate::config::Rules;
 use crate::identity::names::{Opening, Part};
 use crate::identity::{Hole, Scope};
-use crate::text::json::Text;
+use crate::text::json::{Layout, Text};
 use crate::text::sequence::{self, Rates, Step as Aligned};
 
 /// One place where two requests differ.
@@ -78,11 +77,9 @@ const ANOTHER: usize = 2;
 ///
 /// Requests of another method are not compared beyond their path: nothing in them has the same meaning.
 pub(super) fn compare(recorded: &Recorded<'_, '_>, asked: &Reading<'_>) -> Differences {
-    let masked = [recorded.masked(recorded.reading), recorded.masked(asked)];
-    let mut walk = Walk { recorded, asked, masked, found: Differences::default() };
-    walk.requests();
-    walk.found.filled.sort_by_key(|filled| filled.opening);
-    walk.found
+    let mut found = walked(recorded, asked, |walk| walk.requests());
+    found.filled.sort_by_key(|filled| filled.opening);
+    found
 }
 
 /// Compares two JSON texts; one that is none is compared as a text. `open` says which parts of a recorded
@@ -91,12 +88,7 @@ pub fn documents(recorded: &str, asked: &str, open: &Open<'_>) -> Differences {
     let rules = Rules::default();
     let [recorded, asked] = [recorded, asked].map(|text| Reading::of_text(text, &rules));
     let openings = openings(&recorded, open);
-    let recorded = Recorded::new(&recorded, &openings);
-    let masked = [recorded.masked(recorded.reading), recorded.masked(&asked)];
-    let found = Differences::default();
-    let mut walk = Walk { recorded: &recorded, asked: &asked, masked, found };
-    walk.values(0, 0);
-    walk.found
+    walked(&Recorded::new(&recorded, &openings), &asked, |walk| walk.values(0, 0))
 }
 
 /// Compares what two requests ask, their headers aside.
@@ -109,6 +101,17 @@ pub fn requests(recorded: &Request, asked: &Request, open: &Open<'_>) -> Differe
     let mut found = compare(&Recorded::new(&recorded, &openings), &asked);
     found.listed.retain(|difference| !matches!(difference.at, Place::Header(_)));
     found
+}
+
+fn walked<'r, 't>(
+    recorded: &Recorded<'r, 't>,
+    asked: &Reading<'t>,
+    go: impl FnOnce(&mut Walk<'_, 'r, 't>),
+) -> Differences {
+    let masked = [recorded.masked(recorded.reading), recorded.masked(asked)];
+    let mut walk = Walk { recorded, asked, masked: &masked, found: Differences::default() };
+    go(&mut walk);
+    walk.found
 }
 
 /// The parts of a text that may be anything, in order.
@@ -142,7 +145,7 @@ impl Difference {
 struct Walk<'w, 'r, 't> {
     recorded: &'w Recorded<'r, 't>,
     asked: &'w Reading<'t>,
-    masked: [Vec<u64>; 2],
+    masked: &'w [Vec<u64>; 2],
     found: Differences,
 }
 
@@ -207,32 +210,25 @@ impl<'t> Walk<'_, '_, 't> {
 
     /// Compares what has names. A repeated name is compared one by one, equal values first.
     fn named(&mut self, old: &[usize], new: &[usize]) {
-        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-        for at in new {
-            places.entry(self.asked.nodes[*at].place).or_default().push(*at);
-        }
-        let mut pairs: Vec<Option<usize>> = vec![None; old.len()];
-        for round in 0..3 {
-            for (at, pair) in old.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
-                let Some(same) = places.get_mut(&self.recorded.reading.nodes[*at].place) else {
-                    continue;
-                };
-                let fits = |new: &usize| match round {
-                    0 => self.recorded.reading.nodes[*at].hash == self.asked.nodes[*new].hash,
-                    1 => self.is_alike(*at, *new),
-                    _ => true,
-                };
-                *pair = same.iter().position(fits).map(|found| same.remove(found));
+        let (recorded, asked) = (&self.recorded.reading.nodes, &self.asked.nodes);
+        let is_equal = |old: usize, new: usize| recorded[old].hash == asked[new].hash;
+        let pairs = Pairs::of(
+            (old, |old| recorded[old].place),
+            (new, |new| asked[new].place),
+            &[&is_equal, &|old, new| self.is_alike(old, new), &|_, _| true],
+        );
+        self.pairs(pairs);
+    }
+
+    /// Compares those that are partners; the others are on one side only.
+    fn pairs(&mut self, pairs: Pairs) {
+        for (old, new) in pairs.olds {
+            match new {
+                Some(new) => self.values(old, new),
+                None => self.missing(old),
             }
         }
-        for (old, pair) in old.iter().zip(pairs) {
-            match pair {
-                Some(new) => self.values(*old, new),
-                None => self.missing(*old),
-            }
-        }
-        let left: HashSet<usize> = places.into_values().flatten().collect();
-        new.iter().filter(|at| left.contains(at)).for_each(|at| self.extra(*at));
+        pairs.left.into_iter().for_each(|new| self.extra(new));
     }
 
     fn values(&mut self, old: usize, new: usize) {
@@ -282,85 +278,43 @@ impl<'t> Walk<'_, '_, 't> {
     }
 
     fn members(&mut self, old: usize, new: usize) {
-        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
-        let news: Vec<usize> = self.asked.inside(Some(new)).collect();
-        for at in &news {
-            by_name.entry(member(&self.asked.nodes[*at])).or_default().push(*at);
-        }
-        let olds: Vec<usize> = self.recorded.reading.inside(Some(old)).collect();
-        let mut pairs: Vec<Option<usize>> = vec![None; olds.len()];
-        for is_equal in [true, false] {
-            for (at, pair) in olds.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
-                let name = member(&self.recorded.reading.nodes[*at]);
-                let Some(same) = by_name.get_mut(name) else { continue };
-                let [masked, others] = &self.masked;
-                let fits = |new: &usize| !is_equal || masked[*at] == others[*new];
-                *pair = same.iter().position(fits).map(|found| same.remove(found));
-            }
-        }
-        let mut left: HashSet<usize> = by_name.into_values().flatten().collect();
-        for (at, pair) in olds.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
-            let Some((first, template)) = self.recorded.template(*at, Part::Name) else { continue };
-            let fits =
-                |new: &&usize| left.contains(*new) && self.masked[0][*at] == self.masked[1][**new];
-            let named = news.iter().filter(fits).find_map(|new| {
-                let name = member(&self.asked.nodes[*new]);
-                Some((*new, template.captured(name, Kind::Text)?))
-            });
+        let (recorded, asked, masked) = (self.recorded, self.asked, self.masked);
+        let olds: Vec<usize> = recorded.reading.inside(Some(old)).collect();
+        let news: Vec<usize> = asked.inside(Some(new)).collect();
+        let is_equal = |old: usize, new: usize| masked[0][old] == masked[1][new];
+        let mut pairs = Pairs::of(
+            (&olds, |old| member(&recorded.reading.nodes[old])),
+            (&news, |new| member(&asked.nodes[new])),
+            &[&is_equal, &|_, _| true],
+        );
+        for (old, pair) in &mut pairs.olds {
+            let Some((first, template)) = recorded.template(*old, Part::Name) else { continue };
+            // A name that is open may have been given again as it was.
+            let name = |new: usize| template.captured(member(&asked.nodes[new]), Kind::Text);
+            let named = match *pair {
+                Some(new) => Some((new, name(new).unwrap_or_default())),
+                None => {
+                    let mut left = pairs.left.iter().filter(|new| is_equal(*old, **new));
+                    left.find_map(|new| Some((*new, name(*new)?)))
+                }
+            };
             if let Some((new, holes)) = named {
-                left.remove(&new);
+                pairs.left.retain(|left| *left != new);
                 self.fill(first, new, holes);
                 *pair = Some(new);
             }
         }
-        for (old, pair) in olds.iter().zip(pairs) {
-            match pair {
-                Some(new) => {
-                    self.same_name(*old, new);
-                    self.values(*old, new);
-                }
-                None => self.missing(*old),
-            }
-        }
-        news.iter().filter(|at| left.contains(at)).for_each(|at| self.extra(*at));
-    }
-
-    /// A name that is open and was given again as it was.
-    fn same_name(&mut self, old: usize, new: usize) {
-        let name = member(&self.asked.nodes[new]);
-        if name != member(&self.recorded.reading.nodes[old]) {
-            return;
-        }
-        if let Some((first, template)) = self.recorded.template(old, Part::Name) {
-            let holes = template.captured(name, Kind::Text).unwrap_or_default();
-            self.fill(first, new, holes);
-        }
+        self.pairs(pairs);
     }
 
     fn items_of_set(&mut self, old: usize, new: usize) {
         let olds: Vec<usize> = self.recorded.reading.inside(Some(old)).collect();
-        let mut news: Vec<usize> = self.asked.inside(Some(new)).collect();
-        let mut left = Vec::new();
-        for old in olds {
-            let [masked, others] = &self.masked;
-            let alike = |new: &usize| masked[old] == others[*new];
-            let found = news.iter().position(|new| alike(new) && self.is_alike(old, *new));
-            match found {
-                Some(found) => {
-                    let new = news.remove(found);
-                    self.values(old, new);
-                }
-                None => left.push(old),
-            }
-        }
-        let mut news = news.into_iter();
-        for old in left {
-            match news.next() {
-                Some(new) => self.values(old, new),
-                None => self.missing(old),
-            }
-        }
-        news.for_each(|new| self.extra(new));
+        let news: Vec<usize> = self.asked.inside(Some(new)).collect();
+        let [masked, others] = self.masked;
+        let is_same =
+            |old: usize, new: usize| masked[old] == others[new] && self.is_alike(old, new);
+        let pairs = Pairs::of((&olds, |_| ()), (&news, |_| ()), &[&is_same, &|_, _| true]);
+        self.pairs(pairs);
     }
 
     fn items(&mut self, old: usize, new: usize) {
@@ -369,7 +323,7 @@ impl<'t> Walk<'_, '_, 't> {
         if self.is_reordered(&olds, &news) {
             return self.changed(old, new, Sort::Reordered);
         }
-        let [masked, others] = &self.masked;
+        let [masked, others] = self.masked;
         let hashes: [Vec<u64>; 2] = [
             olds.iter().map(|at| masked[*at]).collect(),
             news.iter().map(|at| others[*at]).collect(),
@@ -386,7 +340,7 @@ impl<'t> Walk<'_, '_, 't> {
 
     /// Whether both hold the same elements, in another order.
     fn is_reordered(&self, olds: &[usize], news: &[usize]) -> bool {
-        let [masked, others] = &self.masked;
+        let [masked, others] = self.masked;
         let in_order = || olds.iter().zip(news).all(|(old, new)| masked[*old] == others[*new]);
         let sorted = |nodes: &[usize], hashes: &[u64]| {
             let mut hashes: Vec<u64> = nodes.iter().map(|at| hashes[*at]).collect();
@@ -423,13 +377,7 @@ impl<'t> Walk<'_, '_, 't> {
 
     /// Whether two values are the same but for what is open.
     fn is_alike(&self, old: usize, new: usize) -> bool {
-        let mut walk = Walk {
-            recorded: self.recorded,
-            asked: self.asked,
-            masked: [Vec::new(), Vec::new()],
-            found: Differences::default(),
-        };
-        walk.masked = self.masked.clone();
+        let mut walk = Walk { found: Differences::default(), ..*self };
         walk.values(old, new);
         walk.found.listed.is_empty()
     }
@@ -477,6 +425,36 @@ impl<'t> Walk<'_, '_, 't> {
     }
 }
 
+/// Which of one list is which of another.
+struct Pairs {
+    olds: Vec<(usize, Option<usize>)>,
+    /// Those of the new list that are nobody's partner, in order.
+    left: Vec<usize>,
+}
+
+impl Pairs {
+    /// Those of equal keys are partners, if they fit: in the first round, else in the next.
+    fn of<K: Hash + Eq>(
+        (olds, old_key): (&[usize], impl Fn(usize) -> K),
+        (news, new_key): (&[usize], impl Fn(usize) -> K),
+        rounds: &[&dyn Fn(usize, usize) -> bool],
+    ) -> Self {
+        let mut by_key: HashMap<K, Vec<usize>> = HashMap::new();
+        news.iter().for_each(|new| by_key.entry(new_key(*new)).or_default().push(*new));
+        let mut pairs: Vec<_> = olds.iter().map(|old| (*old, None)).collect();
+        for fits in rounds {
+            for (old, pair) in pairs.iter_mut().filter(|(_, pair)| pair.is_none()) {
+                let Some(same) = by_key.get_mut(&old_key(*old)) else { continue };
+                let found = same.iter().position(|new| fits(*old, *new));
+                *pair = found.map(|found| same.remove(found));
+            }
+        }
+        let left: HashSet<usize> = by_key.into_values().flatten().collect();
+        let left = news.iter().copied().filter(|new| left.contains(new)).collect();
+        Self { olds: pairs, left }
+    }
+}
+
 const RATES: Rates = Rates { longest: 2000, most_pairs: 1024, alone: ALONE };
 
 /// What it costs to leave an element without a partner, in hundredths of a wholly different one.
@@ -496,10 +474,7 @@ fn leaves(reading: &Reading<'_>, node: usize) -> usize {
 pub(super) fn value(node: &Node<'_>, body: &[u8], other: &[u8]) -> Value {
     match node.kind {
         _ if !node.spelled.is_empty() => Value::json(Text::known(node.spelled)),
-        Kind::Bytes(length) => {
-            let differs_at = body.iter().zip(other).take_while(|(one, other)| one == other);
-            Value::Binary { length, differs_at: differs_at.count() }
-        }
+        Kind::Bytes(length) => Value::binary(length, body, other),
         _ => Value::text(&*node.text),
     }
 }
@@ -511,9 +486,66 @@ fn whole(bytes: &[u8], other: &[u8]) -> Value {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Value::text(text),
-        _ => {
-            let differs_at = bytes.iter().zip(other).take_while(|(one, other)| one == other);
-            Value::Binary { length: bytes.len(), differs_at: differs_at.count() }
+        _ => Value::binary(bytes.len(), bytes, other),
+    }
+}
+
+/// A value as it was recorded or is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A JSON value, spelled as it came, without white space between its tokens.
+    Json(String),
+    /// A text.
+    Text(String),
+    /// Bytes that are no text.
+    Binary {
+        /// How many there are.
+        length: usize,
+        /// The first place, counted from 0, where they are not those of the other side.
+        differs_at: usize,
+    },
+}
+
+impl Value {
+    pub(super) fn json(text: Text<'_>) -> Self {
+        let mut spelled = String::new();
+        Layout::Compact.write(text, &mut spelled);
+        Self::Json(spelled)
+    }
+
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Bytes, and where they are not those of the other side.
+    pub(super) fn binary(length: usize, bytes: &[u8], other: &[u8]) -> Self {
+        let same = bytes.iter().zip(other).take_while(|(one, other)| one == other);
+        Self::Binary { length, differs_at: same.count() }
+    }
+
+    /// The text of it: what a JSON string says, else how it is spelled. Bytes have none.
+    pub fn said(&self) -> Option<String> {
+        match self {
+            Self::Json(spelled) => {
+                let said = Text::read(spelled).and_then(Text::string);
+                Some(said.map_or_else(|| spelled.clone(), |said| said.into_owned()))
+            }
+            Self::Text(text) => Some(text.clone()),
+            Self::Binary { .. } => None,
         }
+    }
+
+    /// What sort of JSON it is: `string`, `number`, `array` …; nothing if it is no JSON.
+    pub fn kind(&self) -> Option<&'static str> {
+        let Self::Json(spelled) = self else { return None };
+        Some(match spelled.bytes().next()? {
+            b'{' => "object",
+            b'[' => "array",
+            b'"' => "string",
+            b't' | b'f' => "boolean",
+            b'n' => "null",
+            _ => "number",
+        })
     }
 }

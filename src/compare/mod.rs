@@ -1,7 +1,7 @@
 //! Which recorded thing this is, and how it differs.
 
 #[cfg(any(feature = "record", feature = "review"))]
-pub mod alignment;
+pub(crate) mod alignment;
 mod difference;
 #[doc(hidden)] // Its index is measured by the benchmarks.
 pub mod matching;
@@ -9,7 +9,5 @@ mod recorded;
 #[cfg(feature = "record")]
 #[doc(hidden)] // Its laws are tested with generated changes of real recordings.
 pub mod renew;
-mod value;
 
-pub use difference::{Difference, Differences, Open, Sort, documents, requests};
-pub use value::Value;
+pub use difference::{Difference, Differences, Open, Sort, Value, documents, requests};

@@ -1,5 +1,29 @@
 //! The words that rules are written with.
 
+use std::str::FromStr;
+
+use crate::error::{Error, Kind, Result};
+use crate::text::nearest;
+
+/// Gives each variant its word.
+macro_rules! words {
+    ($name:ident: $($variant:ident $word:literal),+) => {
+        impl $name {
+            /// The words of all, in the order of the variants.
+            pub(crate) const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word for it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            pub(crate) fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
 /// A key of rules, in `retape.toml` and in a cassette.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
@@ -13,32 +37,81 @@ pub(crate) enum Key {
     Patterns,
 }
 
+words!(Key: Repeats "repeats", Early "early", Headers "headers", Ignore "ignore",
+    Unordered "unordered", Ids "ids", NotIds "not-ids", Patterns "patterns");
+
 impl Key {
-    /// The words of all keys, in the order in which they are written.
-    pub(crate) const WORDS: &'static [&'static str] =
-        &["repeats", "early", "headers", "ignore", "unordered", "ids", "not-ids", "patterns"];
-
-    const ALL: [Self; 8] = [
-        Self::Repeats,
-        Self::Early,
-        Self::Headers,
-        Self::Ignore,
-        Self::Unordered,
-        Self::Ids,
-        Self::NotIds,
-        Self::Patterns,
-    ];
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
     /// Whether a word stands below it, and no list.
     pub(crate) const fn is_of_a_word(self) -> bool {
         matches!(self, Self::Repeats | Self::Early)
     }
 
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.as_str() == word)
+    /// What a word below it stands for; what it may be is told in words and as a list.
+    pub(super) fn said<T>(
+        self,
+        word: &str,
+        found: Option<T>,
+        (expected, known): (&'static str, &[&str]),
+    ) -> Result<T> {
+        found.ok_or_else(|| {
+            Error::new(Kind::Setting { name: self.as_str(), value: word.to_owned(), expected })
+                .with_hint(nearest::hint(word, known))
+        })
+    }
+}
+
+/// How often an answer may be given in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Repeats {
+    /// Requests that look the same are answered in recorded order; when all of them were, the last
+    /// answer stays.
+    #[default]
+    Allowed,
+    /// Each recorded answer is given once.
+    Once,
+    /// Each recorded answer is given once, and in the order of the whole cassette.
+    Strict,
+}
+
+words!(Repeats: Allowed "allowed", Once "once", Strict "strict");
+
+/// What becomes of a question (`GET`, `HEAD`, `OPTIONS`) about one thing, of which only an answer was
+/// recorded that shows what a write has changed, before that write was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Early {
+    /// It is a miss: what was recorded is not true yet.
+    #[default]
+    Missed,
+    /// It is given that answer: for clients that leave out what they did when they were recorded.
+    Given,
+}
+
+words!(Early: Missed "missed", Given "given");
+
+/// What it means to clients that an object which a server sends has a field that it did not have.
+///
+/// # Rationale
+///
+/// Most clients read the fields that they know, so servers add some with every release, and a report
+/// that fails each time is soon ignored. A client that refuses what it does not know (pydantic's
+/// `extra = "forbid"`, serde's `deny_unknown_fields`) is rare, and its authors know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum NewFields {
+    /// Clients read what they know.
+    #[default]
+    Compatible,
+    /// There is a client that refuses what it does not know.
+    Breaking,
+}
+
+words!(NewFields: Compatible "compatible", Breaking "breaking");
+
+impl FromStr for NewFields {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        Self::from_word(word).ok_or_else(|| nearest::hint(word, Self::WORDS))
     }
 }

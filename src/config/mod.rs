@@ -26,16 +26,14 @@ mod at;
 mod file;
 mod glob;
 mod key;
-mod new_fields;
 mod pattern;
 mod protocol;
 mod treatment;
-mod tree;
 
 pub use at::At;
 pub use file::Config;
 pub(crate) use key::Key;
-pub use new_fields::NewFields;
+pub use key::{Early, NewFields, Repeats};
 pub use pattern::Pattern;
 pub(crate) use protocol::Object;
 pub use protocol::Protocol;
@@ -43,7 +41,6 @@ pub use treatment::{Step, Treatment};
 
 use self::at::header_name;
 use crate::error::{Error, Kind, Result};
-use crate::text::nearest;
 
 /// What counts in a request, and how often it is answered.
 ///
@@ -72,32 +69,6 @@ pub struct Rules {
     ids: Vec<At>,
     not_ids: Vec<At>,
     patterns: Vec<Pattern>,
-}
-
-/// How often an answer may be given in one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Repeats {
-    /// Requests that look the same are answered in recorded order; when all of them were, the last
-    /// answer stays.
-    #[default]
-    Allowed,
-    /// Each recorded answer is given once.
-    Once,
-    /// Each recorded answer is given once, and in the order of the whole cassette.
-    Strict,
-}
-
-/// What becomes of a question (`GET`, `HEAD`, `OPTIONS`) about one thing, of which only an answer was
-/// recorded that shows what a write has changed, before that write was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Early {
-    /// It is a miss: what was recorded is not true yet.
-    #[default]
-    Missed,
-    /// It is given that answer: for clients that leave out what they did when they were recorded.
-    Given,
 }
 
 impl Rules {
@@ -212,8 +183,15 @@ impl Rules {
     /// Adds what stands below a key as text: a word, or an item of its list.
     pub(crate) fn put(&mut self, key: Key, text: &str) -> Result<()> {
         match key {
-            Key::Repeats => self.repeats = Some(Repeats::from_word(text)?),
-            Key::Early => self.early = Some(Early::from_word(text)?),
+            Key::Repeats => {
+                let said = Repeats::from_word(text);
+                let words = ("allowed, once, strict", Repeats::WORDS);
+                self.repeats = Some(key.said(text, said, words)?);
+            }
+            Key::Early => {
+                let words = ("missed, given", Early::WORDS);
+                self.early = Some(key.said(text, Early::from_word(text), words)?);
+            }
             Key::Headers => self.headers.push(header_name(text)?),
             Key::Ignore => self.ignore.push(text.parse()?),
             Key::Unordered => self.unordered.push(At::in_json(text)?),
@@ -269,47 +247,4 @@ impl Rules {
         self.put(key, text)?;
         Ok(self)
     }
-}
-
-impl Repeats {
-    const ALL: [Self; 3] = [Self::Allowed, Self::Once, Self::Strict];
-
-    /// The word for it: `allowed`, `once` or `strict`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allowed => "allowed",
-            Self::Once => "once",
-            Self::Strict => "strict",
-        }
-    }
-
-    fn from_word(word: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|repeats| repeats.as_str() == word).ok_or_else(|| {
-            unknown(Key::Repeats, word, "allowed, once, strict", &Self::ALL.map(Self::as_str))
-        })
-    }
-}
-
-impl Early {
-    const ALL: [Self; 2] = [Self::Missed, Self::Given];
-
-    /// The word for it: `missed` or `given`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Missed => "missed",
-            Self::Given => "given",
-        }
-    }
-
-    fn from_word(word: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|early| early.as_str() == word)
-            .ok_or_else(|| unknown(Key::Early, word, "missed, given", &Self::ALL.map(Self::as_str)))
-    }
-}
-
-fn unknown(key: Key, word: &str, expected: &'static str, known: &[&str]) -> Error {
-    Error::new(Kind::Setting { name: key.as_str(), value: word.to_owned(), expected })
-        .with_hint(nearest::hint(word, known))
 }

@@ -1,9 +1,11 @@
 //! Which rules apply where in a request.
 
+use serde_json::Value;
 use serde_json_path::PathElement;
 
 use super::at::Place;
-use super::{At, Pattern, Rules, tree};
+use super::{At, Pattern, Rules};
+use crate::text::json::{Container, Text};
 
 /// What is done with what stands in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +53,7 @@ impl Rules {
         if rules.peek().is_none() {
             return Vec::new();
         }
-        let Some(tree) = tree::of(body) else { return Vec::new() };
+        let Some(tree) = tree(body) else { return Vec::new() };
         let mut places = Vec::new();
         for (at, treatment) in rules {
             places.extend(at.ways(&tree).into_iter().map(|way| (treatment, way)));
@@ -123,7 +125,7 @@ impl At {
                 let found = path.query_located(body);
                 found.locations().map(|way| way.iter().map(Step::of).collect()).collect()
             }
-            Place::Pointer(parts) => tree::follow(body, parts).into_iter().collect(),
+            Place::Pointer(parts) => follow(body, parts).into_iter().collect(),
             _ => Vec::new(),
         }
     }
@@ -136,4 +138,58 @@ impl Step {
             PathElement::Index(index) => Self::Item(*index),
         }
     }
+}
+
+/// Levels below this are left out: values are walked and dropped by recursion.
+const DEEPEST: usize = 128;
+
+/// The tree of a text that is JSON.
+///
+/// # Rationale
+///
+/// `serde_json` refuses as a value some of what is JSON and may be in a recording: lone surrogates,
+/// numbers beyond `f64`, more than 128 levels. None of that must keep a rule from its place, so the
+/// tree is made from the tokens, and what no value can hold is a gap in it.
+fn tree(body: &str) -> Option<Value> {
+    Text::read(body).map(|text| value(text, 0))
+}
+
+/// The way that a JSON Pointer of these parts takes, if it leads somewhere.
+fn follow(body: &Value, parts: &[String]) -> Option<Vec<Step>> {
+    let mut here = body;
+    let mut way = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (next, step) = match here {
+            Value::Object(members) => (members.get(part)?, Step::Member(part.clone())),
+            Value::Array(items) => {
+                let index = index(part)?;
+                (items.get(index)?, Step::Item(index))
+            }
+            _ => return None,
+        };
+        here = next;
+        way.push(step);
+    }
+    Some(way)
+}
+
+fn value(text: Text<'_>, depth: usize) -> Value {
+    match text.container() {
+        Some(_) if depth == DEEPEST => Value::Null,
+        Some(Container::Object) => {
+            let members = text.members();
+            members.map(|(name, of)| (name.into_owned(), value(of, depth + 1))).collect()
+        }
+        Some(Container::Array) => text.elements().map(|of| value(of, depth + 1)).collect(),
+        None => match text.string() {
+            Some(string) => Value::String(string.into_owned()),
+            None => serde_json::from_str(text.as_str()).unwrap_or_default(),
+        },
+    }
+}
+
+/// An index as a JSON Pointer spells it: without leading zeros.
+fn index(part: &str) -> Option<usize> {
+    let plain = part == "0" || !part.starts_with(['0', '+']);
+    part.parse().ok().filter(|_| plain)
 }

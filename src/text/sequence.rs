@@ -60,7 +60,7 @@ pub(crate) fn align(
 }
 
 /// The alignment of least cost.
-fn cheapest(
+pub(crate) fn cheapest(
     old: Range<usize>,
     new: Range<usize>,
     alone: u32,

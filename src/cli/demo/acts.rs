@@ -85,7 +85,7 @@ impl Play<'_> {
             "{} answers with {} stream events in {} are now in {} ({} kB).",
             seen.answers.len(),
             seen.events(),
-            terminal::time(seen.took),
+            report::time(seen.took.as_millis() as u64),
             file.display(),
             bytes.len().div_ceil(1000)
         ));
@@ -132,7 +132,7 @@ impl Play<'_> {
                  answers, this time in {}, with its own name in the place of the recorded one. All \
                  their {} bytes were compared: no other differs.",
                 seen.answers.len(),
-                terminal::time(seen.took),
+                report::time(seen.took.as_millis() as u64),
                 seen.bytes()
             ));
         }

@@ -134,12 +134,10 @@ fn typed(body: AnswerBody, content_type: &'static str) -> Answer {
 impl Agent {
     /// Takes a message in and gives the events of the answer.
     fn hear(&mut self, message: &Value) -> Result<Vec<String>, Refusal> {
-        let turn = if message["type"] == "approval" {
-            self.take_decision(message)?
-        } else {
-            self.take_question(message)
-        };
-        Ok(turn.end())
+        if message["type"] == "approval" {
+            return Ok(self.take_decision(message)?.end());
+        }
+        Ok(self.take_question(message).end())
     }
 
     fn take_question(&mut self, message: &Value) -> Turn<'_> {
@@ -175,11 +173,8 @@ impl Agent {
         let order = call.order;
         let amount = format!("{}.{:02} EUR", order / 100, order % 100);
         let receipt = format!("receipt-{}", uuid());
-        turn.message(
-            "tool_return_message",
-            "tool_return",
-            &format!("{amount} paid back, {receipt}"),
-        );
+        let paid = json!(format!("{amount} paid back, {receipt}"));
+        turn.emit("tool_return_message", "tool_return", [paid.clone()], paid);
         turn.think("The tool has done it; now the customer should get to know.");
         turn.say(&format!(
             "Done! {amount} for order {order} is on its way back to you, and your receipt is \
@@ -206,51 +201,42 @@ impl<'a> Turn<'a> {
     }
 
     fn think(&mut self, text: &str) {
-        self.speak("reasoning_message", "reasoning", text);
+        self.emit("reasoning_message", "reasoning", tokens(text).map(Value::from), text.into());
     }
 
     fn say(&mut self, text: &str) {
-        self.speak("assistant_message", "content", text);
-    }
-
-    fn speak(&mut self, kind: &str, field: &str, text: &str) {
-        for token in tokens(text) {
-            self.emit(kind, field, json!(token));
-        }
-        self.keep(kind, field, json!(text));
-    }
-
-    /// Says something in one piece.
-    fn message(&mut self, kind: &str, field: &str, text: &str) {
-        self.emit(kind, field, json!(text));
-        self.keep(kind, field, json!(text));
+        self.emit("assistant_message", "content", tokens(text).map(Value::from), text.into());
     }
 
     /// Asks a human to approve a call, and stops there.
     fn ask_for(&mut self, call: &Call) {
-        const KIND: &str = "approval_request_message";
         let arguments = json!({"order": call.order}).to_string();
         let part = |name: Option<&str>, arguments: Option<&str>| json!({"name": name, "arguments": arguments, "tool_call_id": call.id});
-        self.emit(KIND, "tool_call", part(Some(TOOL), None));
-        for token in tokens(&arguments) {
-            self.emit(KIND, "tool_call", part(None, Some(token)));
-        }
-        self.keep(KIND, "tool_call", part(Some(TOOL), Some(&arguments)));
+        let pieces = tokens(&arguments).map(|token| part(None, Some(token)));
+        let pieces = std::iter::once(part(Some(TOOL), None)).chain(pieces);
+        let whole = part(Some(TOOL), Some(&arguments));
+        self.emit("approval_request_message", "tool_call", pieces, whole);
         self.stop = "requires_approval";
     }
 
-    fn emit(&mut self, kind: &str, field: &str, value: Value) {
-        self.events.push(json!({
-            "message_type": kind,
-            "id": self.message,
-            "run_id": self.run,
-            "seq_id": self.events.len() + 1,
-            field: value,
-        }));
-    }
-
-    fn keep(&mut self, kind: &str, field: &str, value: Value) {
-        self.history.push(json!({"message_type": kind, "id": self.message, field: value}));
+    /// Sends a message piece by piece, and keeps it whole.
+    fn emit(
+        &mut self,
+        kind: &str,
+        field: &str,
+        pieces: impl IntoIterator<Item = Value>,
+        whole: Value,
+    ) {
+        for piece in pieces {
+            self.events.push(json!({
+                "message_type": kind,
+                "id": self.message,
+                "run_id": self.run,
+                "seq_id": self.events.len() + 1,
+                field: piece,
+            }));
+        }
+        self.history.push(json!({"message_type": kind, "id": self.message, field: whole}));
     }
 
     /// The data of all events.

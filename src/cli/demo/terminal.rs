@@ -1,11 +1,10 @@
 //! How the demo tells its story, and a conversation word by word.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use crate::cli::tell::{self, BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW};
 use crate::identity::identifiers;
+use crate::review::report::wrap;
 
 /// What all but headings begin with.
 const INDENT: &str = "   ";
@@ -30,16 +29,9 @@ pub(super) fn heading(title: &str) {
 
 /// Some sentences, in lines that fit.
 pub(super) fn text(sentences: &str) {
-    let mut line = INDENT.to_owned();
-    for word in sentences.split(' ') {
-        if line.chars().count() + word.chars().count() > WIDTH {
-            tell::data(&format!("{}\n", line.trim_end()));
-            line.truncate(INDENT.len());
-        }
-        line.push_str(word);
-        line.push(' ');
+    for line in wrap(sentences, WIDTH - INDENT.len(), usize::MAX) {
+        tell::data(&format!("{INDENT}{}\n", line.trim_end()));
     }
-    tell::data(&format!("{}\n", line.trim_end()));
 }
 
 /// Lines that another part of retape wrote.
@@ -75,14 +67,6 @@ pub(super) fn brief(explanation: &str) -> impl Iterator<Item = String> {
         Some('+') => format!("{GREEN}{line}{PLAIN}"),
         _ => line.to_owned(),
     })
-}
-
-/// A time as people say it.
-pub(super) fn time(time: Duration) -> String {
-    match time.as_millis() {
-        ms @ ..1000 => format!("{ms} ms"),
-        ms => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-    }
 }
 
 /// Prints who says what while it is said, and keeps all of it.

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::keys::Keys;
-use super::walk::{Decision, Key};
+use super::walk::{Decision, Key, Keys};
 use super::{Talk, decide, sum_up};
 use crate::cli::{Exit, diff, tell};
 use crate::error::Result;
@@ -64,7 +63,7 @@ impl Reasons {
         let reason = keys.line();
         let is_given = reason.is_some();
         tell::data(if is_given { "approved\n" } else { "without a reason nothing is approved\n" });
-        if key == Key::AcceptAll {
+        if matches!(key, Key::DecideAll(_)) {
             self.rest.clone_from(&reason);
         }
         self.each[at] = reason;

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::keys::Keys;
-use super::walk::Decision;
+use super::walk::{Decision, Keys};
 use super::{Talk, decide, sum_up};
 use crate::cli::{Exit, contracts, tell};
 use crate::error::Result;

@@ -2,7 +2,6 @@
 
 mod changes;
 mod contracts;
-mod keys;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -10,8 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use terminal_size::{Width, terminal_size};
 
-use self::keys::Keys;
-use self::walk::{Decision, Key, Step, Walk};
+use self::walk::{Decision, Key, Keys, Step, Walk};
 use super::arguments::absolute;
 use super::{Exit, tell};
 use crate::error::Result;
@@ -83,10 +81,10 @@ fn decide(
     let mut step = Step::Show;
     loop {
         match step {
-            Step::Show => tell::data(&format!("\n{}\n", show(walk.at(), options(&walk)))),
+            Step::Show => tell::data(&format!("\n{}\n", show(walk.at, options(&walk)))),
             Step::Help => tell::data(&talk.help()),
             Step::Ask => {}
-            Step::End => return walk.decisions().to_vec(),
+            Step::End => return walk.decisions,
         }
         let before = walk.decided().map(|it| format!(" ({} before)", talk.word(it)));
         let (accept, before) = (talk.accept, before.unwrap_or_default());
@@ -94,12 +92,12 @@ fn decide(
             "a {accept}  r reject  s skip  m more  p previous  A R S all  q quit  ? help{before} > "
         ));
         let mut key = keys.key();
-        let at = walk.at();
-        match key {
+        let at = walk.at;
+        match key.decides() {
             // Whether it is accepted is known when the reason is.
-            Key::Accept | Key::AcceptAll if !may_accept(key, at, keys) => key = Key::Unknown,
-            Key::Accept | Key::AcceptAll => {}
-            _ => keys.echo(key.decides().map_or("", |decision| talk.word(decision))),
+            Some(Decision::Accepted) if !may_accept(key, at, keys) => key = Key::Unknown,
+            Some(Decision::Accepted) => {}
+            decision => keys.echo(decision.map_or("", |decision| talk.word(decision))),
         }
         step = walk.press(key);
     }
@@ -107,7 +105,7 @@ fn decide(
 
 fn options(walk: &Walk) -> ReviewOptions {
     let columns = terminal_size().map_or(80, |(Width(width), _)| usize::from(width).min(120));
-    ReviewOptions { extent: walk.extent(), width: columns, colour: Colour::Ansi }
+    ReviewOptions { extent: walk.extent, width: columns, colour: Colour::Ansi }
 }
 
 impl Talk {

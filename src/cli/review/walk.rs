@@ -1,19 +1,21 @@
 //! Where somebody stands who decides about one thing after the other.
 
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use console::Term;
+
+use crate::cli::tell;
 use crate::review::report::Extent;
 
 /// What somebody asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
-    Accept,
-    Reject,
-    Skip,
+    Decide(Decision),
+    /// This one and all that are left.
+    DecideAll(Decision),
     Next,
     Previous,
     More,
-    AcceptAll,
-    RejectAll,
-    SkipAll,
     Help,
     Quit,
     /// One that says nothing here.
@@ -44,23 +46,26 @@ pub(super) enum Step {
 /// A walk along things, which ends when all are decided.
 #[derive(Debug)]
 pub(super) struct Walk {
-    decisions: Vec<Option<Decision>>,
-    at: usize,
-    extent: Extent,
+    /// What was decided about each; nothing is a thing that was left.
+    pub(super) decisions: Vec<Option<Decision>>,
+    /// Which thing is looked at, counted from 0.
+    pub(super) at: usize,
+    /// How much of it.
+    pub(super) extent: Extent,
 }
 
 impl Key {
     pub(super) fn of(letter: char) -> Self {
         match letter {
-            'a' => Self::Accept,
-            'r' => Self::Reject,
-            's' => Self::Skip,
+            'a' => Self::Decide(Decision::Accepted),
+            'r' => Self::Decide(Decision::Rejected),
+            's' => Self::Decide(Decision::Skipped),
             'n' => Self::Next,
             'p' => Self::Previous,
             'm' => Self::More,
-            'A' => Self::AcceptAll,
-            'R' => Self::RejectAll,
-            'S' => Self::SkipAll,
+            'A' => Self::DecideAll(Decision::Accepted),
+            'R' => Self::DecideAll(Decision::Rejected),
+            'S' => Self::DecideAll(Decision::Skipped),
             'q' => Self::Quit,
             '?' | 'h' => Self::Help,
             _ => Self::Unknown,
@@ -70,9 +75,7 @@ impl Key {
     /// What it decides about the thing that is looked at, whatever was decided before.
     pub(super) fn decides(self) -> Option<Decision> {
         match self {
-            Self::Accept | Self::AcceptAll => Some(Decision::Accepted),
-            Self::Reject | Self::RejectAll => Some(Decision::Rejected),
-            Self::Skip | Self::SkipAll => Some(Decision::Skipped),
+            Self::Decide(decision) | Self::DecideAll(decision) => Some(decision),
             _ => None,
         }
     }
@@ -84,21 +87,6 @@ impl Walk {
         Self { decisions: vec![None; things], at: 0, extent: Extent::Changed }
     }
 
-    /// Which thing is looked at, counted from 0.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// How much of it.
-    pub(super) fn extent(&self) -> Extent {
-        self.extent
-    }
-
-    /// What was decided about each; nothing is a thing that was left.
-    pub(super) fn decisions(&self) -> &[Option<Decision>] {
-        &self.decisions
-    }
-
     /// What was decided about the thing that is looked at, if somebody came back to it.
     pub(super) fn decided(&self) -> Option<Decision> {
         self.decisions.get(self.at).copied().flatten()
@@ -106,13 +94,9 @@ impl Walk {
 
     pub(super) fn press(&mut self, key: Key) -> Step {
         match key {
-            Key::Accept => self.decide(Decision::Accepted),
-            Key::Reject => self.decide(Decision::Rejected),
-            Key::Skip => self.decide(Decision::Skipped),
+            Key::Decide(decision) => self.decide(decision),
+            Key::DecideAll(decision) => self.decide_all(decision),
             Key::Next => self.decide(self.decided().unwrap_or(Decision::Skipped)),
-            Key::AcceptAll => self.decide_all(Decision::Accepted),
-            Key::RejectAll => self.decide_all(Decision::Rejected),
-            Key::SkipAll => self.decide_all(Decision::Skipped),
             Key::Previous => {
                 self.go(self.at.saturating_sub(1));
                 Step::Show
@@ -159,6 +143,60 @@ impl Walk {
     }
 }
 
+/// Where keys come from.
+pub(super) enum Keys {
+    /// One at a time, at once.
+    Terminal(Term),
+    /// The first letter of each line.
+    Lines(io::Lines<io::StdinLock<'static>>),
+}
+
+impl Keys {
+    /// Single keys where somebody sits at a terminal, else lines of the standard input.
+    pub(super) fn of_this_process() -> Self {
+        let term = Term::stdout();
+        if term.is_term() && io::stdin().is_terminal() {
+            return Self::Terminal(term);
+        }
+        Self::Lines(io::stdin().lock().lines())
+    }
+
+    /// The next one; to hear no more is to be told to quit. The terminal is as it was when this
+    /// returns, and also if it is interrupted.
+    pub(super) fn key(&mut self) -> Key {
+        match self {
+            Self::Terminal(term) => match term.read_key() {
+                Ok(console::Key::Char('\u{4}')) | Err(_) => Key::Quit,
+                Ok(console::Key::Char(letter)) => Key::of(letter),
+                Ok(console::Key::ArrowLeft) => Key::Previous,
+                Ok(console::Key::ArrowRight) => Key::Next,
+                Ok(_) => Key::Unknown,
+            },
+            Self::Lines(lines) => match lines.next() {
+                Some(Ok(line)) => line.trim().chars().next().map_or(Key::Unknown, Key::of),
+                _ => Key::Quit,
+            },
+        }
+    }
+
+    /// The next line; nothing if it is empty, or no more is heard.
+    pub(super) fn line(&mut self) -> Option<String> {
+        let line = match self {
+            Self::Terminal(term) => term.read_line().ok(),
+            Self::Lines(lines) => lines.next().and_then(Result::ok),
+        };
+        line.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+    }
+
+    /// Ends the line on which a key was asked for: a terminal shows nothing of it by itself.
+    pub(super) fn echo(&self, said: &str) {
+        match self {
+            Self::Terminal(_) => tell::data(&format!("{said}\n")),
+            Self::Lines(_) => tell::data("\n"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,8 +213,8 @@ mod tests {
             Some(Decision::Rejected) => 'r',
             Some(Decision::Skipped) => 's',
         };
-        let letters: String = walk.decisions().iter().map(letter).collect();
-        assert_eq!((letters.as_str(), walk.at()), (decided, at), "{keys}");
+        let letters: String = walk.decisions.iter().map(letter).collect();
+        assert_eq!((letters.as_str(), walk.at), (decided, at), "{keys}");
     }
 
     #[test]
@@ -202,17 +240,17 @@ mod tests {
         let mut walk = Walk::new(2);
 
         assert_eq!(walk.press(Key::More), Step::Show);
-        assert_eq!(walk.extent(), Extent::Whole);
-        walk.press(Key::Accept);
-        assert_eq!(walk.extent(), Extent::Changed);
+        assert_eq!(walk.extent, Extent::Whole);
+        walk.press(Key::of('a'));
+        assert_eq!(walk.extent, Extent::Changed);
     }
 
     #[test]
     fn it_ends_when_nothing_is_open() {
         let mut walk = Walk::new(2);
 
-        assert_eq!(walk.press(Key::Skip), Step::Show);
+        assert_eq!(walk.press(Key::of('s')), Step::Show);
         assert_eq!(walk.press(Key::Unknown), Step::Ask);
-        assert_eq!(walk.press(Key::Accept), Step::End);
+        assert_eq!(walk.press(Key::of('a')), Step::End);
     }
 }

@@ -1,8 +1,7 @@
 //! Two recordings side by side, value by value.
 
-use super::value::Value;
+use super::value::{Field, Said, Value};
 use super::view::Script;
-use super::words::{Field, Said};
 use super::{Record, View};
 use crate::cassette::Headers;
 use crate::cassette::reading::Kind;

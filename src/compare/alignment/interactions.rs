@@ -2,78 +2,53 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Pair, View, Wait};
-
-/// How the interactions of two recordings belong together.
-#[derive(Debug, Default)]
-pub(super) struct Paired {
-    pub(super) pairs: Vec<Pair>,
-    pub(super) only_old: Vec<usize>,
-    pub(super) only_new: Vec<usize>,
-    pub(super) waits_old: Vec<Wait>,
-    pub(super) waits_new: Vec<Wait>,
-}
+use super::{Alignment, Pair, View, Wait};
 
 /// More are paired one by one: to compare each with each would take long.
 const MOST_COMPARED: usize = 2500;
 
 /// Pairs the interactions: those that are the same, then those that ask the same, then those that ask
 /// for the same sort of thing, then those that are much alike.
-pub(super) fn pair(old: &[View<'_>], new: &[View<'_>]) -> Paired {
-    let mut partners = Partners { olds: vec![None; old.len()], news: vec![None; new.len()] };
-    partners.pair(old, new, |view| (view.request, view.response), in_order);
-    let waits = [(old, &partners.olds), (new, &partners.news)].map(|(views, partners)| {
-        let waits = waits(views).into_iter();
-        waits.filter(|wait| partners[wait.interaction].is_none()).collect::<Vec<Wait>>()
-    });
-    let [mut waits_old, mut waits_new] = waits;
-    // A wait is one only beside what it waits for, which must be in both.
-    waits_old.retain(|wait| partners.is_there(&partners.olds, wait, old));
-    waits_new.retain(|wait| partners.is_there(&partners.news, wait, new));
-    partners.leave_out(&waits_old, &waits_new);
-    partners.pair(old, new, |view| (view.request, 0), alike);
-    partners.pair(old, new, |view| (view.route, 1), alike);
-    partners.pair(old, new, |_| (0, 2), much_alike);
-    partners.told(waits_old, waits_new)
+pub(super) fn pair(old: &[View<'_>], new: &[View<'_>]) -> Alignment {
+    let (olds, news) = (vec![None; old.len()], vec![None; new.len()]);
+    let mut partners = Partners { views: [old, new], olds, news };
+    partners.pair(|view| (view.request, view.response), in_order);
+    let waits_old = waits(old, &partners.olds);
+    let waits_new = waits(new, &partners.news);
+    waits_old.iter().for_each(|wait| partners.olds[wait.interaction] = Some(NOBODY));
+    waits_new.iter().for_each(|wait| partners.news[wait.interaction] = Some(NOBODY));
+    partners.pair(|view| (view.request, 0), alike);
+    partners.pair(|view| (view.route, 1), alike);
+    partners.pair(|_| (0, 2), much_alike);
+    let alone = |partners: &[Option<usize>]| -> Vec<usize> {
+        (0..partners.len()).filter(|at| partners[*at].is_none()).collect()
+    };
+    let (only_old, only_new) = (alone(&partners.olds), alone(&partners.news));
+    let numbered = partners.news.into_iter().enumerate();
+    let pairs = numbered.filter_map(|(new, old)| Some(Pair { old: old?, new }));
+    let pairs = pairs.filter(|pair| pair.old != NOBODY).collect();
+    Alignment { pairs, only_old, only_new, waits_old, waits_new, ..Alignment::default() }
 }
 
 /// A partner that is nobody: the interaction is not to have one.
 const NOBODY: usize = usize::MAX;
 
-struct Partners {
+struct Partners<'v, 'a> {
+    views: [&'v [View<'a>]; 2],
     olds: Vec<Option<usize>>,
     news: Vec<Option<usize>>,
 }
 
+/// An interaction with its number.
+type Numbered<'v, 'a> = (usize, &'v View<'a>);
+
 /// Pairs the interactions of a group.
-type Choose = fn(&[(usize, &View<'_>)], &[(usize, &View<'_>)]) -> Vec<(usize, usize)>;
+type Choose = fn(&[Numbered<'_, '_>], &[Numbered<'_, '_>]) -> Vec<(usize, usize)>;
 
-/// Interactions with their numbers.
-type Group<'v> = Vec<(usize, &'v View<'v>)>;
-
-impl Partners {
-    fn pair(
-        &mut self,
-        old: &[View<'_>],
-        new: &[View<'_>],
-        key: impl Fn(&View<'_>) -> (u64, u64),
-        choose: Choose,
-    ) {
-        for (olds, news) in self.groups(old, new, key) {
-            for (one, other) in choose(&olds, &news) {
-                self.olds[one] = Some(other);
-                self.news[other] = Some(one);
-            }
-        }
-    }
-
-    /// Those of equal keys that have no partner yet, in the order of the new recording.
-    fn groups<'v>(
-        &self,
-        old: &'v [View<'v>],
-        new: &'v [View<'v>],
-        key: impl Fn(&View<'_>) -> (u64, u64),
-    ) -> Vec<(Group<'v>, Group<'v>)> {
+impl Partners<'_, '_> {
+    /// Pairs those of equal keys that have no partner yet, in the order of the new recording.
+    fn pair(&mut self, key: impl Fn(&View<'_>) -> (u64, u64), choose: Choose) {
+        let [old, new] = self.views;
         let mut groups: BTreeMap<usize, (Vec<_>, Vec<_>)> = BTreeMap::new();
         let mut first = HashMap::new();
         for (number, view) in new.iter().enumerate().filter(|(at, _)| self.news[*at].is_none()) {
@@ -84,69 +59,41 @@ impl Partners {
             let group = first.get(&key(view)).and_then(|group| groups.get_mut(group));
             group.into_iter().for_each(|group| group.0.push((number, view)));
         }
-        groups.into_values().collect()
-    }
-
-    /// Whether what a wait repeats has a partner, or repeats something that has one.
-    fn is_there(&self, partners: &[Option<usize>], wait: &Wait, views: &[View<'_>]) -> bool {
-        let same = |at: usize| {
-            let (one, other) = (&views[at], &views[wait.interaction]);
-            one.request == other.request && one.response == other.response
-        };
-        (0..=wait.repeats).any(|at| same(at) && partners[at].is_some())
-    }
-
-    fn leave_out(&mut self, olds: &[Wait], news: &[Wait]) {
-        olds.iter().for_each(|wait| self.olds[wait.interaction] = Some(NOBODY));
-        news.iter().for_each(|wait| self.news[wait.interaction] = Some(NOBODY));
-    }
-
-    fn told(self, waits_old: Vec<Wait>, waits_new: Vec<Wait>) -> Paired {
-        let alone = |partners: &[Option<usize>]| -> Vec<usize> {
-            (0..partners.len()).filter(|at| partners[*at].is_none()).collect()
-        };
-        let partner = |(new, old): (usize, &Option<usize>)| {
-            Some(Pair { old: old.filter(|old| *old != NOBODY)?, new })
-        };
-        Paired {
-            only_old: alone(&self.olds),
-            only_new: alone(&self.news),
-            pairs: self.news.iter().enumerate().filter_map(partner).collect(),
-            waits_old,
-            waits_new,
+        for (olds, news) in groups.into_values() {
+            for (one, other) in choose(&olds, &news) {
+                self.olds[one] = Some(other);
+                self.news[other] = Some(one);
+            }
         }
     }
 }
 
 /// The first with the first, the second with the second.
-fn in_order(old: &[(usize, &View<'_>)], new: &[(usize, &View<'_>)]) -> Vec<(usize, usize)> {
+fn in_order(old: &[Numbered<'_, '_>], new: &[Numbered<'_, '_>]) -> Vec<(usize, usize)> {
     old.iter().zip(new).map(|((one, _), (other, _))| (*one, *other)).collect()
 }
 
 /// Those first that are most alike; in order where there is one for each.
-fn alike(old: &[(usize, &View<'_>)], new: &[(usize, &View<'_>)]) -> Vec<(usize, usize)> {
-    match old.len() == new.len() || old.len() * new.len() > MOST_COMPARED {
-        true => in_order(old, new),
-        false => most_alike(old, new, 0),
+fn alike(old: &[Numbered<'_, '_>], new: &[Numbered<'_, '_>]) -> Vec<(usize, usize)> {
+    if old.len() == new.len() || old.len() * new.len() > MOST_COMPARED {
+        return in_order(old, new);
     }
+    most_alike(old, new, 0)
 }
 
 /// Those first that are most alike, if they are half alike at least: something was asked for in
 /// another place.
-fn much_alike(old: &[(usize, &View<'_>)], new: &[(usize, &View<'_>)]) -> Vec<(usize, usize)> {
-    match old.len() * new.len() > MOST_COMPARED {
-        true => Vec::new(),
-        false => most_alike(old, new, 500),
-    }
+fn much_alike(old: &[Numbered<'_, '_>], new: &[Numbered<'_, '_>]) -> Vec<(usize, usize)> {
+    if old.len() * new.len() > MOST_COMPARED { Vec::new() } else { most_alike(old, new, 500) }
 }
 
 /// Those first that are most alike, by so many thousandths at least.
 fn most_alike(
-    old: &[(usize, &View<'_>)],
-    new: &[(usize, &View<'_>)],
+    old: &[Numbered<'_, '_>],
+    new: &[Numbered<'_, '_>],
     least: usize,
 ) -> Vec<(usize, usize)> {
-    let sketches = |views: &[(usize, &View<'_>)]| -> Vec<Vec<u64>> {
+    let sketches = |views: &[Numbered<'_, '_>]| -> Vec<Vec<u64>> {
         views.iter().map(|(_, view)| view.sketch()).collect()
     };
     let (olds, news) = (sketches(old), sketches(new));
@@ -180,8 +127,9 @@ fn likeness(one: &[u64], other: &[u64]) -> usize {
 }
 
 /// The interactions in which a client only asked again until the answer changed: the same request and
-/// the same answer as before, nothing written in between, and another answer to it later.
-fn waits(views: &[View<'_>]) -> Vec<Wait> {
+/// the same answer as before, nothing written in between, and another answer to it later. One is only
+/// beside what it waits for, which has a partner, or repeats something that has one.
+fn waits(views: &[View<'_>], partners: &[Option<usize>]) -> Vec<Wait> {
     let mut by_request: HashMap<u64, Vec<usize>> = HashMap::new();
     for (number, view) in views.iter().enumerate() {
         by_request.entry(view.request).or_default().push(number);
@@ -191,9 +139,15 @@ fn waits(views: &[View<'_>]) -> Vec<Wait> {
         let mut changes = false;
         for pair in numbers.windows(2).rev() {
             let (repeats, interaction) = (pair[0], pair[1]);
-            let same = views[repeats].response == views[interaction].response;
-            changes |= !same;
-            if same && changes && is_quiet(&views[repeats + 1..interaction]) {
+            let is_same = |at: &usize| views[*at].response == views[interaction].response;
+            changes |= !is_same(&repeats);
+            let has_partner = |at: &usize| is_same(at) && partners[*at].is_some();
+            if is_same(&repeats)
+                && changes
+                && is_quiet(&views[repeats + 1..interaction])
+                && partners[interaction].is_none()
+                && numbers.iter().take_while(|at| **at < interaction).any(has_partner)
+            {
                 found.push(Wait { interaction, repeats });
             }
         }

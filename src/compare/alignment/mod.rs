@@ -14,22 +14,19 @@
 
 mod beside;
 mod interactions;
-mod record;
 mod renaming;
 mod value;
 mod view;
-mod words;
 
 pub(crate) use beside::{fields, partners, records};
-pub(crate) use record::Record;
 pub use renaming::Renaming;
-pub(crate) use value::Value;
-pub(crate) use view::{Script, View};
-pub(crate) use words::{Field, Said, Sort, between};
+pub(crate) use value::{Field, Said, Sort, Value, between};
+pub(crate) use view::{Record, Script, View};
 
 use self::beside::walk;
-use self::interactions::{Paired, pair};
-use self::renaming::{Known, Lens, Votes};
+use self::interactions::pair;
+pub(crate) use self::renaming::Moved;
+use self::renaming::{Known, Votes};
 use crate::cassette::{Cassette, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
@@ -75,54 +72,20 @@ pub struct Wait {
 const ROUNDS: usize = 2;
 
 impl Alignment {
-    /// Lays two recordings beside each other.
-    ///
-    /// # Example: an identifier that was minted anew
-    ///
-    /// ```
-    /// use retape::compare::alignment::Alignment;
-    /// use retape::Cassette;
-    /// use retape::cassette::{End, Interaction, Outcome, Request};
-    ///
-    /// let asked = |path: &str| {
-    ///     let request = Request {
-    ///         method: "GET".to_owned(),
-    ///         path: path.to_owned(),
-    ///         headers: Default::default(),
-    ///         body: Default::default(),
-    ///     };
-    ///     let outcome = Outcome::Nothing(End::Unreachable);
-    ///     let interactions = vec![Interaction { after: vec![], request, outcome }];
-    ///     Cassette { interactions, ..Cassette::default() }
-    /// };
-    /// let old = asked("/agents/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0");
-    /// let new = asked("/agents/0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11");
-    ///
-    /// let alignment = Alignment::of(&old, &new);
-    ///
-    /// assert_eq!(alignment.pairs.len(), 1);
-    /// let path = &new.interactions[0].request.path;
-    /// assert_eq!(alignment.renaming.text(path), old.interactions[0].request.path);
-    /// ```
-    pub fn of(old: &Cassette, new: &Cassette) -> Self {
-        Sides::of(old, new).align()
-    }
-
     /// Pairs and what stands alone, waits too, in the order of the new recording. What only the old one
     /// has stands behind what it followed there.
     pub(crate) fn in_order(&self) -> Vec<(Option<usize>, Option<usize>)> {
-        let waits = |waits: &'_ [Wait]| -> Vec<usize> {
-            waits.iter().map(|wait| wait.interaction).collect()
+        let alone = |only: &[usize], waits: &[Wait]| -> Vec<usize> {
+            let mut all = only.to_vec();
+            all.extend(waits.iter().map(|wait| wait.interaction));
+            all.sort_unstable();
+            all
         };
-        let mut gone = [self.only_old.clone(), waits(&self.waits_old)].concat();
-        gone.sort_unstable();
-        let mut news: Vec<(usize, Option<usize>)> =
-            self.pairs.iter().map(|pair| (pair.new, Some(pair.old))).collect();
-        let alone = [self.only_new.clone(), waits(&self.waits_new)].concat();
-        news.extend(alone.into_iter().map(|new| (new, None)));
-        news.sort_unstable();
-        let mut steps: Vec<(Option<usize>, Option<usize>)> =
-            news.into_iter().map(|(new, old)| (old, Some(new))).collect();
+        let gone = alone(&self.only_old, &self.waits_old);
+        let pairs = self.pairs.iter().map(|pair| (Some(pair.old), Some(pair.new)));
+        let fresh = alone(&self.only_new, &self.waits_new).into_iter();
+        let mut steps: Vec<_> = pairs.chain(fresh.map(|new| (None, Some(new)))).collect();
+        steps.sort_unstable_by_key(|(_, new)| *new);
         for old in gone {
             let before = old.checked_sub(1);
             let place = steps.iter().position(|(other, _)| before.is_some() && *other == before);
@@ -150,23 +113,21 @@ impl<'a> Sides<'a> {
     }
 
     /// Finds how they lie beside each other; the views then show values under their common names.
-    pub(crate) fn align(&mut self) -> Alignment {
+    pub(crate) fn align(&mut self, moved: Option<&Moved>) -> Alignment {
         let known = Known::of(&self.old, &self.new);
-        let mut renaming = known.renaming(Votes::default());
+        let mut renaming = known.renaming(moved, Votes::default());
         for _ in 0..ROUNDS {
             self.look(&renaming);
-            let paired = pair(&self.old, &self.new);
             let mut votes = Votes::default();
-            for pair in &paired.pairs {
+            for pair in pair(&self.old, &self.new).pairs {
                 walk(&self.old[pair.old], &self.new[pair.new], &mut |old, new| {
                     votes.hear(old, new, &known);
                 });
             }
-            renaming = known.renaming(votes);
+            renaming = known.renaming(moved, votes);
         }
         self.look(&renaming);
-        let Paired { pairs, only_old, only_new, waits_old, waits_new } = pair(&self.old, &self.new);
-        Alignment { pairs, only_old, only_new, waits_old, waits_new, renaming }
+        Alignment { renaming, ..pair(&self.old, &self.new) }
     }
 
     /// Whether an old interaction and a new one say the same, under their common names.
@@ -176,7 +137,7 @@ impl<'a> Sides<'a> {
     }
 
     fn look(&mut self, renaming: &Renaming) {
-        self.old.iter_mut().for_each(|view| view.look(Lens::Old(renaming)));
-        self.new.iter_mut().for_each(|view| view.look(Lens::New(renaming)));
+        self.old.iter_mut().for_each(|view| view.look(&renaming.old));
+        self.new.iter_mut().for_each(|view| view.look(&renaming.new));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::View;
-use super::words::{Said, Sort, Word, apart, between, times, words};
+use super::value::{Said, Sort, Word, apart, between, times, words};
 use crate::cassette::splice::{Edit, splice};
 use crate::identity::{Words, is_certain, is_epoch, is_sealed};
 
@@ -13,24 +13,53 @@ use crate::identity::{Words, is_certain, is_epoch, is_sealed};
 /// same.
 #[derive(Debug, Default)]
 pub struct Renaming {
-    olds: HashMap<String, String>,
-    news: HashMap<String, String>,
-    /// The names of both, to be found in texts.
-    old_words: Words,
-    new_words: Words,
+    pub(super) old: Names,
+    pub(super) new: Names,
     /// Times and states of both recordings that a server gave and its client came back with.
     returned: HashSet<String>,
 }
 
-impl Renaming {
-    /// What a name of the old recording is in the new one.
-    pub fn new_of(&self, old: &str) -> Option<&str> {
-        self.news.get(old).map(String::as_str)
+/// The names of one side that are known in both.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// What each is in the old recording.
+    olds: HashMap<String, String>,
+    /// To find them in texts.
+    words: Words,
+}
+
+impl Names {
+    fn of(olds: HashMap<String, String>) -> Self {
+        Self { words: Words::of(olds.keys().map(String::as_str)), olds }
     }
 
+    /// A text under its old names, with its times masked, and names that are not known in both. `looks`
+    /// are the words that look like some.
+    pub(super) fn masked<'t>(&self, text: &'t str, looks: &[Word]) -> Cow<'t, str> {
+        let known: Vec<Word> = names(&self.words, text).collect();
+        if known.is_empty() && looks.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (mut masked, mut rest) = (String::with_capacity(text.len()), 0);
+        for Word { range, sort } in apart([&known, looks].concat()) {
+            masked.push_str(&text[rest..range.start]);
+            rest = range.end;
+            // No text has these marks as they are.
+            masked.push_str(match (self.olds.get(&text[range]), sort) {
+                (Some(old), _) => old,
+                (None, Sort::Moment) => "\u{1}",
+                (None, Sort::Name) => "\u{2}",
+            });
+        }
+        masked.push_str(&text[rest..]);
+        Cow::Owned(masked)
+    }
+}
+
+impl Renaming {
     /// The places of names in a text of the old recording, if they are known in both.
     pub fn old_names<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-        self.old_words.find(text)
+        self.old.words.find(text)
     }
 
     /// A text of the new recording, such as a path, a header field, or JSON as it is spelled, with the
@@ -57,13 +86,13 @@ impl Renaming {
 
     /// The names and times in a text of the old recording and in one of the new one.
     pub(crate) fn words(&self, old: &str, new: &str) -> [Vec<Word>; 2] {
-        [(old, &self.old_words), (new, &self.new_words)]
-            .map(|(text, known)| apart(names(known, text).chain(times(text)).collect()))
+        [(old, &self.old), (new, &self.new)]
+            .map(|(text, known)| apart(names(&known.words, text).chain(times(text)).collect()))
     }
 
     /// Whether a name of the new recording is that one in the old one.
     pub(crate) fn is_called(&self, new: &str, old: &str) -> bool {
-        self.olds.get(new).is_some_and(|called| called == old)
+        self.new.olds.get(new).is_some_and(|called| called == old)
     }
 
     /// Whether a time is exchanged on its own, where it stands: no client came back with it.
@@ -73,57 +102,15 @@ impl Renaming {
 
     fn edits(&self, text: &str) -> Vec<Edit> {
         let edit = |range: Range<usize>| {
-            let (new, old) = self.olds.get_key_value(&text[range.clone()])?;
+            let (new, old) = self.new.olds.get_key_value(&text[range.clone()])?;
             (old != new).then(|| Edit::new(range, old.clone()))
         };
-        self.new_words.find(text).filter_map(edit).collect()
+        self.new.words.find(text).filter_map(edit).collect()
     }
 }
 
 fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't {
     known.find(text).map(|range| Word { range, sort: Sort::Name })
-}
-
-/// The side of which values are looked at.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Lens<'r> {
-    Old(&'r Renaming),
-    /// Under their old names.
-    New(&'r Renaming),
-}
-
-impl Lens<'_> {
-    /// A text with its times masked, and names that are not known in both. `looks` are the words that
-    /// look like some.
-    pub(super) fn masked<'t>(self, text: &'t str, looks: &[Word]) -> Cow<'t, str> {
-        let (Self::Old(renaming) | Self::New(renaming)) = self;
-        let known = match self {
-            Self::Old(_) => &renaming.old_words,
-            Self::New(_) => &renaming.new_words,
-        };
-        let known: Vec<Word> = names(known, text).collect();
-        if known.is_empty() && looks.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let (mut masked, mut rest) = (String::with_capacity(text.len()), 0);
-        for Word { range, sort } in apart([&known, looks].concat()) {
-            masked.push_str(&text[rest..range.start]);
-            rest = range.end;
-            let name = &text[range];
-            let old = match self {
-                Self::Old(renaming) => renaming.news.contains_key(name).then_some(name),
-                Self::New(renaming) => renaming.olds.get(name).map(String::as_str),
-            };
-            // No text has these marks as they are.
-            masked.push_str(match (old, sort) {
-                (Some(old), _) => old,
-                (None, Sort::Moment) => "\u{1}",
-                (None, Sort::Name) => "\u{2}",
-            });
-        }
-        masked.push_str(&text[rest..]);
-        Cow::Owned(masked)
-    }
 }
 
 /// The names of two recordings.
@@ -170,24 +157,48 @@ impl Known {
         Self { old: Side::of(old), new: Side::of(new) }
     }
 
-    /// What is called the same in both, and what has the most votes beyond that.
-    pub(super) fn renaming(&self, votes: Votes<'_>) -> Renaming {
-        let same =
-            self.new.values.intersection(&self.old.values).map(|same| (same.clone(), same.clone()));
-        let mut olds: HashMap<String, String> = same.collect();
-        let mut news = olds.clone();
+    /// What is called the same in both, what is known of the address, and what has the most votes
+    /// beyond that.
+    pub(super) fn renaming(&self, moved: Option<&Moved>, votes: Votes<'_>) -> Renaming {
+        let same = self.new.values.intersection(&self.old.values);
+        let same = same.map(|same| (same.clone(), same.clone()));
+        let moved = moved.map(|Moved { from, to }| (from.clone(), to.clone()));
+        let mut news: HashMap<String, String> = same.chain(moved).collect();
+        let mut olds: HashMap<String, String> =
+            news.values().map(|old| (old.clone(), old.clone())).collect();
         let mut counts: Vec<_> = votes.counts.into_iter().collect();
         counts.sort_by_key(|(_, count)| (std::cmp::Reverse(count.weight), count.first));
         for ((new, old), _) in counts {
-            if !olds.contains_key(new) && !news.contains_key(old) {
-                olds.insert(new.to_owned(), old.to_owned());
-                news.insert(old.to_owned(), new.to_owned());
+            if !news.contains_key(new) && !olds.contains_key(old) {
+                news.insert(new.to_owned(), old.to_owned());
+                olds.insert(old.to_owned(), old.to_owned());
             }
         }
-        let [old_words, new_words] =
-            [&news, &olds].map(|names| Words::of(names.keys().map(String::as_str)));
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
-        Renaming { olds, news, old_words, new_words, returned }
+        Renaming { old: Names::of(olds), new: Names::of(news), returned }
+    }
+}
+
+/// That a server listens at another port of the same host: its address is a name too, since a free port
+/// that a test was given means nothing.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    from: String,
+    to: String,
+}
+
+impl Moved {
+    /// Where both upstreams name a port, and differ in nothing else before the path.
+    pub(crate) fn between(old: &str, new: &str) -> Option<Self> {
+        let parts = |upstream: &str| {
+            let (scheme, rest) = upstream.split_once("://").unwrap_or((upstream, upstream));
+            let authority = rest.split('/').next()?;
+            let (host, port) = authority.rsplit_once(':')?;
+            let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            is_port.then(|| ((scheme.to_owned(), host.to_owned()), authority.to_owned()))
+        };
+        let ((place, to), (other, from)) = (parts(old)?, parts(new)?);
+        (place == other && to != from).then_some(Self { from, to })
     }
 }
 
@@ -248,44 +259,54 @@ impl<'v> Votes<'v> {
     /// Two texts stand in the same place.
     pub(super) fn hear(&mut self, old: Said<'v>, new: Said<'v>, known: &Known) {
         // What both hold is called the same without a vote.
-        if old.text == new.text {
+        let (old, new) = (old.text, new.text);
+        if old == new {
             return;
         }
-        let (olds, news) = (known.old.words(old.text), known.new.words(new.text));
-        if olds.is_empty() && news.is_empty() {
+        let (olds, news) = (known.old.words(old), known.new.words(new));
+        if (olds.is_empty() && news.is_empty())
+            || self.hear_words((old, &olds), (new, &news), SURE, known)
+        {
             return;
         }
-        if between(old.text, &olds) == between(new.text, &news) {
-            let words = olds.iter().zip(&news);
-            let texts = words.map(|(one, other)| (old.text, &one.range, new.text, &other.range));
-            for (old, one, new, other) in texts {
-                self.vote((&old[one.clone()], &new[other.clone()]), SURE, known);
-            }
-            return;
+        let (mut ones, mut others) = (runs(old), runs(new));
+        let is_alike = between(old, &ones) == between(new, &others);
+        if !is_alike {
+            hold(&mut ones, &olds);
+            hold(&mut others, &news);
         }
-        let (ones, others) = (runs(old.text), runs(new.text));
-        let is_alike = between(old.text, &ones) == between(new.text, &others);
-        let (ones, others) = match is_alike {
-            true => (ones, others),
-            false => (holding(ones, &olds), holding(others, &news)),
-        };
         if ones.len() != others.len() {
             return;
         }
         let weight = if is_alike { SURE } else { 1 };
         for (one, other) in ones.into_iter().zip(others) {
-            self.hear_run(&old.text[one.range], &new.text[other.range], weight, known);
+            self.hear_run(&old[one.range], &new[other.range], weight, known);
         }
+    }
+
+    /// Votes for the words of two texts, if only they differ.
+    fn hear_words(
+        &mut self,
+        (old, olds): (&'v str, &[Word]),
+        (new, news): (&'v str, &[Word]),
+        weight: usize,
+        known: &Known,
+    ) -> bool {
+        let is_same = between(old, olds) == between(new, news);
+        for (one, other) in olds.iter().zip(news).filter(|_| is_same) {
+            let (one, other) = (&old[one.range.clone()], &new[other.range.clone()]);
+            if known.old.values.contains(one) && known.new.values.contains(other) {
+                self.count((one, other), weight);
+            }
+        }
+        is_same
     }
 
     /// Two runs of letters, digits, `-` and `_` stand in the same place. They are names as a whole, but for
     /// their prefixes, if not only a name in them differs.
     fn hear_run(&mut self, old: &'v str, new: &'v str, weight: usize, known: &Known) {
         let (olds, news) = (known.old.words(old), known.new.words(new));
-        if between(old, &olds) == between(new, &news) {
-            for (one, other) in olds.into_iter().zip(news) {
-                self.vote((&old[one.range], &new[other.range]), weight, known);
-            }
+        if self.hear_words((old, &olds), (new, &news), weight, known) {
             return;
         }
         let is_known = olds.iter().any(|word| known.old.values.contains(&old[word.range.clone()]))
@@ -298,12 +319,6 @@ impl<'v> Votes<'v> {
         // Names that come from the same place are as long.
         if is_known && old.len() - one == new.len() - other {
             self.count((&old[one..], &new[other..]), weight);
-        }
-    }
-
-    fn vote(&mut self, (old, new): (&'v str, &'v str), weight: usize, known: &Known) {
-        if known.old.values.contains(old) && known.new.values.contains(new) {
-            self.count((old, new), weight);
         }
     }
 
@@ -330,10 +345,9 @@ fn prefix(run: &str) -> usize {
     if is_word { length } else { 0 }
 }
 
-/// The runs that hold names.
-fn holding(mut runs: Vec<Word>, words: &[Word]) -> Vec<Word> {
+/// Leaves the runs that hold names.
+fn hold(runs: &mut Vec<Word>, words: &[Word]) {
     let is_in =
         |run: &Word, word: &Word| word.sort == Sort::Name && run.range.contains(&word.range.start);
     runs.retain(|run| words.iter().any(|word| is_in(run, word)));
-    runs
 }

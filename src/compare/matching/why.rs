@@ -8,9 +8,9 @@ use super::given::given;
 use super::nearest::Library;
 use crate::cassette::Interaction;
 use crate::cassette::Place;
+use crate::compare::difference::Value;
 use crate::compare::difference::{Difference, Filled, Sort};
 use crate::compare::recorded::Recorded;
-use crate::compare::value::Value;
 use crate::identity::names::Opening;
 use crate::identity::{Issuer, Origin, Scope, identifiers};
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::cuts::{Came, Piece, Source, cut};
+use bytes::Bytes;
+
 use super::exchange::announce;
-use super::render::Render;
-use super::settle::Settle;
-use crate::cassette::{Body, Headers};
+use super::settle::{Render, Settle};
+use crate::cassette::{Body, Chunk, Headers};
 use crate::compare::alignment::{Record, Script, records};
 use crate::text::sequence::Step;
 
@@ -21,64 +21,49 @@ pub(super) struct Said<'a> {
     pub(super) script: &'a Script,
 }
 
-impl Said<'_> {
-    fn is_compressed(&self) -> bool {
-        self.readable != self.wire
-    }
-}
-
 /// A new body in the words of the old one; the old one itself if it then says the same. The header is
 /// the new one, which may have to be put right.
-pub(super) fn both(
-    old: Said<'_>,
+pub(super) fn settled(
+    old: Option<Said<'_>>,
     new: Said<'_>,
     settle: Settle<'_>,
     headers: &mut Headers,
 ) -> Body {
-    let (before, now) = (&old.script, &new.script);
-    let came = Came::of(old.readable, &before.text, &before.records);
-    let comes = Came::of(new.readable, &now.text, &now.records);
-    let pieces = pieces(before, now, (&came, &comes), settle);
+    let [came, comes] = [old.unwrap_or(new), new].map(|said| {
+        let Said { readable, script, .. } = said;
+        Came::of(readable, &script.text, &script.records)
+    });
+    let pieces = match old {
+        Some(old) => pieces(old.script, new.script, (&came, &comes), settle),
+        None => {
+            let numbered = new.script.records.iter().enumerate();
+            let piece = |(number, record)| Piece {
+                text: named(record, new.script, settle),
+                of: Source::New(number),
+            };
+            numbered.map(piece).collect()
+        }
+    };
     let joined: Vec<u8> = pieces.iter().flat_map(|piece| &piece.text).copied().collect();
-    if joined == before.text {
+    if let Some(old) = old.filter(|old| joined == old.script.text) {
         announce(headers, new.wire.len(), old.wire.len());
         return old.wire.clone();
     }
-    if joined == now.text && new.is_compressed() {
+    let is_compressed = new.readable != new.wire;
+    if joined == new.script.text && (old.is_none() || is_compressed) {
         return new.wire.clone();
     }
+    let is_stream = |said: Said<'_>| matches!(said.wire, Body::Stream(_));
     // In how many pieces a body came is an accident, unless its length is announced.
-    let as_stream = matches!(old.wire, Body::Stream(_))
-        && (matches!(new.wire, Body::Stream(_)) || !headers.contains("content-length"));
-    let body = match as_stream {
-        true => Body::Stream(cut(&pieces, &came, &comes)),
-        false => Body::Whole(joined.into()),
+    let as_stream =
+        is_stream(old.unwrap_or(new)) && (is_stream(new) || !headers.contains("content-length"));
+    let body = if as_stream {
+        Body::Stream(cut(&pieces, &came, &comes))
+    } else {
+        Body::Whole(joined.into())
     };
-    plain(body, new, headers)
-}
-
-/// A body that has none beside it.
-pub(super) fn alone(new: Said<'_>, settle: Settle<'_>, headers: &mut Headers) -> Body {
-    let came = Came::of(new.readable, &new.script.text, &new.script.records);
-    let named = |(number, record): (usize, &Record)| Piece {
-        text: named(record, new.script, settle),
-        of: Source::New(number),
-    };
-    let pieces: Vec<Piece> = new.script.records.iter().enumerate().map(named).collect();
-    let joined: Vec<u8> = pieces.iter().flat_map(|piece| &piece.text).copied().collect();
-    if joined == new.script.text {
-        return new.wire.clone();
-    }
-    let body = match new.wire {
-        Body::Whole(_) => Body::Whole(joined.into()),
-        Body::Stream(_) => Body::Stream(cut(&pieces, &came, &came)),
-    };
-    plain(body, new, headers)
-}
-
-/// A body that was compressed is kept readable if something in it was exchanged.
-fn plain(body: Body, new: Said<'_>, headers: &mut Headers) -> Body {
-    if new.is_compressed() {
+    // What was compressed is kept readable if something in it was exchanged.
+    if is_compressed {
         headers.remove("content-encoding");
     }
     announce(headers, new.wire.len(), body.len());
@@ -160,5 +145,121 @@ fn named(record: &Record, script: &Script, settle: Settle<'_>) -> Vec<u8> {
     match script.as_str() {
         Some(text) => settle.named(&text[record.range.clone()]).into_owned().into_bytes(),
         None => settle.renaming.bytes(&script.text[record.range.clone()]).into_owned(),
+    }
+}
+
+/// A piece of a renewed body, and the record whose place it takes.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) text: Vec<u8>,
+    pub(super) of: Source,
+}
+
+/// A record of the old body or of the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Old(usize),
+    New(usize),
+}
+
+/// How a body came.
+#[derive(Debug)]
+pub(super) struct Came<'a> {
+    text: &'a [u8],
+    records: &'a [Record],
+    /// Where each chunk began, and when it came.
+    chunks: Vec<(usize, u64)>,
+}
+
+impl<'a> Came<'a> {
+    /// `body` is the readable one, whose text that is.
+    pub(super) fn of(body: &Body, text: &'a [u8], records: &'a [Record]) -> Self {
+        let mut start = 0;
+        let chunks = body.chunks().iter().map(|chunk| {
+            let begun = (start, chunk.ms);
+            start += chunk.bytes.len();
+            begun
+        });
+        Self { text, records, chunks: chunks.collect() }
+    }
+
+    /// When the chunk came in which that place is.
+    pub(super) fn ms(&self, at: usize) -> Option<u64> {
+        let next = self.chunks.partition_point(|(start, _)| *start <= at);
+        Some(self.chunks.get(next.checked_sub(1)?)?.1)
+    }
+
+    fn is_cut(&self, at: usize) -> bool {
+        at >= self.text.len() || self.chunks.binary_search_by_key(&at, |(start, _)| *start).is_ok()
+    }
+
+    /// The cuts within a record that still make sense in what takes its place.
+    fn within(&self, range: &Range<usize>, now: &[u8]) -> Vec<(usize, u64)> {
+        let before = &self.text[range.clone()];
+        let front = before.iter().zip(now).take_while(|(one, other)| one == other).count();
+        let ends = before.iter().rev().zip(now.iter().rev());
+        let back = ends.take_while(|(one, other)| one == other).count();
+        let first = self.chunks.partition_point(|(start, _)| *start <= range.start);
+        let inner = self.chunks[first..].iter().take_while(|(at, _)| *at < range.end);
+        let placed = inner.filter_map(|(at, ms)| {
+            let from_end = range.end - at;
+            match at - range.start {
+                at if at <= front => Some((at, *ms)),
+                _ if from_end <= back => Some((now.len() - from_end, *ms)),
+                _ => None,
+            }
+        });
+        placed.filter(|(at, _)| (1..now.len()).contains(at)).collect()
+    }
+}
+
+/// Cuts the pieces as the records were cut whose place they take.
+pub(super) fn cut(pieces: &[Piece], old: &Came<'_>, new: &Came<'_>) -> Vec<Chunk> {
+    let mut chunks: Vec<(Source, u64, Vec<u8>)> = Vec::new();
+    let mut is_ended = true;
+    for piece in pieces {
+        let (came, record) = match piece.of {
+            Source::Old(record) => (old, record),
+            Source::New(record) => (new, record),
+        };
+        let range = &came.records[record].range;
+        let ms = came.ms(range.start).unwrap_or_default();
+        if is_ended || came.is_cut(range.start) {
+            chunks.push((piece.of, ms, Vec::new()));
+        }
+        let mut rest = 0;
+        for (at, ms) in came.within(range, &piece.text) {
+            extend(&mut chunks, &piece.text[rest..at]);
+            chunks.push((piece.of, ms, Vec::new()));
+            rest = at;
+        }
+        extend(&mut chunks, &piece.text[rest..]);
+        is_ended = came.is_cut(range.end);
+    }
+    in_time(&mut chunks);
+    chunks.into_iter().map(|(_, ms, bytes)| Chunk { ms, bytes: Bytes::from(bytes) }).collect()
+}
+
+fn extend(chunks: &mut [(Source, u64, Vec<u8>)], text: &[u8]) {
+    if let Some((.., chunk)) = chunks.last_mut() {
+        chunk.extend_from_slice(text);
+    }
+}
+
+/// Old chunks keep their times; what is new between them cannot have come before or behind them.
+fn in_time(chunks: &mut [(Source, u64, Vec<u8>)]) {
+    let mut before = 0;
+    for at in 0..chunks.len() {
+        let (of, ms, _) = &chunks[at];
+        let ms = match of {
+            Source::Old(_) => *ms,
+            Source::New(_) => {
+                let is_old = |(of, ..): &&(Source, u64, Vec<u8>)| matches!(of, Source::Old(_));
+                let next = chunks[at..].iter().find(is_old).map_or(u64::MAX, |(_, ms, _)| *ms);
+                (*ms).max(before).min(next)
+            }
+        };
+        chunks[at].1 = ms;
+        before = ms;
     }
 }

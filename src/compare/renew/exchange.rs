@@ -1,37 +1,17 @@
 //! An interaction in the words of the old one.
 
-use bytes::Bytes;
-
-use super::body::{self, Said};
+use super::body::{Said, settled};
 use super::settle::Settle;
 use crate::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
-use crate::compare::alignment::{self, Field, Said as Text, Script, View};
+use crate::compare::alignment::{self, Field, Said as Text, View};
 
-/// A new interaction beside the old one. What was going on when it was asked stays new.
-pub(super) fn both(old: &View<'_>, new: &View<'_>, settle: Settle<'_>) -> Interaction {
-    let request = request(Some(old), new, settle);
-    let outcome = match (&old.interaction.outcome, &new.interaction.outcome) {
-        (Outcome::Response(before), Outcome::Response(now)) => {
-            let mut response =
-                response((Some((before, &old.answered)), now), &new.answered, settle);
-            response.ms = before.ms;
-            Outcome::Response(response)
-        }
-        (_, Outcome::Response(now)) => {
-            Outcome::Response(response((None, now), &new.answered, settle))
-        }
-        (_, Outcome::Nothing(end)) => Outcome::Nothing(*end),
-    };
-    Interaction { after: new.interaction.after.clone(), request, outcome }
-}
-
-/// A new interaction that has none beside it.
-pub(super) fn alone(new: &View<'_>, settle: Settle<'_>) -> Interaction {
+/// A new interaction beside the old one, if there is one. What was going on when it was asked stays new.
+pub(super) fn told(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Interaction {
     let outcome = match &new.interaction.outcome {
-        Outcome::Response(now) => Outcome::Response(response((None, now), &new.answered, settle)),
+        Outcome::Response(now) => Outcome::Response(response(old, new, now, settle)),
         Outcome::Nothing(end) => Outcome::Nothing(*end),
     };
-    let request = request(None, new, settle);
+    let request = request(old, new, settle);
     Interaction { after: new.interaction.after.clone(), request, outcome }
 }
 
@@ -43,55 +23,45 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
         None => settle.named(&now.path).into_owned(),
     };
     let mut headers = fields(before.map(|before| &before.headers), &now.headers, settle);
-    let [wire, readable] = [&now.body, &new.asked.text].map(whole);
-    let said = Said { wire: &wire, readable: &readable, script: &new.asked };
-    let body = match old {
-        Some(old) => {
-            let [wire, readable] = [&old.interaction.request.body, &old.asked.text].map(whole);
-            let before = Said { wire: &wire, readable: &readable, script: &old.asked };
-            body::both(before, said, settle, &mut headers)
-        }
-        None => body::alone(said, settle, &mut headers),
+    // The body of a request is in one piece.
+    let bodies = |view: &View<'_>| {
+        [&view.interaction.request.body, &view.asked.text].map(|bytes| Body::Whole(bytes.clone()))
     };
+    let (olds, news) = (old.map(bodies), bodies(new));
+    let before = old.zip(olds.as_ref());
+    let before = before.map(|(old, [wire, readable])| Said { wire, readable, script: &old.asked });
+    let [wire, readable] = &news;
+    let said = Said { wire, readable, script: &new.asked };
+    let body = settled(before, said, settle, &mut headers);
     Request { method: now.method.clone(), path, headers, body: body.bytes() }
 }
 
-/// The body of a request, which is in one piece.
-fn whole(bytes: &Bytes) -> Body {
-    Body::Whole(bytes.clone())
-}
-
-/// An answer, and what it says.
-type Answer<'a> = (&'a Response, &'a Option<Script>);
-
 fn response(
-    (old, now): (Option<Answer<'_>>, &Response),
-    script: &Option<Script>,
+    old: Option<&View<'_>>,
+    new: &View<'_>,
+    now: &Response,
     settle: Settle<'_>,
 ) -> Response {
-    let mut headers = fields(old.map(|(old, _)| &old.headers), &now.headers, settle);
-    let readable = now.readable();
-    let body = match (old, script) {
-        (Some((before, Some(old))), Some(new)) => {
-            let old_readable = before.readable();
-            let old = Said { wire: &before.body, readable: &old_readable, script: old };
-            let new = Said { wire: &now.body, readable: &readable, script: new };
-            body::both(old, new, settle, &mut headers)
+    let before = old.and_then(|old| old.interaction.response());
+    let mut headers = fields(before.map(|before| &before.headers), &now.headers, settle);
+    let (old_readable, readable) = (before.map(Response::readable), now.readable());
+    let old_script = old.and_then(|old| old.answered.as_ref());
+    let old = before.zip(old_readable.as_deref()).zip(old_script);
+    let old = old.map(|((it, readable), script)| Said { wire: &it.body, readable, script });
+    let body = match &new.answered {
+        Some(script) => {
+            let new = Said { wire: &now.body, readable: &readable, script };
+            settled(old, new, settle, &mut headers)
         }
-        (_, Some(new)) => {
-            let new = Said { wire: &now.body, readable: &readable, script: new };
-            body::alone(new, settle, &mut headers)
-        }
-        (_, None) => now.body.clone(),
+        None => now.body.clone(),
     };
-    let trailers = fields(old.map(|(old, _)| &old.trailers), &now.trailers, settle);
     Response {
-        ms: now.ms,
+        ms: before.unwrap_or(now).ms,
         status: now.status,
         reason: now.reason.clone(),
         headers,
         body,
-        trailers,
+        trailers: fields(before.map(|before| &before.trailers), &now.trailers, settle),
         end: now.end,
     }
 }

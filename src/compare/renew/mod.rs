@@ -13,17 +13,14 @@
 //! were. Everything else is taken from the new recording, value by value and byte by byte.
 
 mod body;
-mod cuts;
 mod exchange;
-mod moved;
 mod order;
-mod render;
 mod settle;
 
 use self::order::Entry;
 use self::settle::Settle;
 use crate::cassette::Cassette;
-use crate::compare::alignment::Sides;
+use crate::compare::alignment::{Moved, Sides};
 
 /// A recording in the words of an older one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +35,12 @@ pub struct Renewed {
 
 /// Tells a new recording in the words of the old one.
 pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
-    moved::back(old, &mut new);
+    let moved = Moved::between(&old.recorded.upstream, &new.recorded.upstream);
+    if moved.is_some() {
+        new.recorded.upstream.clone_from(&old.recorded.upstream);
+    }
     let mut sides = Sides::of(old, &new);
-    let alignment = sides.align();
+    let alignment = sides.align(moved.as_ref());
     let settle = Settle { renaming: &alignment.renaming };
     let mut entries = Vec::new();
     let mut pairs = alignment.pairs.iter().peekable();
@@ -48,26 +48,19 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
         if alignment.waits_new.iter().any(|wait| wait.interaction == number) {
             continue;
         }
-        entries.push(match pairs.next_if(|pair| pair.new == number) {
-            Some(pair) => Entry {
-                old: Some(pair.old),
-                new: Some(number),
-                interaction: exchange::both(&sides.old[pair.old], view, settle),
-            },
-            None => {
-                let interaction = exchange::alone(view, settle);
-                Entry { old: None, new: Some(number), interaction }
-            }
-        });
+        let old = pairs.next_if(|pair| pair.new == number).map(|pair| pair.old);
+        let interaction = exchange::told(old.map(|old| &sides.old[old]), view, settle);
+        entries.push(Entry { old, new: Some(number), interaction });
     }
     let interactions = order::restored(entries, &alignment.waits_old, old, &new);
     let kept = interactions.iter().filter(|(_, is_kept)| *is_kept).count();
     let interactions: Vec<_> = interactions.into_iter().map(|(it, _)| it).collect();
     let is_same = interactions == old.interactions && new.interrupted == old.interrupted;
-    let cassette = match is_same {
+    let cassette = if is_same {
         // Rules that had nothing to redact are no change.
-        true => Cassette { rules: new.rules, ..old.clone() },
-        false => Cassette { interactions, ..new },
+        Cassette { rules: new.rules, ..old.clone() }
+    } else {
+        Cassette { interactions, ..new }
     };
     Renewed { cassette, kept, gone: alignment.only_old.len() }
 }

@@ -28,11 +28,12 @@ pub(super) fn restored(
         let entry = Entry { old: Some(wait.interaction), new: None, interaction };
         entries.insert(behind.map_or(entries.len(), |at| at + 1), entry);
     }
-    let places = Places::of(&entries);
-    let told = Told::of(&entries, old, new);
+    let olds = places(&entries, |entry| entry.old);
+    let news = places(&entries, |entry| entry.new);
+    let listened = listened(&entries, old, new);
     let mut done = Vec::with_capacity(entries.len());
     for (at, entry) in entries.into_iter().enumerate() {
-        let told = told.meanwhile(&entry, new);
+        let told = meanwhile(&listened, &entry, new);
         let Entry { old: number, mut interaction, .. } = entry;
         let before = number.map(|number| &old.interactions[number]);
         let is_kept = before.is_some_and(|before| {
@@ -40,10 +41,16 @@ pub(super) fn restored(
         });
         interaction.after = match before.filter(|_| is_kept) {
             Some(before) => {
-                let after = places.after(&before.after, &places.olds, at);
-                with(after, places.after(&told, &places.news, at))
+                let mut after = placed(&before.after, &olds, at);
+                for progress in placed(&told, &news, at) {
+                    if after.iter().all(|it| it.interaction != progress.interaction) {
+                        after.push(progress);
+                    }
+                }
+                after.sort_by_key(|progress| progress.interaction);
+                after
             }
-            None => places.after(&interaction.after, &places.news, at),
+            None => placed(&interaction.after, &news, at),
         };
         done.push((interaction, is_kept));
     }
@@ -75,31 +82,21 @@ fn sort(entries: &mut [Entry], old: &Cassette, new: &Cassette) {
     }
 }
 
-/// Where the interactions of the recordings stand now.
-struct Places {
-    olds: HashMap<usize, usize>,
-    news: HashMap<usize, usize>,
+/// Where the interactions of a recording stand now.
+fn places(entries: &[Entry], number: fn(&Entry) -> Option<usize>) -> HashMap<usize, usize> {
+    let numbered = entries.iter().enumerate();
+    numbered.filter_map(|(at, entry)| Some((number(entry)?, at))).collect()
 }
 
-impl Places {
-    fn of(entries: &[Entry]) -> Self {
-        let places = |number: fn(&Entry) -> Option<usize>| {
-            let numbered = entries.iter().enumerate();
-            numbered.filter_map(|(at, entry)| Some((number(entry)?, at))).collect()
-        };
-        Self { olds: places(|entry| entry.old), news: places(|entry| entry.new) }
-    }
-
-    /// What was under way, of what is still there and stands before.
-    fn after(&self, after: &[Progress], of: &HashMap<usize, usize>, at: usize) -> Vec<Progress> {
-        let placed = after.iter().filter_map(|progress| {
-            let interaction = *of.get(&progress.interaction)?;
-            (interaction < at).then_some(Progress { interaction, ..*progress })
-        });
-        let mut placed: Vec<Progress> = placed.collect();
-        placed.sort_by_key(|progress| progress.interaction);
-        placed
-    }
+/// What was under way, of what is still there and stands before.
+fn placed(after: &[Progress], of: &HashMap<usize, usize>, at: usize) -> Vec<Progress> {
+    let placed = after.iter().filter_map(|progress| {
+        let interaction = *of.get(&progress.interaction)?;
+        (interaction < at).then_some(Progress { interaction, ..*progress })
+    });
+    let mut placed: Vec<Progress> = placed.collect();
+    placed.sort_by_key(|progress| progress.interaction);
+    placed
 }
 
 /// By the numbers of the new recording, the streams that tell what the old one does not: that the client
@@ -111,34 +108,30 @@ impl Places {
 /// it ends such a stream too early. Whether one request came before the end or behind it may be an
 /// accident: servers are often a moment late with the end. So it is told of a stream beside which the client
 /// asked for several things, and of which the old recording tells nothing of this sort.
-struct Told(HashMap<usize, usize>);
-
-impl Told {
-    fn of(entries: &[Entry], old: &Cassette, new: &Cassette) -> Self {
-        let [olds, news] = [old, new].map(Beside::of);
-        let is_told = |entry: &&Entry| {
-            let by = |all: &HashMap<usize, Beside>, number: Option<usize>| {
-                number.and_then(|number| all.get(&number).copied()).unwrap_or_default()
-            };
-            let (before, now) = (by(&olds, entry.old), by(&news, entry.new));
-            before.to_the_end == 0 && now.to_the_end > 0 && now.requests >= SEVERAL
+fn listened(entries: &[Entry], old: &Cassette, new: &Cassette) -> HashMap<usize, usize> {
+    let [olds, news] = [old, new].map(Beside::of);
+    let is_told = |entry: &&Entry| {
+        let by = |all: &HashMap<usize, Beside>, number: Option<usize>| {
+            number.and_then(|number| all.get(&number).copied()).unwrap_or_default()
         };
-        let told = entries.iter().filter(is_told);
-        Self(told.filter_map(|entry| Some((entry.new?, chunks(&entry.interaction)))).collect())
-    }
+        let (before, now) = (by(&olds, entry.old), by(&news, entry.new));
+        before.to_the_end == 0 && now.to_the_end > 0 && now.requests >= SEVERAL
+    };
+    let told = entries.iter().filter(is_told);
+    told.filter_map(|entry| Some((entry.new?, chunks(&entry.interaction)))).collect()
+}
 
-    /// What a request that does something is told of the streams.
-    fn meanwhile(&self, entry: &Entry, new: &Cassette) -> Vec<Progress> {
-        let Some(number) = entry.new.filter(|_| !entry.interaction.request.only_reads()) else {
-            return Vec::new();
-        };
-        let all = new.interactions[number].after.iter().filter(|it| is_to_the_end(it, new));
-        let told = all.filter_map(|it| {
-            let chunks = *self.0.get(&it.interaction)?;
-            Some(Progress { interaction: it.interaction, chunks })
-        });
-        told.collect()
-    }
+/// What a request that does something is told of the streams.
+fn meanwhile(listened: &HashMap<usize, usize>, entry: &Entry, new: &Cassette) -> Vec<Progress> {
+    let Some(number) = entry.new.filter(|_| !entry.interaction.request.only_reads()) else {
+        return Vec::new();
+    };
+    let all = new.interactions[number].after.iter().filter(|it| is_to_the_end(it, new));
+    let told = all.filter_map(|it| {
+        let chunks = *listened.get(&it.interaction)?;
+        Some(Progress { interaction: it.interaction, chunks })
+    });
+    told.collect()
 }
 
 /// So many requests beside a stream are no accident.
@@ -174,17 +167,6 @@ fn is_to_the_end(progress: &Progress, cassette: &Cassette) -> bool {
 
 fn chunks(interaction: &Interaction) -> usize {
     interaction.response().map_or(0, |response| response.body.chunks().len())
-}
-
-/// The same with more, of what it does not tell of.
-fn with(mut after: Vec<Progress>, more: Vec<Progress>) -> Vec<Progress> {
-    for progress in more {
-        if after.iter().all(|it| it.interaction != progress.interaction) {
-            after.push(progress);
-        }
-    }
-    after.sort_by_key(|progress| progress.interaction);
-    after
 }
 
 /// No more of an answer had been sent than there is.

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::Colour;
-use super::line::{pad, pad_left, visible, wrap};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, pad, pad_left, visible, wrap};
+use super::page::Page;
 use crate::review::coverage::{Answer, Coverage, Endpoint, Exercised, Missing, Share};
 
 const WIDTH: usize = 80;
@@ -17,14 +16,11 @@ const KIND: usize = 40;
 
 /// Tells what was recorded and, beside a document, what was not.
 pub fn coverage(exercised: &Exercised, against: Option<&Coverage<'_>>, colour: Colour) -> String {
-    let mut text = format!("{}\n", total(exercised));
-    for endpoint in &exercised.endpoints {
-        text.push_str(&endpoint_text(endpoint, colour));
-    }
-    if let Some(coverage) = against {
-        text.push_str(&coverage_text(coverage, colour));
-    }
-    text
+    let mut page = Page::new(WIDTH, colour);
+    page.line(&total(exercised));
+    exercised.endpoints.iter().for_each(|endpoint| page.exercised(endpoint));
+    against.into_iter().for_each(|coverage| page.coverage(coverage));
+    page.text
 }
 
 /// What there is, in a line.
@@ -40,57 +36,68 @@ fn total(exercised: &Exercised) -> String {
     parts.join(", ")
 }
 
-fn endpoint_text(endpoint: &Endpoint, colour: Colour) -> String {
-    let Endpoint { method, path, asked, answers } = endpoint;
-    let head = colour.paint(Style::Bold, &format!("{method} {}", visible(path)));
-    let mut text = format!("\n{head}\n");
-    if !asked.is_empty() {
-        text.push_str(&tallies("  asked ", asked, colour));
+impl Page {
+    fn exercised(&mut self, endpoint: &Endpoint) {
+        let Endpoint { method, path, asked, answers } = endpoint;
+        self.title(&format!("{method} {}", visible(path)));
+        self.tallies("  asked ", asked);
+        for Answer { status, media, count: times, cut, messages } in answers {
+            let kind = format!("{status} {}", visible(media));
+            let cut = if *cut > 0 { format!(", {cut} cut short") } else { String::new() };
+            let answers = count(*times, "answer");
+            self.line(&format!("  {}{answers}{cut}", pad(kind.trim_end(), KIND)));
+            self.tallies("    ", messages);
+        }
     }
-    for answer in answers {
-        text.push_str(&answer_text(answer, colour));
-    }
-    text
-}
 
-fn answer_text(answer: &Answer, colour: Colour) -> String {
-    let Answer { status, media, count: times, cut, messages } = answer;
-    let kind = format!("{status} {}", visible(media));
-    let cut = if *cut > 0 { format!(", {cut} cut short") } else { String::new() };
-    let mut text = format!("  {}{}{cut}\n", pad(kind.trim_end(), KIND), count(*times, "answer"));
-    if !messages.is_empty() {
-        text.push_str(&tallies("    ", messages, colour));
+    /// Names with how often each came, in as many lines as it takes.
+    fn tallies(&mut self, lead: &str, tallies: &BTreeMap<String, usize>) {
+        let all = tallies.iter().map(|(name, times)| format!("{}\u{a0}{times}", visible(name)));
+        let all = all.collect::<Vec<_>>().join(", ");
+        let lines =
+            if all.is_empty() { vec![] } else { wrap(&all, WIDTH - lead.len(), usize::MAX) };
+        for (at, line) in lines.iter().enumerate() {
+            let line = self.paint(Style::Dim, line.replace('\u{a0}', " ").trim_end());
+            let lead = if at == 0 { lead.to_owned() } else { " ".repeat(lead.len()) };
+            self.line(&format!("{lead}{line}"));
+        }
     }
-    text
-}
 
-/// Names with how often each came, in as many lines as it takes.
-fn tallies(lead: &str, tallies: &BTreeMap<String, usize>, colour: Colour) -> String {
-    let all: Vec<String> =
-        tallies.iter().map(|(name, times)| format!("{}\u{a0}{times}", visible(name))).collect();
-    let lines = wrap(&all.join(", "), WIDTH - lead.len(), usize::MAX)
-        .into_iter()
-        .map(|line| line.replace('\u{a0}', " "))
-        .map(|line| colour.paint(Style::Dim, line.trim_end()))
-        .collect::<Vec<_>>();
-    format!("{lead}{}\n", lines.join(&format!("\n{}", " ".repeat(lead.len()))))
-}
+    fn coverage(&mut self, coverage: &Coverage<'_>) {
+        let document = coverage.document;
+        let title = [&document.title, &document.version].map(|it| visible(it));
+        self.title(format!("of {}", title.join(" ")).trim_end());
+        for (name, Share { exercised, all }) in shares(coverage) {
+            let percent = Share { exercised, all }.percent().floor();
+            let (exercised, all) = (exercised.to_string(), all.to_string());
+            self.line(&format!(
+                "  {}{} of {}{}",
+                pad(name, 14),
+                pad_left(&exercised, 5),
+                pad_left(&all, 4),
+                pad_left(&format!("{percent:.0} %"), 7)
+            ));
+        }
+        if !document.elsewhere.is_empty() {
+            let files = count(document.elsewhere.len(), "reference");
+            self.line(&format!("  {files} to other files not followed"));
+        }
+        self.section("recorded in part", partly(coverage));
+        self.section("not recorded", never(coverage));
+        self.section("recorded, not in the document", undocumented(coverage));
+    }
 
-fn coverage_text(coverage: &Coverage<'_>, colour: Colour) -> String {
-    let title = [&coverage.document.title, &coverage.document.version].map(|it| visible(it));
-    let title = format!("of {}", title.join(" "));
-    let mut text = format!("\n{}\n", colour.paint(Style::Bold, title.trim_end()));
-    for (name, share) in shares(coverage) {
-        text.push_str(&share_text(name, share));
+    fn section(&mut self, name: &str, lines: Vec<String>) {
+        if !lines.is_empty() {
+            self.title(name);
+        }
+        lines.iter().for_each(|line| self.line(&format!("  {line}")));
     }
-    if !coverage.document.elsewhere.is_empty() {
-        let files = coverage.document.elsewhere.len();
-        text.push_str(&format!("  {} to other files not followed\n", count(files, "reference")));
+
+    fn title(&mut self, title: &str) {
+        self.line("");
+        self.line(&self.paint(Style::Bold, title));
     }
-    text.push_str(&section("recorded in part", partly(coverage), colour));
-    text.push_str(&section("not recorded", never(coverage), colour));
-    text.push_str(&section("recorded, not in the document", undocumented(coverage), colour));
-    text
 }
 
 /// What is counted, by name.
@@ -100,25 +107,6 @@ fn shares(coverage: &Coverage<'_>) -> [(&'static str, Share); 3] {
         ("statuses", coverage.responses()),
         ("media types", coverage.media()),
     ]
-}
-
-fn share_text(name: &str, share: Share) -> String {
-    let Share { exercised, all } = share;
-    let share = pad_left(&format!("{:.0} %", share.percent().floor()), 7);
-    format!(
-        "  {}{} of {}{share}\n",
-        pad(name, 14),
-        pad_left(&exercised.to_string(), 5),
-        pad_left(&all.to_string(), 4)
-    )
-}
-
-fn section(name: &str, lines: Vec<String>, colour: Colour) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let lines: String = lines.into_iter().map(|line| format!("  {line}\n")).collect();
-    format!("\n{}\n{lines}", colour.paint(Style::Bold, name))
 }
 
 fn partly(coverage: &Coverage<'_>) -> Vec<String> {

@@ -3,18 +3,17 @@
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 use super::Colour;
-use super::line::{cut, fitting, visible, width};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, cut, fitting, visible, width};
 
-/// How much is shown.
+/// How much is shown, and how.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+struct Lines {
     /// Equal lines around each change.
     context: usize,
-    lines: usize,
+    most: usize,
     columns: usize,
     long: Long,
+    colour: Colour,
 }
 
 /// What becomes of a line that is too long.
@@ -26,13 +25,8 @@ enum Long {
     Wrapped,
 }
 
-const LIMITS: Limits = Limits { context: 3, lines: 60, columns: 160, long: Long::Cut };
-
-/// What is shown of one text among other things, on a terminal of 80 columns.
-const SMALL: Limits = Limits { context: 1, lines: 20, columns: 72, long: Long::Cut };
-
-/// What is shown of a contract in a place that scrolls: the way of an order is one line, and its end counts.
-const SCROLLED: Limits = Limits { context: 1, lines: 40, columns: usize::MAX, long: Long::Cut };
+const LINES: Lines =
+    Lines { context: 3, most: 60, columns: 160, long: Long::Cut, colour: Colour::Plain };
 
 /// How much of an overlong line is shown before the first place that differs.
 const BEFORE: usize = 40;
@@ -53,7 +47,7 @@ const BEFORE: usize = 40;
 /// assert_eq!(shown, "- recorded\n+ asked\n\n  {\n-   \"limit\": 1\n+   \"limit\": 2\n  }\n");
 /// ```
 pub fn difference(recorded: &str, asked: &str, colour: Colour) -> String {
-    let lines = Lines { limits: LIMITS, colour }.of(recorded, asked);
+    let lines = Lines { colour, ..LINES }.of(recorded, asked);
     if lines.is_empty() {
         return String::new();
     }
@@ -61,14 +55,15 @@ pub fn difference(recorded: &str, asked: &str, colour: Colour) -> String {
     format!("{}\n\n{}\n", legend.join("\n"), lines.join("\n"))
 }
 
-/// The lines in which two texts differ, for a place among others.
+/// The lines in which two texts differ, for a place among others on a terminal of 80 columns.
 pub(super) fn hunk(recorded: &str, asked: &str) -> Vec<String> {
-    Lines { limits: SMALL, colour: Colour::Plain }.of(recorded, asked)
+    Lines { context: 1, most: 20, columns: 72, ..LINES }.of(recorded, asked)
 }
 
 /// The lines in which two texts differ, each whole, for a place that scrolls.
 pub(super) fn whole_lines(old: &str, new: &str) -> Vec<String> {
-    Lines { limits: SCROLLED, colour: Colour::Plain }.of(old, new)
+    // The way of an order is one line, and its end counts.
+    Lines { context: 1, most: 40, columns: usize::MAX, ..LINES }.of(old, new)
 }
 
 /// The lines in which two texts differ, nothing of them cut, with so many equal ones around them.
@@ -79,15 +74,7 @@ pub(super) fn changed_lines(
     columns: usize,
     colour: Colour,
 ) -> Vec<String> {
-    let limits = Limits { context, lines: usize::MAX, columns, long: Long::Wrapped };
-    Lines { limits, colour }.of(old, new)
-}
-
-/// How lines are shown.
-#[derive(Debug, Clone, Copy)]
-struct Lines {
-    limits: Limits,
-    colour: Colour,
+    Lines { context, most: usize::MAX, columns, long: Long::Wrapped, colour }.of(old, new)
 }
 
 impl Lines {
@@ -96,14 +83,14 @@ impl Lines {
             (recorded.lines().collect(), asked.lines().collect());
         let diff = TextDiff::from_slices(&old, &new);
         let mut lines = Vec::new();
-        for (place, group) in diff.grouped_ops(self.limits.context).iter().enumerate() {
+        for (place, group) in diff.grouped_ops(self.context).iter().enumerate() {
             if place > 0 {
                 lines.push(self.colour.paint(Style::Dim, "  ⋮"));
             }
             lines.extend(group.iter().flat_map(|op| self.changes(&diff, op)));
         }
-        let left = lines.len().saturating_sub(self.limits.lines);
-        lines.truncate(self.limits.lines);
+        let left = lines.len().saturating_sub(self.most);
+        lines.truncate(self.most);
         if left > 0 {
             let more = format!("  … and {}", count(left, "more line"));
             lines.push(self.colour.paint(Style::Dim, &more));
@@ -123,9 +110,9 @@ impl Lines {
             ChangeTag::Delete => ("-", Style::Red, Style::Gone),
             ChangeTag::Insert => ("+", Style::Green, Style::New),
         };
-        let rows = match self.limits.long {
-            Long::Cut => vec![window(change, self.limits.columns)],
-            Long::Wrapped => rows(shown_parts(change), self.limits.columns),
+        let rows = match self.long {
+            Long::Cut => vec![window(change, self.columns)],
+            Long::Wrapped => rows(shown_parts(change), self.columns),
         };
         let row = |(number, row): (usize, Vec<(bool, String)>)| {
             let head = if number == 0 { format!("{mark} ") } else { format!("{mark} {GOES_ON}") };

@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Colour;
-use super::line::{pad, pad_left, visible, width, wrap};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, pad, pad_left, visible, width, wrap};
+use super::page::Page;
 use crate::contract::shape::Claim;
 use crate::contract::{At, Claimed, Edge, Evidence, OrderEvidence, Place};
 
@@ -20,79 +19,81 @@ const WITNESS: usize = 50;
 
 /// Tells who has seen what is learned, and what to record next.
 pub fn evidence(evidence: &[Evidence], colour: Colour) -> String {
-    let told = evidence.iter().map(|evidence| endpoint(evidence, colour));
-    let mut told: Vec<String> = told.collect();
-    let next = next(evidence).into_iter().map(|(endpoint, lines)| {
-        let lines = lines.iter().map(|line| hanging(line, 4));
-        format!("  {}\n{}", visible(&endpoint), lines.collect::<String>())
-    });
-    let next: String = next.collect();
-    if !next.is_empty() {
-        told.push(format!("{}\n{next}", colour.paint(Style::Bold, "to record next")));
-    }
-    told.join("\n")
-}
-
-/// A sentence in as many lines as it takes, those behind the first further in.
-fn hanging(text: &str, indent: usize) -> String {
-    let text = visible(text);
-    let lines = wrap(&text, WIDTH - indent - 4, usize::MAX).into_iter().enumerate();
-    let lines = lines.map(|(at, line)| {
-        let indent = if at == 0 { indent } else { indent + 4 };
-        format!("{}{}\n", " ".repeat(indent), line.trim_end())
-    });
-    lines.collect()
-}
-
-fn endpoint(evidence: &Evidence, colour: Colour) -> String {
-    let Evidence { endpoint, answers, first, orders, claims } = evidence;
-    let head = colour.paint(Style::Bold, &visible(&endpoint.to_string()));
-    let mut text = format!("{head}\n  {}, first {}\n", count(*answers, "answer"), place(first));
-    for order in orders {
-        text.push_str(&order_text(order, colour));
-    }
-    for part in ["events", "body"] {
-        let claims: Vec<&Claimed> = claims.iter().filter(|claim| claim.part == part).collect();
-        if !claims.is_empty() {
-            text.push_str(&format!("  {part}\n"));
+    let mut page = Page::new(WIDTH, colour);
+    for (at, evidence) in evidence.iter().enumerate() {
+        if at > 0 {
+            page.line("");
         }
-        for claim in claims {
-            let Claimed { evidence, witness, missed, .. } = claim;
-            let share = format!("{}/{}", evidence.seen.count, evidence.all);
-            text.push_str(&row(&share, &claim_text(claim), &place(witness), colour));
-            if let Some(missed) = missed {
-                let missed = colour.paint(Style::Dim, &format!("not in {}", place(missed)));
-                text.push_str(&format!("{}{missed}\n", " ".repeat(TEXT + 2)));
+        page.evidence(evidence);
+    }
+    let next = next(evidence);
+    if !next.is_empty() {
+        if !page.text.is_empty() {
+            page.line("");
+        }
+        page.line(&page.paint(Style::Bold, "to record next"));
+    }
+    for (endpoint, lines) in next {
+        page.line(&format!("  {}", visible(&endpoint)));
+        lines.iter().for_each(|line| page.hanging(line, 4));
+    }
+    page.text
+}
+
+impl Page {
+    /// A sentence in as many lines as it takes, those behind the first further in.
+    fn hanging(&mut self, text: &str, indent: usize) {
+        let text = visible(text);
+        for (at, line) in wrap(&text, WIDTH - indent - 4, usize::MAX).iter().enumerate() {
+            let indent = if at == 0 { indent } else { indent + 4 };
+            self.line(&format!("{}{line}", " ".repeat(indent)));
+        }
+    }
+
+    fn evidence(&mut self, evidence: &Evidence) {
+        let Evidence { endpoint, answers, first, orders, claims } = evidence;
+        self.line(&self.paint(Style::Bold, &visible(&endpoint.to_string())));
+        self.line(&format!("  {}, first {}", count(*answers, "answer"), place(first)));
+        for OrderEvidence { case, coverage, edges } in orders {
+            self.hanging(format!("order {case}").trim_end(), 2);
+            self.line(&format!("    {}, {coverage}", count(coverage.words, "answer")));
+            for edge in edges {
+                self.row(&edge.answers.to_string(), &edge_text(edge), &place(&edge.witness));
+            }
+        }
+        for part in ["events", "body"] {
+            let claims: Vec<&Claimed> = claims.iter().filter(|it| it.part == part).collect();
+            if !claims.is_empty() {
+                self.line(&format!("  {part}"));
+            }
+            for claim in claims {
+                let Claimed { evidence, witness, missed, .. } = claim;
+                let share = format!("{}/{}", evidence.seen.count, evidence.all);
+                self.row(&share, &claim_text(claim), &place(witness));
+                if let Some(missed) = missed {
+                    self.aside(&format!("not in {}", place(missed)));
+                }
             }
         }
     }
-    text
-}
 
-fn order_text(order: &OrderEvidence, colour: Colour) -> String {
-    let OrderEvidence { case, coverage, edges } = order;
-    let mut text = hanging(format!("order {case}").trim_end(), 2);
-    text.push_str(&format!("    {}, {coverage}\n", count(coverage.words, "answer")));
-    for edge in edges {
-        text.push_str(&row(
-            &edge.answers.to_string(),
-            &edge_text(edge),
-            &place(&edge.witness),
-            colour,
-        ));
+    /// How often, what, and who has seen it: on a line of its own where there is no room.
+    fn row(&mut self, share: &str, what: &str, witness: &str) {
+        let what = format!("{}  {}", pad_left(share, COUNT), visible(what));
+        let room = WITNESS.max(width(&what) + 2);
+        if room + width(witness) <= WIDTH {
+            let witness = self.paint(Style::Dim, witness);
+            return self.line(&format!("{}{witness}", pad(&what, room)));
+        }
+        self.line(&what);
+        self.aside(witness);
     }
-    text
-}
 
-/// How often, what, and who has seen it: on a line of its own where there is no room.
-fn row(share: &str, what: &str, witness: &str, colour: Colour) -> String {
-    let what = format!("{}  {}", pad_left(share, COUNT), visible(what));
-    let room = WITNESS.max(width(&what) + 2);
-    let painted = colour.paint(Style::Dim, witness);
-    if room + width(witness) <= WIDTH {
-        return format!("{}{painted}\n", pad(&what, room));
+    /// What stands below a row.
+    fn aside(&mut self, text: &str) {
+        let text = self.paint(Style::Dim, text);
+        self.line(&format!("{}{text}", " ".repeat(TEXT + 2)));
     }
-    format!("{what}\n{}{painted}\n", " ".repeat(TEXT + 2))
 }
 
 fn edge_text(edge: &Edge) -> String {

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::line;
 use super::line::{cut, shorten_ids, visible};
-use super::unit;
 use crate::text::json::{Container, Layout, Text};
 
 /// Short values that tell one message of a type from another.
@@ -308,7 +308,7 @@ fn array(json: Text<'_>) -> String {
     let count = json.elements().count();
     let names: Vec<String> = json.elements().filter_map(name).take(20).collect();
     let colon = if names.is_empty() { "" } else { ": " };
-    format!("{}{colon}{}", unit::count(count, "item"), names.join(", "))
+    format!("{}{colon}{}", line::count(count, "item"), names.join(", "))
 }
 
 /// A string without its quotes, a number, a truth value, or the length of an array.

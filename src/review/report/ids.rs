@@ -1,9 +1,7 @@
 //! The identifiers of a cassette for a person.
 
 use super::Colour;
-use super::line::{cut_middle, pad, shorten_ids, visible, width};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, cut_middle, pad, shorten_ids, visible, width};
 use crate::cassette::{Cassette, Evidence};
 use crate::identity::{Entry, Issuer, Ledger};
 

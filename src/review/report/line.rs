@@ -29,7 +29,7 @@ pub(super) fn cut_middle(text: &str, room: usize) -> Cow<'_, str> {
 }
 
 /// The text in as many lines as it takes, but no more than allowed: the last one is cut.
-pub(super) fn wrap(text: &str, room: usize, lines: usize) -> Vec<Cow<'_, str>> {
+pub(crate) fn wrap(text: &str, room: usize, lines: usize) -> Vec<Cow<'_, str>> {
     let mut wrapped = Vec::new();
     let mut rest = text;
     while wrapped.len() + 1 < lines && width(rest) > room {
@@ -116,6 +116,11 @@ pub(super) fn fitting(text: &str, room: usize) -> usize {
     end.map_or(text.len(), |(at, _)| at)
 }
 
+/// The last place up to `at` where a character begins.
+pub(super) fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0)
+}
+
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -137,6 +142,106 @@ fn columns(c: char) -> usize {
         | 0x1f900..=0x1f9ff
         | 0x2_0000..=0x3_fffd => 2,
         _ => 1,
+    }
+}
+
+/// `86 B`, `8.4 kB`, `1.2 MB`.
+pub(super) fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..99_950 => format!("{:.1} kB", bytes as f64 / 1e3),
+        99_950..999_500 => format!("{:.0} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// `381 ms`, `1.42 s`, `2 min 05 s`.
+pub(crate) fn time(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{:.2} s", ms as f64 / 1e3),
+        _ => format!("{} min {:02} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+/// `381 ms`, `381–549 ms`, `0.98–1.42 s`: both ends in the unit of the second.
+pub(super) fn span(first: u64, last: u64) -> String {
+    let (first_said, last_said) = (time(first), time(last));
+    if first_said == last_said {
+        return last_said;
+    }
+    match last {
+        0..1_000 => format!("{first}–{last_said}"),
+        1_000..60_000 => format!("{:.2}–{last_said}", first as f64 / 1e3),
+        _ => format!("{first_said} – {last_said}"),
+    }
+}
+
+/// `1 event`, `28 events`, `2 misses`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    let ending = match thing {
+        _ if number == 1 => "",
+        thing if thing.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{number} {thing}{ending}")
+}
+
+/// Whether a text is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Colour {
+    /// Plain text.
+    #[default]
+    Plain,
+    /// With the ANSI sequences that terminals know (SGR).
+    Ansi,
+}
+
+/// How a piece of text stands out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Bold,
+    Dim,
+    Red,
+    Green,
+    Yellow,
+    Blue,
+    Cyan,
+    /// Red and turned over: the very thing that is gone.
+    Gone,
+    /// Green and turned over: the very thing that is new.
+    New,
+}
+
+/// Ends a style.
+pub(super) const RESET: &str = "\u{1b}[0m";
+
+impl Style {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Bold => "1",
+            Self::Dim => "2",
+            Self::Red => "31",
+            Self::Green => "32",
+            Self::Yellow => "33",
+            Self::Blue => "34",
+            Self::Cyan => "36",
+            Self::Gone => "31;7",
+            Self::New => "32;7",
+        }
+    }
+}
+
+impl Colour {
+    /// The text in that style.
+    pub(super) fn paint(self, style: Style, text: &str) -> String {
+        match (self, style) {
+            (Self::Plain, _) | (_, Style::Plain) => text.to_owned(),
+            _ if text.is_empty() => String::new(),
+            (Self::Ansi, style) => format!("\u{1b}[{}m{text}{RESET}", style.code()),
+        }
     }
 }
 
@@ -175,5 +280,24 @@ mod tests {
     #[test]
     fn nothing_that_plays_with_the_terminal_is_shown() {
         assert_eq!(visible("a\u{1b}[31m\n\u{202e}b"), "a\\u001b[31m\\n\\u202eb");
+    }
+
+    #[test]
+    fn numbers_have_the_unit_that_reads_best() {
+        assert_eq!(
+            [0, 999, 1_000, 99_949, 99_950, 1_234_567].map(size),
+            ["0 B", "999 B", "1.0 kB", "99.9 kB", "100 kB", "1.2 MB"]
+        );
+        assert_eq!(
+            [0, 999, 1_000, 59_994, 125_000].map(time),
+            ["0 ms", "999 ms", "1.00 s", "59.99 s", "2 min 05 s"]
+        );
+        assert_eq!(span(5, 5), "5 ms");
+        assert_eq!(span(5, 7), "5–7 ms");
+        assert_eq!(span(980, 1_420), "0.98–1.42 s");
+        assert_eq!(span(1_001, 1_002), "1.00 s");
+        assert_eq!(span(59_000, 61_000), "59.00 s – 1 min 01 s");
+        assert_eq!(count(1, "event"), "1 event");
+        assert_eq!(count(0, "event"), "0 events");
     }
 }

@@ -1,12 +1,14 @@
 //! Why nothing recorded answers a request, for a person.
 
+use serde_json::{Value as Json, json};
+
 use super::Rerun;
-use super::line::{cut_middle, shorten_ids, visible, width, wrap};
-use super::unit::{count, size};
-use super::why;
+use super::line::{count, cut, cut_middle, shorten_ids, size, visible, width, wrap};
 use super::words::{COLUMNS, pair};
+use crate::cassette::Place;
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Differing, Mismatch, Nearest, Why};
+use crate::identity::{Issuer, Origin};
 
 /// So many fields are shown; programs are told more.
 const FIELDS: usize = 12;
@@ -85,7 +87,7 @@ fn field(differing: &Differing) -> Vec<String> {
     };
     lines.extend(values.into_iter().map(|line| format!("  {line}")));
     if !matches!(why, Why::Value { .. }) {
-        let why = visible(&why::text(why)).into_owned();
+        let why = visible(&reason(why)).into_owned();
         lines.extend(wrap(&why, COLUMNS, 4).iter().map(|line| format!("  {line}")));
     }
     lines
@@ -198,4 +200,149 @@ pub(super) fn first_line(method: &str, path: &str) -> String {
         return line;
     }
     cut_middle(&shorten_ids(&line), COLUMNS + 4).into_owned()
+}
+
+/// A sentence without its full stop. Interactions are counted from 1 here, as people do.
+fn reason(why: &Why) -> String {
+    match why {
+        Why::Issued { value, interaction, asked } => {
+            let number = interaction + 1;
+            let behind = asked.map_or_else(String::new, origin);
+            format!("the server issued `{value}` in interaction {number}{behind}")
+        }
+        Why::Given { interaction, at } => {
+            format!("the server gave the recorded one in interaction {} (`{at}`)", interaction + 1)
+        }
+        Why::CalledBefore { before, interaction } => {
+            let first = interaction.map(|it| format!(" (first seen in interaction {})", it + 1));
+            format!("this client called it `{before}` before{}", first.unwrap_or_default())
+        }
+        Why::StandsFor { other } => {
+            format!("this client uses it already for what was recorded as `{other}`")
+        }
+        Why::NotRecorded => "the recording has no such field".to_owned(),
+        Why::NotAsked => "missing: only the recording has it".to_owned(),
+        Why::Kind(recorded, asked) => format!("{} was recorded, this is {}", a(recorded), a(asked)),
+        Why::Order => "the elements are the same, in another order".to_owned(),
+        Why::Value { .. } => "another value was recorded".to_owned(),
+        Why::Secret => "a secret, which is not shown; another one was recorded".to_owned(),
+    }
+}
+
+fn origin(of: Origin) -> String {
+    let number = of.interaction + 1;
+    match of.issuer {
+        Issuer::Server => format!("; the asked one is what it issued in interaction {number}"),
+        Issuer::Client => format!("; the asked one is the client's own, from interaction {number}"),
+    }
+}
+
+fn a(kind: &str) -> String {
+    match kind {
+        "null" => kind.to_owned(),
+        "object" | "array" => format!("an {kind}"),
+        kind => format!("a {kind}"),
+    }
+}
+
+/// A request that nothing recorded answers and that no live server is asked.
+#[derive(Debug)]
+pub struct Withheld<'a> {
+    /// The cassette and how many interactions it has.
+    pub cassette: (&'a str, usize),
+    /// Method and path.
+    pub asked: (&'a str, &'a str),
+    /// What only the recording knows.
+    pub text: &'a str,
+    /// The interaction that it comes from, counted from 0; `None` if it stands for a secret.
+    pub interaction: Option<usize>,
+    /// The live server.
+    pub upstream: &'a str,
+}
+
+/// Explains it, and says how the cassette is recorded anew.
+pub fn withheld(request: &Withheld<'_>, rerun: &Rerun) -> String {
+    let Withheld { cassette: (name, recorded), asked: (method, path), text, .. } = request;
+    let of = count(*recorded, "interaction");
+    let why = match request.interaction {
+        Some(number) => format!("since only interaction {} of the recording issued it", number + 1),
+        None => "since it stands for a secret in the recording".to_owned(),
+    };
+    let mut lines = vec![
+        format!("`{name}` ({of}) has no answer to"),
+        format!("  {}", first_line(method, path)),
+        "and it was not sent to the live server, which does not know".to_owned(),
+        format!("  {}", visible(text)),
+        why,
+        "hint: record the whole cassette again:".to_owned(),
+    ];
+    let steps = rerun.steps(request.upstream, name);
+    lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
+    lines.join("\n")
+}
+
+/// A difference as it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Differs {
+    /// Where: `/approvals/0/tool_call_id`, `query.limit`, `header.accept`, `path.3` …
+    pub at: Place,
+    /// What was recorded there, if anything was.
+    pub recorded: Option<Value>,
+    /// What is asked there, if anything is.
+    pub asked: Option<Value>,
+    /// Why that counts.
+    pub why: String,
+}
+
+/// Longer values are cut, and given as texts then.
+const LONGEST: usize = 2000;
+
+impl Differs {
+    /// What a mismatch tells, difference by difference.
+    pub(crate) fn all(mismatch: &Mismatch) -> Vec<Self> {
+        let differences = mismatch.nearest.iter().flat_map(|nearest| &nearest.differences);
+        differences
+            .map(|Differing { difference, why }| Self {
+                at: difference.at.clone(),
+                recorded: difference.recorded.clone(),
+                asked: difference.asked.clone(),
+                why: reason(why),
+            })
+            .collect()
+    }
+
+    /// `{"at", "recorded", "asked", "why"}`; a value that there is none of is left out.
+    pub(crate) fn to_json(&self) -> Json {
+        let mut told = json!({"at": self.at.to_string()});
+        for (name, value) in [("recorded", &self.recorded), ("asked", &self.asked)] {
+            if let Some(value) = value {
+                told[name] = value_to_json(value);
+            }
+        }
+        told["why"] = Json::from(&*self.why);
+        told
+    }
+}
+
+/// `{"interaction", "method", "path"}`, counted from 1 as people do.
+pub(crate) fn asking_to_json(asking: &Asking) -> Json {
+    json!({
+        "interaction": asking.interaction + 1,
+        "method": asking.method,
+        "path": asking.path,
+    })
+}
+
+fn value_to_json(value: &Value) -> Json {
+    let short = |text: &str| Json::from(cut(text, LONGEST));
+    match value {
+        Value::Text(text) => short(text),
+        // A number that is too large for others stays as it is spelled.
+        Value::Json(spelled) if spelled.len() <= LONGEST => {
+            serde_json::from_str(spelled).unwrap_or_else(|_| short(spelled))
+        }
+        Value::Json(spelled) => short(spelled),
+        Value::Binary { length, .. } => json!({"bytes": length}),
+    }
 }

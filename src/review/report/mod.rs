@@ -5,7 +5,6 @@
 //! let through to a terminal with its control characters.
 
 #[cfg(feature = "review")]
-#[cfg(feature = "review")]
 mod coverage;
 mod difference;
 #[cfg(feature = "review")]
@@ -16,35 +15,30 @@ mod gist;
 mod ids;
 mod line;
 mod miss;
-mod miss_json;
 #[cfg(feature = "insta")]
 mod order;
+#[cfg(feature = "review")]
+mod page;
 mod rerun;
 #[cfg(feature = "review")]
 mod review;
 mod show;
-mod style;
 mod summary;
-mod unit;
-mod why;
-mod withheld;
 mod words;
 
 pub use difference::difference;
-pub use gist::Gist;
+use gist::Gist;
 pub use ids::ids;
+pub use line::Colour;
 #[cfg(feature = "cli")]
-pub(crate) use line::visible;
-pub use miss::miss;
-pub use miss_json::Differs;
-pub(crate) use miss_json::asking_to_json;
+pub(crate) use line::{count, time, visible, wrap};
+pub(crate) use miss::asking_to_json;
+pub use miss::{Differs, Withheld, miss, withheld};
 #[cfg(feature = "insta")]
 pub(crate) use order::out_of_order;
 pub use rerun::Rerun;
 pub use show::{Detail, ShowOptions, pretty, show, show_by};
-pub use style::Colour;
-pub use summary::{Answer, Line, Role, Row, Summary, trace};
-pub use withheld::{Withheld, withheld};
+pub use summary::trace;
 #[cfg(feature = "review")]
 pub use {
     coverage::{coverage, coverage_to_json, coverage_to_markdown},

@@ -2,10 +2,8 @@
 
 use super::Colour;
 use super::difference::changed_lines;
-use super::face::change_text;
-use super::line::{visible, width, wrap};
-use super::style::Style;
-use super::unit::count;
+use super::line::{Style, count, width};
+use super::page::Page;
 use crate::contract::{Contract, Endpoint, Finding};
 use crate::review::change::{Change, ContractPair, Verdict};
 
@@ -75,9 +73,9 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
         Finding::Changed(_) => (style(worst), worst.map_or("changed", Verdict::as_str)),
         Finding::Orphaned(_) => (Style::Yellow, "orphan"),
     };
-    let mut page = Page::new(options);
-    page.head(review.number, review.total, (style, word), review.finding.endpoint());
-    review.changes.iter().for_each(|change| page.change(change));
+    let endpoint = review.finding.endpoint();
+    let mut page = begun(options, review.number, review.total, (style, word), endpoint);
+    review.changes.iter().for_each(|change| page.separate(change));
     match review.finding {
         Finding::New(_) => page.line("  nothing is accepted here yet"),
         Finding::Orphaned(_) => {
@@ -88,7 +86,7 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
     page.line("");
     let text = |contract: Option<&Contract>| contract.map(Contract::to_string);
     let (old, new) = (text(review.accepted), text(review.finding.proposed()));
-    page.difference(&old.unwrap_or_default(), &new.unwrap_or_default());
+    page.difference(&old, &new, options.extent);
     page.text
 }
 
@@ -96,12 +94,10 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
 pub fn review_change(review: &ReviewChange<'_>, options: ReviewOptions) -> String {
     let change = review.change;
     let what = (style(Some(change.verdict)), change.verdict.as_str());
-    let mut page = Page::new(options);
-    page.head(review.number, review.total, what, &change.place.endpoint);
-    page.change(change);
+    let mut page = begun(options, review.number, review.total, what, &change.place.endpoint);
+    page.separate(change);
     if let Some(pair) = review.contract {
-        let text = |side: &Option<String>| side.clone().unwrap_or_default();
-        page.difference(&text(&pair.old), &text(&pair.new));
+        page.difference(&pair.old, &pair.new, options.extent);
     }
     page.text
 }
@@ -110,64 +106,44 @@ fn style(verdict: Option<Verdict>) -> Style {
     if verdict == Some(Verdict::Breaking) { Style::Red } else { Style::Yellow }
 }
 
-struct Page {
+/// A page with its head.
+fn begun(
     options: ReviewOptions,
-    text: String,
+    number: usize,
+    total: usize,
+    (style, word): (Style, &str),
+    endpoint: &Endpoint,
+) -> Page {
+    let mut page = Page::new(options.width.max(NARROWEST), options.colour);
+    let place = format!("{number} of {total}");
+    let room = page.width.saturating_sub(width(&place) + width(word) + 3);
+    let place = page.paint(Style::Bold, &place);
+    let word = page.paint(style, word);
+    let rule = page.paint(Style::Dim, &"─".repeat(room));
+    page.line(&format!("{place}  {word} {rule}"));
+    page.told(0, Style::Bold, &endpoint.to_string(), usize::MAX);
+    page.line("");
+    page
 }
 
 impl Page {
-    fn new(options: ReviewOptions) -> Self {
-        let width = options.width.max(NARROWEST);
-        Self { options: ReviewOptions { width, ..options }, text: String::new() }
-    }
-
-    fn head(&mut self, number: usize, total: usize, what: (Style, &str), endpoint: &Endpoint) {
-        let (style, word) = what;
-        let place = format!("{number} of {total}");
-        let room = self.options.width.saturating_sub(width(&place) + width(word) + 3);
-        let place = self.paint(Style::Bold, &place);
-        let word = self.paint(style, word);
-        let rule = self.paint(Style::Dim, &"─".repeat(room));
-        self.line(&format!("{place}  {word} {rule}"));
-        self.told(0, Style::Bold, &endpoint.to_string());
+    fn separate(&mut self, change: &Change) {
+        self.change(change);
         self.line("");
     }
 
-    fn change(&mut self, change: &Change) {
-        self.text.push_str(&change_text(change, self.options.colour));
-        self.line("");
-    }
-
-    fn difference(&mut self, old: &str, new: &str) {
-        let (context, most) = match self.options.extent {
+    fn difference(&mut self, old: &Option<String>, new: &Option<String>, extent: Extent) {
+        let [old, new] = [old, new].map(|text| text.as_deref().unwrap_or_default());
+        let (context, most) = match extent {
             Extent::Changed => (CONTEXT, LINES),
             Extent::Whole => (old.len().max(new.len()), usize::MAX),
         };
-        let room = self.options.width.saturating_sub(2);
-        let lines = changed_lines(old, new, context, room, self.options.colour);
+        let room = self.width.saturating_sub(2);
+        let lines = changed_lines(old, new, context, room, self.colour);
         lines.iter().take(most).for_each(|line| self.line(line));
         if lines.len() > most {
             let more = format!("  … and {}", count(lines.len() - most, "more line"));
-            let more = self.paint(Style::Dim, &more);
-            self.line(&more);
+            self.line(&self.paint(Style::Dim, &more));
         }
-    }
-
-    /// Words in as many lines as they take.
-    fn told(&mut self, indent: usize, style: Style, text: &str) {
-        let room = self.options.width.saturating_sub(indent);
-        for line in wrap(&visible(text), room, usize::MAX) {
-            let line = self.paint(style, &line);
-            self.line(&format!("{}{line}", " ".repeat(indent)));
-        }
-    }
-
-    fn paint(&self, style: Style, text: &str) -> String {
-        self.options.colour.paint(style, text)
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
     }
 }

@@ -1,10 +1,11 @@
 //! A cassette as a text to be read by a person.
 
 use super::gist::Gist;
-use super::line::{cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap};
-use super::style::{RESET, Style};
+use super::line::{
+    RESET, Style, cut, cut_middle, pad, pad_left, shorten_ids, visible, width, wrap,
+};
 use super::summary::{Answer, Line, Role, Row, Summary};
-use super::{Colour, unit};
+use super::{Colour, line};
 use crate::cassette::{Cassette, Interaction, Recorded, Response};
 use crate::config::{Key, Rules};
 use crate::message::{Framing, Messages, Protocols};
@@ -62,7 +63,7 @@ pub fn show_by(
     cassette: &Cassette,
     options: ShowOptions,
 ) -> String {
-    let summary = Summary::by(protocols, cassette);
+    let summary = Summary::of(protocols, cassette);
     let page = Page::new(&summary, options);
     let mut lines = page.head(name, cassette, &summary);
     let mut before = usize::MAX;
@@ -97,7 +98,7 @@ const MOST_STEPS: usize = 24;
 const WIDEST_TYPE: usize = 44;
 
 /// How many lines an error may take.
-const ERROR: Lines = Lines(4);
+const ERROR: usize = 4;
 
 /// The columns of a cassette's text.
 struct Page {
@@ -109,19 +110,9 @@ struct Page {
     room: usize,
     body: usize,
     time: usize,
-    paths: Paths,
+    /// How a path is shown: with all of its ids, or with short ones.
+    shown: fn(&str) -> String,
 }
-
-/// Whether paths are shown with all of their ids.
-#[derive(Clone, Copy)]
-enum Paths {
-    Full,
-    Short,
-}
-
-/// How many lines a text may take.
-#[derive(Clone, Copy)]
-struct Lines(usize);
 
 impl Page {
     fn new(summary: &Summary, options: ShowOptions) -> Self {
@@ -135,13 +126,13 @@ impl Page {
             path: 0,
             room: 0,
             body: answered(|it| width(&it.body)).min(24),
-            time: answered(|it| width(&unit::time(it.ms))),
-            paths: Paths::Full,
+            time: answered(|it| width(&line::time(it.ms))),
+            shown: str::to_owned,
         };
         let fixed = page.number + page.method + page.body + page.time + "    000    ".len();
         page.room = page.options.width.saturating_sub(fixed);
         if longest(&|row| width(&visible(&row.path))) > page.room {
-            page.paths = Paths::Short;
+            page.shown = shorten_ids;
         }
         page.path = longest(&|row| width(&page.path_of(row).0)).min(page.room);
         page
@@ -149,10 +140,10 @@ impl Page {
 
     /// Where the cassette comes from and what is in it.
     fn head(&self, name: &str, cassette: &Cassette, summary: &Summary) -> Vec<String> {
-        let mut counts = vec![unit::count(summary.rows.len(), "interaction")];
+        let mut counts = vec![line::count(summary.rows.len(), "interaction")];
         if summary.streams > 0 {
-            let messages = unit::count(summary.messages, "message");
-            counts.push(format!("{} with {messages}", unit::count(summary.streams, "stream")));
+            let messages = line::count(summary.messages, "message");
+            counts.push(format!("{} with {messages}", line::count(summary.streams, "stream")));
         }
         if !cassette.redactions.is_empty() {
             counts.push(format!("redacted by {}", cassette.redactions.join(", ")));
@@ -178,18 +169,18 @@ impl Page {
         let (path, query) = self.path_of(row);
         let mut lines = vec![self.first_line(number, row, &path)];
         if let Some(query) = query {
-            lines.extend(self.hang(&self.lead(Style::Dim, "?"), Style::Dim, &query, Lines(2)));
+            lines.extend(self.hang(&self.lead(Style::Dim, "?"), Style::Dim, &query, 2));
         }
         if let Some(gist) = &row.asked {
             let arrow = self.lead(Style::Blue, "→");
-            lines.extend(self.said(&arrow, Style::Plain, gist, Lines(2)));
+            lines.extend(self.said(&arrow, Style::Plain, gist, 2));
         }
         if let Some(answer) = &row.answer {
             lines.extend(self.answer(answer));
         }
         for note in &row.notes {
             let mark = self.lead(Style::Yellow, "!");
-            lines.extend(self.hang(&mark, Style::Yellow, note, Lines(3)));
+            lines.extend(self.hang(&mark, Style::Yellow, note, 3));
         }
         lines
     }
@@ -198,7 +189,7 @@ impl Page {
         let (status, style, body, time) = match &row.answer {
             Some(answer) => {
                 let status = answer.status.to_string();
-                (status, status_style(answer.status), answer.body.as_str(), unit::time(answer.ms))
+                (status, status_style(answer.status), answer.body.as_str(), line::time(answer.ms))
             }
             None => ("---".to_owned(), Style::Red, "", String::new()),
         };
@@ -216,21 +207,19 @@ impl Page {
     }
 
     /// A gist behind what leads the line; in short if it is JSON that does not fit.
-    fn said(&self, lead: &Lead, style: Style, gist: &Gist, most: Lines) -> Vec<String> {
+    fn said(&self, lead: &Lead, style: Style, gist: &Gist, most: usize) -> Vec<String> {
         let full = gist.to_string();
         let room = self.options.width.saturating_sub(lead.width);
         match &gist.outline {
-            Some(outline) if width(&full) > room => {
-                self.hang(lead, style, &visible(outline), Lines(1))
-            }
+            Some(outline) if width(&full) > room => self.hang(lead, style, &visible(outline), 1),
             _ => self.hang(lead, style, &full, most),
         }
     }
 
     /// A text behind what leads its first line; further lines hang below its beginning.
-    fn hang(&self, lead: &Lead, style: Style, text: &str, most: Lines) -> Vec<String> {
+    fn hang(&self, lead: &Lead, style: Style, text: &str, most: usize) -> Vec<String> {
         let room = self.options.width.saturating_sub(lead.width);
-        let parts = wrap(text, room, most.0);
+        let parts = wrap(text, room, most);
         let line = |(place, part): (usize, &std::borrow::Cow<'_, str>)| {
             let before = if place == 0 { lead.text.clone() } else { " ".repeat(lead.width) };
             format!("{before}{}", self.paint(style, part)).trim_end().to_owned()
@@ -251,10 +240,7 @@ impl Page {
 
     /// The path, and its query if that has to stand on a line of its own.
     fn path_of(&self, row: &Row) -> (String, Option<String>) {
-        let path = match self.paths {
-            Paths::Full => visible(&row.path).into_owned(),
-            Paths::Short => shorten_ids(&visible(&row.path)),
-        };
+        let path = (self.shown)(&visible(&row.path));
         match path.split_once('?') {
             Some((before, query)) if width(&path) > self.room => {
                 (format!("{before}?…"), Some(query.to_owned()))
@@ -272,52 +258,50 @@ impl Page {
             Some(gist) if answer.status >= 400 => {
                 self.said(&arrow, status_style(answer.status), gist, ERROR)
             }
-            Some(gist) => self.said(&arrow, Style::Dim, gist, Lines(1)),
+            Some(gist) => self.said(&arrow, Style::Dim, gist, 1),
             None => self.trace(answer),
         }
     }
 
     fn trace(&self, answer: &Answer) -> Vec<String> {
-        let mut lines;
-        if answer.lines.len() <= MOST_STEPS {
-            lines = self.steps(&answer.lines);
-        } else {
+        let mut lines = Vec::new();
+        let is_long = answer.lines.len() > MOST_STEPS;
+        if is_long {
             lines = self.types(&answer.lines);
-            let errors = answer.lines.iter().filter(|line| line.role == Role::Error);
-            lines.extend(self.steps(&errors.cloned().collect::<Vec<_>>()));
         }
+        let steps = answer.lines.iter().filter(|line| !is_long || line.role == Role::Error);
+        lines.extend(self.steps(&steps.collect::<Vec<_>>()));
         if answer.keep_alives > 0 {
-            let aside = format!("+ {}", unit::count(answer.keep_alives, "keep-alive"));
+            let aside = format!("+ {}", line::count(answer.keep_alives, "keep-alive"));
             let aside = self.paint(Style::Dim, &aside);
             match (lines.last_mut(), answer.lines.last()) {
                 (Some(line), Some(last)) if last.role == Role::Done => {
                     *line = format!("{line}  {aside}");
                 }
-                _ => lines.push(self.arrow(lines.len()).and(&aside, 0).text),
+                _ => lines.push(format!("{}{aside}", self.arrow(lines.len()).text)),
             }
         }
         lines
     }
 
     /// A line for each message: when, what type, what it says.
-    fn steps(&self, steps: &[Line]) -> Vec<String> {
-        let longest = |of: &dyn Fn(&Line) -> usize| steps.iter().map(of).max().unwrap_or(0);
+    fn steps(&self, steps: &[&Line]) -> Vec<String> {
+        let longest =
+            |of: &dyn Fn(&Line) -> usize| steps.iter().map(|it| of(it)).max().unwrap_or(0);
         let times = longest(&|line| width(&time(line)));
         let types = longest(&|line| width(&typed(line))).min(WIDEST_TYPE);
         let mut lines = Vec::new();
         for step in steps {
             let (style, said, most) = match step.role {
-                Role::Content => (Style::Cyan, Style::Plain, Lines(1)),
+                Role::Content => (Style::Cyan, Style::Plain, 1),
                 Role::Error => (Style::Red, Style::Red, ERROR),
-                Role::Done => (Style::Dim, Style::Dim, Lines(1)),
+                Role::Done => (Style::Dim, Style::Dim, 1),
             };
             let mut lead = self.arrow(lines.len());
             if times > 0 {
-                let time = format!("{}  ", pad_left(&time(step), times));
-                lead = lead.and(&self.paint(Style::Dim, &time), times + 2);
+                lead = lead.and(self, Style::Dim, &pad_left(&time(step), times));
             }
-            let kind = pad(&cut(&typed(step), types), types);
-            lead = lead.and(&format!("{}  ", self.paint(style, &kind)), types + 2);
+            lead = lead.and(self, style, &pad(&cut(&typed(step), types), types));
             lines.extend(self.said(&lead, said, &step.gist, most));
         }
         lines
@@ -326,22 +310,23 @@ impl Page {
     /// The types alone, as many to a line as fit.
     fn types(&self, steps: &[Line]) -> Vec<String> {
         let room = self.options.width.saturating_sub(self.arrow(0).width);
-        let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
+        let mut used = room;
         for kind in steps.iter().map(typed) {
             let kind = cut(&kind, room);
             let (columns, kind) = (width(&kind), self.paint(Style::Cyan, &kind));
             match lines.last_mut() {
-                Some((used, line)) if *used + 3 + columns <= room => {
-                    *used += 3 + columns;
-                    line.push(kind);
+                Some(line) if used + 3 + columns <= room => {
+                    used += 3 + columns;
+                    line.push_str(&format!(" · {kind}"));
                 }
-                _ => lines.push((columns, vec![kind])),
+                _ => {
+                    used = columns;
+                    lines.push(format!("{}{kind}", self.arrow(lines.len()).text));
+                }
             }
         }
-        let line = |(place, (_, kinds)): (usize, &(usize, Vec<String>))| {
-            format!("{}{}", self.arrow(place).text, kinds.join(" · "))
-        };
-        lines.iter().enumerate().map(line).collect()
+        lines
     }
 
     /// The arrow stands on the first line only.
@@ -374,7 +359,7 @@ impl Page {
     fn stream(&self, response: &Response, messages: &Messages) -> Vec<String> {
         let mut lines = vec![self.title("response")];
         for message in &messages.list {
-            let time = self.paint(Style::Dim, &format!("{:>9}", unit::time(message.ms)));
+            let time = self.paint(Style::Dim, &format!("{:>9}", line::time(message.ms)));
             let name = match &message.event {
                 Some(event) => self.paint(Style::Cyan, &format!("{}: ", visible(event))),
                 None if message.is_keep_alive() && !message.tag.is_named() => ": ".to_owned(),
@@ -418,10 +403,10 @@ struct Lead {
 }
 
 impl Lead {
-    /// Adds to it.
-    fn and(mut self, painted: &str, columns: usize) -> Self {
-        self.text.push_str(painted);
-        self.width += columns;
+    /// Adds a column to it.
+    fn and(mut self, page: &Page, style: Style, text: &str) -> Self {
+        self.text.push_str(&format!("{}  ", page.paint(style, text)));
+        self.width += width(text) + 2;
         self
     }
 }
@@ -436,7 +421,7 @@ const fn status_style(status: u16) -> Style {
 }
 
 fn time(line: &Line) -> String {
-    line.ms.map_or_else(String::new, |(first, last)| unit::span(first, last))
+    line.ms.map_or_else(String::new, |(first, last)| line::span(first, last))
 }
 
 fn typed(line: &Line) -> String {
@@ -474,7 +459,7 @@ pub fn pretty(bytes: &[u8]) -> String {
         Ok(text) if !text.contains('\0') => text.to_owned(),
         _ => {
             let first: Vec<String> = bytes.iter().take(8).map(|it| format!("{it:02x}")).collect();
-            format!("[{} of binary data, beginning {}]", unit::size(bytes.len()), first.join(" "))
+            format!("[{} of binary data, beginning {}]", line::size(bytes.len()), first.join(" "))
         }
     }
 }

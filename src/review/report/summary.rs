@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::line::{cut, visible};
-use super::{Gist, unit};
+use super::{Gist, line};
 use crate::cassette::{Body, Cassette, End, Headers, Interaction, Request, Response};
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
 use crate::text::json::Text;
@@ -80,12 +80,7 @@ pub enum Role {
 
 impl Summary {
     /// Looks at all interactions.
-    pub fn of(cassette: &Cassette) -> Self {
-        Self::by(&Protocols::default(), cassette)
-    }
-
-    /// The same with other protocols than those that retape knows.
-    pub fn by(protocols: &Protocols, cassette: &Cassette) -> Self {
+    pub fn of(protocols: &Protocols, cassette: &Cassette) -> Self {
         let mut summary = Self { rows: Vec::new(), streams: 0, messages: 0 };
         for interaction in &cassette.interactions {
             let messages = interaction.response().map(|it| Messages::of(it, protocols));
@@ -178,7 +173,7 @@ fn asked(request: &Request) -> Option<Gist> {
     match text.filter(|_| !media.starts_with("multipart/")) {
         Some(text) => Some(Gist::of_request(text)),
         None => {
-            let size = unit::size(request.body.len());
+            let size = line::size(request.body.len());
             Some(Gist { words: vec![media.into_owned(), size], ..Gist::default() })
         }
     }
@@ -202,13 +197,13 @@ fn body_kind(response: &Response, messages: &Messages) -> String {
     let several = messages.list.iter().filter(|it| !it.is_keep_alive()).count();
     match messages.framing {
         _ if length == 0 => "no body".to_owned(),
-        Framing::EventStream => unit::count(several, "event"),
-        Framing::Lines => unit::count(several, "line"),
+        Framing::EventStream => line::count(several, "event"),
+        Framing::Lines => line::count(several, "line"),
         _ => {
             let media = media(&response.headers);
             let kind = media.rsplit(['/', '+']).next().unwrap_or_default();
             let coding = response.headers.get("content-encoding").unwrap_or_default();
-            format!("{coding} {kind} {}", unit::size(length)).trim().to_owned()
+            format!("{coding} {kind} {}", line::size(length)).trim().to_owned()
         }
     }
 }
@@ -223,14 +218,14 @@ fn notes(interaction: &Interaction, messages: Option<&Messages>) -> Vec<String> 
     let going_on: Vec<String> = interaction
         .after
         .iter()
-        .map(|it| format!("{} ({} sent)", it.interaction + 1, unit::count(it.chunks, "chunk")))
+        .map(|it| format!("{} ({} sent)", it.interaction + 1, line::count(it.chunks, "chunk")))
         .collect();
     if !going_on.is_empty() {
         notes.push(format!("began while {} was still being answered", going_on.join(", ")));
     }
     let rest = messages.and_then(|it| it.rest.as_ref());
     if let Some(rest) = rest {
-        notes.push(format!("ends in {} of an unfinished message", unit::size(rest.len())));
+        notes.push(format!("ends in {} of an unfinished message", line::size(rest.len())));
     }
     notes.extend(
         ending(interaction.end()).map(|why| format!("{}: {why}", interaction.end().as_str())),

@@ -3,8 +3,7 @@
 use similar::{Algorithm, DiffOp, DiffableStr as _, capture_diff_slices, group_diff_ops};
 
 use super::difference::hunk;
-use super::line::{cut, visible, width};
-use super::unit::count;
+use super::line::{boundary, count, cut, visible, width};
 
 /// The columns that a value may take: a terminal of 80 less what stands before it.
 pub(super) const COLUMNS: usize = 72;
@@ -48,11 +47,6 @@ fn focused<'t>(recorded: &'t str, asked: &'t str) -> (&'t str, &'t str) {
         &text[from..boundary(text, from + LONG)]
     };
     (part(recorded), part(asked))
-}
-
-/// The last place up to `at` where a character begins.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0)
 }
 
 fn places(old: &str, new: &str) -> Vec<String> {

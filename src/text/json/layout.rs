@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Write};
 
-use super::token::string_length;
 use super::{Text, Token};
 
 /// A way to lay out a JSON text that some serialiser writes.
@@ -40,10 +39,7 @@ impl Layout {
 
     /// Writes the tokens of `text` in this layout behind what is in `out`.
     pub(crate) fn write(self, text: Text<'_>, out: &mut String) {
-        match self {
-            Self::Compact => compact(text.as_str(), out),
-            _ => self.lay(text, out).expect("a string takes everything"),
-        }
+        self.lay(text, out).expect("a string takes everything");
     }
 
     fn lay(self, text: Text<'_>, out: &mut impl Write) -> fmt::Result {
@@ -100,22 +96,6 @@ impl Layout {
         };
         (0..depth).try_for_each(|_| out.write_str(unit))
     }
-}
-
-/// Writes a text without the white space between its tokens.
-fn compact(text: &str, out: &mut String) {
-    let bytes = text.as_bytes();
-    let (mut begin, mut at) = (0, 0);
-    while let Some(byte) = bytes.get(at) {
-        if byte.is_ascii_whitespace() {
-            out.push_str(&text[begin..at]);
-            begin = at + 1;
-        } else if *byte == b'"' {
-            at += string_length(&bytes[at + 1..]);
-        }
-        at += 1;
-    }
-    out.push_str(&text[begin..]);
 }
 
 /// Takes only what stands in the text, so that nothing longer than the text is ever laid out.

@@ -14,11 +14,11 @@ mod layout;
 mod leaf;
 pub(crate) mod pointer;
 mod token;
-mod value;
 mod walk;
 
 pub(crate) use fitted::{Place, fitted};
 pub(crate) use layout::{Indent, Layout};
 pub(crate) use leaf::Leaf;
-pub(crate) use token::{Container, Text, Token, Tokens};
-pub(crate) use value::{canonical_number, escape, push_escape, unescape};
+pub(crate) use token::{
+    Container, Text, Token, Tokens, canonical_number, escape, push_escape, unescape,
+};

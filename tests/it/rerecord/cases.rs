@@ -233,6 +233,32 @@ fn a_time_that_the_client_came_back_with_is_the_same_in_both_places() {
 }
 
 #[test]
+fn a_server_at_another_port_of_its_host_has_its_old_address() {
+    let talk = |address: &str, id: &str| {
+        let agent = format!("/agents/agent-{id}");
+        let mut talk = talk(&[
+            ("POST /agents", &format!(r#"{{"url":"http://{address}{agent}","id":"agent-{id}"}}"#)),
+            (&format!("GET {agent}"), &format!(r#"{{"docs":"http:\/\/{address}\/docs"}}"#)),
+            (&format!("GET /fetch?from={address}"), &format!(r#"{{"fetched":"{address}1"}}"#)),
+        ]);
+        talk.recorded.upstream = format!("http://{address}");
+        talk
+    };
+    let old = talk("127.0.0.1:8283", ONE);
+
+    let renewed = renew(&old, talk("127.0.0.1:49152", OTHER_ONE)).cassette;
+
+    let mut expected = old.clone();
+    let last = self::talk(&[("GET /", r#"{"fetched":"127.0.0.1:491521"}"#)]).interactions;
+    expected.interactions[2].outcome = last[0].outcome.clone();
+    assert_eq!(told(&renewed), told(&expected));
+    assert_eq!(renewed.recorded.upstream, old.recorded.upstream);
+    // On another host it is another server.
+    let other = talk("10.0.0.1:8283", ONE);
+    check(&old, other.clone(), &other);
+}
+
+#[test]
 fn interactions_that_met_stand_in_their_old_order() {
     let three = |order: [usize; 3], after: &[usize]| {
         let names = ["a", "b", "c"];

@@ -1,14 +1,13 @@
 //! One comment on a pull request.
 
 use super::markup::{code, code_block, plain, sentence, within};
-use super::told::{cases, extent, headline, route, shown, trace};
+use super::told::{self, Detail, cases, details, extent, headline, route};
 use crate::contract::Contract;
 use crate::review::change::{
     CassettePair, Change, ContractPair, Difference, InteractionPair, Report, State, Verdict,
 };
 use crate::review::report::difference::whole_lines;
-use crate::review::report::line::{shorten_ids, visible};
-use crate::review::report::unit::count;
+use crate::review::report::line::{count, shorten_ids, visible};
 
 /// By this a comment is found, to be updated in place.
 const MARKER: &str = "<!-- retape-report -->";
@@ -33,8 +32,8 @@ pub(super) fn markdown(report: &Report) -> String {
     page.failing(report);
     page.others(report);
     page.stale(report);
-    page.contracts(&report.contracts);
-    page.cassettes(&report.cassettes);
+    page.changed(&report.contracts, "contract", CONTRACTS, contract);
+    page.changed(&report.cassettes, "cassette", MOST, cassette);
     page.text
 }
 
@@ -106,22 +105,13 @@ impl Page {
         }
     }
 
-    fn contracts(&mut self, contracts: &[ContractPair]) {
-        if contracts.is_empty() {
-            return;
+    /// What is not the same, collapsed.
+    fn changed<T>(&mut self, all: &[T], what: &str, most: usize, block: fn(&T) -> String) {
+        if !all.is_empty() {
+            self.open(&format!("{} changed", count(all.len(), what)));
+            self.fill(all.iter().map(block), all.len(), most, &format!("more {what}"));
+            self.close();
         }
-        self.open(&format!("{} changed", count(contracts.len(), "contract")));
-        self.fill(contracts.iter().map(contract), contracts.len(), CONTRACTS, "more contract");
-        self.close();
-    }
-
-    fn cassettes(&mut self, cassettes: &[CassettePair]) {
-        if cassettes.is_empty() {
-            return;
-        }
-        self.open(&format!("{} changed", count(cassettes.len(), "cassette")));
-        self.fill(cassettes.iter().map(cassette), cassettes.len(), MOST, "more cassette");
-        self.close();
     }
 
     /// Blocks as long as there is room, and how many are left out.
@@ -160,20 +150,13 @@ impl Page {
 }
 
 fn title(verdict: Verdict, number: usize) -> String {
-    match verdict {
-        Verdict::Breaking => format!("{} a client", changes(number, "breaks", "break")),
-        Verdict::Unproven => format!("{} a client", changes(number, "may break", "may break")),
-        Verdict::Compatible => format!("{} nothing", changes(number, "breaks", "break")),
-        Verdict::Trim => format!("{} seen any more", things(number)),
-    }
-}
-
-fn changes(number: usize, one: &str, more: &str) -> String {
-    format!("{} {}", count(number, "change"), if number == 1 { one } else { more })
-}
-
-fn things(number: usize) -> String {
-    format!("{} {}", count(number, "thing"), if number == 1 { "is not" } else { "are not" })
+    let (thing, one, more) = match verdict {
+        Verdict::Breaking => ("change", "breaks a client", "break a client"),
+        Verdict::Unproven => ("change", "may break a client", "may break a client"),
+        Verdict::Compatible => ("change", "breaks nothing", "break nothing"),
+        Verdict::Trim => ("thing", "is not seen any more", "are not seen any more"),
+    };
+    format!("{} {}", count(number, thing), if number == 1 { one } else { more })
 }
 
 /// A change as an item of a list.
@@ -185,24 +168,22 @@ fn block(change: &Change) -> String {
         code(&place.endpoint.to_string())
     )];
     let mut told = |line: String| lines.push(format!("  {line}"));
-    if let Some(cases) = cases(change, &|case| code(&within(case, 300))) {
-        told(format!("<br>{cases}"));
-    }
-    if let Some(trace) = trace(change) {
-        told(format!("<br>new trace: {}", code(&within(&trace, 800))));
-    }
-    if let Some(example) = &change.example {
-        told(format!("<br>for example: {}", code(&within(example, 600))));
-    }
-    if !change.why.is_empty() {
-        told(format!("<br>{}", sentence(&within(&change.why, 600))));
-    }
-    if let Some(shown) = shown(change) {
-        told(format!("<br>{}", plain(&shown)));
-    }
-    told(format!("<br>{} {}", code(change.rule.id()), code(&change.fingerprint)));
-    if let Some(reason) = &change.approved {
-        told(format!("<br>approved: {}", plain(&within(reason, 300))));
+    for (detail, text) in details(change) {
+        match detail {
+            Detail::Cases => {
+                let cases = cases(change, &|case| code(&within(case, 300)));
+                told(format!("<br>{}", cases.unwrap_or_default()));
+            }
+            Detail::Trace => told(format!("<br>new trace: {}", code(&within(&text, 800)))),
+            Detail::Example => told(format!("<br>for example: {}", code(&within(&text, 600)))),
+            Detail::Why => told(format!("<br>{}", sentence(&within(&text, 600)))),
+            Detail::Shown => told(format!("<br>{}", plain(&text))),
+            Detail::Rule => {
+                told(format!("<br>{} {}", code(change.rule.id()), code(&change.fingerprint)));
+            }
+            Detail::Approved => told(format!("<br>approved: {}", plain(&within(&text, 300)))),
+            Detail::Possible => {}
+        }
     }
     // What the sentence says in full is not said again.
     let said = |text: &str| change.what.contains(&format!("`{text}`"));
@@ -233,29 +214,18 @@ fn unbroken(contract: &str) -> String {
 }
 
 fn cassette(pair: &CassettePair) -> String {
-    let number = pair.interactions.len();
-    let name = code(&pair.name);
-    match pair.state {
-        State::New => return format!("- {name} is new, {}", count(number, "interaction")),
-        State::Lost => return format!("- {name} is not there any more"),
-        State::Kept => {}
-    }
-    let total = count(number + pair.same, "interaction");
-    let mut lines = vec![format!("- {name}: {number} of {total} changed")];
-    lines.extend(pair.interactions.iter().take(DIFFERENCES).map(interaction));
+    let mut lines = vec![format!("- {}: {}", code(&pair.name), told::cassette(pair))];
+    let number = if pair.state == State::Kept { pair.interactions.len() } else { 0 };
+    lines.extend(pair.interactions.iter().take(DIFFERENCES.min(number)).filter_map(interaction));
     if number > DIFFERENCES {
         lines.push(format!("  - … and {} more", number - DIFFERENCES));
     }
     lines.join("\n")
 }
 
-fn interaction(pair: &InteractionPair) -> String {
-    let Some(one) = pair.new.as_ref().or(pair.old.as_ref()) else { return String::new() };
-    let state = match (&pair.old, &pair.new) {
-        (None, _) => " is new",
-        (_, None) => " is not there any more",
-        _ => "",
-    };
+fn interaction(pair: &InteractionPair) -> Option<String> {
+    let (one, state) = told::one_of(pair)?;
+    let state = state.map(|state| format!(" ({state})")).unwrap_or_default();
     let path = within(&shorten_ids(&one.path), 200);
     let mut text =
         format!("  - #{} {}{state}", one.number, code(&format!("{} {path}", one.method)));
@@ -266,7 +236,7 @@ fn interaction(pair: &InteractionPair) -> String {
     if left > 0 {
         text.push_str(&format!("\n    - … and {}", count(left, "more difference")));
     }
-    text
+    Some(text)
 }
 
 fn difference(it: &Difference) -> String {

@@ -1,6 +1,6 @@
 //! Recorded text in Markdown: nothing of it is markup.
 
-use crate::review::report::line::visible;
+use crate::review::report::line::{boundary, visible};
 
 /// A text as code, in a line.
 pub(super) fn code(text: &str) -> String {
@@ -88,8 +88,7 @@ pub(super) fn within(text: &str, room: usize) -> String {
     if text.len() <= room {
         return text.to_owned();
     }
-    let end = (0..=room).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    format!("{}…", &text[..end])
+    format!("{}…", &text[..boundary(text, room)])
 }
 
 fn longest_run(text: &str) -> usize {

@@ -10,8 +10,6 @@ mod sarif;
 mod text;
 mod told;
 
-pub(super) use text::change_text;
-
 use std::fmt;
 use std::str::FromStr;
 

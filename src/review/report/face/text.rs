@@ -1,13 +1,12 @@
 //! For a terminal.
 
-use super::told::{cases, extent, headline, short, shown, trace};
+use super::told::{self, Detail, details, extent, headline, short};
 use crate::contract::Endpoint;
 use crate::review::change::{CassettePair, Change, InteractionPair, Report, State, Verdict};
 use crate::review::report::Colour;
 use crate::review::report::difference::hunk;
-use crate::review::report::line::{cut, shorten_ids, visible, width, wrap};
-use crate::review::report::style::Style;
-use crate::review::report::unit::count;
+use crate::review::report::line::{Style, count, cut, shorten_ids, visible, width, wrap};
+use crate::review::report::page::Page;
 
 /// The columns of a terminal.
 const WIDTH: usize = 80;
@@ -18,30 +17,43 @@ const CASSETTES: usize = 50;
 const INTERACTIONS: usize = 8;
 const DIFFERENCES: usize = 8;
 
+/// Words below a change take so many lines at most.
+const LINES: usize = 6;
+
 /// Shows a report on a terminal of 80 columns.
 pub(super) fn text(report: &Report, colour: Colour) -> String {
-    let mut page = Page { colour, text: String::new() };
-    page.head(report);
-    page.changes(report);
-    page.stale(report);
-    page.cassettes(report);
+    let mut page = Page::new(WIDTH, colour);
+    page.report(report);
     page.text
-}
-
-/// One change alone.
-pub(in crate::review::report) fn change_text(change: &Change, colour: Colour) -> String {
-    let mut page = Page { colour, text: String::new() };
-    page.change(change);
-    page.text
-}
-
-struct Page {
-    colour: Colour,
-    text: String,
 }
 
 impl Page {
-    fn head(&mut self, report: &Report) {
+    fn report(&mut self, report: &Report) {
+        self.verdict(report);
+        let mut at: Option<&Endpoint> = None;
+        for change in report.changes.iter().take(CHANGES) {
+            if at != Some(&change.place.endpoint) {
+                self.line("");
+                self.head(Style::Bold, &change.place.endpoint.to_string());
+                at = Some(&change.place.endpoint);
+            }
+            self.change(change);
+        }
+        self.more("\n", report.changes.len().saturating_sub(CHANGES), "more change");
+        for approval in &report.stale {
+            let said = format!("approval {} matches no change any more", approval.fingerprint);
+            self.line("");
+            self.line(&self.paint(Style::Yellow, &visible(&said)));
+            self.below(&format!("remove it; its reason was: {}", approval.reason));
+        }
+        for cassette in report.cassettes.iter().take(CASSETTES) {
+            self.line("");
+            self.cassette(cassette);
+        }
+        self.more("\n", report.cassettes.len().saturating_sub(CASSETTES), "more cassette");
+    }
+
+    fn verdict(&mut self, report: &Report) {
         let style = if report.fails() { Style::Red } else { Style::Green };
         let full = headline(report, &|endpoint| short(endpoint, usize::MAX));
         let beside = width(&full).saturating_sub(WIDTH);
@@ -49,33 +61,15 @@ impl Page {
             let whole = short(endpoint, usize::MAX);
             short(endpoint, width(&whole).saturating_sub(beside))
         });
-        let line = cut(&visible(&line), WIDTH).into_owned();
-        self.line(&self.colour.paint(style, &line));
+        self.head(style, &line);
         let is_told = [report.changes.len(), report.contracts.len(), report.cassettes.len()];
         if is_told != [0; 3] {
-            for line in wrap(&extent(report, "; "), WIDTH, 3) {
-                self.line(&line);
-            }
+            wrap(&extent(report, "; "), WIDTH, 3).iter().for_each(|line| self.line(line));
         }
     }
 
-    fn changes(&mut self, report: &Report) {
-        let mut at: Option<&Endpoint> = None;
-        for change in report.changes.iter().take(CHANGES) {
-            if at != Some(&change.place.endpoint) {
-                let head = visible(&change.place.endpoint.to_string()).into_owned();
-                self.line("");
-                self.line(&self.colour.paint(Style::Bold, &cut(&head, WIDTH)));
-                at = Some(&change.place.endpoint);
-            }
-            self.change(change);
-        }
-        if report.changes.len() > CHANGES {
-            self.line(&format!("\n… and {}", count(report.changes.len() - CHANGES, "more change")));
-        }
-    }
-
-    fn change(&mut self, change: &Change) {
+    /// One change alone.
+    pub(in crate::review::report) fn change(&mut self, change: &Change) {
         let (style, word) = match (&change.approved, change.verdict) {
             (Some(_), _) => (Style::Dim, "approved"),
             (None, Verdict::Breaking) => (Style::Red, "breaking"),
@@ -83,86 +77,36 @@ impl Page {
             (None, Verdict::Compatible) => (Style::Green, "compatible"),
             (None, Verdict::Trim) => (Style::Blue, "trim"),
         };
-        let rule =
-            self.colour.paint(Style::Dim, &format!("{} {}", change.rule, change.fingerprint));
-        self.line(&format!("  {} {rule}", self.colour.paint(style, &format!("{word:<10}"))));
-        self.told(&change.what);
-        if let Some(cases) = cases(change, &|case| case.to_owned()) {
-            self.told(&cases);
-        }
-        if let Some(trace) = trace(change) {
-            self.told(&format!("trace: {trace}"));
-        }
-        if let Some(possible) = &change.possible {
-            self.told(&format!("possible now: {}", possible.text));
-        }
-        if let Some(example) = &change.example {
-            self.told(&format!("for example: {example}"));
-        }
-        if !change.why.is_empty() && change.verdict == Verdict::Unproven {
-            self.told(&change.why);
-        }
-        if let Some(shown) = shown(change) {
-            self.told(&shown);
-        }
-        if let Some(reason) = &change.approved {
-            self.told(&format!("approved: {reason}"));
-        }
-    }
-
-    fn stale(&mut self, report: &Report) {
-        for approval in &report.stale {
-            let said = format!("approval {} matches no change any more", approval.fingerprint);
-            self.line("");
-            self.line(&self.colour.paint(Style::Yellow, &visible(&said)));
-            self.told(&format!("remove it; its reason was: {}", approval.reason));
-        }
-    }
-
-    fn cassettes(&mut self, report: &Report) {
-        for cassette in report.cassettes.iter().take(CASSETTES) {
-            self.line("");
-            self.cassette(cassette);
-        }
-        if report.cassettes.len() > CASSETTES {
-            let more = count(report.cassettes.len() - CASSETTES, "more cassette");
-            self.line(&format!("\n… and {more}"));
+        let rule = self.paint(Style::Dim, &format!("{} {}", change.rule, change.fingerprint));
+        self.line(&format!("  {} {rule}", self.paint(style, &format!("{word:<10}"))));
+        self.below(&change.what);
+        for (detail, text) in details(change) {
+            match detail {
+                Detail::Why if change.verdict != Verdict::Unproven => {}
+                Detail::Rule => {}
+                _ => self.below(&detail.line(&text)),
+            }
         }
     }
 
     fn cassette(&mut self, cassette: &CassettePair) {
-        let total = cassette.same + cassette.interactions.len();
-        let said = match cassette.state {
-            State::New => format!("new, {}", count(total, "interaction")),
-            State::Lost => format!("not there any more, {}", count(total, "interaction")),
-            State::Kept => format!(
-                "{} of {} changed",
-                cassette.interactions.len(),
-                count(total, "interaction")
-            ),
-        };
-        let line = cut(&visible(&format!("{}: {said}", cassette.name)), WIDTH).into_owned();
-        self.line(&self.colour.paint(Style::Bold, &line));
+        self.head(Style::Bold, &format!("{}: {}", cassette.name, told::cassette(cassette)));
         if cassette.state != State::Kept {
             return;
         }
         cassette.interactions.iter().take(INTERACTIONS).for_each(|pair| self.interaction(pair));
         if cassette.interactions.len() > INTERACTIONS {
-            self.told(&format!("… and {} more", cassette.interactions.len() - INTERACTIONS));
+            self.below(&format!("… and {} more", cassette.interactions.len() - INTERACTIONS));
         }
     }
 
     fn interaction(&mut self, pair: &InteractionPair) {
-        let Some(one) = pair.new.as_ref().or(pair.old.as_ref()) else { return };
-        let state = match (&pair.old, &pair.new) {
-            (None, _) => " (new)",
-            (_, None) => " (not there any more)",
-            _ => "",
-        };
+        let Some((one, state)) = told::one_of(pair) else { return };
+        let state = state.map(|state| format!(" ({state})")).unwrap_or_default();
         let line = format!("#{} {} {}{state}", one.number, one.method, shorten_ids(&one.path));
         self.line(&format!("  {}", cut(&visible(&line), WIDTH - 2)));
         for difference in pair.differences.iter().take(DIFFERENCES) {
-            self.told(&difference.at);
+            self.below(&difference.at);
             let side = |value: &Option<String>| value.clone().unwrap_or_default();
             for line in hunk(&side(&difference.old), &side(&difference.new)) {
                 let style = match line.as_bytes().first() {
@@ -170,25 +114,21 @@ impl Page {
                     Some(b'+') => Style::Green,
                     _ => Style::Plain,
                 };
-                self.line(&format!("      {}", self.colour.paint(style, &line)));
+                self.line(&format!("      {}", self.paint(style, &line)));
             }
         }
         let left = pair.differences.len().saturating_sub(DIFFERENCES) + pair.more;
+        self.more("    ", left, "more difference");
+    }
+
+    /// Words below what they are about.
+    fn below(&mut self, text: &str) {
+        self.told(4, Style::Plain, text, LINES);
+    }
+
+    fn more(&mut self, before: &str, left: usize, what: &str) {
         if left > 0 {
-            self.told(&format!("… and {}", count(left, "more difference")));
+            self.line(&format!("{before}… and {}", count(left, what)));
         }
-    }
-
-    /// Words below a change, in as many lines as they take, up to six.
-    fn told(&mut self, text: &str) {
-        let shown = visible(text).into_owned();
-        for line in wrap(&shown, WIDTH - 4, 6) {
-            self.line(&format!("    {line}"));
-        }
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
     }
 }

@@ -1,9 +1,10 @@
 //! What several faces tell in the same words.
 
 use crate::contract::Endpoint;
-use crate::review::change::{Change, Report, Rule, Verdict, Witnesses};
-use crate::review::report::line::width;
-use crate::review::report::unit::count;
+use crate::review::change::{
+    CassettePair, Change, Exchange, InteractionPair, Report, Rule, State, Verdict, Witnesses,
+};
+use crate::review::report::line::{count, width};
 
 /// The worst that changed, with its place, in a sentence without a full stop; what there is to say if
 /// nothing did.
@@ -39,33 +40,33 @@ fn recorded(report: &Report) -> String {
     if changed == 0 {
         return "no cassette changed".to_owned();
     }
-    let (mut asked, mut answered, mut new, mut gone) = (0, 0, 0, 0);
-    for pair in report.cassettes.iter().flat_map(|cassette| &cassette.interactions) {
-        let in_request = pair.differences.iter().any(|it| it.at.starts_with("request "));
-        *match (&pair.old, &pair.new) {
-            (None, _) => &mut new,
-            (_, None) => &mut gone,
-            _ if in_request => &mut asked,
-            _ => &mut answered,
-        } += 1;
-    }
-    let how = [
-        (answered, "in the answer", "differs", "differ"),
-        (asked, "in the request", "differs", "differ"),
-        (new, "new", "is", "are"),
-        (gone, "not there any more", "is", "are"),
-    ];
-    let how = how.iter().filter(|(number, ..)| *number > 0);
-    let how = how.map(|(number, what, one, more)| {
-        format!(
-            "{} {} {what}",
-            count(*number, "interaction"),
-            if *number == 1 { one } else { more }
-        )
+    let pairs = || report.cassettes.iter().flat_map(|cassette| &cassette.interactions);
+    let of = |what: &str| pairs().filter(|pair| fate(pair) == what).count();
+    let how = FATES.map(|(what, one, more)| (of(what), what, one, more));
+    let how = how.iter().filter(|(number, ..)| *number > 0).map(|(number, what, one, more)| {
+        let verb = if *number == 1 { one } else { more };
+        format!("{} {verb} {what}", count(*number, "interaction"))
     });
     let how: Vec<String> = how.collect();
     let all = count(report.new.cassettes.max(changed), "cassette");
     format!("{changed} of {all} changed: {}", how.join(", "))
+}
+
+/// What may have become of an interaction.
+const FATES: [(&str, &str, &str); 4] = [
+    ("in the answer", "differs", "differ"),
+    ("in the request", "differs", "differ"),
+    ("new", "is", "are"),
+    ("not there any more", "is", "are"),
+];
+
+fn fate(pair: &InteractionPair) -> &'static str {
+    let in_request = pair.differences.iter().any(|it| it.at.starts_with("request "));
+    match one_of(pair) {
+        Some((_, Some(alone))) => alone,
+        _ if in_request => "in the request",
+        _ => "in the answer",
+    }
 }
 
 /// How much changed in promises and in recordings, for the line below the first.
@@ -169,16 +170,74 @@ pub(super) fn file(report: &Report, change: &Change) -> Option<String> {
     }
 }
 
+/// What is told of a change beside what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    Cases,
+    Trace,
+    Possible,
+    Example,
+    Why,
+    Shown,
+    Rule,
+    Approved,
+}
+
+impl Detail {
+    /// A detail as a line of its own.
+    pub(super) fn line(self, text: &str) -> String {
+        let lead = match self {
+            Self::Trace => "trace: ",
+            Self::Possible => "possible now: ",
+            Self::Example => "for example: ",
+            Self::Approved => "approved: ",
+            Self::Cases | Self::Why | Self::Shown | Self::Rule => "",
+        };
+        format!("{lead}{text}")
+    }
+}
+
+/// What there is to tell of a change beside what it is, in the order in which it is told.
+pub(super) fn details(change: &Change) -> Vec<(Detail, String)> {
+    let possible = change.possible.as_ref().map(|possible| possible.text.clone());
+    let rule = format!("rule {}, fingerprint {}", change.rule, change.fingerprint);
+    let all = [
+        (Detail::Cases, cases(change, &|case| case.to_owned())),
+        (Detail::Trace, trace(change)),
+        (Detail::Possible, possible),
+        (Detail::Example, change.example.clone()),
+        (Detail::Why, Some(change.why.clone()).filter(|why| !why.is_empty())),
+        (Detail::Shown, shown(change)),
+        (Detail::Rule, Some(rule)),
+        (Detail::Approved, change.approved.clone()),
+    ];
+    all.into_iter().filter_map(|(detail, text)| Some((detail, text?))).collect()
+}
+
 /// All that is told of a change, a line each.
 pub(super) fn lines(change: &Change) -> Vec<String> {
-    let mut lines = vec![format!("{}: {}", change.place.endpoint, change.what)];
-    lines.extend(cases(change, &|case| case.to_owned()));
-    lines.extend(trace(change).map(|trace| format!("trace: {trace}")));
-    lines.extend(change.possible.as_ref().map(|it| format!("possible now: {}", it.text)));
-    lines.extend(change.example.as_ref().map(|example| format!("for example: {example}")));
-    lines.extend((!change.why.is_empty()).then(|| change.why.clone()));
-    lines.extend(shown(change));
-    lines.push(format!("rule {}, fingerprint {}", change.rule, change.fingerprint));
-    lines.extend(change.approved.as_ref().map(|reason| format!("approved: {reason}")));
-    lines
+    let head = format!("{}: {}", change.place.endpoint, change.what);
+    let details = details(change);
+    std::iter::once(head).chain(details.iter().map(|(it, text)| it.line(text))).collect()
+}
+
+/// What became of a cassette: `2 of 4 interactions changed`.
+pub(super) fn cassette(pair: &CassettePair) -> String {
+    let number = pair.interactions.len();
+    let all = count(number + pair.same, "interaction");
+    match pair.state {
+        State::New => format!("new, {all}"),
+        State::Lost => format!("not there any more, {all}"),
+        State::Kept => format!("{number} of {all} changed"),
+    }
+}
+
+/// One side of an interaction, the new one if there is one, and what became of it if it is alone.
+pub(super) fn one_of(pair: &InteractionPair) -> Option<(&Exchange, Option<&'static str>)> {
+    match (&pair.old, &pair.new) {
+        (Some(_), Some(new)) => Some((new, None)),
+        (None, Some(new)) => Some((new, Some("new"))),
+        (Some(old), None) => Some((old, Some("not there any more"))),
+        (None, None) => None,
+    }
 }

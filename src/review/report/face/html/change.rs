@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::markup::{Budget, block, code, escaped, sentence};
+use super::markup::{Budget, beginning, block, code, escaped, sentence};
 use super::railroad::Track;
 use super::{Standing, route_and_gives};
 use crate::review::change::{CaseEdges, Change, Report, Rule, State};
-use crate::review::report::face::told::{cases, shown};
+use crate::review::report::face::told::{Detail, cases, details};
 use crate::review::report::line::visible;
 
 /// So much of a value or a shape is shown, in characters.
@@ -36,45 +36,28 @@ fn item(report: &Report, change: &Change, budget: &mut Budget) -> String {
 
 /// All that is told of a change.
 fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
-    let mut rows = Vec::new();
-    let mut row = |name: &str, value: String| {
-        rows.push(format!("<dt>{name}</dt><dd>{value}</dd>"));
-    };
-    if let Some(reason) = &change.approved {
-        let was = change.verdict.as_str();
-        row("approved", format!("{was}, approved because: {}", escaped(&visible(reason))));
-    }
-    if let Some(cases) = cases(change, &code) {
-        row("which", cases);
-    }
-    if !change.why.is_empty() {
-        row("why", sentence(&change.why));
-    }
-    if let Some(trace) = trace(change) {
-        row("new trace", trace);
-    }
-    if let Some(possible) = &change.possible {
-        row("possible now", block(&cut(&possible.text)));
-    }
-    if let Some(example) = &change.example {
-        row("for example", block(&cut(example)));
-    }
-    if let Some(shown) = shown(change) {
-        row("recorded", link(report, change, shown.trim_start_matches("shown by ")));
-    }
-    if is_drawn {
-        row("order", "<div class=\"order\"></div>".to_owned());
-    }
-    row("rule", format!("{}, {}", code(change.rule.id()), escaped(change.rule.summary())));
-    row("fingerprint", fingerprint(change));
-    format!("<dl>{}</dl>", rows.concat())
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+    let row = |(name, value): (&str, String)| format!("<dt>{name}</dt><dd>{value}</dd>");
+    let rows = details(change).into_iter().flat_map(|(detail, text)| match detail {
+        Detail::Cases => vec![("which", cases(change, &code).unwrap_or_default())],
+        Detail::Trace => vec![("new trace", trace(change).unwrap_or_default())],
+        Detail::Possible => vec![("possible now", block(&beginning(&text, LONGEST)))],
+        Detail::Example => vec![("for example", block(&beginning(&text, LONGEST)))],
+        Detail::Why => vec![("why", sentence(&text))],
+        Detail::Shown => {
+            vec![("recorded", link(report, change, text.trim_start_matches("shown by ")))]
+        }
+        Detail::Rule => {
+            let rule = format!("{}, {}", code(change.rule.id()), escaped(change.rule.summary()));
+            vec![("rule", rule), ("fingerprint", fingerprint(change))]
+        }
+        Detail::Approved => {
+            let was = change.verdict.as_str();
+            vec![("approved", format!("{was}, approved because: {}", escaped(&visible(&text))))]
+        }
+    });
+    let drawn = is_drawn.then(|| row(("order", "<div class=\"order\"></div>".to_owned())));
+    let rows: String = rows.map(row).chain(drawn).collect();
+    format!("<dl>{rows}</dl>")
 }
 
 /// The messages in a row, and among them what is not as it was promised.

@@ -3,12 +3,11 @@
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::markup::{Budget, code};
-use crate::review::change::{
-    CassettePair, Difference, Exchange, InteractionPair, Mark, Report, State,
-};
+use super::markup::{Budget, beginning, code};
+use super::railroad::word;
+use crate::review::change::{CassettePair, Difference, Exchange, InteractionPair, Mark, Report};
+use crate::review::report::face::told;
 use crate::review::report::line::{shorten_ids, visible};
-use crate::review::report::unit::count;
 
 /// So much of a value is shown, in characters.
 const LONGEST: usize = 800;
@@ -20,15 +19,7 @@ pub(super) fn conversations(report: &Report, budget: &mut Budget) -> String {
 }
 
 fn item(pair: &CassettePair, id: &str, budget: &mut Budget) -> String {
-    let number = pair.interactions.len();
-    let (state, said) = match pair.state {
-        State::New => ("new", format!("new, {}", count(number, "interaction"))),
-        State::Lost => ("lost", format!("not there any more, {}", count(number, "interaction"))),
-        State::Kept => {
-            let all = count(number + pair.same, "interaction");
-            ("kept", format!("{number} of {all} changed"))
-        }
-    };
+    let (state, said) = (word(pair.state), told::cassette(pair));
     let interactions: Vec<Value> = pair.interactions.iter().map(interaction).collect();
     let value = json!({"same": pair.same, "interactions": interactions});
     let data = budget.element(id, &value);
@@ -95,10 +86,6 @@ fn difference(it: &Difference) -> Value {
 
 /// What is shown of a value, its lines as lines.
 fn shown(value: &str) -> String {
-    let (end, sign) = match value.char_indices().nth(LONGEST) {
-        None => (value.len(), ""),
-        Some((end, _)) => (end, "…"),
-    };
-    let lines: Vec<_> = value[..end].lines().map(visible).collect();
-    lines.join("\n") + sign
+    let begun = beginning(value, LONGEST);
+    begun.lines().map(visible).collect::<Vec<_>>().join("\n")
 }

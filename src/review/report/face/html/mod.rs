@@ -19,8 +19,7 @@ mod railroad;
 use super::told::{extent, headline, route};
 use crate::contract::Endpoint;
 use crate::review::change::{Change, Report, Verdict};
-use crate::review::report::line::visible;
-use crate::review::report::unit::count;
+use crate::review::report::line::{count, visible};
 use markup::{Budget, code, escaped, fill, sentence};
 
 const PAGE: &str = include_str!("page.html");

@@ -1,10 +1,13 @@
 //! Two orders as one railroad: on its tracks both can be run, and each track tells who may take it.
 
+use std::cmp::Reverse;
+
 use serde_json::{Value, json};
 
 use crate::contract::order::{Between, Expression, Pattern, Slice, Times};
 use crate::review::change::State;
 use crate::review::report::line::visible;
+use crate::text::sequence::{Step, cheapest};
 
 /// A part of a railroad.
 ///
@@ -27,6 +30,12 @@ pub(super) enum Track {
 pub(super) struct Branch {
     pub state: State,
     pub track: Track,
+}
+
+impl Branch {
+    fn of(state: State, order: &Expression) -> Self {
+        Self { state, track: Track::of(order) }
+    }
 }
 
 const ONCE: Times = Times { min: 1, max: Some(1) };
@@ -62,8 +71,7 @@ impl Track {
     /// An order as it is.
     pub(super) fn of(order: &Expression) -> Self {
         let kept = |parts: &[Expression]| -> Vec<Branch> {
-            let branch = |it| Branch { state: State::Kept, track: Self::of(it) };
-            parts.iter().map(branch).collect()
+            parts.iter().map(|part| Branch::of(State::Kept, part)).collect()
         };
         match order {
             Expression::Nothing => Self::Nothing,
@@ -117,7 +125,7 @@ impl Track {
     }
 }
 
-fn word(state: State) -> &'static str {
+pub(super) fn word(state: State) -> &'static str {
     match state {
         State::Kept => "kept",
         State::New => "new",
@@ -167,18 +175,13 @@ fn aside(state: State, part: &Expression) -> Option<Track> {
         _ => return None,
     };
     let past = Branch { state: State::Kept, track: Track::Nothing };
-    Some(Track::Choice(vec![past, Branch { state, track: Track::of(&inner) }]))
+    Some(Track::Choice(vec![past, Branch::of(state, &inner)]))
 }
 
 /// What came in a row before, or what comes there now.
 fn instead(old: &[Expression], new: &[Expression]) -> Track {
     let row = |state, parts: &[Expression]| {
-        let track = match parts {
-            [] => Track::Nothing,
-            [only] => Track::of(only),
-            parts => Track::Sequence(parts.iter().map(Track::of).collect()),
-        };
-        Branch { state, track }
+        Branch::of(state, &Expression::sequence(parts.iter().cloned()))
     };
     Track::Choice(vec![row(State::Lost, old), row(State::New, new)])
 }
@@ -229,25 +232,21 @@ fn is_nearer_to_a_part(choice: &Expression, parts: &[Expression]) -> bool {
 /// Each with the one most alike; what is left is new or lost.
 fn side_by_side(old: &[Expression], new: &[Expression]) -> Vec<Branch> {
     let mut left: Vec<&Expression> = new.iter().collect();
-    let mut branches = Vec::new();
-    let mut lost = Vec::new();
+    let (mut kept, mut alone) = (Vec::new(), Vec::new());
     for one in old {
-        let nearest = left.iter().enumerate().max_by_key(|(at, other)| {
-            // The first of those that are equally alike.
-            (alike(one, other), std::cmp::Reverse(*at))
-        });
-        match nearest.map(|(at, other)| (at, alike(one, other))) {
-            Some((at, score)) if score > 0 => {
+        // The first of those that are equally alike.
+        let likeness = left.iter().enumerate().map(|(at, other)| (alike(one, other), Reverse(at)));
+        match likeness.max() {
+            Some((score, Reverse(at))) if score > 0 => {
                 let track = merged(one, left.remove(at));
-                branches.push(Branch { state: State::Kept, track });
+                kept.push(Branch { state: State::Kept, track });
             }
-            _ => lost.push(Branch { state: State::Lost, track: Track::of(one) }),
+            _ => alone.push(Branch::of(State::Lost, one)),
         }
     }
-    let new = left.into_iter().map(|it| Branch { state: State::New, track: Track::of(it) });
-    branches.extend(lost);
-    branches.extend(new);
-    branches
+    alone.extend(left.into_iter().map(|it| Branch::of(State::New, it)));
+    kept.extend(alone);
+    kept
 }
 
 /// Parts in a row, aligned so that as much as possible lies on the same track.
@@ -267,33 +266,22 @@ fn in_a_row(old: &Expression, new: &Expression) -> Track {
     Track::Sequence(row)
 }
 
-/// The places that belong together, in order: the heaviest common subsequence.
+/// The places that belong together, in order: as much as possible is alike in all of them together.
 fn aligned(old: &[Expression], new: &[Expression]) -> Vec<(usize, usize)> {
-    let mut best = vec![vec![0; new.len() + 1]; old.len() + 1];
     let weight: Vec<Vec<usize>> =
         old.iter().map(|one| new.iter().map(|other| alike(one, other)).collect()).collect();
-    for one in (0..old.len()).rev() {
-        for other in (0..new.len()).rev() {
-            let pair = match weight[one][other] {
-                0 => 0,
-                weight => weight + best[one + 1][other + 1],
-            };
-            best[one][other] = pair.max(best[one + 1][other]).max(best[one][other + 1]);
-        }
-    }
-    let (mut pairs, mut one, mut other) = (Vec::new(), 0, 0);
-    while one < old.len() && other < new.len() {
-        let weight = weight[one][other];
-        if weight > 0 && best[one][other] == weight + best[one + 1][other + 1] {
-            pairs.push((one, other));
-            (one, other) = (one + 1, other + 1);
-        } else if best[one][other] == best[one + 1][other] {
-            one += 1;
-        } else {
-            other += 1;
-        }
-    }
-    pairs
+    let most = weight.iter().flatten().max().copied().unwrap_or(0) as u32;
+    // Two that have nothing in common stand alone, each of them.
+    let unlike = |one: usize, other: usize| match weight[one][other] as u32 {
+        0 => 2 * most + 1,
+        weight => 2 * most - weight,
+    };
+    let steps = cheapest(0..old.len(), 0..new.len(), most, unlike).into_iter();
+    let both = steps.filter_map(|step| match step {
+        Step::Both(one, other) => Some((one, other)),
+        Step::Old(_) | Step::New(_) => None,
+    });
+    both.collect()
 }
 
 /// How alike two orders are: twice the events that both have, and one more if they are equal.
