@@ -218,6 +218,7 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// What answers held before a request came back with it.
+#[derive(Default)]
 struct Given {
     /// For each value the first answer that holds it as a word, and where.
     words: HashMap<String, (usize, String)>,
@@ -228,45 +229,66 @@ struct Given {
 /// A shorter word is the same by chance as often as not.
 const TELLING: usize = 4;
 
-impl Given {
-    fn of(cassette: &Cassette, candidates: &[Candidate]) -> Self {
-        let mut given = Self { words: HashMap::new(), fields: HashMap::new() };
+/// What answers are looked through for.
+struct Wanted<'c> {
+    /// What is found within texts.
+    words: Words,
+    /// All of it.
+    all: Words,
+    /// The last interaction that says it.
+    last: HashMap<&'c str, usize>,
+}
+
+impl<'c> Wanted<'c> {
+    fn of(candidates: &'c [Candidate]) -> Self {
         let is_word = |it: &&Candidate| it.sort != Sort::Reference && it.value.len() >= TELLING;
         let words = candidates.iter().filter(is_word).map(|it| it.value.as_str());
-        let words: HashSet<&str> = words.collect();
-        let wanted: HashSet<&str> = candidates.iter().map(|it| it.value.as_str()).collect();
-        let finder = Words::of(words.into_iter());
+        let last: HashMap<&str, usize> =
+            candidates.iter().map(|it| (it.value.as_str(), it.interaction)).collect();
+        Self { words: Words::of(words), all: Words::of(last.keys().copied()), last }
+    }
+
+    /// Whether a text may hold what a later interaction says. Where anything is escaped, it may.
+    fn stands_in(&self, text: &str, number: usize) -> bool {
+        text.contains('\\')
+            || self.all.any(text, |value| self.last.get(value).is_some_and(|last| *last > number))
+    }
+}
+
+impl Given {
+    fn of(cassette: &Cassette, candidates: &[Candidate]) -> Self {
+        let mut given = Self::default();
+        let wanted = Wanted::of(candidates);
         // What comes behind the last request is nobody's to come back with.
         let last = candidates.last().map_or(0, |it| it.interaction);
         for (number, interaction) in cassette.interactions.iter().enumerate().take(last) {
-            given.answered(number, interaction, &finder, &wanted);
+            given.answered(number, interaction, &wanted);
         }
         given
     }
 
-    fn answered(
-        &mut self,
-        number: usize,
-        interaction: &Interaction,
-        finder: &Words,
-        wanted: &HashSet<&str>,
-    ) {
+    fn answered(&mut self, number: usize, interaction: &Interaction, wanted: &Wanted<'_>) {
         let Some(response) = interaction.response() else { return };
         for (name, value) in meant(&response.headers) {
-            let (text, at) = (text(value), format!("header.{}", name.to_ascii_lowercase()));
-            self.note_words(number, &text, finder, |_| at.clone());
-            if wanted.contains(&*text) {
-                self.fields.entry(text.into_owned()).or_insert((number, at));
+            let at = || format!("header.{}", name.to_ascii_lowercase());
+            let text = text(value);
+            self.note_words(number, &text, wanted, |_| at());
+            if wanted.last.contains_key(&*text) {
+                self.fields.entry(text.into_owned()).or_insert_with(|| (number, at()));
             }
         }
         let body = response.readable().bytes();
         let body = plain(&body);
+        let is_stream = Media::of_headers(&response.headers).is_stream();
+        if !is_stream && !wanted.stands_in(&body, number) {
+            return;
+        }
         let mut leaves: Vec<(Range<usize>, String)> = Vec::new();
         each_document(&body, |start, document| {
             let whole = document.as_str();
             document.each_leaf(|pointer, name, value, spelled| {
                 let at = start + spelled.as_ptr() as usize - whole.as_ptr() as usize;
-                if refers(&name) && wanted.contains(&*value) {
+                if refers(&name) && wanted.last.contains_key(&*value) {
                     let first = (number, pointer.to_owned());
                     self.fields.entry(value.into_owned()).or_insert(first);
                 }
@@ -278,15 +300,15 @@ impl Given {
             let leaf = leaves.get(leaf).filter(|(leaf, _)| leaf.start <= range.start);
             leaf.map_or_else(|| "body".to_owned(), |(_, pointer)| pointer.clone())
         };
-        self.note_words(number, &body, finder, at);
+        self.note_words(number, &body, wanted, at);
         for field in fields(&body, &HashSet::new()) {
-            if wanted.contains(&*field.value) {
+            if wanted.last.contains_key(&*field.value) {
                 self.fields.entry(field.value).or_insert_with(|| (number, at(&field.range)));
             }
         }
-        if Media::of_headers(&response.headers).is_stream() {
+        if is_stream {
             for together in pieced_together(&body) {
-                self.note_words(number, &together, finder, |_| "body".to_owned());
+                self.note_words(number, &together, wanted, |_| "body".to_owned());
             }
         }
     }
@@ -295,10 +317,10 @@ impl Given {
         &mut self,
         number: usize,
         text: &str,
-        finder: &Words,
+        wanted: &Wanted<'_>,
         at: impl Fn(&Range<usize>) -> String,
     ) {
-        for range in finder.find(text) {
+        for range in wanted.words.find(text) {
             let word = &text[range.clone()];
             if !self.words.contains_key(word) && !is_amount(text, &range) {
                 self.words.insert(word.to_owned(), (number, at(&range)));

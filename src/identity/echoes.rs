@@ -117,6 +117,8 @@ impl Renamed {
             return word;
         }
         let anywhere = self.0.get(&Scope::Anywhere).into_iter().flatten();
+        // To prepare a search takes longer than to see that there is no room.
+        let anywhere = anywhere.filter(|(recorded, _)| recorded.len() <= text.len());
         let words = anywhere.flat_map(|(recorded, live)| {
             let places = text.match_indices(recorded.as_str());
             places.map(|(at, found)| Edit::new(at..at + found.len(), live.identifier.clone()))

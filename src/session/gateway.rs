@@ -60,7 +60,9 @@ impl Gateway {
         let name = gateway.settings.cassette.clone();
         let at_once = gateway.settings.opening == Opening::AtOnce;
         if at_once && Track::plan(&gateway.settings, &name) == Mode::Replay {
-            match gateway.recorded(&name).await {
+            // Nobody is served yet who could be held up, so this takes no thread.
+            let load = || async { gateway.loading(&name)().map(Arc::new) };
+            match gateway.cell(&name).get_or_try_init(load).await {
                 Err(error) if error.is_no_cassette() => {}
                 Err(error) => return Err(error),
                 Ok(_) => drop(gateway.slot_of("", name).track(&gateway).await?),
@@ -211,14 +213,30 @@ impl Gateway {
         })
     }
 
+    /// Loading takes a while for a large cassette and must not hold up others.
     async fn recorded(&self, name: &Name) -> Result<Arc<Recorded>> {
-        let is_new = !lock(&self.library).contains_key(name);
-        if is_new {
+        let cell = self.cell(name);
+        let loaded = cell.get_or_try_init(|| async {
+            let loading = tokio::task::spawn_blocking(self.loading(name));
+            loading.await.expect("loading a cassette does not panic").map(Arc::new)
+        });
+        loaded.await.cloned()
+    }
+
+    /// Where a cassette is kept when it is loaded.
+    fn cell(&self, name: &Name) -> Arc<OnceCell<Arc<Recorded>>> {
+        let known = lock(&self.library).get(name).cloned();
+        known.unwrap_or_else(|| {
             self.report_unfinished(name);
-        }
-        let folder = self.settings.folder.clone();
-        let rules = self.settings.rules_of(name);
-        self.library_of(name, move |name| Recorded::load(&folder, &name, &rules)).await
+            Arc::clone(lock(&self.library).entry(name.clone()).or_default())
+        })
+    }
+
+    /// What loads a cassette.
+    fn loading(&self, name: &Name) -> impl FnOnce() -> Result<Recorded> + Send + use<> {
+        let (folder, name) = (self.settings.folder.clone(), name.clone());
+        let rules = self.settings.rules_of(&name);
+        move || Recorded::load(&folder, &name, &rules)
     }
 
     async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
@@ -226,21 +244,6 @@ impl Gateway {
         cell.get_or_try_init(|| async { track::base(&self.settings, name).map(Arc::new) })
             .await
             .cloned()
-    }
-
-    /// Loading takes a while for a large cassette and must not hold up others.
-    async fn library_of(
-        &self,
-        name: &Name,
-        load: impl FnOnce(Name) -> Result<Recorded> + Send + 'static,
-    ) -> Result<Arc<Recorded>> {
-        let cell = Arc::clone(lock(&self.library).entry(name.clone()).or_default());
-        let name = name.clone();
-        let loaded = cell.get_or_try_init(|| async {
-            let loading = tokio::task::spawn_blocking(move || load(name));
-            loading.await.expect("loading a cassette does not panic").map(Arc::new)
-        });
-        loaded.await.cloned()
     }
 
     async fn tape(&self, name: &Name) -> Result<Arc<Tape>> {

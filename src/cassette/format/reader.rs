@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         let Some(Token::String(spelled)) = self.tokens.next() else {
             return Err(before.wrong_type("a string"));
         };
-        if !spelled.contains('\\') {
+        if memchr::memchr(b'\\', spelled.as_bytes()).is_none() {
             return Ok(Cow::Borrowed(spelled.trim_matches('"')));
         }
         serde_json::from_str(spelled)

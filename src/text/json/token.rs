@@ -280,12 +280,12 @@ pub(crate) fn push_escape(c: char, out: &mut String) {
 ///
 /// Exact for any length and exponent; `-0` is `0`.
 pub(crate) fn canonical_number(spelled: &str) -> Cow<'_, str> {
-    let plain = spelled.len() < 18
-        && !spelled.starts_with('-')
-        && spelled.bytes().all(|byte| byte.is_ascii_digit())
-        && !spelled.ends_with('0');
-    if plain {
-        return Cow::Borrowed(spelled);
+    if !spelled.starts_with('0') && spelled.bytes().all(|byte| byte.is_ascii_digit()) {
+        let significant = spelled.trim_end_matches('0');
+        return match spelled.len() - significant.len() {
+            0 => Cow::Borrowed(spelled),
+            zeros => Cow::Owned(format!("{significant}e{zeros}")),
+        };
     }
     let (sign, unsigned) = match spelled.strip_prefix('-') {
         Some(rest) => ("-", rest),
