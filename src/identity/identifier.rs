@@ -121,9 +121,15 @@ fn web_token(bytes: &[u8], span: &Range<usize>) -> Option<Range<usize>> {
     Some(span.start..next(payload).unwrap_or(payload))
 }
 
+/// A longer run of letters and digits is data, such as an image in Base64.
+const LONGEST: usize = 1024;
+
 /// The identifiers in a run of letters, digits, `-` and `_`.
 fn within(bytes: &[u8], span: Range<usize>, found: &mut Vec<Range<usize>>) {
     let word = &bytes[span.clone()];
+    if word.len() > LONGEST {
+        return;
+    }
     let before = found.len();
     match nano_id(word) {
         Some(start) => found.push(span.start + start..span.end),
