@@ -1,6 +1,6 @@
 //! What retape tells people.
 //!
-//! A report is first a value ([`Summary`]) that says what there is to tell and is then rendered;
+//! A report is first a value that says what there is to tell and is then rendered;
 //! rendering is pure, so the same input always gives the same text. Text that was recorded is never
 //! let through to a terminal with its control characters.
 

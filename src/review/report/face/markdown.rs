@@ -214,9 +214,14 @@ fn unbroken(contract: &str) -> String {
 }
 
 fn cassette(pair: &CassettePair) -> String {
-    let mut lines = vec![format!("- {}: {}", code(&pair.name), told::cassette(pair))];
-    let number = if pair.state == State::Kept { pair.interactions.len() } else { 0 };
-    lines.extend(pair.interactions.iter().take(DIFFERENCES.min(number)).filter_map(interaction));
+    let (name, number) = (code(&pair.name), pair.interactions.len());
+    match pair.state {
+        State::New => return format!("- {name} is new, {}", count(number, "interaction")),
+        State::Lost => return format!("- {name} is not there any more"),
+        State::Kept => {}
+    }
+    let mut lines = vec![format!("- {name}: {}", told::cassette(pair))];
+    lines.extend(pair.interactions.iter().take(DIFFERENCES).filter_map(interaction));
     if number > DIFFERENCES {
         lines.push(format!("  - … and {} more", number - DIFFERENCES));
     }
@@ -225,7 +230,7 @@ fn cassette(pair: &CassettePair) -> String {
 
 fn interaction(pair: &InteractionPair) -> Option<String> {
     let (one, state) = told::one_of(pair)?;
-    let state = state.map(|state| format!(" ({state})")).unwrap_or_default();
+    let state = state.map(|state| format!(" is {state}")).unwrap_or_default();
     let path = within(&shorten_ids(&one.path), 200);
     let mut text =
         format!("  - #{} {}{state}", one.number, code(&format!("{} {path}", one.method)));
