@@ -129,7 +129,9 @@ impl Contract {
     fn broken_in(&self, part: &str, answer: &Answer, before: Option<Before<'_>>) -> Vec<String> {
         match part {
             ORDER => match (&answer.word, &self.order) {
-                (Some(word), Some(orders)) => orders.broken(&answer.situation, word),
+                (Some(word), Some(orders)) => {
+                    orders.broken(&answer.situation, word).unwrap_or_default().sentences
+                }
                 (Some(_), None) => vec!["messages came where none were accepted".to_owned()],
                 (None, _) => Vec::new(),
             },

@@ -115,6 +115,12 @@ impl Word {
         self.tokens.iter().map(Token::event).collect()
     }
 
+    /// Without events of some types.
+    pub(in crate::contract) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
+        let tokens = self.tokens.iter().filter(|token| !is_one(&token.tag)).cloned();
+        Self { tokens: tokens.collect(), witness: self.witness }
+    }
+
     pub(super) fn letters(&self) -> impl Iterator<Item = Letter<'_>> {
         self.tokens.iter().map(Token::letter)
     }
