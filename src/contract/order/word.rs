@@ -93,10 +93,11 @@ impl Token {
         Event::new(&self.tag, self)
     }
 
-    /// The value of a key.
+    /// The value of a key, which any field may be.
     pub fn key(&self, name: &str) -> Option<&str> {
-        let mut keys = self.keys.iter().filter(|(key, value)| key == name && value != "null");
-        keys.next().map(|(_, value)| value.as_str())
+        let mut said = self.keys.iter().chain(&self.fields);
+        let (_, value) = said.find(|(key, value)| key == name && value != "null")?;
+        Some(value)
     }
 
     pub(super) fn letter(&self) -> Letter<'_> {
