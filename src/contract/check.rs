@@ -132,6 +132,8 @@ impl Contract {
                 (Some(word), Some(orders)) => {
                     orders.broken(&answer.situation, word).unwrap_or_default().sentences
                 }
+                // A list in a JSON answer shows an order only where several types are in it.
+                (Some(_), None) if answer.body.is_some() => Vec::new(),
                 (Some(_), None) => vec!["messages came where none were accepted".to_owned()],
                 (None, _) => Vec::new(),
             },

@@ -153,13 +153,16 @@ struct Table<'w> {
     /// Which recordings have each value.
     seen: Vec<BTreeSet<Witness>>,
     /// In which of them, with which value, something comes before it or behind it.
-    beside: BTreeMap<(Side, Option<usize>), BTreeSet<(Witness, usize)>>,
+    beside: BTreeMap<(Side, Option<usize>), Observed>,
     /// How often each value comes.
     times: Vec<u64>,
     pairs: BTreeMap<(Kind, Kind), u64>,
     /// The types, with all values as one, and what begins and ends a word.
     kinds: usize,
 }
+
+/// Recordings, and the value in each.
+type Observed = BTreeSet<(Witness, usize)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
@@ -258,7 +261,7 @@ impl<'w> Table<'w> {
     /// Whether a group was seen often enough, and not by chance beside other things than the others.
     fn is_told(&self, group: &[usize], tried: f64) -> bool {
         let is_in = |value: usize| group.contains(&value);
-        let observed = |wanted: bool| -> BTreeSet<(Witness, usize)> {
+        let observed = |wanted: bool| -> Observed {
             let values = (0..self.values.len()).filter(|value| is_in(*value) == wanted);
             values.flat_map(|value| self.seen[value].iter().map(move |it| (*it, value))).collect()
         };
