@@ -117,7 +117,7 @@ impl Word {
     }
 
     /// Without events of some types.
-    pub(in crate::contract) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
         let tokens = self.tokens.iter().filter(|token| !is_one(&token.tag)).cloned();
         Self { tokens: tokens.collect(), witness: self.witness }
     }
