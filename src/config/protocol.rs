@@ -70,11 +70,6 @@ impl<'a> Object<'a> {
 }
 
 impl Protocol {
-    /// A protocol of which the type stands in one place.
-    pub(crate) fn told_at(tag: At) -> Self {
-        Self { tag: vec![Telling { at: tag, is: None }], ..Self::default() }
-    }
-
     /// The type of a message, if the message is one of this protocol.
     pub(crate) fn tag(&self, message: &Object<'_>) -> Option<String> {
         let fits = |(at, words): &(At, Vec<Word>)| {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 use crate::cassette::Response;
 use crate::contract::invariant;
@@ -45,20 +46,55 @@ impl Cut {
     /// The messages in order, the pieces of one together.
     pub(super) fn steps(&self) -> &[Step] {
         self.steps.get_or_init(|| {
-            let steps = Trace::of(&self.messages, &self.protocols).steps.into_iter();
-            let steps = steps.map(|step| {
-                let pieces = step.messages.iter().map(|place| json(&self.messages[*place]));
-                let token = Token {
-                    tag: step.tag.as_str().to_owned(),
-                    run: step.messages.len() > 1,
-                    keys: pieces.clone().next().flatten().map_or_else(Vec::new, keys),
-                    fields: alike(pieces),
-                };
-                Step { is_named: step.tag.is_named(), token }
+            let said: Vec<Vec<Field<'_>>> =
+                self.messages.iter().map(|message| fields(json(message))).collect();
+            let trace = Trace::of(&self.messages, &self.protocols);
+            let repeated = repeated(&self.messages, &said, &trace);
+            let steps = trace.steps.iter().flat_map(|step| {
+                let pieces = step
+                    .messages
+                    .chunk_by(|one, other| !are_apart(&said[*one], &said[*other], &repeated));
+                pieces.map(|pieces| {
+                    let token = Token {
+                        tag: step.tag.as_str().to_owned(),
+                        run: pieces.len() > 1,
+                        keys: json(&self.messages[pieces[0]]).map_or_else(Vec::new, keys),
+                        fields: alike(pieces.iter().map(|place| &said[*place])),
+                    };
+                    Step { is_named: step.tag.is_named(), token }
+                })
             });
             steps.collect()
         })
     }
+}
+
+/// What messages of several types say alike, where some are pieces of one another.
+fn repeated<'m>(
+    messages: &[Message],
+    said: &'m [Vec<Field<'m>>],
+    trace: &Trace,
+) -> HashSet<&'m Field<'m>> {
+    if trace.steps.iter().all(|step| step.count() == 1) {
+        return HashSet::new();
+    }
+    let mut types: HashMap<&Field<'_>, &Tag> = HashMap::new();
+    let fields = messages
+        .iter()
+        .zip(said)
+        .flat_map(|(message, said)| said.iter().map(move |field| (field, &message.tag)));
+    let by_others = fields.filter(|(field, tag)| *types.entry(field).or_insert(tag) != *tag);
+    by_others.map(|(field, _)| field).collect()
+}
+
+/// Whether two messages name different things, each of which another message names as well: they are no
+/// pieces of one.
+fn are_apart(one: &[Field<'_>], other: &[Field<'_>], repeated: &HashSet<&Field<'_>>) -> bool {
+    !repeated.is_empty()
+        && one.iter().filter(|field| repeated.contains(field)).any(|(path, json)| {
+            let same = other.iter().find(|(same, _)| same == path);
+            same.is_some_and(|field| field.1 != *json && repeated.contains(field))
+        })
 }
 
 fn json(message: &Message) -> Option<Text<'_>> {
@@ -134,13 +170,10 @@ const DEEPEST: usize = 4;
 type Field<'d> = (Cow<'d, str>, &'d str);
 
 /// What all pieces of a message say alike, as far as they are JSON.
-fn alike<'d>(mut pieces: impl Iterator<Item = Option<Text<'d>>>) -> Vec<(String, String)> {
-    let mut said = pieces.next().map(fields).unwrap_or_default();
-    for piece in pieces {
-        let other = fields(piece);
-        said.retain(|field| other.contains(field));
-    }
-    said.into_iter().map(|(path, json)| (path.into_owned(), json.to_owned())).collect()
+fn alike<'d>(mut pieces: impl Iterator<Item = &'d Vec<Field<'d>>>) -> Vec<(String, String)> {
+    let mut said: Vec<&Field<'_>> = pieces.next().into_iter().flatten().collect();
+    pieces.for_each(|other| said.retain(|field| other.contains(field)));
+    said.into_iter().map(|(path, json)| (path.to_string(), (*json).to_owned())).collect()
 }
 
 /// The short scalars of a message outside of arrays, if it is JSON.

@@ -165,13 +165,16 @@ fn orders(contract: &Contract, answers: &[Answer]) -> Vec<OrderEvidence> {
             .filter(|(answer, _)| orders.fitting(&answer.situation).last().is_some_and(is_it));
         let is_only = case.when.is_empty() && orders.cases.len() == 1;
         let name = if is_only { String::new() } else { case.head() };
+        let anywhere = case.order.anywhere();
+        let words =
+            words.map(|(answer, word)| (answer, word.without(|tag| anywhere.contains(tag))));
         order_evidence(name, &words.collect::<Vec<_>>())
     };
     orders.cases.iter().map(of_case).collect()
 }
 
-fn order_evidence(case: String, words: &[(&Answer, &Word)]) -> OrderEvidence {
-    let all: Vec<Word> = words.iter().map(|(_, word)| (*word).clone()).collect();
+fn order_evidence(case: String, words: &[(&Answer, Word)]) -> OrderEvidence {
+    let all: Vec<Word> = words.iter().map(|(_, word)| word.clone()).collect();
     let slicing = Slicing::find(&all);
     let mut edges: BTreeMap<(String, String, String), Edge> = BTreeMap::new();
     for (answer, word) in words {

@@ -2,11 +2,11 @@
 //!
 //! # Rationale
 //!
-//! Situations that lead to different orders are told apart by what precedes the answer, as a tree: some
-//! feature of the situation divides the answers if the orders of the parts take fewer bits, together
-//! with what was seen, than one order for all. Each leaf is a case. It is then described by what is so
-//! in it and in no other case, what is there rather than what is missing; where that cannot be, it
-//! stands behind the cases that it could be taken for.
+//! Situations that lead to different orders are told apart by what precedes the answer, as a tree: what
+//! one feature of the situation says tells some answers from all others. It has to pay for itself: the
+//! orders of both parts take fewer bits, together with what was seen and with naming the condition, than
+//! one order for all; enough independent recordings are on each side; and chance divides them so
+//! rarely, as often as it was tried. Where that cannot be shown, the order allows what either case does.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -15,7 +15,9 @@ use foldhash::fast::RandomState;
 use super::cut::may_decide;
 use super::situation::{Condition, Feature, Holds, Situation};
 use super::traffic::Answer;
-use crate::contract::order::{Learned, Order, Refinement, Style, Word};
+use crate::contract::order::{
+    BY_CHANCE, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere, by_chance,
+};
 
 /// The orders in which the messages of an answer may come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,22 +35,33 @@ pub struct Case {
     pub order: Order,
 }
 
-/// A feature with more values divides in two: one value, and all others.
-const MOST_WAYS: usize = 4;
-
 /// A feature with more values says something that is no word of a protocol.
 const MOST_VALUES: usize = 32;
 
-/// A case is seen so often at least.
-const FEWEST: usize = 2;
-
-/// An order that is said at length catches more: half of what it costs is enough to be saved.
-const HALF: f64 = 0.5;
+/// Why an answer is out of order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct OutOfOrder {
+    /// What is out of order, in words.
+    pub sentences: Vec<String>,
+    /// Whether no case allows it; else only the one that fits does not.
+    pub is_certain: bool,
+}
 
 impl Orders {
     /// One order for all answers.
     pub(super) fn one(order: Order) -> Self {
         Self { cases: vec![Case { when: Vec::new(), order }] }
+    }
+
+    /// With types of messages that may come anywhere.
+    pub(super) fn with_anywhere(self, tags: &BTreeSet<String>) -> Self {
+        let with = |case: Case| Case { order: case.order.with_anywhere(tags.clone()), ..case };
+        Self { cases: self.cases.into_iter().map(with).collect() }
+    }
+
+    /// The types of messages that may come anywhere.
+    pub fn anywhere(&self) -> impl Iterator<Item = &str> {
+        self.cases.first().into_iter().flat_map(|case| case.order.anywhere()).map(String::as_str)
     }
 
     /// Learns from answers. `is_told` says whether a client has made up a word.
@@ -59,6 +72,9 @@ impl Orders {
         if words.is_empty() {
             return None;
         }
+        let anywhere = anywhere(&words);
+        let words: Vec<Word> =
+            words.iter().map(|word| word.without(|tag| anywhere.contains(tag))).collect();
         let refinement = Refinement::find(&words, |path, json| {
             may_decide(path, json) && !is_made_up(json.trim_matches('"'))
         });
@@ -66,28 +82,27 @@ impl Orders {
         let situations = answers.iter().map(|answer| &answer.situation);
         let examples: Vec<Example<'_>> =
             situations.zip(&words).map(|(situation, word)| Example { situation, word }).collect();
-        let tree = Tree::of(&examples, is_made_up);
-        let mut leaves = Vec::new();
-        tree.grow(&examples, &mut Vec::new(), &mut leaves);
-        let described = tree.described(leaves);
-        let case = |(when, leaf): (Vec<Condition>, Leaf<'_>)| {
-            Some(Case { when, order: order(&leaf.examples, &refinement)? })
-        };
-        Some(Self { cases: described.into_iter().map(case).collect::<Option<_>>()? })
+        let tree = Tree { features: features(&examples, is_made_up), refinement: &refinement };
+        let mut cases = Vec::new();
+        tree.grow(&examples, &mut Vec::new(), &mut cases)?;
+        Some(Self { cases }.with_anywhere(&anywhere))
     }
 
-    /// What is out of order, in words.
-    pub(super) fn broken(&self, situation: &Situation, word: &Word) -> Vec<String> {
-        let cases = self.fitting(situation);
+    /// What is out of order, if anything is. A situation that no case knows is judged by all of them.
+    pub(crate) fn broken(&self, situation: &Situation, word: &Word) -> Option<OutOfOrder> {
         let events = word.events();
-        let Some(last) = cases.last() else {
-            return vec![format!("no order is known for this case: {}", self.so(situation))];
-        };
-        if cases.iter().any(|case| case.order.accepts(&events)) {
-            return Vec::new();
+        let mut cases = self.fitting(situation);
+        if cases.is_empty() {
+            cases = self.cases.iter().collect();
         }
-        let explanation = last.order.explain(&events, None);
-        explanation.deviations().map(|deviation| explanation.sentence(deviation)).collect()
+        if cases.iter().any(|case| case.order.accepts(&events)) {
+            return None;
+        }
+        let explained = cases.iter().rev().map(|case| case.order.explain(&events, None));
+        let nearest = explained.min_by_key(|explained| explained.deviations().count())?;
+        let sentences = nearest.deviations().map(|deviation| nearest.sentence(deviation)).collect();
+        let is_certain = !self.cases.iter().any(|case| case.order.accepts(&events));
+        Some(OutOfOrder { sentences, is_certain })
     }
 
     /// The case that fits, behind those that may, as far as the situation is known.
@@ -127,167 +142,44 @@ struct Example<'a> {
     word: &'a Word,
 }
 
-/// Answers of one case, and the features by which they were told from others.
-struct Leaf<'a> {
-    examples: Vec<Example<'a>>,
-    told_by: Vec<Feature>,
-}
-
-fn order(examples: &[Example<'_>], refinement: &Refinement) -> Option<Order> {
-    let words: Vec<Word> = examples.iter().map(|example| example.word.clone()).collect();
-    let expression = Learned::from_words(&words).expression(Style::Shortest);
-    Order::new(refinement.guarded(expression)).ok()
-}
-
-/// What the answers may be divided by.
-///
-/// The most telling first.
-struct Tree {
+/// What the answers may be divided by, the most telling first, and how types are told apart.
+struct Tree<'r> {
     features: Vec<Feature>,
+    refinement: &'r Refinement,
 }
 
-impl Tree {
-    fn of(examples: &[Example<'_>], is_made_up: &dyn Fn(&str) -> bool) -> Self {
-        let mut values: HashMap<&Feature, (usize, HashSet<&str>), RandomState> = HashMap::default();
-        let mut free: HashSet<&Feature, RandomState> = HashSet::default();
-        for situation in examples.iter().map(|example| example.situation) {
-            free.extend(situation.free());
-            for feature in situation.features() {
-                let (times, said) = values.entry(feature).or_default();
-                *times += 1;
-                said.extend(situation.says(feature));
-            }
-        }
-        values.retain(|feature, (times, said)| {
-            let tells = said.len() > 1 || *times < examples.len();
-            // A server that repeats what the client has made up is in no state by that.
-            let is_state = !matches!(feature, Feature::After(..))
-                || !said.iter().any(|said| is_made_up(said.trim_matches('"')));
-            // Of a field that says words it is told which.
-            let is_new = match feature {
-                Feature::Present(path) => free.contains(&Feature::Request(path.clone())),
-                _ => true,
-            };
-            tells && is_state && is_new && said.len() <= MOST_VALUES && !free.contains(feature)
-        });
-        let mut features: Vec<&Feature> = values.keys().copied().collect();
-        features.sort_by_cached_key(|feature| {
-            let (times, said) = &values[feature];
-            let (missing, says_one) = (examples.len() - times, said.len() == 1);
-            (rank(feature), missing, says_one, feature.to_string().len(), *feature)
-        });
-        Self { features: features.into_iter().cloned().collect() }
-    }
-
-    /// Divides answers as long as that is shorter.
-    fn grow<'a>(
-        &self,
-        examples: &[Example<'a>],
-        told_by: &mut Vec<Feature>,
-        leaves: &mut Vec<Leaf<'a>>,
-    ) {
-        let next = Next::of(examples);
-        let divisions: Vec<(&Feature, Parts<'a>)> = self
-            .features
-            .iter()
-            .flat_map(|feature| {
-                divisions(feature, examples).into_iter().map(move |it| (feature, it))
-            })
-            .collect();
-        let different: BTreeSet<Vec<Vec<u32>>> =
-            divisions.iter().map(|(_, parts)| witnesses(parts)).collect();
-        let naming = (different.len() as f64).log2();
-        let costs = divisions.into_iter().map(|(feature, parts)| {
-            let inner: Vec<Next<'_>> = parts.iter().map(|part| Next::of(part)).collect();
-            let choices: f64 = inner.iter().map(Next::choices).sum();
-            let saying: f64 = inner.iter().map(|inner| inner.within(&next)).sum();
-            (choices + HALF * (naming + saying), feature, parts)
-        });
-        match costs.min_by(|one, other| one.0.total_cmp(&other.0)) {
-            Some((bits, feature, parts)) if bits < next.choices() => {
-                told_by.push(feature.clone());
-                for part in parts {
-                    self.grow(&part, told_by, leaves);
-                }
-                told_by.pop();
-            }
-            _ => leaves.push(Leaf { examples: examples.to_vec(), told_by: told_by.clone() }),
+/// What may divide the answers, the most telling first.
+fn features(examples: &[Example<'_>], is_made_up: &dyn Fn(&str) -> bool) -> Vec<Feature> {
+    let mut values: HashMap<&Feature, (usize, HashSet<&str>), RandomState> = HashMap::default();
+    let mut free: HashSet<&Feature, RandomState> = HashSet::default();
+    for situation in examples.iter().map(|example| example.situation) {
+        free.extend(situation.free());
+        for feature in situation.features() {
+            let (times, said) = values.entry(feature).or_default();
+            *times += 1;
+            said.extend(situation.says(feature));
         }
     }
-
-    /// The leaves with what is so in each, in an order in which the first that fits is right.
-    fn described<'a>(&self, mut leaves: Vec<Leaf<'a>>) -> Vec<(Vec<Condition>, Leaf<'a>)> {
-        let mut described = Vec::new();
-        while !leaves.is_empty() {
-            let all: Vec<&Leaf<'a>> =
-                described.iter().map(|(_, leaf)| leaf).chain(&leaves).collect();
-            let candidates = leaves.iter().enumerate().map(|(number, leaf)| {
-                let others: Vec<Example<'a>> = all
-                    .iter()
-                    .filter(|other| !std::ptr::eq(**other, leaf))
-                    .flat_map(|other| other.examples.clone())
-                    .collect();
-                let (when, taken) = self.conditions(leaf, &others, Missing::Unsaid);
-                let later = leaves.iter().enumerate().filter(|(other, _)| *other != number);
-                let later = later.flat_map(|(_, leaf)| &leaf.examples);
-                let mistaken = later.filter(|example| fits(&when, example.situation)).count();
-                (mistaken, taken, shown(&when), number, when)
-            });
-            let best = candidates
-                .min_by(|one, other| (one.0, one.1, &one.2).cmp(&(other.0, other.1, &other.2)));
-            let Some((mistaken, _, _, number, mut when)) = best else { break };
-            let leaf = leaves.remove(number);
-            if mistaken > 0 {
-                let later = leaves.iter().flat_map(|leaf| leaf.examples.clone());
-                when = self.conditions(&leaf, &later.collect::<Vec<_>>(), Missing::Said).0;
-            }
-            described.push((when, leaf));
-        }
-        described
-    }
-
-    /// The fewest conditions that hold in all of a leaf and tell it from others, found one by one, and
-    /// how many of these it could still be taken for.
-    fn conditions<'a>(
-        &self,
-        leaf: &Leaf<'a>,
-        others: &[Example<'a>],
-        missing: Missing,
-    ) -> (Vec<Condition>, usize) {
-        let literal = |feature: &Feature| {
-            let mut says = leaf.examples.iter().map(|example| example.situation.says(feature));
-            let first = says.next()?;
-            let is_said = first.is_some() || missing == Missing::Said;
-            (is_said && says.all(|other| other == first))
-                .then(|| Condition { feature: feature.clone(), says: first.map(str::to_owned) })
+    values.retain(|feature, (times, said)| {
+        let tells = said.len() > 1 || *times < examples.len();
+        // A server that repeats what the client has made up is in no state by that.
+        let is_state = !matches!(feature, Feature::After(..))
+            || !said.iter().any(|said| is_made_up(said.trim_matches('"')));
+        // Of a field that says words it is told which.
+        let is_new = match feature {
+            Feature::Present(path) => free.contains(&Feature::Request(path.clone())),
+            _ => true,
         };
-        // By what they were told is known to be a reason; anything else only goes along with it.
-        let literals = [&leaf.told_by, &self.features]
-            .map(|features| features.iter().filter_map(literal).collect::<Vec<Condition>>());
-        let mut left: Vec<&Situation> = others.iter().map(|other| other.situation).collect();
-        let mut when: Vec<Condition> = Vec::new();
-        loop {
-            let excluded =
-                |literal: &&Condition| left.iter().filter(|other| !holds(literal, other)).count();
-            let best = literals.iter().find_map(|literals| {
-                // The first of the best.
-                let best = literals.iter().rev().max_by_key(excluded);
-                best.filter(|best| excluded(best) > 0)
-            });
-            let Some(best) = best else { break };
-            left.retain(|other| holds(best, other));
-            when.push(best.clone());
-        }
-        when.sort_by_key(|condition| (rank(&condition.feature), condition.to_string()));
-        (when, left.len())
-    }
-}
-
-/// Whether a case may be described by what is missing.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
-    Said,
-    Unsaid,
+        let is_word = said.len() <= MOST_VALUES && !free.contains(feature);
+        tells && is_state && is_new && is_word && !feature.is_chosen()
+    });
+    let mut features: Vec<&Feature> = values.keys().copied().collect();
+    features.sort_by_cached_key(|feature| {
+        let (times, said) = &values[feature];
+        let (missing, says_one) = (examples.len() - times, said.len() == 1);
+        (rank(feature), missing, says_one, feature.to_string().len(), *feature)
+    });
+    features.into_iter().cloned().collect()
 }
 
 /// What is asked tells more than what was said before.
@@ -300,59 +192,124 @@ fn rank(feature: &Feature) -> usize {
     }
 }
 
-fn holds(condition: &Condition, situation: &Situation) -> bool {
-    situation.says(&condition.feature) == condition.says.as_deref()
+impl Tree<'_> {
+    /// Divides answers as long as that pays. What stands first is what is told: whatever comes behind it
+    /// is not so. None if an order is too large.
+    fn grow(
+        &self,
+        examples: &[Example<'_>],
+        when: &mut Vec<Condition>,
+        cases: &mut Vec<Case>,
+    ) -> Option<()> {
+        let Some(Division { is, other, parts: [one, rest] }) = self.best(examples) else {
+            cases.push(Case { when: when.clone(), order: self.order(examples)? });
+            return Some(());
+        };
+        when.push(is);
+        self.grow(&one, when, cases)?;
+        when.pop();
+        let known = when.len();
+        when.extend(other);
+        self.grow(&rest, when, cases)?;
+        when.truncate(known);
+        Some(())
+    }
+
+    fn order(&self, examples: &[Example<'_>]) -> Option<Order> {
+        let words: Vec<Word> = examples.iter().map(|example| example.word.clone()).collect();
+        let expression = Learned::from_words(&words).expression(Style::Shortest);
+        Order::new(self.refinement.guarded(expression)).ok()
+    }
+
+    /// The division that saves most, if one pays for itself.
+    fn best<'a>(&self, examples: &[Example<'a>]) -> Option<Division<'a>> {
+        let divisions = self.features.iter().flat_map(|feature| divisions(feature, examples));
+        let divisions: Vec<Division<'a>> = divisions.collect();
+        let different: BTreeSet<Vec<Witness>> = divisions.iter().map(Division::named).collect();
+        let tried = different.len() as f64;
+        let (whole, outcomes) = (Next::of(examples), outcomes(examples));
+        let costs = divisions.into_iter().map(|division| {
+            let inner = division.parts.each_ref().map(|part| Next::of(part));
+            let bits = inner.iter().map(|inner| inner.choices() + inner.within(&whole));
+            (bits.sum::<f64>() + tried.log2(), division)
+        });
+        let paying = costs.filter(|(bits, division)| {
+            let [one, rest] = division.parts.each_ref().map(|part| witnesses(part));
+            *bits < whole.choices() && by_chance(&one, &rest, outcomes.values()) * tried < BY_CHANCE
+        });
+        paying.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, division)| division)
+    }
 }
 
-fn fits(when: &[Condition], situation: &Situation) -> bool {
-    when.iter().all(|condition| holds(condition, situation))
+/// Answers in two parts: those of which something is so, and the others.
+struct Division<'a> {
+    is: Condition,
+    /// What is so of all others, if they say one thing.
+    other: Option<Condition>,
+    parts: [Vec<Example<'a>>; 2],
 }
 
-fn shown(when: &[Condition]) -> String {
-    when.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+impl Division<'_> {
+    /// Which answers are in the part in which the first one is.
+    fn named(&self) -> Vec<Witness> {
+        let sides = self.parts.each_ref().map(|part| witnesses(part).into_iter().collect());
+        let [one, rest]: [Vec<Witness>; 2] = sides;
+        one.min(rest)
+    }
 }
 
-/// Answers in parts.
-type Parts<'a> = Vec<Vec<Example<'a>>>;
-
-/// The ways to divide answers by a feature: by all its values, or one of them from the others.
+/// The ways to divide answers by a feature: one of its values from all others.
 ///
 /// What was said before may decide how an answer begins, and no more: what comes later in it hangs on
 /// what somebody has said, and in a few scenarios that goes along with anything.
-fn divisions<'a>(feature: &Feature, examples: &[Example<'a>]) -> Vec<Parts<'a>> {
-    let mut parts: BTreeMap<Option<&str>, Vec<Example<'a>>> = BTreeMap::new();
+fn divisions<'a>(feature: &Feature, examples: &[Example<'a>]) -> Vec<Division<'a>> {
+    let mut values: BTreeMap<Option<&str>, Vec<Example<'a>>> = BTreeMap::new();
     for example in examples {
-        parts.entry(example.situation.says(feature)).or_default().push(*example);
+        values.entry(example.situation.says(feature)).or_default().push(*example);
     }
-    let is_seen = |part: &Vec<Example<'_>>| part.len() >= FEWEST;
+    let so = |says: &str| Condition { feature: feature.clone(), says: Some(says.to_owned()) };
+    let is_seen = |part: &Vec<Example<'_>>| witnesses(part).len() >= FEWEST;
     let is_state = matches!(feature, Feature::Known(_) | Feature::After(..));
-    if !is_state && parts.len() <= MOST_WAYS && parts.values().all(is_seen) {
-        return if parts.len() > 1 { vec![parts.into_values().collect()] } else { Vec::new() };
-    }
-    let apart = parts.keys().flatten().map(|value| {
-        let says = |example: &&Example<'_>| example.situation.says(feature) == Some(value);
-        let (one, rest): (Vec<&Example<'_>>, Vec<&Example<'_>>) = examples.iter().partition(says);
-        [one, rest].map(|part| part.into_iter().copied().collect::<Vec<_>>()).to_vec()
+    // What is said no to is told by what is said yes to.
+    let mut said: Vec<&str> = values.keys().copied().flatten().collect();
+    said.sort_by_key(|value| *value == "false");
+    let apart = said.into_iter().map(|value| {
+        let others = values.iter().filter(|(other, _)| **other != Some(value));
+        let rest = others.clone().flat_map(|(_, part)| part).copied().collect();
+        let other = match others.map(|(other, _)| *other).collect::<Vec<_>>().as_slice() {
+            [Some(only)] => Some(so(only)),
+            _ => None,
+        };
+        Division { is: so(value), other, parts: [values[&Some(value)].clone(), rest] }
     });
-    apart.filter(|parts| parts.iter().all(is_seen) && (!is_state || begin_apart(parts))).collect()
+    let may_be = |division: &Division<'_>| {
+        division.parts.iter().all(is_seen) && (!is_state || begin_apart(&division.parts))
+    };
+    apart.filter(may_be).collect()
 }
 
-/// Whether no message begins answers of two parts.
-fn begin_apart(parts: &Parts<'_>) -> bool {
+/// Whether no message begins answers of both parts.
+fn begin_apart(parts: &[Vec<Example<'_>>; 2]) -> bool {
     let first = |example: &Example<'_>| example.word.tokens.first().map(|token| token.tag.clone());
-    let firsts: Vec<BTreeSet<Option<String>>> =
-        parts.iter().map(|part| part.iter().map(first).collect()).collect();
-    firsts.iter().map(BTreeSet::len).sum::<usize>()
-        == firsts.iter().flatten().collect::<BTreeSet<_>>().len()
+    let [one, rest] =
+        parts.each_ref().map(|part| part.iter().map(first).collect::<BTreeSet<Option<String>>>());
+    one.is_disjoint(&rest)
 }
 
-/// Which answers are in which part, in whatever order.
-fn witnesses(parts: &Parts<'_>) -> Vec<Vec<u32>> {
-    let witness = |example: &Example<'_>| example.word.witness.0;
-    let mut all: Vec<Vec<u32>> =
-        parts.iter().map(|part| part.iter().map(witness).collect()).collect();
-    all.sort();
-    all
+/// The independent recordings among answers.
+fn witnesses(examples: &[Example<'_>]) -> BTreeSet<Witness> {
+    examples.iter().map(|example| example.word.witness).collect()
+}
+
+/// What follows what, and in which recordings.
+fn outcomes<'a>(examples: &[Example<'a>]) -> BTreeMap<Step<'a>, BTreeSet<Witness>> {
+    let mut outcomes: BTreeMap<Step<'a>, BTreeSet<Witness>> = BTreeMap::new();
+    for Example { word, .. } in examples {
+        for step in steps(word) {
+            outcomes.entry(step).or_default().insert(word.witness);
+        }
+    }
+    outcomes
 }
 
 /// How often what was seen behind what, with nothing before the first and behind the last.
@@ -383,7 +340,10 @@ impl<'a> Next<'a> {
     }
 }
 
-fn steps(word: &Word) -> impl Iterator<Item = (Option<&str>, Option<&str>)> {
+/// A message and the one behind it; nothing before the first and behind the last.
+type Step<'a> = (Option<&'a str>, Option<&'a str>);
+
+fn steps(word: &Word) -> impl Iterator<Item = Step<'_>> {
     let tags = || word.tokens.iter().map(|token| Some(token.tag.as_str()));
     std::iter::once(None).chain(tags()).zip(tags().chain([None]))
 }

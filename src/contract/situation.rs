@@ -24,6 +24,22 @@ pub enum Feature {
     After(String, String),
 }
 
+/// Names below which a client says what it likes, and of fields in which it chooses by name.
+const CHOSEN_BELOW: [&str; 8] =
+    ["arguments", "args", "input", "inputs", "parameters", "properties", "schema", "metadata"];
+const CHOSEN: [&str; 2] = ["model", "name"];
+
+impl Feature {
+    /// Whether a client chooses freely what it says there: which model, which tool, and with what.
+    pub(super) fn is_chosen(&self) -> bool {
+        let (Self::Request(path) | Self::Present(path) | Self::Known(path) | Self::After(_, path)) =
+            self;
+        let mut names = path.split('.').map(|name| name.trim_end_matches("[]")).rev();
+        names.clone().next().is_some_and(|last| CHOSEN.contains(&last))
+            || names.any(|name| CHOSEN_BELOW.contains(&name))
+    }
+}
+
 /// Something that must be so for a case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Condition {

@@ -1,6 +1,6 @@
 //! A contract as text that reads like an interface, and from text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use super::situation::{Condition, Feature};
 use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed, write_name};
 use super::{Case, Contract, Endpoint, Kinds, Orders};
 use crate::contract::invariant::Invariant;
-use crate::contract::order::Order;
+use crate::contract::order::{Expression, Order, Pattern};
 use crate::contract::shape::Schema;
 use crate::error::{Error, Kind};
 use crate::message::TagSource;
@@ -21,6 +21,7 @@ const UNBROKEN: usize = 100_000;
 
 /// The parts by name.
 pub(super) const TAG: &str = "tag";
+pub(super) const ANYWHERE: &str = "anywhere";
 pub(super) const ORDER: &str = "order";
 pub(super) const ORDERS: &str = "orders";
 pub(super) const INVARIANTS: &str = "invariants";
@@ -42,6 +43,11 @@ impl fmt::Display for Contract {
             part(f, TAG, &tag.to_string())?;
         }
         if let Some(orders) = &self.order {
+            let anywhere = orders.anywhere().map(|tag| Expression::tag(tag).to_string());
+            let anywhere: Vec<String> = anywhere.collect();
+            if !anywhere.is_empty() {
+                part(f, ANYWHERE, &anywhere.join("\n"))?;
+            }
             let width = if f.alternate() { UNBROKEN } else { WIDTH };
             let (name, text) = orders_text(orders, width);
             part(f, name, &text)?;
@@ -121,7 +127,7 @@ const BY: &str = "order by request.";
 /// What stood there for a field that is not there.
 const MISSING: &str = "missing";
 
-const PARTS: [&str; 6] = [TAG, ORDER, ORDERS, INVARIANTS, EVENTS, BODY];
+const PARTS: [&str; 7] = [TAG, ANYWHERE, ORDER, ORDERS, INVARIANTS, EVENTS, BODY];
 
 impl FromStr for Contract {
     type Err = Error;
@@ -129,7 +135,7 @@ impl FromStr for Contract {
     /// Reads what [`Display`](std::fmt::Display) writes, or a person. A head between two lines of
     /// dashes, as insta writes it, is passed over.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut reader = Reader { text, errors: Vec::new() };
+        let mut reader = Reader { text, anywhere: BTreeSet::new(), errors: Vec::new() };
         match reader.contract().filter(|_| reader.errors.is_empty()) {
             Some(contract) => Ok(contract),
             None => Err(unreadable(text, reader.errors)),
@@ -219,6 +225,8 @@ impl Block {
 /// The text, and what is wrong with it so far.
 struct Reader<'t> {
     text: &'t str,
+    /// Types that may come anywhere in each order.
+    anywhere: BTreeSet<String>,
     errors: Vec<ParseError>,
 }
 
@@ -250,6 +258,7 @@ impl<'t> Reader<'t> {
                 self.wrong(name.span, "this belongs to no part", Some(hint));
             }
         }
+        parts.order = parts.order.map(|orders| orders.with_anywhere(&self.anywhere));
         endpoint.map(|_| parts)
     }
 
@@ -257,6 +266,7 @@ impl<'t> Reader<'t> {
         let name = &self.text[span.clone()];
         match name {
             TAG => contract.tag = self.tag(inside),
+            ANYWHERE => inside.lines.iter().for_each(|line| self.anywhere(line)),
             ORDER => contract.order = self.order(inside).map(Orders::one),
             ORDERS => contract.order = Some(self.orders(inside, Self::conditions)),
             _ if name.starts_with(BY) => {
@@ -290,6 +300,15 @@ impl<'t> Reader<'t> {
             self.wrong(span, "this tells no types", Some(hint));
         }
         tag
+    }
+
+    fn anywhere(&mut self, line: &Line) {
+        match self.text[line.span.clone()].parse() {
+            Ok(Expression::Event(Pattern { tag: Some(tag), guards })) if guards.is_empty() => {
+                self.anywhere.insert(tag);
+            }
+            _ => self.wrong(line.span.clone(), "this is no type of messages", Some(TYPE)),
+        }
     }
 
     fn order(&mut self, block: &Block) -> Option<Order> {
@@ -371,6 +390,8 @@ fn conditions_of_old(by: &[&str], head: &str) -> Vec<Condition> {
 }
 
 const ENDPOINT: &str = "it reads like `GET /v1/agents -> 200 application/json`";
+
+const TYPE: &str = "write the type of the messages that may come anywhere, one in a line";
 
 const CONDITION: &str = "write `path=\"text\"`, `path missing`, `path known`, `path unknown` or \
                          `after tag[path=\"text\"]`, with commas between them";

@@ -239,7 +239,9 @@ impl Answer {
         let asked = json(&interaction.request.readable());
         let is_stream = cut.framing.is_stream();
         let named = cut.messages.iter().any(|message| matches!(message.tag, Tag::Named(_)));
-        let ordered = is_stream || (named && !is_question && cut.messages.len() > 1);
+        // Elements of one type, such as embeddings, are as many as were asked for.
+        let types: HashSet<&Tag> = cut.messages.iter().map(|message| &message.tag).collect();
+        let ordered = is_stream || (named && !is_question && types.len() > 1);
         // It decides about the order of messages and about nothing else.
         let situation = ordered.then(|| Situation::of(interaction, asked.as_deref(), before));
         let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness });

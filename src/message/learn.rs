@@ -49,6 +49,8 @@ struct Sample<'m> {
     event: Option<&'m str>,
     /// What may be a type, by place.
     words: BTreeMap<String, String>,
+    /// Where anything stands.
+    places: BTreeSet<String>,
     /// The fields with the kind of what stands in them; elements of arrays are not told apart.
     fields: BTreeSet<String>,
 }
@@ -57,8 +59,8 @@ impl Protocols {
     /// What tells the types of the messages of some bodies, if it is neither a known protocol nor what
     /// is usual: a field called `type`, the name of the event.
     pub fn learn<'m>(&self, bodies: impl IntoIterator<Item = &'m [Message]>) -> Option<TagSource> {
-        let bodies = bodies.into_iter().enumerate();
-        let samples = bodies.flat_map(|(body, messages)| {
+        let bodies: Vec<&[Message]> = bodies.into_iter().collect();
+        let samples = bodies.iter().enumerate().flat_map(|(body, messages)| {
             let messages = messages.iter().filter(|message| !message.is_keep_alive());
             messages.filter_map(move |message| self.sample(body, message))
         });
@@ -74,7 +76,28 @@ impl Protocols {
                 (most, best) = (saved, Some(told));
             }
         }
-        best
+        match best {
+            None if self.is_named(None, &bodies) => Some(TagSource::Both(None)),
+            Some(TagSource::Field(at)) if self.is_named(Some(&at), &bodies) => {
+                Some(TagSource::Both(Some(at)))
+            }
+            best => best,
+        }
+    }
+
+    /// Whether events are named like the types that the messages say, each of them.
+    fn is_named(&self, told: Option<&At>, bodies: &[&[Message]]) -> bool {
+        let protocols = told.map(|at| self.with(&TagSource::Field(at.clone())));
+        let protocols = protocols.as_ref().unwrap_or(self);
+        let mut types = BTreeSet::new();
+        let messages = bodies.iter().copied().flatten().filter(|message| message.is_json);
+        let all = messages.filter(|message| !message.is_keep_alive()).take(LOOKED_AT).all(|it| {
+            let tag = Text::read(&it.data).map(|json| protocols.tag_of(json, None));
+            let Some(event) = tag.as_ref().and(it.event.as_deref()) else { return false };
+            types.insert(event);
+            tag.is_some_and(|tag| !tag.is_named() || tag.as_str() == event)
+        });
+        all && types.len() > 1
     }
 
     fn sample<'m>(&self, body: usize, message: &'m Message) -> Option<Sample<'m>> {
@@ -88,6 +111,7 @@ impl Protocols {
             usual: self.tag(&message.data, message.event.as_deref()).as_str().to_owned(),
             event: message.event.as_deref(),
             words: leaves.iter().filter_map(word).collect(),
+            places: leaves.iter().filter_map(place).collect(),
             fields: leaves.iter().filter_map(field).collect(),
         })
     }
@@ -97,20 +121,35 @@ impl Sample<'_> {
     fn says(&self, told: &TagSource) -> Option<&str> {
         match told {
             TagSource::Field(at) => self.words.get(at.as_str()).map(String::as_str),
-            TagSource::Event => self.event,
+            TagSource::Present(at) => {
+                Some(if self.places.contains(at.as_str()) { "with" } else { "without" })
+            }
+            TagSource::Event | TagSource::Both(_) => self.event,
         }
     }
 }
 
 /// A place whose value may be a type, and the value.
 fn word(leaf: &Leaf<'_>) -> Option<(String, String)> {
+    let is_boolean = matches!(leaf.spelled, "true" | "false");
     let is_word = leaf.spelled.starts_with('"')
         && leaf.value.len() <= LONGEST
         && leaf.value.starts_with(|first: char| first.is_ascii_alphabetic())
         && leaf.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
     let steps = || leaf.pointer.split('/').skip(1);
     let is_field = steps().count() <= TYPE_DEPTH && !steps().any(is_number);
-    (is_word && is_field).then(|| (leaf.pointer.clone(), leaf.value.clone().into_owned()))
+    ((is_word || is_boolean) && is_field)
+        .then(|| (leaf.pointer.clone(), leaf.value.clone().into_owned()))
+}
+
+/// A place that some messages may have and others not.
+fn place(leaf: &Leaf<'_>) -> Option<String> {
+    let steps = || leaf.pointer.split('/').skip(1);
+    // Of a list the first element tells.
+    let is_one = steps().all(|step| !is_number(step) || step == "0");
+    let is_field = steps().filter(|step| !is_number(step)).count() <= TYPE_DEPTH;
+    let names = steps().last().is_some_and(|last| !last.is_empty() && !is_number(last));
+    (is_one && is_field && names && leaf.spelled != "null").then(|| leaf.pointer.clone())
 }
 
 fn field(leaf: &Leaf<'_>) -> Option<String> {
@@ -120,10 +159,14 @@ fn field(leaf: &Leaf<'_>) -> Option<String> {
         b'n' => "null",
         _ => "number",
     };
-    let steps: Vec<&str> = leaf.pointer.split('/').collect();
-    let steps: Vec<&str> =
-        steps.iter().map(|step| if is_number(step) { "*" } else { step }).collect();
-    (steps.len() <= DEPTH + 1).then(|| format!("{} {kind}", steps.join("/")))
+    let pattern = pattern(&leaf.pointer);
+    (pattern.split('/').count() <= DEPTH + 1).then(|| format!("{pattern} {kind}"))
+}
+
+/// A place in whichever element of an array.
+fn pattern(pointer: &str) -> String {
+    let steps = pointer.split('/').map(|step| if is_number(step) { "*" } else { step });
+    steps.collect::<Vec<&str>>().join("/")
 }
 
 fn is_number(step: &str) -> bool {
@@ -135,7 +178,15 @@ fn is_number(step: &str) -> bool {
 fn candidates(samples: &[Sample<'_>]) -> Vec<TagSource> {
     let places: BTreeSet<&String> = samples.iter().flat_map(|sample| sample.words.keys()).collect();
     let fields = places.into_iter().filter_map(|place| At::field(place).ok()).map(TagSource::Field);
-    fields.chain([TagSource::Event]).filter(|told| may_tell(told, samples)).collect()
+    let mut times: BTreeMap<&String, usize> = BTreeMap::new();
+    samples
+        .iter()
+        .flat_map(|sample| &sample.places)
+        .for_each(|at| *times.entry(at).or_default() += 1);
+    let some = times.into_iter().filter(|(_, times)| *times < samples.len());
+    let present = some.filter_map(|(place, _)| At::field(place).ok()).map(TagSource::Present);
+    let all = fields.chain([TagSource::Event]).chain(present);
+    all.filter(|told| may_tell(told, samples)).collect()
 }
 
 fn may_tell(told: &TagSource, samples: &[Sample<'_>]) -> bool {
@@ -208,12 +259,20 @@ impl<'s, 'm> Scale<'s, 'm> {
         if sizes.len() < 2 {
             return 0.0;
         }
-        let own = told.map(|told| format!("{told} string"));
-        let fields = self.fields.iter().filter(|(field, _)| Some(**field) != own.as_deref());
+        let own = match told {
+            Some(TagSource::Field(at) | TagSource::Present(at)) => Some(pattern(at.as_str())),
+            _ => None,
+        };
+        let is_own = |field: &str| {
+            let below = own.as_ref().and_then(|own| field.strip_prefix(own.as_str()));
+            below.is_some_and(|below| below.starts_with([' ', '/']))
+        };
+        let fields = self.fields.iter().filter(|(field, _)| !is_own(field));
         let shape: f64 = fields.map(|(_, having)| self.saved_by_field(having, types, &sizes)).sum();
         let is_telling = match told {
             Some(TagSource::Field(at)) => is_telling(at.as_str()),
-            Some(TagSource::Event) | None => true,
+            Some(TagSource::Present(_)) => false,
+            Some(TagSource::Event | TagSource::Both(_)) | None => true,
         };
         let order = self.saved_by_order(types, sizes.len());
         let names = NAME * sizes.len() as f64;

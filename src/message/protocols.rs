@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem::Finder;
 
 use super::{Message, Tag, TagSource};
-use crate::config::{Config, Object, Protocol};
+use crate::config::{At, Config, Object, Protocol};
 use crate::text::json::{Container, Text};
 
 /// How messages are told apart: by what a person says, by the protocols that retape knows, by what was
@@ -33,13 +33,7 @@ use crate::text::json::{Container, Text};
 pub struct Protocols {
     /// What a person says.
     own: Arc<[Protocol]>,
-    learned: Option<Learned>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Learned {
-    Field(Box<Protocol>),
-    Event,
+    learned: Option<TagSource>,
 }
 
 /// Those that retape knows, in files that are written like a `retape.toml`.
@@ -84,11 +78,7 @@ impl Protocols {
 
     /// With what was learned about messages of which no protocol is known.
     pub fn with(&self, told: &TagSource) -> Self {
-        let learned = match told {
-            TagSource::Field(at) => Learned::Field(Box::new(Protocol::told_at(at.clone()))),
-            TagSource::Event => Learned::Event,
-        };
-        Self { own: self.own.clone(), learned: Some(learned) }
+        Self { own: self.own.clone(), learned: Some(told.clone()) }
     }
 
     /// The type of a message, from its data and the name of its SSE event.
@@ -99,7 +89,9 @@ impl Protocols {
     /// The same, and whether the data is JSON.
     pub(super) fn read(&self, data: &str, event: Option<&str>) -> (Tag, bool) {
         if data.trim() == DONE {
-            return (Tag::Named(DONE.to_owned()), false);
+            let counts = matches!(self.learned, Some(TagSource::Event | TagSource::Both(_)));
+            let name = event.filter(|_| counts).unwrap_or(DONE);
+            return (Tag::Named(name.to_owned()), false);
         }
         match (Text::read(data), event.filter(|event| *event != UNNAMED)) {
             (Some(json), event) => (self.tag_of(json, event), true),
@@ -120,7 +112,14 @@ impl Protocols {
     /// The type of a message that is JSON.
     pub(crate) fn tag_of(&self, json: Text<'_>, event: Option<&str>) -> Tag {
         match (self.told(&Object::of(json), event.is_some()), event) {
-            (Some((protocol, tag)), _) => named(protocol, tag),
+            (Some((protocol, tag)), event) => {
+                let tag = named(protocol, tag);
+                if matches!(self.learned, Some(TagSource::Both(_))) {
+                    paired(tag, event)
+                } else {
+                    tag
+                }
+            }
             (None, Some(event)) => named(None, event.to_owned()),
             (None, None) => Tag::Untyped(kind(json)),
         }
@@ -152,12 +151,32 @@ impl Protocols {
             return Some((Some(protocol), tag));
         }
         let learned = match &self.learned {
-            Some(Learned::Event) if has_event => return None,
-            Some(Learned::Field(protocol)) => protocol.tag(message),
+            Some(TagSource::Event) if has_event => return None,
+            Some(TagSource::Field(at) | TagSource::Both(Some(at))) => said(message, at),
+            Some(TagSource::Present(at)) => {
+                message.at(at).filter(|it| it.as_str() != "null").and(at.steps().last()).cloned()
+            }
             _ => None,
         };
         let tag = learned.or_else(|| COMMON.iter().find_map(|common| common.tag(message)))?;
         Some((None, tag))
+    }
+}
+
+/// The word that stands in a field, or yes or no.
+fn said(message: &Object<'_>, at: &At) -> Option<String> {
+    let boolean = || Some(message.at(at)?.as_str()).filter(|it| matches!(*it, "true" | "false"));
+    message.word(at).or_else(|| boolean().map(str::to_owned))
+}
+
+/// The type by what the message says, where the name of the event says it too: clients may go by either.
+fn paired(tag: Tag, event: Option<&str>) -> Tag {
+    let said = tag.as_str();
+    match event {
+        _ if tag.is_keep_alive() || said == UNNAMED => tag,
+        Some(event) if event == said => tag,
+        Some(event) => Tag::Named(format!("{said} as event {event}")),
+        None => Tag::Named(format!("{said} as no event")),
     }
 }
 

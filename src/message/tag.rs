@@ -55,19 +55,29 @@ impl fmt::Display for Tag {
 /// What tells the type of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TagSource {
-    /// What stands in a field.
+    /// What stands in a field: a word, or yes or no.
     Field(At),
+    /// Whether anything stands in a field; its name is the type.
+    Present(At),
     /// The name of the SSE event.
     Event,
+    /// That name, and what the message says itself, in a field or as is usual: both are the type.
+    Both(Option<At>),
 }
 
 const EVENT: &str = "event";
+const PRESENT: &str = "with ";
+const BOTH: &str = "event and ";
+const TYPE: &str = "type";
 
 impl fmt::Display for TagSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Field(at) => at.fmt(f),
+            Self::Present(at) => write!(f, "{PRESENT}{at}"),
             Self::Event => f.write_str(EVENT),
+            Self::Both(None) => write!(f, "{BOTH}{TYPE}"),
+            Self::Both(Some(at)) => write!(f, "{BOTH}{at}"),
         }
     }
 }
@@ -76,6 +86,14 @@ impl FromStr for TagSource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        if text == EVENT { Ok(Self::Event) } else { Ok(Self::Field(At::field(text)?)) }
+        if text == EVENT {
+            return Ok(Self::Event);
+        }
+        Ok(match (text.strip_prefix(PRESENT), text.strip_prefix(BOTH)) {
+            (Some(at), _) => Self::Present(At::field(at)?),
+            (_, Some(TYPE)) => Self::Both(None),
+            (_, Some(at)) => Self::Both(Some(At::field(at)?)),
+            _ => Self::Field(At::field(text)?),
+        })
     }
 }

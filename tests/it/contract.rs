@@ -14,8 +14,8 @@ const APPROVED: [&str; 3] = [r#"{"type":"result","ok":true}"#, r#"{"type":"thoug
 fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
     let mut headers = Headers::default();
     headers.append("content-type", "text/event-stream");
-    let run = format!(r#""run_id":"run-00{run}","type""#);
-    let data = events.iter().map(|data| format!("data: {}\n\n", data.replace(r#""type""#, &run)));
+    let id = format!(r#""run_id":"run-00{run}","type""#);
+    let data = events.iter().map(|data| format!("data: {}\n\n", data.replace(r#""type""#, &id)));
     let body = Body::Whole(data.collect::<String>().into());
     let response = Response {
         ms: 0,
@@ -30,16 +30,24 @@ fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
         method: "POST".to_owned(),
         path: "/chat".to_owned(),
         headers: Headers::default(),
-        body: Bytes::from(format!(r#"{{"type":"{asked}"}}"#)),
+        body: Bytes::from(format!(r#"{{"type":"{asked}","text":"say {run}"}}"#)),
     };
     Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
 }
 
 fn learned() -> Contract {
-    let asked = (0..6).map(|run| interaction("message", run, &ASKED));
-    let approved = (0..6).map(|run| interaction("approval", run, &APPROVED));
-    let cassette =
-        Cassette { interactions: asked.chain(approved).collect(), ..Cassette::default() };
+    learned_from(12)
+}
+
+/// What so many questions and as many approvals teach.
+fn learned_from(times: usize) -> Contract {
+    let asked = (0..times).map(|run| interaction("message", run, &ASKED));
+    let approved = (0..times).map(|run| interaction("approval", run, &APPROVED));
+    taught_by(asked.chain(approved).collect())
+}
+
+fn taught_by(interactions: Vec<Interaction>) -> Contract {
+    let cassette = Cassette { interactions, ..Cassette::default() };
     let name = Name::new("chat").unwrap();
     let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
@@ -77,6 +85,164 @@ fn a_message_that_is_missing_breaks_the_order() {
 fn an_order_depends_on_what_was_asked() {
     assert!(learned().to_string().contains("when type=\"approval\""), "{}", learned());
     assert_eq!(parts(&interaction("approval", 9, &ASKED)), ["order"]);
+}
+
+#[test]
+fn four_recordings_of_a_case_make_no_case() {
+    let contract = learned_from(4);
+
+    assert!(!contract.to_string().contains("when"), "{contract}");
+    let other = interaction("approval", 9, &ASKED);
+    assert_eq!(contract.broken_by(&Protocols::default(), &other, None), []);
+}
+
+#[test]
+fn what_no_case_knows_may_be_as_in_any() {
+    let contract = learned();
+    let parts = |asked: &str, said: &[&str]| -> Vec<&'static str> {
+        let breaches =
+            contract.broken_by(&Protocols::default(), &interaction(asked, 9, said), None);
+        breaches.iter().map(|breach| breach.part).collect()
+    };
+
+    assert_eq!(parts("reminder", &ASKED), [""; 0]);
+    assert_eq!(parts("reminder", &APPROVED), [""; 0]);
+    assert_eq!(parts("reminder", &ASKED[..2]), ["order"]);
+}
+
+#[test]
+fn what_comes_between_any_two_messages_is_no_part_of_the_order() {
+    let said = [
+        r#"{"type":"hello"}"#,
+        r#"{"type":"think","text":"t#"}"#,
+        r#"{"type":"token","text":"a#"}"#,
+        r#"{"type":"cite","url":"u#"}"#,
+        r#"{"type":"stop"}"#,
+        r#"{"type":"bye"}"#,
+    ];
+    let stream = |run: usize, ticks: usize| {
+        let mut events: Vec<String> = Vec::new();
+        let missing = [1, 3].map(|at| run / at % 2 == 1);
+        for (at, event) in said.iter().enumerate() {
+            if at > 0 && (run * 7 + at * 5) % 3 < ticks {
+                events.push(format!(r#"{{"type":"tick","t":{}}}"#, 1_790_000_000 + run * 60 + at));
+            }
+            let is_missing = (at == 1 && missing[0]) || (at == 3 && missing[1]);
+            if !is_missing {
+                events.push(event.replace('#', &run.to_string()));
+            }
+        }
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        interaction("message", run, &events)
+    };
+
+    let contract = taught_by((0..12).map(|run| stream(run, 2)).collect());
+
+    let text = contract.to_string();
+    assert!(text.contains("\n  anywhere\n    tick\n"), "{text}");
+    assert_eq!(text.parse::<Contract>().unwrap(), contract);
+    let broken = |interaction: &Interaction| {
+        let breaches = contract.broken_by(&Protocols::default(), interaction, None);
+        breaches.into_iter().filter(|it| it.part == "order").map(|it| it.what).collect::<Vec<_>>()
+    };
+    assert_eq!(broken(&stream(30, 3)), [""; 0]);
+    let mut cut = stream(31, 3);
+    let Outcome::Response(response) = &mut cut.outcome else { panic!("it is an answer") };
+    let body = String::from_utf8(response.body.bytes().to_vec()).unwrap();
+    let bye = body.rfind("data: ").unwrap();
+    response.body = Body::Whole(body[..bye].to_owned().into());
+    assert_eq!(broken(&cut), ["expected `bye` after `stop`, got the end of the stream"]);
+}
+
+#[test]
+fn yes_or_no_may_tell_the_type() {
+    let stream = |run: usize| {
+        let part = format!(r#"{{"model":"m","message":{{"content":"c{run}"}},"done":false}}"#);
+        let last = format!(
+            r#"{{"model":"m","message":{{"content":""}},"done":true,"done_reason":"stop","eval_count":{run},"total_duration":{}}}"#,
+            run * 1_000
+        );
+        let mut events = vec![part.as_str(); 2 + run % 3];
+        events.push(&last);
+        interaction("message", run, &events)
+    };
+
+    let contract = taught_by((0..6).map(stream).collect());
+
+    assert!(order_of(&contract).contains("tag\n    /done\n  order\n    false+ true"), "{contract}");
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
+}
+
+#[test]
+fn fields_that_come_together_tell_the_type() {
+    let stream = |run: usize| {
+        let part = format!(r#"{{"text":"c{run}"}}"#);
+        let last = format!(r#"{{"text":"","why":"stop","tokens":{run},"took":{}}}"#, run * 10);
+        let mut events = vec![part.as_str(); 2 + run % 3];
+        events.push(&last);
+        interaction("message", run, &events)
+    };
+
+    let contract = taught_by((0..8).map(stream).collect());
+
+    assert!(order_of(&contract).contains("tag\n    with /to"), "{contract}");
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
+    let unended = interaction("message", 9, &[r#"{"text":"c9"}"#; 2]);
+    let breaches = contract.broken_by(&Protocols::default(), &unended, None);
+    assert!(breaches.iter().any(|breach| breach.part == "order"), "{breaches:?}");
+}
+
+#[test]
+fn the_name_of_an_event_and_its_type_are_both_promised() {
+    let said = ["message_start", "content_block_delta", "message_stop"];
+    let stream = |run: usize, name: &dyn Fn(&str) -> String| {
+        let mut interaction = interaction("message", run, &[]);
+        let Outcome::Response(response) = &mut interaction.outcome else { panic!("an answer") };
+        let events = said.map(|it| format!("{}data: {{\"type\":\"{it}\"}}\n\n", name(it)));
+        response.body = Body::Whole(events.concat().into());
+        interaction
+    };
+    let named = |it: &str| format!("event: {it}\n");
+    let contract = taught_by((0..4).map(|run| stream(run, &named)).collect());
+    let broken = |name: &dyn Fn(&str) -> String| {
+        let breaches = contract.broken_by(&Protocols::default(), &stream(9, name), None);
+        breaches.into_iter().map(|breach| breach.what).collect::<Vec<_>>().join("; ")
+    };
+
+    assert!(contract.to_string().contains("  tag\n    event and type\n"), "{contract}");
+    assert_eq!(broken(&named), "");
+    let unnamed = broken(&|_| String::new());
+    assert!(unnamed.contains("got `message_start as no event`"), "{unnamed}");
+    let renamed = broken(&|it| format!("event: a_{it}\n"));
+    assert!(renamed.contains("got `message_start as event a_message_start`"), "{renamed}");
+}
+
+#[test]
+fn a_field_that_others_come_back_to_is_a_key_whatever_its_name() {
+    let stream = |run: usize| {
+        let say = |kind: &str, cid: usize| format!(r#"{{"type":"{kind}","cid":"c{run}x{cid}"}}"#);
+        let mut left: Vec<Vec<String>> = (0..1 + run % 3)
+            .map(|cid| match (run + cid) % 2 {
+                0 => ["call.open", "call.delta", "call.close"].map(|it| say(it, cid)).to_vec(),
+                _ => ["note.open", "note.delta", "note.delta", "note.close"]
+                    .map(|it| say(it, cid))
+                    .to_vec(),
+            })
+            .collect();
+        let mut events = vec![r#"{"type":"begin"}"#.to_owned()];
+        for turn in 0.. {
+            let Some(at) = (turn * 7 + run).checked_rem(left.len()) else { break };
+            events.push(left[at].remove(0));
+            left.retain(|it| !it.is_empty());
+        }
+        events.push(r#"{"type":"end"}"#.to_owned());
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        interaction("message", run, &events)
+    };
+
+    let contract = taught_by((0..20).map(stream).collect());
+
+    assert!(order_of(&contract).contains("per cid"), "{contract}");
 }
 
 #[test]
@@ -133,8 +299,8 @@ fn conversation(turns: &Turns, number: usize) -> Vec<Interaction> {
 }
 
 /// What conversations teach, each of them seen some times.
-fn taught(conversations: &[&Turns]) -> Contract {
-    let numbered = (10..).zip(conversations.iter().cycle().take(3 * conversations.len()));
+fn taught(times: usize, conversations: &[&Turns]) -> Contract {
+    let numbered = (10..).zip(conversations.iter().cycle().take(times * conversations.len()));
     let cassettes: Vec<(Name, Cassette)> = numbered
         .map(|(number, turns)| {
             let interactions = conversation(turns, number);
@@ -167,24 +333,32 @@ fn order_of(contract: &Contract) -> String {
 
 #[test]
 fn situations_are_told_apart_by_what_precedes() {
-    let contract = taught(&[
-        &[(ASK, CALLS), (APPROVE, ANSWERS)],
-        &[(ASK, CALLS), (ASK, REFUSES)],
-        &[(APPROVE, REFUSES), (ASK, CALLS)],
-    ]);
+    let contract = taught(
+        12,
+        &[
+            &[(ASK, CALLS), (APPROVE, ANSWERS)],
+            &[(ASK, CALLS), (ASK, REFUSES)],
+            &[(APPROVE, REFUSES), (ASK, CALLS)],
+        ],
+    );
 
     insta::assert_snapshot!(order_of(&contract), @r#"
     orders
+      when call_id known
+        return thought end[why="done"] usage
       when role="tool"
-        end[why="failed"] error | return thought end[why="done"|"waiting"] usage
+        end[why="failed"] error
+      when role="user", after end[why="waiting"]
+        end[why="failed"] error
       when role="user"
-        end[why="failed"] error | thought call end[why="done"|"waiting"] usage
+        thought call end[why="waiting"] usage
     "#);
 }
 
 #[test]
 fn what_was_answered_before_decides() {
-    let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
+    let contract =
+        taught(12, &[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
     let turns = conversation(&[(ASK, CALLS), (ASK, CALLS)], 77);
     let broken = |earlier: Option<&History>| {
         contract.broken_by(&Protocols::default(), &turns[1], earlier).len()
@@ -197,7 +371,8 @@ fn what_was_answered_before_decides() {
 
 #[test]
 fn what_one_scenario_says_later_in_an_answer_decides_nothing() {
-    let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS), (ASK, &ANSWERS_NOTHING_CALLED)]]);
+    let contract =
+        taught(12, &[&[(ASK, CALLS), (APPROVE, ANSWERS), (ASK, &ANSWERS_NOTHING_CALLED)]]);
 
     assert!(!contract.to_string().contains("after "), "{contract}");
 }
@@ -252,11 +427,12 @@ POST /chat -> 200 text/event-stream
 
 #[test]
 fn what_comes_back_refers_to_an_earlier_answer() {
-    let contract = taught(&[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
+    let contract =
+        taught(3, &[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);
     let text = contract.to_string();
     assert!(!text.contains("refers to"), "three times are too few: {text}");
 
-    let contract = taught(&[&APPROVED_CALL as &Turns; 2]);
+    let contract = taught(3, &[&APPROVED_CALL as &Turns; 2]);
 
     let text = contract.to_string();
     assert!(text.contains("    request.call_id refers to earlier call.call_id\n"), "{text}");
@@ -266,7 +442,7 @@ fn what_comes_back_refers_to_an_earlier_answer() {
 
 #[test]
 fn what_refers_to_nothing_is_told_with_its_place() {
-    let contract = taught(&[&APPROVED_CALL as &Turns; 2]);
+    let contract = taught(3, &[&APPROVED_CALL as &Turns; 2]);
     let turns = conversation(&[(ASK, CALLS), (APPROVE, ANSWERS)], 77);
     let broken = |earlier: Option<&History>| -> Vec<String> {
         let breaches = contract.broken_by(&Protocols::default(), &turns[1], earlier).into_iter();
@@ -323,7 +499,7 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
         let said = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"text":"ok"}}}}"#);
         (asked, vec![progress.to_owned(), said])
     };
-    let turns = (0..8).map(|number| if number % 2 == 0 { list(number) } else { call(number) });
+    let turns = (0..24).map(|number| if number % 2 == 0 { list(number) } else { call(number) });
     let interactions = turns.map(|(asked, said)| {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let mut interaction = interaction("", 0, &said);
@@ -354,7 +530,7 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
             jsonrpc: string
             id: integer
             result: object
-              text: string
+              text: "ok"
         result of tools/list
           object
             jsonrpc: string
@@ -402,16 +578,16 @@ fn a_field_that_is_there_or_not_decides() {
     let turn = |number: usize| {
         let (asked, said): (_, &[&str]) = match number % 2 {
             0 => (
-                format!(r#"{{"call":{{"token":{number}}}}}"#),
+                format!(r#"{{"call":{{"token":{number}}},"id":{number}}}"#),
                 &[r#"{"type":"part"}"#, r#"{"type":"end"}"#],
             ),
-            _ => (r#"{"call":{}}"#.to_owned(), &[r#"{"type":"end"}"#]),
+            _ => (format!(r#"{{"call":{{}},"id":{number}}}"#), &[r#"{"type":"end"}"#]),
         };
         let mut interaction = interaction("", number, said);
         interaction.request.body = asked.into();
         interaction
     };
-    let cassette = Cassette { interactions: (0..8).map(turn).collect(), ..Cassette::default() };
+    let cassette = Cassette { interactions: (0..24).map(turn).collect(), ..Cassette::default() };
     let name = Name::new("calls").unwrap();
 
     let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);

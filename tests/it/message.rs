@@ -618,7 +618,7 @@ mod learning {
             r#"{"model":"m","message":{"content":"all"},"done":false}"#,
             r#"{"model":"m","message":{"content":""},"done":true,"total":7,"took":9,"loaded":1}"#,
         ];
-        check(&[body, body, body], None);
+        check(&[body, body, body], Some("/done"));
     }
 
     #[test]

@@ -314,7 +314,8 @@ pub(super) fn tokens(automaton: &Automaton, trace: &[Event<'_>], word: &[usize])
     let mut tokens: Vec<Token> = Vec::new();
     let mut known: HashMap<(usize, String), usize> = HashMap::new();
     let mut last = None;
-    for event in word.iter().copied() {
+    let passed_over = |event: &usize| automaton.anywhere.contains(trace[*event].tag);
+    for event in word.iter().copied().filter(|event| !passed_over(event)) {
         let slice = automaton.slice_of(&trace[event]).map(|(key, value)| (key, value.into_owned()));
         let number = slice.as_ref().and_then(|slice| known.get(slice)).copied();
         match number {

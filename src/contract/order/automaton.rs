@@ -1,6 +1,7 @@
 //! What decides whether events are in order.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::expression::{Between, Pattern};
@@ -14,6 +15,8 @@ pub(super) struct Automaton {
     /// The keys by which events are slices here; the first one that an event has counts.
     pub keys: Vec<String>,
     pub states: Vec<State>,
+    /// Types that it passes over, wherever they come. Only the outermost has some.
+    pub anywhere: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +54,18 @@ impl fmt::Display for TooLarge {
 impl std::error::Error for TooLarge {}
 
 impl Automaton {
+    /// The same, with what it passes over as an edge from each state to itself.
+    pub fn with_loops(&self) -> Self {
+        let mut all = self.clone();
+        for tag in std::mem::take(&mut all.anywhere) {
+            let atom = all.atoms.len();
+            all.atoms.push(Atom::Event(Pattern { tag: Some(tag), guards: Vec::new() }));
+            let states = all.states.iter_mut().enumerate();
+            states.for_each(|(number, state)| state.edges.push((atom, number)));
+        }
+        all
+    }
+
     /// The slice that an event belongs to, as the number of its key and the value.
     pub fn slice_of<'e>(&self, event: &Event<'e>) -> Option<(usize, Cow<'e, str>)> {
         let mut keys = self.keys.iter().enumerate();
@@ -114,7 +129,7 @@ impl Automaton {
     /// How many events an accepted word has at least.
     fn least(&self) -> u64 {
         let mut lengths = vec![None; self.states.len()];
-        let mut open = std::collections::BTreeSet::from([(0, 0)]);
+        let mut open = BTreeSet::from([(0, 0)]);
         while let Some((length, state)) = open.pop_first() {
             if self.states[state].accepting {
                 return length;
@@ -149,7 +164,7 @@ impl Automaton {
             .into_iter()
             .zip(piece.accepting)
             .map(|(edges, accepting)| State { edges, accepting });
-        Ok(Self { atoms, keys, states: states.collect() })
+        Ok(Self { atoms, keys, states: states.collect(), anywhere: BTreeSet::new() })
     }
 }
 

@@ -105,7 +105,7 @@ fn bits_for(choices: u64) -> f64 {
 }
 
 /// `log2 n!`; Stirling's series is exact enough beyond a few.
-fn factorial(number: u64) -> f64 {
+pub(super) fn factorial(number: u64) -> f64 {
     const FEW: u64 = 10;
     if number < FEW {
         return (2..=number).map(bits_for).sum();

@@ -42,10 +42,10 @@ impl Order {
     /// # Ok::<(), retape::contract::order::ParseErrors>(())
     /// ```
     pub fn gains(&self, after: &Self) -> Gains {
-        if self.expression == after.expression {
+        if self == after {
             return Gains::Nothing;
         }
-        let shortest = match includes(&self.automaton, &after.automaton) {
+        let shortest = match includes(&self.automaton.with_loops(), &after.automaton.with_loops()) {
             Inclusion::Included => return Gains::Nothing,
             Inclusion::Unknown => return Gains::Unknown,
             Inclusion::Not(word) => word,
@@ -207,7 +207,9 @@ impl Automaton {
     fn shortest(&self) -> Vec<Token> {
         // Nothing reads nothing, so that all that is accepted is new.
         let dead = State { edges: Vec::new(), accepting: false };
-        let nothing = Self { atoms: Vec::new(), keys: self.keys.clone(), states: vec![dead] };
+        let keys = self.keys.clone();
+        let nothing =
+            Self { atoms: Vec::new(), keys, states: vec![dead], anywhere: BTreeSet::new() };
         match includes(&nothing, self) {
             Inclusion::Not(word) => word,
             Inclusion::Included | Inclusion::Unknown => Vec::new(),

@@ -44,7 +44,9 @@
 //! of its first event. In a slice, the same holds again for keys inside.
 
 mod align;
+mod anywhere;
 mod automaton;
+mod chance;
 mod choice;
 mod edges;
 mod explain;
@@ -60,12 +62,15 @@ mod sore;
 mod text;
 mod word;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 pub use super::syntax::{ParseError, ParseErrors};
+pub(in crate::contract) use anywhere::anywhere;
 use automaton::Automaton;
 pub use automaton::TooLarge;
+pub(in crate::contract) use chance::{BY_CHANCE, FEWEST, by_chance};
 pub use choice::Style;
 pub use edges::{Edges, Letter, Place, Seen, Witness};
 pub use explain::{Deviation, Expected, Explanation, Fault, Step};
@@ -94,6 +99,18 @@ impl Order {
     pub fn new(expression: Expression) -> Result<Self, TooLarge> {
         let automaton = Automaton::new(&expression)?;
         Ok(Self { expression, automaton })
+    }
+
+    /// With types of events that may come anywhere, and of which it says nothing else.
+    #[must_use]
+    pub fn with_anywhere(mut self, tags: BTreeSet<String>) -> Self {
+        self.automaton.anywhere = tags;
+        self
+    }
+
+    /// The types of events that may come anywhere.
+    pub fn anywhere(&self) -> &BTreeSet<String> {
+        &self.automaton.anywhere
     }
 
     /// What it says.

@@ -16,7 +16,8 @@ pub(super) type Pairs<'e> = BTreeSet<(Place<'e>, Place<'e>)>;
 impl Order {
     /// All tags that it knows; `_` where any may come.
     pub fn tags(&self) -> BTreeSet<String> {
-        tags(self.expression()).into_iter().map(str::to_owned).collect()
+        let tags = tags(self.expression()).into_iter().map(str::to_owned);
+        tags.chain(self.anywhere().iter().cloned()).collect()
     }
 
     /// Which tags may directly follow each other, also in slices and where slices meet.

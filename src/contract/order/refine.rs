@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::chance::{BY_CHANCE, FEWEST, by_chance};
 use super::choice::Code;
+use super::edges::Witness;
 use super::expression::{Comparison, Guard, Literal};
 use super::expression::{Expression, Pattern};
 use super::word::{Token, Word};
@@ -15,8 +17,9 @@ use super::word::{Token, Word};
 ///
 /// Neighbours alone cannot tell that an error follows one `stop_reason` and the usage another. Whether
 /// a field is worth it is decided by description length: it is if, once its value is part of the type,
-/// what comes before tells the value, or the value what comes behind. A field whose value is as good as
-/// random makes more types and tells nothing.
+/// what comes before tells the value, or the value what comes behind, and if chance does not divide so
+/// what was seen beside each of them. A field whose value is as good as random makes more types and
+/// tells nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refinement(BTreeMap<String, Finer>);
 
@@ -31,9 +34,6 @@ struct Finer {
 /// A field with more values tells no types.
 const MOST_VALUES: usize = 6;
 
-/// Each group is seen in so many words.
-const FEWEST_WORDS: usize = 2;
-
 /// Bits for naming a field.
 const PRICE: f64 = 8.0;
 
@@ -43,12 +43,13 @@ impl Refinement {
     pub fn find(words: &[Word], may_tell: impl Fn(&str, &str) -> bool) -> Self {
         let mut found = Self::default();
         let candidates = candidates(words, may_tell);
+        let tried = candidates.values().map(Vec::len).sum::<usize>() as f64;
         loop {
             let finer = candidates.iter().filter(|(tag, _)| !found.0.contains_key(*tag));
             let finer = finer.flat_map(|(tag, paths)| paths.iter().map(move |path| (tag, path)));
             let best = finer
                 .filter_map(|(tag, path)| {
-                    let (saved, groups) = Table::of(&found, words, tag, path).partition()?;
+                    let (saved, groups) = Table::of(&found, words, tag, path).partition(tried)?;
                     Some((saved, tag, Finer { path: path.clone(), groups }))
                 })
                 .max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(one.1)));
@@ -149,13 +150,24 @@ fn said<'t>(token: &'t Token, path: &str) -> Option<&'t str> {
 /// Which event follows which, where those of one type are told apart by each value of a field.
 struct Table<'w> {
     values: Vec<&'w str>,
-    /// How many words have each value.
-    words: Vec<usize>,
+    /// Which recordings have each value.
+    seen: Vec<BTreeSet<Witness>>,
+    /// In which of them, with which value, something comes before it or behind it.
+    beside: BTreeMap<(Side, Option<usize>), Observed>,
     /// How often each value comes.
     times: Vec<u64>,
     pairs: BTreeMap<(Kind, Kind), u64>,
     /// The types, with all values as one, and what begins and ends a word.
     kinds: usize,
+}
+
+/// Recordings, and the value in each.
+type Observed = BTreeSet<(Witness, usize)>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Before,
+    Behind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,20 +184,21 @@ impl<'w> Table<'w> {
     fn of(known: &Refinement, words: &'w [Word], tag: &str, path: &str) -> Self {
         let mut table = Self {
             values: Vec::new(),
-            words: Vec::new(),
+            seen: Vec::new(),
+            beside: BTreeMap::new(),
             times: Vec::new(),
             pairs: BTreeMap::new(),
             kinds: 0,
         };
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for word in words {
-            let (mut from, mut new) = (EDGE, BTreeSet::new());
+            let mut from = EDGE;
             for token in &word.tokens {
                 let to = match said(token, path).filter(|_| token.tag == tag) {
                     Some(said) => {
                         let value = table.value(said);
                         table.times[value] += 1;
-                        new.insert(value);
+                        table.seen[value].insert(word.witness);
                         Kind::Value(value)
                     }
                     None => {
@@ -193,34 +206,44 @@ impl<'w> Table<'w> {
                         Kind::Other(*names.entry(known.name(token)).or_insert(next))
                     }
                 };
-                *table.pairs.entry((from, to)).or_default() += 1;
+                table.follow(from, to, word.witness);
                 from = to;
             }
-            *table.pairs.entry((from, EDGE)).or_default() += 1;
-            new.into_iter().for_each(|value| table.words[value] += 1);
+            table.follow(from, EDGE, word.witness);
         }
         table.kinds = names.len() + 2;
         table
     }
 
+    fn follow(&mut self, from: Kind, to: Kind, witness: Witness) {
+        *self.pairs.entry((from, to)).or_default() += 1;
+        let other = |kind| match kind {
+            Kind::Other(number) => Some(number),
+            Kind::Value(_) => None,
+        };
+        for (side, kind, beside) in [(Side::Before, to, from), (Side::Behind, from, to)] {
+            if let Kind::Value(value) = kind {
+                self.beside.entry((side, other(beside))).or_default().insert((witness, value));
+            }
+        }
+    }
+
     fn value(&mut self, said: &'w str) -> usize {
         self.values.iter().position(|known| *known == said).unwrap_or_else(|| {
             self.values.push(said);
-            self.words.push(0);
+            self.seen.push(BTreeSet::new());
             self.times.push(0);
             self.values.len() - 1
         })
     }
 
-    /// The groups of values that save most bits, and how many.
-    fn partition(&self) -> Option<(f64, Vec<BTreeSet<String>>)> {
+    /// The groups of values that save most bits, and how many; so many fields are tried.
+    fn partition(&self, tried: f64) -> Option<(f64, Vec<BTreeSet<String>>)> {
         let all: Groups = vec![(0..self.values.len()).collect()];
         let mut groups: Groups = (0..self.values.len()).map(|value| vec![value]).collect();
         let mut bits = self.bits(&groups);
         while groups.len() > 1 {
-            let seen =
-                |group: &Vec<usize>| group.iter().map(|value| self.words[*value]).sum::<usize>();
-            let rare = groups.iter().position(|group| seen(group) < FEWEST_WORDS);
+            let rare = groups.iter().position(|group| !self.is_told(group, tried));
             let coarser = merged(&groups, rare).map(|groups| (self.bits(&groups), groups));
             match coarser.min_by(|one, other| one.0.total_cmp(&other.0)) {
                 Some(best) if best.0 < bits || rare.is_some() => (bits, groups) = best,
@@ -232,7 +255,21 @@ impl<'w> Table<'w> {
         };
         let mut named: Vec<BTreeSet<String>> = groups.iter().map(said).collect();
         named.sort();
-        (groups.len() > 1).then(|| (self.bits(&all) - bits - PRICE, named))
+        (groups.len() > 1).then(|| (self.bits(&all) - bits - PRICE - tried.log2(), named))
+    }
+
+    /// Whether a group was seen often enough, and not by chance beside other things than the others.
+    fn is_told(&self, group: &[usize], tried: f64) -> bool {
+        let is_in = |value: usize| group.contains(&value);
+        let observed = |wanted: bool| -> Observed {
+            let values = (0..self.values.len()).filter(|value| is_in(*value) == wanted);
+            values.flat_map(|value| self.seen[value].iter().map(move |it| (*it, value))).collect()
+        };
+        let witnesses: BTreeSet<Witness> =
+            group.iter().flat_map(|it| &self.seen[*it]).copied().collect();
+        witnesses.len() >= FEWEST
+            && by_chance(&observed(true), &observed(false), self.beside.values()) * tried
+                < BY_CHANCE
     }
 
     /// What it takes to say which type may follow which, then the types, and then the values.

@@ -74,6 +74,9 @@ impl<'o> Run<'o> {
 
     /// Takes the next event. Says whether the order can still be kept.
     pub fn push(&mut self, event: &Event<'_>) -> bool {
+        if self.automaton.anywhere.contains(event.tag) {
+            return self.is_possible();
+        }
         let slice = self.automaton.slice_of(event).map(|(key, value)| (key, value.into_owned()));
         let known = slice.as_ref().and_then(|slice| self.known.get(slice)).copied();
         if self.last.is_some() && self.last != known {

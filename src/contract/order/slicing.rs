@@ -58,6 +58,7 @@ impl Slicing {
         let tags: BTreeSet<&str> = tokens().map(|token| token.tag.as_str()).collect();
         let keys: BTreeSet<&str> =
             tokens().flat_map(|token| &token.keys).map(|(key, _)| key.as_str()).collect();
+        let keys = &keys | &referred_to(&words);
         let keys = keys.into_iter().filter(|key| words.iter().any(|word| has_several(key, word)));
         let keys = keys.filter(|key| words.iter().any(|word| ties(key, word)));
         let mut flat = Edges::default();
@@ -182,6 +183,30 @@ fn pairs<'w>(kind: &str, word: impl Iterator<Item = Letter<'w>>, found: &mut BTr
         found.insert((kind.to_owned(), from.to_string(), to.to_string()));
         from = to;
     }
+}
+
+/// Fields that say by what they do that they are keys: some types of events give a value, and only others
+/// come back to it.
+fn referred_to<'w>(words: &[&'w Word]) -> BTreeSet<&'w str> {
+    let mut given: BTreeMap<&str, [BTreeSet<&str>; 2]> = BTreeMap::new();
+    for word in words {
+        let mut known = BTreeSet::new();
+        for token in &word.tokens {
+            for (name, json) in token.fields.iter().filter(|(name, json)| may_be_key(name, json)) {
+                let [first, later] = given.entry(name).or_default();
+                let is_first = known.insert((name, json));
+                if is_first { first } else { later }.insert(token.tag.as_str());
+            }
+        }
+    }
+    let is_key =
+        |[first, later]: &[BTreeSet<&str>; 2]| !later.is_empty() && first.is_disjoint(later);
+    given.into_iter().filter(|(_, tags)| is_key(tags)).map(|(name, _)| name).collect()
+}
+
+/// Whether a field may tell slices apart: one of the event itself, with a text or a number.
+fn may_be_key(name: &str, json: &str) -> bool {
+    !name.contains('.') && !matches!(json, "true" | "false" | "null" | "\"\"")
 }
 
 /// Whether there is more than one slice in a word.

@@ -93,10 +93,11 @@ impl Token {
         Event::new(&self.tag, self)
     }
 
-    /// The value of a key.
+    /// The value of a key, which any field may be.
     pub fn key(&self, name: &str) -> Option<&str> {
-        let mut keys = self.keys.iter().filter(|(key, value)| key == name && value != "null");
-        keys.next().map(|(_, value)| value.as_str())
+        let mut said = self.keys.iter().chain(&self.fields);
+        let (_, value) = said.find(|(key, value)| key == name && value != "null")?;
+        Some(value)
     }
 
     pub(super) fn letter(&self) -> Letter<'_> {
@@ -113,6 +114,12 @@ impl Word {
     /// Its events, with what they say.
     pub fn events(&self) -> Vec<Event<'_>> {
         self.tokens.iter().map(Token::event).collect()
+    }
+
+    /// Without events of some types.
+    pub(crate) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
+        let tokens = self.tokens.iter().filter(|token| !is_one(&token.tag)).cloned();
+        Self { tokens: tokens.collect(), witness: self.witness }
     }
 
     pub(super) fn letters(&self) -> impl Iterator<Item = Letter<'_>> {

@@ -30,10 +30,11 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
                 let trace = Trace { tags, events };
                 deviations(old, case, &trace, Some(&answer.place), drafts);
             }
+            // What no case knows may be as in any.
+            None if old.cases.iter().any(|case| case.order.accepts(&events)) => {}
             None => {
-                let covered = Covered::when(old.cases.iter().all(|it| it.order.accepts(&events)));
                 let so = old.so(&answer.situation);
-                add(drafts, unknown_case(so, covered), Some(&answer.place), 0);
+                add(drafts, unknown_case(so, Covered::NotByAll), Some(&answer.place), 0);
             }
         }
     }
@@ -42,7 +43,9 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
 /// What the old orders allow that no old recording shows: they were generalised, and that is no
 /// permission.
 pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &mut Vec<Draft>) {
-    let olds: Vec<Word> = old.iter().filter_map(|answer| answer.word.clone()).collect();
+    let anywhere: BTreeSet<&str> = orders.anywhere().collect();
+    let ordered = |word: &Word| word.without(|tag| anywhere.contains(tag));
+    let olds: Vec<Word> = old.iter().filter_map(|it| it.word.as_ref()).map(ordered).collect();
     if olds.is_empty() {
         return;
     }
@@ -51,7 +54,8 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
     let known: BTreeSet<_> = olds.iter().flat_map(edges).collect();
     for answer in new {
         let Some(word) = &answer.word else { continue };
-        let unseen: Vec<_> = edges(word).into_iter().filter(|it| !known.contains(it)).collect();
+        let unseen: Vec<_> =
+            edges(&ordered(word)).into_iter().filter(|it| !known.contains(it)).collect();
         let events = word.events();
         let mut fitting = orders.fitting(&answer.situation).into_iter();
         // What is not allowed is told by itself.

@@ -66,7 +66,12 @@ fn unseen(mut draft: Draft) -> Draft {
 fn first(answers: &[Answer]) -> Option<Draft> {
     let what = "messages come where none were promised".to_owned();
     let mut draft = Draft::new(Rule::OrderWider, Verdict::Breaking, Part::Order, what);
-    for answer in answers.iter().filter(|answer| answer.word.is_some()) {
+    // A list in a JSON answer shows an order only where several types are in it.
+    let is_stream = |answer: &&Answer| answer.body.is_none();
+    if !answers.iter().any(|answer| is_stream(&answer)) {
+        return None;
+    }
+    for answer in answers.iter().filter(is_stream).filter(|answer| answer.word.is_some()) {
         draft.seen(&answer.place, super::draft::Position::Whole);
     }
     if draft.shown.is_none() {

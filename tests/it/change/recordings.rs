@@ -297,7 +297,7 @@ fn fingerprints_stay_when_a_change_is_recorded_again() {
     let first = fingerprints(&letta(without_usage));
     let second = fingerprints(&letta(|text| again(&without_usage(text))));
 
-    assert!(first.len() > 3);
+    assert!(!first.is_empty());
     assert_eq!(first, second);
 }
 

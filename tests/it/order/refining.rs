@@ -37,7 +37,7 @@ fn check(words: &[(&str, usize)], expected: &str) {
 #[test]
 fn a_value_that_decides_what_follows_is_part_of_the_type() {
     check(
-        &[("answer stop=end usage", 6), ("answer call stop=wait usage", 6), ("stop=fail error", 4)],
+        &[("answer stop=end usage", 6), ("answer call stop=wait usage", 6), ("stop=fail error", 6)],
         "answer (stop[why=\"end\"] | call stop[why=\"wait\"]) usage | stop[why=\"fail\"] error",
     );
 }
@@ -46,10 +46,10 @@ fn a_value_that_decides_what_follows_is_part_of_the_type() {
 fn values_that_behave_alike_are_one_type() {
     check(
         &[
-            ("a stop=end usage", 5),
-            ("a stop=limit usage", 5),
-            ("b stop=fail error", 5),
-            ("b stop=late error", 5),
+            ("a stop=end usage", 7),
+            ("a stop=limit usage", 7),
+            ("b stop=fail error", 7),
+            ("b stop=late error", 7),
         ],
         "a stop[why=\"end\"|\"limit\"] usage | b stop[why=\"fail\"|\"late\"] error",
     );
