@@ -159,9 +159,8 @@ impl Traffic {
             invariants: invariants.finish(),
             events: Kinds::learn(&self.events(answers)),
             // Where none has a body, none is promised.
-            body: Kinds::learn(&self.bodies(answers)).filter(|_| {
-                !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)
-            }),
+            body: Kinds::learn(&self.bodies(answers))
+                .filter(|_| !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)),
         }
     }
 

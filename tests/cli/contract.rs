@@ -69,7 +69,7 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
     assert_eq!(status, Some(0));
     assert_snapshot!(found, @"
     unproven: POST …/stream ends after `stop_reason` with no `usage_statistics`
-    1 unproven; no cassette changed
+    1 unproven; 4 cassettes
 
     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
       unproven   order-end-new 5dc2e15e08ef
@@ -88,7 +88,7 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
     assert_eq!(status, Some(1));
     assert_snapshot!(found, @"
     breaking: POST …/stream ends after `stop_reason` with no `usage_statistics`
-    1 breaking, 1 trim; no cassette changed
+    1 breaking, 1 trim; 4 cassettes
 
     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
       breaking   order-end-new 5dc2e15e08ef
@@ -196,6 +196,24 @@ fn a_contract_that_cannot_be_read_is_told_with_its_file() {
 
     assert_eq!(status, Some(2));
     assert!(said.contains(STREAM) && said.contains("did you mean `events`?"), "{said}");
+}
+
+#[test]
+fn a_cassette_that_cannot_be_read_is_told_and_the_others_are_checked() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    for name in ["deny_tokens", "approve_steps", "return_tokens"] {
+        let file = format!("cassettes/{name}.json");
+        let text = stage.read(&file).replace(r#""message_type": "stop_reason""#, r#""is": "it""#);
+        stage.write(&file, &text);
+    }
+    stage.write("cassettes/approve_tokens.json", "{");
+
+    let (status, found, said) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(2));
+    assert!(found.starts_with("breaking: POST") && said.contains("approve_tokens.json"), "{said}");
+    assert_eq!(run(&stage, &["accept"]).0, Some(2));
 }
 
 #[test]

@@ -243,10 +243,7 @@ fn check<'a>(
 }
 
 /// As `retape check` does it.
-fn checked<'a>(
-    sessions: impl IntoIterator<Item = &'a Session>,
-    accepted: &[Contract],
-) -> Checked {
+fn checked<'a>(sessions: impl IntoIterator<Item = &'a Session>, accepted: &[Contract]) -> Checked {
     let name = |number: u32| Name::new(format!("session-{number}")).expect("it is a name");
     let named = (0..).zip(sessions).map(|(number, it)| (name(number), it.cassette.clone()));
     let cassettes: Vec<(Name, Cassette)> = named.collect();
