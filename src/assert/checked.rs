@@ -17,9 +17,20 @@ pub(crate) struct Checked {
     pub(crate) findings: Vec<Finding>,
     /// What that means, with what is approved.
     pub(crate) report: Report,
+    /// The cassettes that could not be read.
+    pub(crate) unread: Vec<Error>,
 }
 
 impl Checked {
+    /// It, if all cassettes could be read.
+    ///
+    /// # Errors
+    ///
+    /// If one could not.
+    pub(crate) fn whole(mut self) -> Result<Self> {
+        self.unread.pop().map_or(Ok(self), Err)
+    }
+
     /// Whether somebody has to look at a finding: where nothing is accepted, and at what may break a client.
     pub(crate) fn is_open(&self, finding: &Finding) -> bool {
         matches!(finding, Finding::New(_)) || self.changes(finding).any(Change::is_open)
@@ -58,9 +69,10 @@ type Loaded = Vec<(Name, Cassette)>;
 ///
 /// # Errors
 ///
-/// If there is no cassette, or one or a contract cannot be read.
+/// If there is nothing to check, or a contract cannot be read. Cassettes that cannot are
+/// [listed](Checked::unread), and the others checked.
 pub(crate) fn checked(cassettes: &Path, only: Option<&Path>) -> Result<Checked> {
-    let (loaded, accepted) = both(cassettes)?;
+    let (loaded, accepted, unread) = both(cassettes)?;
     let change::Checked { mut findings, mut report } = compared(cassettes, &loaded, &accepted)?;
     let mut kept = accepted;
     if let Some(only) = only {
@@ -77,7 +89,7 @@ pub(crate) fn checked(cassettes: &Path, only: Option<&Path>) -> Result<Checked> 
         report = found.report;
     }
     report.approve(&store::load_approvals(&store::find_approvals(cassettes))?);
-    let mut checked = Checked { kept, findings, report };
+    let mut checked = Checked { kept, findings, report, unread };
     let is_kept = |contract: &Contract| {
         let mut findings = checked.findings.iter();
         let finding = findings.find(|finding| *finding.endpoint() == contract.endpoint);
@@ -113,7 +125,10 @@ pub(crate) fn learned(
     cassettes: &Path,
     is_meant: impl Fn(&contract::Endpoint) -> bool,
 ) -> Result<(Vec<Finding>, usize)> {
-    let (loaded, accepted) = both(cassettes)?;
+    let (loaded, accepted, unread) = both(cassettes)?;
+    if let Some(error) = unread.into_iter().next() {
+        return Err(error);
+    }
     let (meant, others): (Vec<Contract>, Vec<Contract>) =
         accepted.into_iter().partition(|contract| is_meant(&contract.endpoint));
     let traffic = traffic(cassettes, &loaded, &others)?;
@@ -132,16 +147,26 @@ pub(crate) fn learned(
     Ok((findings, kept))
 }
 
-/// The cassettes of a folder and the contracts that were accepted, of which there must be some.
-fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>)> {
-    let (loaded, accepted) = (load(cassettes)?, store::contracts(cassettes)?);
-    if loaded.is_empty() && accepted.is_empty() {
+/// The cassettes of a folder and the contracts that were accepted, of which there must be some, and why
+/// other cassettes cannot be read.
+fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
+    let names = store::list(cassettes).into_iter();
+    let all = names.map(|name| store::load(cassettes, &name).map(|cassette| (name, cassette)));
+    let (mut loaded, mut unread) = (Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Ok(cassette) => loaded.push(cassette),
+            Err(error) => unread.push(error),
+        }
+    }
+    let accepted = store::contracts(cassettes)?;
+    if loaded.is_empty() && accepted.is_empty() && unread.is_empty() {
         // To keep no promise is easy: a misspelt folder would pass for ever.
         return Err(Error::new(Kind::NothingToCheck).at(cassettes).with_hint(
             "name the folder of the cassettes; a first one is recorded by `retape record`",
         ));
     }
-    Ok((loaded, accepted))
+    Ok((loaded, accepted, unread))
 }
 
 /// All cassettes of a folder.

@@ -47,7 +47,7 @@ pub fn check_contract(
 /// What a folder of cassettes, or one cassette in it, shows.
 fn look(cassettes: &Path) -> Result<(PathBuf, Checked)> {
     if cassettes.extension().is_none_or(|ending| ending != "json") {
-        return Ok((cassettes.to_owned(), checked(cassettes, None)?));
+        return Ok((cassettes.to_owned(), checked(cassettes, None)?.whole()?));
     }
     if !cassettes.is_file() {
         let name = cassettes.display().to_string();
@@ -56,7 +56,7 @@ fn look(cassettes: &Path) -> Result<(PathBuf, Checked)> {
     let parent = cassettes.parent().unwrap_or(Path::new("."));
     let has_contracts = |folder: &&Path| folder.join("contracts").is_dir();
     let folder = parent.ancestors().find(has_contracts).unwrap_or(parent);
-    Ok((folder.to_owned(), checked(folder, Some(cassettes))?))
+    Ok((folder.to_owned(), checked(folder, Some(cassettes))?.whole()?))
 }
 
 /// Asserts one contract in the folder where it belongs, whatever the settings of the test are: the file

@@ -64,7 +64,7 @@ impl Accept {
         if self.fresh {
             return assert::learned(folder, |endpoint| self.is_meant(endpoint));
         }
-        let findings = assert::checked(folder, None)?.findings;
+        let findings = assert::checked(folder, None)?.whole()?.findings;
         let is_found = |contract: &&Contract| {
             findings.iter().any(|finding| *finding.endpoint() == contract.endpoint)
         };

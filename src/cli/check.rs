@@ -54,7 +54,7 @@ impl Check {
         let mut checked = contracts::settle(&folder, update)?;
         checked.report.strict = self.strict;
         self.tell(&folder, &checked)?;
-        if checked.findings.is_empty() {
+        if checked.findings.is_empty() && checked.unread.is_empty() {
             tell::line("all contracts are kept");
             return Ok(Exit::Agrees);
         }
@@ -63,6 +63,11 @@ impl Check {
             tell::line(&format!("{} without an accepted contract", count(new, "endpoint")));
         }
         let is_open = checked.findings.iter().any(|finding| checked.is_open(finding));
+        if let Some(last) = checked.unread.pop() {
+            tell::line("the other cassettes were checked");
+            checked.unread.iter().for_each(tell::error);
+            return Err(last);
+        }
         if update == Update::Propose && is_open {
             tell::line("look at contracts/*.snap.new; `retape accept` accepts what is there");
         }

@@ -11,7 +11,8 @@ use crate::store::mode::Update;
 /// Checks the cassettes of a folder, and writes what waits to be accepted.
 pub(super) fn settle(cassettes: &Path, update: Update) -> Result<Checked> {
     let checked = assert::checked(cassettes, None)?;
-    if update == Update::Propose {
+    // What a cassette shows that cannot be read is missing in what would wait.
+    if update == Update::Propose && checked.unread.is_empty() {
         let open = checked.findings.iter().filter(|finding| checked.is_open(finding));
         store::propose(cassettes, open.filter_map(Finding::proposed))?;
     }

@@ -199,6 +199,24 @@ fn a_contract_that_cannot_be_read_is_told_with_its_file() {
 }
 
 #[test]
+fn a_cassette_that_cannot_be_read_is_told_and_the_others_are_checked() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    for name in ["deny_tokens", "approve_steps", "return_tokens"] {
+        let file = format!("cassettes/{name}.json");
+        let text = stage.read(&file).replace(r#""message_type": "stop_reason""#, r#""is": "it""#);
+        stage.write(&file, &text);
+    }
+    stage.write("cassettes/approve_tokens.json", "{");
+
+    let (status, found, said) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(2));
+    assert!(found.starts_with("breaking: POST") && said.contains("approve_tokens.json"), "{said}");
+    assert_eq!(run(&stage, &["accept"]).0, Some(2));
+}
+
+#[test]
 fn where_there_is_nothing_to_check_nothing_is_said_to_be_kept() {
     let stage = Stage::new();
 

@@ -215,7 +215,7 @@ fn a_change_since_a_revision_is_approved_with_a_reason_or_not_at_all() {
     let (status, shown, said) = review(&stage, &base, "a\n\nr\nq\n");
     assert_eq!((status, said.as_str()), (Some(1), "retape: 1 rejected, 1 left\n"));
     assert!(shown.contains("without a reason nothing is approved"), "{shown}");
-    assert!(shown.contains("1 of 2  breaking") && shown.contains("2 of 2  unproven"), "{shown}");
+    assert!(shown.contains("1 of 2  breaking") && shown.contains("2 of 2  breaking"), "{shown}");
     assert!(!stage.folder().join("retape-approvals.toml").exists());
 
     let (status, shown, said) = review(&stage, &base, "a\nno client waits for it\nA\nnor here\n");

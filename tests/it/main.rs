@@ -52,3 +52,4 @@ mod stage;
 mod states;
 mod tagging;
 mod true_streams;
+mod written;

@@ -20,7 +20,7 @@ const TALK: Talk = Talk {
 
 /// Lets somebody decide about what the cassettes of a folder show that is not as accepted.
 pub(super) fn review(folder: &Path, keys: &mut Keys) -> Result<Exit> {
-    let checked = contracts::settle(folder, Update::unless_ci())?;
+    let checked = contracts::settle(folder, Update::unless_ci())?.whole()?;
     let findings = &checked.findings;
     if findings.is_empty() {
         tell::line("all contracts are kept; there is nothing to review");

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, Position, Shown};
+use super::exchange::is_same;
 use super::report::{
     CaseEdges, CassettePair, ContractPair, Edge, Part, Report, Side, State, Verdict,
 };
@@ -226,18 +227,29 @@ impl Promise {
     }
 }
 
-/// The cassettes that are the same on both sides.
-fn same<'a>(old: &'a [(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeSet<&'a str> {
-    let news: BTreeMap<&Name, &Cassette> = new.iter().map(|(name, it)| (name, it)).collect();
-    let is_same = |(name, it): &&(Name, Cassette)| news.get(name).is_some_and(|new| **new == *it);
-    old.iter().filter(is_same).map(|(name, _)| name.as_str()).collect()
+/// The new interactions that are the same as before, by cassette and number.
+fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeSet<String> {
+    let olds: BTreeMap<&Name, &Cassette> = old.iter().map(|(name, it)| (name, it)).collect();
+    let in_both = new.iter().filter_map(|(name, is)| Some((name, olds.get(name)?, is)));
+    let same = in_both.flat_map(|(name, was, is)| {
+        let (was, is) = (&was.interactions, &is.interactions);
+        let numbers = is.iter().enumerate().filter(|(number, interaction)| {
+            // What was added or removed stands before or behind.
+            let from_end = (number + was.len()).checked_sub(is.len());
+            let places = [Some(*number), from_end].into_iter().flatten();
+            let mut olds = places.filter_map(|place| was.get(place));
+            olds.any(|old| is_same(old, interaction))
+        });
+        numbers.map(|(number, _)| format!("{name} #{}", number + 1)).collect::<Vec<_>>()
+    });
+    same.collect()
 }
 
 fn at_endpoint(
     old: &Promise,
     new: &Promise,
     [before, answers]: [&[Answer]; 2],
-    same: &BTreeSet<&str>,
+    same: &BTreeSet<String>,
 ) -> Vec<Draft> {
     let (was, is) = (&old.contract, &new.contract);
     if was == is && new.accepted.as_ref() == Some(is) {

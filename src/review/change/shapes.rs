@@ -179,10 +179,55 @@ fn changes(
         Basis::Learned => drafts.retain(|draft| draft.shown.is_some()),
         Basis::Accepted => make_up(&mut drafts, &gains, old, new),
     }
+    rename(&mut drafts, part);
     drafts.extend(others);
     drafts.extend(gone(part, differences, basis));
     drafts
 }
+
+/// Tells of a field that is gone where another one of the same shape is new beside it that it has another
+/// name.
+fn rename(drafts: &mut Vec<Draft>, part: Part) {
+    let text = |draft: &Draft| {
+        let shape = draft.possible.as_ref()?.text.split_once(": ")?.1;
+        Some((around(&draft.path).to_owned(), shape.to_owned()))
+    };
+    let is_new = |draft: &Draft| draft.rule == Rule::FieldNew && draft.key.is_empty();
+    let mut told = Vec::new();
+    for gone in drafts.iter().filter(|draft| is_gone(draft)) {
+        let like = |is: &dyn Fn(&Draft) -> bool| -> Vec<&Draft> {
+            let place = text(gone);
+            let like = drafts.iter().filter(|it| is(it) && place.is_some() && text(it) == place);
+            like.collect()
+        };
+        // Which of several it is nobody knows.
+        if let ([_], [new]) = (like(&is_gone).as_slice(), like(&is_new).as_slice()) {
+            told.push((gone.path.clone(), new.path.clone()));
+        }
+    }
+    for (old, new) in &told {
+        let name = new.rsplit('.').next().unwrap_or(new);
+        if let Some(draft) = drafts.iter_mut().find(|it| is_gone(it) && it.path == *old) {
+            draft.what = format!("{} is called `{name}` now", at(part, old));
+            draft.possible = None;
+        }
+    }
+    drafts.retain(|draft| !is_new(draft) || told.iter().all(|(_, new)| *new != draft.path));
+    // Nothing became possible.
+    drafts.iter_mut().filter(|draft| is_gone(draft)).for_each(|draft| draft.possible = None);
+}
+
+/// What a field stands in.
+fn around(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(around, _)| around)
+}
+
+fn is_gone(draft: &Draft) -> bool {
+    draft.rule == Rule::FieldMissing && draft.what.ends_with(GONE)
+}
+
+/// What is said of a field that never comes any more.
+const GONE: &str = "is gone, which was always there";
 
 /// Where no recording proves that something breaks, a value that is made up may.
 fn make_up(drafts: &mut [Draft], gains: &[Gain], old: &Schema, new: &Schema) {
@@ -228,9 +273,10 @@ fn short(example: &str) -> Option<String> {
 /// A field that was always there and never is.
 fn gone_field(part: Part, gain: &Gain) -> Draft {
     let path = gain.at();
-    let what = format!("{} is gone, which was always there", at(part, &path));
+    let what = format!("{} {GONE}", at(part, &path));
     let about = about(&gain.place, Inside::Around);
-    Draft::new(Rule::FieldMissing, Verdict::Breaking, part, what).at(path).about(about)
+    let draft = Draft::new(Rule::FieldMissing, Verdict::Breaking, part, what).at(path);
+    draft.about(about).possible(gain)
 }
 
 /// Whether a change is about what stands at a place, or about what is around it.

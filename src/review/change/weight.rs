@@ -39,8 +39,8 @@ pub(super) struct Sides<'a> {
     /// The recordings of before; none where only a contract is known.
     pub old: &'a [Answer],
     pub new: &'a [Answer],
-    /// Cassettes that are on both sides the same: they were not recorded again.
-    pub same: &'a BTreeSet<&'a str>,
+    /// Where new answers are that are the same as before: they were not recorded again, or might not be.
+    pub same: &'a BTreeSet<String>,
     /// The orders of before.
     pub orders: Option<&'a Orders>,
 }
@@ -54,7 +54,8 @@ impl Sides<'_> {
         if drafts.iter().all(|draft| !is_weighed(draft)) {
             return;
         }
-        let new: Vec<&Answer> = self.new.iter().filter(|answer| self.is_new(answer)).collect();
+        let is_new = |answer: &&Answer| !self.same.contains(&answer.place);
+        let new: Vec<&Answer> = self.new.iter().filter(is_new).collect();
         let old: Vec<&Answer> = self.old.iter().collect();
         let numbers: BTreeMap<&str, u32> =
             new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
@@ -83,12 +84,6 @@ impl Sides<'_> {
                 draft.why = weight.sentence();
             }
         }
-    }
-
-    /// Whether an answer was recorded since.
-    fn is_new(&self, answer: &Answer) -> bool {
-        let cassette = answer.place.rsplit_once(" #").map_or("", |(cassette, _)| cassette);
-        !self.same.contains(cassette)
     }
 
     /// Whether there is one recording on a side, of the scenario that shows the change: then what was there
