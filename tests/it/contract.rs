@@ -514,8 +514,11 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     insta::assert_snapshot!(contract, @r#"
     POST /chat -> 200 text/event-stream
-      order
-        notifications/progress? result
+      orders
+        when method="tools/call"
+          notifications/progress result
+        when method="tools/list"
+          result
       invariants
         result.id equals request.id
       events by kind
@@ -594,7 +597,10 @@ fn a_field_that_is_there_or_not_decides() {
 
     let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
     insta::assert_snapshot!(order_of(contract), @"
-    order
-      part? end
+    orders
+      when call.token present
+        part end
+      otherwise
+        end
     ");
 }
