@@ -115,7 +115,7 @@ fn compared(
 }
 
 /// What the contracts would be that are meant, if nothing of them was accepted before; those are left out
-/// that come out as they were accepted, of which there are so many. What is not meant is checked.
+/// that come out as they were accepted. What is not meant is checked.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ fn compared(
 pub(crate) fn learned(
     cassettes: &Path,
     is_meant: impl Fn(&contract::Endpoint) -> bool,
-) -> Result<(Vec<Finding>, usize)> {
+) -> Result<Vec<Finding>> {
     let (loaded, accepted, unread) = both(cassettes)?;
     if let Some(error) = unread.into_iter().next() {
         return Err(error);
@@ -133,18 +133,16 @@ pub(crate) fn learned(
         accepted.into_iter().partition(|contract| is_meant(&contract.endpoint));
     let traffic = traffic(cassettes, &loaded, &others)?;
     let mut findings = contract::check(&traffic, &others);
-    let mut kept = 0;
     for contract in meant {
         match findings.iter().position(|finding| *finding.endpoint() == contract.endpoint) {
             None => findings.push(Finding::Orphaned(contract.endpoint)),
             Some(at) if findings[at].proposed() == Some(&contract) => {
                 findings.remove(at);
-                kept += 1;
             }
             Some(_) => {}
         }
     }
-    Ok((findings, kept))
+    Ok(findings)
 }
 
 /// The cassettes of a folder and the contracts that were accepted, of which there must be some, and why

@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use insta::internals::SnapshotContents;
+use insta::internals::{Content, SnapshotContents};
 use insta::{Comparator, Settings, Snapshot};
 
 use super::checked::{Checked, checked};
-use crate::contract::{Contract, Finding};
+use crate::contract::{Contract, Finding, LEARNED, Origin, RECORDINGS};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Colour, Face};
 use crate::store;
@@ -71,6 +71,11 @@ fn passes(
     settings.set_snapshot_path(folder.join("contracts"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_comparator(Box::new(judged));
+    let Origin { recordings, learned } = &contract.origin;
+    settings.set_raw_info(&Content::Map(vec![
+        (RECORDINGS.into(), (*recordings as u64).into()),
+        (LEARNED.into(), learned.as_str().into()),
+    ]));
     let endpoint = &contract.endpoint;
     let name = store::contract_name(folder, endpoint);
     let assertion = || assert(&name, &contract.to_string(), &endpoint.to_string());

@@ -12,8 +12,9 @@ use crate::{assert, store};
 
 /// Accept what the cassettes show as the contract of the server
 ///
-/// A contract that is kept stays as it is, with what was edited by hand. `--fresh` learns it anew, so that
-/// it promises no more and no less than the cassettes show now.
+/// Contracts are learned anew from all cassettes, so that it makes no difference whether you accept them at
+/// once or one by one. One that was edited by hand stays as it is as long as it is kept; `--fresh` learns it
+/// anew as well.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -61,14 +62,17 @@ impl Accept {
 
     /// What would be accepted, and how many contracts that are meant are as they would be.
     fn findings(&self, folder: &Path) -> Result<(Vec<Finding>, usize)> {
-        if self.fresh {
-            return assert::learned(folder, |endpoint| self.is_meant(endpoint));
-        }
-        let findings = assert::checked(folder, None)?.whole()?.findings;
+        let accepted = store::contracts(folder)?;
+        let is_edited = |endpoint: &Endpoint| {
+            let mut accepted = accepted.iter();
+            accepted.any(|contract| contract.endpoint == *endpoint && !contract.is_as_learned())
+        };
+        let is_learned = |endpoint: &Endpoint| self.fresh || !is_edited(endpoint);
+        let findings =
+            assert::learned(folder, |endpoint| self.is_meant(endpoint) && is_learned(endpoint))?;
         let is_found = |contract: &&Contract| {
             findings.iter().any(|finding| *finding.endpoint() == contract.endpoint)
         };
-        let accepted = store::contracts(folder)?;
         let meant = accepted.iter().filter(|contract| self.is_meant(&contract.endpoint));
         let kept = meant.filter(|contract| !is_found(contract)).count();
         Ok((findings, kept))
@@ -82,7 +86,7 @@ impl Accept {
     fn kept(&self, count: usize) -> String {
         match self.fresh {
             true => format!("{count} learned anew just as accepted"),
-            false => format!("{count} kept, and left as accepted; `--fresh` learns them anew"),
+            false => format!("{count} left as accepted"),
         }
     }
 }

@@ -108,6 +108,9 @@ impl Contract {
         if ![order, invariants, events, body].contains(&true) {
             return None;
         }
+        if self.is_as_learned() {
+            return Some(traffic.learn(&self.endpoint));
+        }
         let learned = traffic.learn(&self.endpoint);
         let mut proposed = self.clone();
         if order {

@@ -31,6 +31,7 @@ pub use history::History;
 pub use kinds::Kinds;
 pub use orders::{Case, Orders};
 pub use situation::{Condition, Feature};
+pub(crate) use text::{LEARNED, RECORDINGS};
 pub(crate) use traffic::Answer;
 pub use traffic::Traffic;
 
@@ -52,4 +53,41 @@ pub struct Contract {
     pub events: Option<Kinds>,
     /// What an answer that is no stream looks like.
     pub body: Option<Kinds>,
+    /// How it came to be.
+    pub origin: Origin,
+}
+
+/// How a contract came to be, as the head of its file says. It promises nothing: two are always equal.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// From how many independent recordings it was learned; 0 if that is not known.
+    pub recordings: usize,
+    /// What the text was when it was learned, as a hash; empty if that is not known.
+    pub learned: String,
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Origin {}
+
+impl Contract {
+    /// Whether it is as it was learned: then somebody who accepts more recordings has it learned anew.
+    /// One that was edited by hand stays as it is as long as it is kept.
+    pub fn is_as_learned(&self) -> bool {
+        self.origin.learned == self.hash()
+    }
+
+    /// With what is known of how it was learned.
+    fn learned_from(mut self, recordings: usize) -> Self {
+        self.origin = Origin { recordings, learned: self.hash() };
+        self
+    }
+
+    fn hash(&self) -> String {
+        blake3::hash(self.to_string().as_bytes()).to_hex()[..12].to_owned()
+    }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::situation::{Condition, Feature};
 use super::syntax::{ParseError, ParseErrors, line_and_column, trimmed, write_name};
-use super::{Case, Contract, Endpoint, Kinds, Orders};
+use super::{Case, Contract, Endpoint, Kinds, Orders, Origin};
 use crate::contract::invariant::Invariant;
 use crate::contract::order::{Expression, Order, Pattern};
 use crate::contract::shape::Schema;
@@ -143,6 +143,26 @@ impl FromStr for Contract {
     }
 }
 
+/// What the head of a file says of a contract.
+fn origin(text: &str) -> Origin {
+    let head = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    let mut origin = Origin::default();
+    for (name, says) in
+        head.into_iter().flat_map(|(head, _)| head.lines()).filter_map(|it| it.split_once(": "))
+    {
+        match name.trim() {
+            RECORDINGS => origin.recordings = says.parse().unwrap_or_default(),
+            LEARNED => origin.learned = says.trim_matches('"').to_owned(),
+            _ => {}
+        }
+    }
+    origin
+}
+
+/// What the head says, by name.
+pub(crate) const RECORDINGS: &str = "recordings";
+pub(crate) const LEARNED: &str = "learned";
+
 /// The error with all that is wrong, each with its place.
 fn unreadable(text: &str, mut errors: Vec<ParseError>) -> Error {
     for error in &mut errors {
@@ -249,6 +269,7 @@ impl<'t> Reader<'t> {
             invariants: Vec::new(),
             events: None,
             body: None,
+            origin: origin(self.text),
         };
         for (name, inside) in block.parts(2) {
             if self.text[name.start..name.span.start] == *"  " {

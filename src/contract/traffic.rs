@@ -11,7 +11,7 @@ use super::orders::Orders;
 use super::paths::settled;
 use super::samples::Samples;
 use super::situation::Situation;
-use super::{Contract, Endpoint};
+use super::{Contract, Endpoint, Origin};
 use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Request, Response};
 use crate::contract::invariant::{self, Learner};
 use crate::contract::order::{Witness, Word};
@@ -152,7 +152,8 @@ impl Traffic {
         for answer in answers.iter().filter(|answer| answer.has_trace()) {
             answer.with_trace(answer.before(), |trace| invariants.learn(trace));
         }
-        Contract {
+        let recordings: BTreeSet<Witness> = answers.iter().map(|answer| answer.witness).collect();
+        let contract = Contract {
             endpoint: endpoint.clone(),
             tag: self.tag(endpoint).cloned(),
             order: Orders::learn(answers, &|word| self.clients.made_up(word)),
@@ -161,7 +162,9 @@ impl Traffic {
             // Where none has a body, none is promised.
             body: Kinds::learn(&self.bodies(answers))
                 .filter(|_| !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)),
-        }
+            origin: Origin::default(),
+        };
+        contract.learned_from(recordings.len())
     }
 
     /// The messages of streams.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::make_folder;
 use super::replace::replace;
-use crate::contract::{Contract, Endpoint};
+use crate::contract::{Contract, Endpoint, LEARNED, Origin, RECORDINGS};
 use crate::error::{Error, Result};
 
 const ACCEPTED: &str = "snap";
@@ -135,7 +135,9 @@ pub(super) fn read(file: &Path) -> Result<Contract> {
 fn write(file: &Path, contract: &Contract) -> Result<()> {
     make_folder(file.parent().unwrap_or(Path::new(".")))?;
     let endpoint = serde_json::Value::from(contract.endpoint.to_string());
-    let text = format!("---\nsource: cassettes\nexpression: {endpoint}\n---\n{contract}");
+    let Origin { recordings, learned } = &contract.origin;
+    let info = format!("info:\n  {RECORDINGS}: {recordings}\n  {LEARNED}: \"{learned}\"");
+    let text = format!("---\nsource: cassettes\nexpression: {endpoint}\n{info}\n---\n{contract}");
     replace(file, text.as_bytes())
 }
 
