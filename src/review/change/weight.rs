@@ -31,6 +31,10 @@ pub(super) enum About {
 /// The chance at which two recordings differ by accident that is accepted.
 const CHANCE: f64 = 0.01;
 
+/// What one in so many recordings shows is seen often, and what so many show.
+const OFTEN: usize = 4;
+const MANY: usize = 5;
+
 /// More answers do not tell more.
 const LOOKED_AT: usize = 500;
 
@@ -59,6 +63,7 @@ impl Sides<'_> {
         let old: Vec<&Answer> = self.old.iter().collect();
         let numbers: BTreeMap<&str, u32> =
             new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
+        let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
         let is_over = self.is_over(&new);
         let gone = words_gone(drafts);
         for draft in drafts.iter_mut().filter(|draft| is_weighed(draft)) {
@@ -68,17 +73,18 @@ impl Sides<'_> {
             let places = draft.shown.iter().flat_map(|shown| &shown.places);
             let broken: Recordings =
                 places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
+            let all = recordings(&new, draft, &broken).len();
             let gone = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = gone {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
-                if broken.len() >= 2 && is_outcome(&draft.path) {
+                // What came of something now and then may not have come this time.
+                if broken.len() >= 2 && broken.len() * OFTEN >= all && is_outcome(&draft.path) {
                     continue;
                 }
             }
-            let all = recordings(&new, draft, &broken).len();
             let before = recordings(&old, draft, &Recordings::new()).len();
             let before = (!old.is_empty()).then_some(before);
-            let weight = Weight { broken: broken.len(), all, before };
+            let weight = Weight { broken: broken.len(), all, recordings: total, before };
             if !weight.is_proof() && !self.is_one_scenario(draft, &new) {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
@@ -224,6 +230,8 @@ fn has(value: Text<'_>, place: &[String]) -> bool {
 struct Weight {
     broken: usize,
     all: usize,
+    /// All that there are.
+    recordings: usize,
     /// Those of before that could and do not; nothing where only a contract is known.
     before: Option<usize>,
 }
@@ -231,7 +239,9 @@ struct Weight {
 impl Weight {
     /// Whether it is no chance that none of those before shows it.
     fn is_proof(&self) -> bool {
-        let is_each = self.broken == self.all && self.all >= 2;
+        // What few recordings have at all was seen as seldom before.
+        let is_seldom = self.all < MANY && self.all * OFTEN < self.recordings;
+        let is_each = self.broken == self.all && self.all >= 2 && !is_seldom;
         is_each || self.before.is_some_and(|before| self.chance(before) < CHANCE)
     }
 
@@ -244,7 +254,7 @@ impl Weight {
     }
 
     fn sentence(&self) -> String {
-        let Self { broken, all, before } = self;
+        let Self { broken, all, before, .. } = self;
         let shown = match (broken, all) {
             (_, 1) => "one recording shows it".to_owned(),
             (1, all) => format!("1 of {all} recordings shows it"),
