@@ -45,14 +45,12 @@ impl Accept {
             contracts::accept(&folder, finding)?;
             tell::line(&format!("accepted {}", finding.endpoint()));
         }
-        if kept > 0 {
-            tell::line(&self.kept(kept));
-        }
+        kept.lines().for_each(|line| tell::line(&line));
         if !left.is_empty() {
             tell::line(&format!("{} left", left.len()));
         }
         match &self.only {
-            Some(only) if meant.is_empty() && kept == 0 => {
+            Some(only) if meant.is_empty() && kept == Kept::default() => {
                 tell::line(&format!("no contract has `{only}` in its first line"));
                 Ok(Exit::Findings)
             }
@@ -60,8 +58,8 @@ impl Accept {
         }
     }
 
-    /// What would be accepted, and how many contracts that are meant are as they would be.
-    fn findings(&self, folder: &Path) -> Result<(Vec<Finding>, usize)> {
+    /// What would be accepted, and how many contracts that are meant stay as they are.
+    fn findings(&self, folder: &Path) -> Result<(Vec<Finding>, Kept)> {
         let accepted = store::contracts(folder)?;
         let is_edited = |endpoint: &Endpoint| {
             let mut accepted = accepted.iter();
@@ -74,19 +72,33 @@ impl Accept {
             findings.iter().any(|finding| *finding.endpoint() == contract.endpoint)
         };
         let meant = accepted.iter().filter(|contract| self.is_meant(&contract.endpoint));
-        let kept = meant.filter(|contract| !is_found(contract)).count();
-        Ok((findings, kept))
+        let kept: Vec<&Contract> = meant.filter(|contract| !is_found(contract)).collect();
+        let edited = kept.iter().filter(|it| !is_learned(&it.endpoint)).count();
+        Ok((findings, Kept { learned: kept.len() - edited, edited }))
     }
 
     fn is_meant(&self, endpoint: &Endpoint) -> bool {
         self.only.as_ref().is_none_or(|only| endpoint.to_string().contains(only.as_str()))
     }
+}
 
-    /// What is told of contracts that stay as they are.
-    fn kept(&self, count: usize) -> String {
-        match self.fresh {
-            true => format!("{count} learned anew just as accepted"),
-            false => format!("{count} left as accepted"),
-        }
+/// How many contracts stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Kept {
+    /// They are learned anew just as accepted.
+    learned: usize,
+    /// They are kept, and may have been edited by hand.
+    edited: usize,
+}
+
+impl Kept {
+    fn lines(self) -> impl Iterator<Item = String> {
+        let learned = format!("{} learned anew just as accepted", self.learned);
+        let edited = format!(
+            "{} edited by hand and kept, and left as accepted; `--fresh` learns them anew",
+            self.edited
+        );
+        let lines = [(self.learned, learned), (self.edited, edited)].into_iter();
+        lines.filter(|(count, _)| *count > 0).map(|(_, line)| line)
     }
 }

@@ -173,18 +173,24 @@ fn is_number(step: &str) -> bool {
     !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// A place that can be written in a line.
+fn named(place: &str) -> Option<At> {
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '#';
+    At::field(place).ok().filter(|_| place.chars().all(is_plain))
+}
+
 /// What may tell the type: most messages have it, it says a few words, not only one in each body, and
 /// the same ones in several bodies.
 fn candidates(samples: &[Sample<'_>]) -> Vec<TagSource> {
     let places: BTreeSet<&String> = samples.iter().flat_map(|sample| sample.words.keys()).collect();
-    let fields = places.into_iter().filter_map(|place| At::field(place).ok()).map(TagSource::Field);
+    let fields = places.into_iter().filter_map(|place| named(place)).map(TagSource::Field);
     let mut times: BTreeMap<&String, usize> = BTreeMap::new();
     samples
         .iter()
         .flat_map(|sample| &sample.places)
         .for_each(|at| *times.entry(at).or_default() += 1);
     let some = times.into_iter().filter(|(_, times)| *times < samples.len());
-    let present = some.filter_map(|(place, _)| At::field(place).ok()).map(TagSource::Present);
+    let present = some.filter_map(|(place, _)| named(place)).map(TagSource::Present);
     let all = fields.chain([TagSource::Event]).chain(present);
     all.filter(|told| may_tell(told, samples)).collect()
 }

@@ -35,6 +35,11 @@ impl Tag {
         }
     }
 
+    /// Whether a tag is that of messages that do not say their type.
+    pub(crate) fn is_kind(tag: &str) -> bool {
+        ["object", "array", "string", "scalar", "text"].contains(&tag)
+    }
+
     /// Whether the message says its type.
     pub fn is_named(&self) -> bool {
         matches!(self, Self::Named(_) | Self::KeepAlive(_))

@@ -72,10 +72,8 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
     1 unproven; 4 cassettes
 
     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
-      unproven   order-end-new 5dc2e15e08ef
+      unproven   order-end-new 3eead4d4aae7
         the stream ends after `stop_reason` with no `usage_statistics`
-        for requests of which messages[].approvals[].approve=true, and for all
-        others
         trace: reasoning_message+ assistant_message+ stop_reason (no
         usage_statistics) [DONE]
         3 of 12 recordings show it, and it may have been so before
@@ -91,10 +89,8 @@ fn a_stream_that_ends_too_early_breaks_the_contract() {
     1 breaking, 1 trim; 4 cassettes
 
     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
-      breaking   order-end-new 5dc2e15e08ef
+      breaking   order-end-new 3eead4d4aae7
         the stream ends after `stop_reason` with no `usage_statistics`
-        for requests of which messages[].approvals[].approve=true, and for all
-        others
         trace: reasoning_message assistant_message stop_reason (no
         usage_statistics) [DONE]
         shown by approve_steps.json, interaction 4, event 5, and 11 more answers
@@ -289,7 +285,7 @@ fn a_kept_contract_is_narrowed_only_on_request() {
     for named in [&["accept"][..], &["accept", "/messages/stream"]] {
         let (status, _, said) = run(&stage, named);
         assert_eq!(status, Some(0));
-        assert!(said.contains("kept, and left as accepted; `--fresh` learns them anew"), "{said}");
+        assert!(said.contains("edited by hand and kept, and left as accepted"), "{said}");
         assert_eq!(stage.read(&stream), widened);
     }
 

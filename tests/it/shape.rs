@@ -218,8 +218,8 @@ mod evidence {
 
     #[test]
     fn who_has_seen_an_optional_field_a_branch_or_a_value_is_told() {
-        let call = r#"{"type": "call", "id": 1, "why": null, "name": "f"}"#;
-        let more = r#"{"type": "call", "id": 1, "why": "so", "name": "f", "note": 7}"#;
+        let call = r#"{"type": "call", "id": 1, "why": null, "kind": "f"}"#;
+        let more = r#"{"type": "call", "id": 1, "why": "so", "kind": "f", "note": 7}"#;
         let text = r#"{"type": "text", "text": "Hello, world", "at": 1, "to": 2}"#;
         let samples: Vec<&str> = [call; 5].into_iter().chain([text; 6]).chain([more]).collect();
 
@@ -242,7 +242,7 @@ mod evidence {
             shown,
             [
                 r#" Branch("type", "call") 6/12 [0, 1, 4, 11] []"#,
-                r#"call.name Value("f") 6/6 [0, 1, 4, 11] []"#,
+                r#"call.kind Value("f") 6/6 [0, 1, 4, 11] []"#,
                 "call.note Field 1/6 [11] [0, 1, 3, 4]",
                 "call.why Null 5/6 [0, 1, 3, 4] []",
                 r#" Branch("type", "text") 6/12 [5, 6, 9, 10] []"#,

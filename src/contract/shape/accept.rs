@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::change::Place;
 use super::sample::{Member, Sample};
-use super::schema::{Fields, Number, Object, Presence, Rest, Schema, Union};
+use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Union};
 use super::show::{alternatives, quote};
 use crate::text::json::{Text, canonical_number, pointer};
 use crate::text::nearest;
@@ -36,8 +36,10 @@ pub struct Violation {
 pub enum Fault {
     /// The text is no JSON.
     NotJson,
-    /// The value is of another type, of another format, or not one of the known ones.
+    /// The value is of another type or of another format.
     Value,
+    /// The value is a word, and not one of those that are known.
+    Word,
     /// A field is missing.
     Missing,
     /// A field is not known.
@@ -99,6 +101,13 @@ impl Schema {
         words.join(" | ")
     }
 
+    /// Whether words are promised, and it is another one.
+    fn misses_word(&self, sample: &Sample<'_>) -> bool {
+        let is_choice = matches!(&self.string, Some(schema::Text::Of(formats, words))
+            if formats.is_empty() && !words.is_empty());
+        matches!(sample, Sample::String(said) if is_choice && said.is_word())
+    }
+
     fn is_of(&self, sample: &Sample<'_>) -> bool {
         match sample {
             Sample::Deep => false,
@@ -130,7 +139,8 @@ impl Check {
             return;
         }
         if !schema.is_of(sample) {
-            self.tell(Fault::Value, schema.words(), described(sample));
+            let fault = if schema.misses_word(sample) { Fault::Word } else { Fault::Value };
+            self.tell(fault, schema.words(), described(sample));
             return;
         }
         if let (Some(elements), Sample::Array(found)) = (&schema.array, sample) {

@@ -24,7 +24,7 @@ const ENTROPY: f64 = 1.0;
 
 /// An enum has no more values, and so many recordings show it for each of them.
 const MOST_VALUES: usize = 12;
-const EACH: usize = 5;
+const EACH: usize = 10;
 
 /// So many recordings show the words of a field that is named like a type.
 const TELLING: usize = 2;

@@ -278,7 +278,8 @@ fn at_endpoint(
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(requests::changes(before, answers));
     let mut drafts = one_for_all_cases(one_tag_each(drafts));
-    Sides { old: before, new: answers, same, orders: was.order.as_ref() }.weigh(&mut drafts);
+    let (orders, learned_from) = (was.order.as_ref(), was.origin.recordings);
+    Sides { old: before, new: answers, same, orders, learned_from }.weigh(&mut drafts);
     drafts
 }
 
@@ -345,7 +346,7 @@ fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a 
 fn other_status(before: &Endpoint, endpoint: &Endpoint, is: &Promises) -> Draft {
     let (old, new) = (before.status, endpoint.status);
     let what = format!("it answers {new}, and not {old} any more");
-    let draft = at_status(Rule::StatusNew, status_new(new), what);
+    let draft = at_status(Rule::StatusNew, Verdict::Breaking, what);
     draft.keyed(old.to_string()).witnessed(is.first(endpoint))
 }
 

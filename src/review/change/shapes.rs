@@ -342,8 +342,10 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
 fn of_violation(part: Part, violation: &Violation) -> Draft {
     let path = violation.at();
     let name = at(part, &path);
+    let found = cut(&violation.found);
     let expected = cut(&violation.expected);
     let (rule, what) = match violation.fault {
+        Fault::Word => (Rule::ValueNew, format!("{name} can be `{found}`")),
         Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
         Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
         Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
@@ -356,7 +358,9 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
         Fault::Missing | Fault::Unknown | Fault::Name => Inside::Around,
         _ => Inside::There,
     };
-    judged(rule, part, what).at(path).keyed(expected).about(about(&violation.place, inside))
+    // As a word that is told by what both sides promise.
+    let key = if violation.fault == Fault::Word { found } else { expected };
+    judged(rule, part, what).at(path).keyed(key).about(about(&violation.place, inside))
 }
 
 /// Clients read the fields that they know, unless [`Report::new_fields`](super::Report::new_fields) says
@@ -381,7 +385,7 @@ fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
         (Gained::Kind(_, value), Fault::Branch) => {
             found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)
         }
-        (Gained::Type | Gained::Value(_) | Gained::Format(_), Fault::Value) => {
+        (Gained::Type | Gained::Format(_), Fault::Value) | (Gained::Value(_), Fault::Word) => {
             let found = found(json, &violation.pointer);
             found.is_some_and(|found| gain.schema.accepts(&found).is_empty())
         }

@@ -14,6 +14,7 @@ use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::order::{Neighbours, Word};
 use crate::contract::{Answer, Orders};
+use crate::message::Tag;
 use crate::text::json::{Container, Text};
 
 /// Which answers could show a change.
@@ -47,6 +48,8 @@ pub(super) struct Sides<'a> {
     pub same: &'a BTreeSet<String>,
     /// The orders of before.
     pub orders: Option<&'a Orders>,
+    /// From how many recordings the contract of before was learned; 0 if that is not known.
+    pub learned_from: usize,
 }
 
 /// Independent recordings.
@@ -85,11 +88,21 @@ impl Sides<'_> {
             let before = recordings(&old, draft, &Recordings::new()).len();
             let before = (!old.is_empty()).then_some(before);
             let weight = Weight { broken: broken.len(), all, recordings: total, before };
-            if !weight.is_proof() && !self.is_one_scenario(draft, &new) {
+            let is_alone = self.is_one_of_many(draft, all);
+            if is_alone || !weight.is_proof() && !self.is_one_scenario(draft, &new) {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
             }
         }
+    }
+
+    /// Whether only one cassette shows it, beside a contract that was learned from more recordings than
+    /// there are now: what one conversation says goes together.
+    fn is_one_of_many(&self, draft: &Draft, all: usize) -> bool {
+        let places = draft.shown.iter().flat_map(|shown| &shown.places);
+        let cassettes: BTreeSet<&str> =
+            places.filter_map(|place| Some(place.rsplit_once(" #")?.0)).collect();
+        self.old.is_empty() && cassettes.len() < 2 && self.learned_from > all
     }
 
     /// Whether there is one recording on a side, of the scenario that shows the change: then what was there
@@ -99,8 +112,10 @@ impl Sides<'_> {
             answers.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
         let is_same = |place: &str| self.old.iter().any(|answer| answer.place == place);
-        let is_same =
-            self.old.is_empty() || draft.shown.as_ref().is_some_and(|shown| is_same(&shown.place));
+        let is_same = match self.old.is_empty() {
+            true => self.learned_from <= 1,
+            false => draft.shown.as_ref().is_some_and(|shown| is_same(&shown.place)),
+        };
         let is_one = are_one(&mut new.iter().copied()) || are_one(&mut self.old.iter());
         ends_something(draft.rule) && is_same && is_one
     }
@@ -168,7 +183,9 @@ fn last(word: &Word) -> Option<String> {
 /// What a recording shows of what was promised.
 fn is_weighed(draft: &Draft) -> bool {
     let is_of_it = !matches!(draft.part, Part::Endpoint | Part::Request);
-    is_of_it && draft.verdict == Verdict::Breaking && draft.shown.is_some()
+    // Where each message says its type, one that says none has lost it.
+    let is_untyped = draft.rule == Rule::TagNew && Tag::is_kind(&draft.key);
+    is_of_it && !is_untyped && draft.verdict == Verdict::Breaking && draft.shown.is_some()
 }
 
 /// Whether something that was there is not there any more, or is something else.
