@@ -235,7 +235,7 @@ fn a_contract_that_is_broken_panics_and_tells_what_is_wrong() {
     contracts are not kept
 
     breaking: POST …/messages/stream: `reasoning_message.reasoning` can be `integer`
-    1 breaking; no cassette changed
+    1 breaking; 1 cassette
 
     POST /v1/agents/{agent_id}/messages/stream -> 200 text/event-stream
       breaking   type-new cb76c3759262

@@ -102,7 +102,7 @@ impl Sides<'_> {
         let is_same =
             self.old.is_empty() || draft.shown.as_ref().is_some_and(|shown| is_same(&shown.place));
         let is_one = are_one(&mut new.iter().copied()) || are_one(&mut self.old.iter());
-        ends_something(draft.rule) && is_same && is_one
+        ends_something(draft) && is_same && is_one
     }
 
     /// Whether the message that ended all streams before ends none now.
@@ -171,10 +171,14 @@ fn is_weighed(draft: &Draft) -> bool {
     is_of_it && draft.verdict == Verdict::Breaking && draft.shown.is_some()
 }
 
+/// What messages are called that say no type.
+const UNTYPED: [&str; 4] = ["object", "array", "string", "scalar"];
+
 /// Whether something that was there is not there any more, or is something else.
-fn ends_something(rule: Rule) -> bool {
-    matches!(
-        rule,
+fn ends_something(draft: &Draft) -> bool {
+    let is_untyped = draft.rule == Rule::TagNew && UNTYPED.contains(&draft.key.as_str());
+    let is_gone = matches!(
+        draft.rule,
         Rule::FieldMissing
             | Rule::TypeNew
             | Rule::FormatNew
@@ -183,7 +187,8 @@ fn ends_something(rule: Rule) -> bool {
             | Rule::OrderSwapped
             | Rule::OrderApart
             | Rule::InvariantBroken
-    )
+    );
+    is_gone || is_untyped
 }
 
 impl About {
