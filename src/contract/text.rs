@@ -40,7 +40,7 @@ impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.endpoint)?;
         if let Some(tag) = &self.tag {
-            part(f, TAG, &tag.to_string())?;
+            part(f, TAG, &KindName(&tag.to_string()).to_string())?;
         }
         if let Some(orders) = &self.order {
             let anywhere = orders.anywhere().map(|tag| Expression::tag(tag).to_string());
@@ -314,7 +314,9 @@ impl<'t> Reader<'t> {
 
     fn tag(&mut self, block: &Block) -> Option<TagSource> {
         let span = trimmed(self.text, block.range());
-        let tag = self.text[span.clone()].parse().ok();
+        let text = &self.text[span.clone()];
+        let text = serde_json::from_str(text).unwrap_or_else(|_| text.to_owned());
+        let tag = text.parse().ok();
         if tag.is_none() {
             let hint =
                 "write a place such as `/kind_of_thing`, or `event` for the name of the event";

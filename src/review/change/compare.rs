@@ -96,8 +96,9 @@ fn report(
                 (Some(old), Some(new)) => {
                     let answers = [was.traffic.answers(before), is.traffic.answers(endpoint)];
                     let mut drafts = at_endpoint(old, new, answers, &same);
-                    drafts
-                        .extend((before != *endpoint).then(|| other_status(before, endpoint, &is)));
+                    drafts.extend(
+                        (before != *endpoint).then(|| other_status([before, endpoint], &was, &is)),
+                    );
                     drafts
                 }
                 (old, _) => vec![appeared(endpoint, old.is_some(), &was, &is)],
@@ -343,10 +344,15 @@ fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a 
 }
 
 /// An endpoint that answers with another status than before, and never with that.
-fn other_status(before: &Endpoint, endpoint: &Endpoint, is: &Promises) -> Draft {
+fn other_status([before, endpoint]: [&Endpoint; 2], was: &Promises, is: &Promises) -> Draft {
+    let places = |side: &'_ Promises, endpoint| -> BTreeSet<String> {
+        side.traffic.answers(endpoint).iter().map(|answer| answer.place.clone()).collect()
+    };
+    let is_answered_again = !places(was, before).is_disjoint(&places(is, endpoint));
     let (old, new) = (before.status, endpoint.status);
     let what = format!("it answers {new}, and not {old} any more");
-    let draft = at_status(Rule::StatusNew, Verdict::Breaking, what);
+    let verdict = if is_answered_again { Verdict::Breaking } else { status_new(new) };
+    let draft = at_status(Rule::StatusNew, verdict, what);
     draft.keyed(old.to_string()).witnessed(is.first(endpoint))
 }
 
