@@ -24,26 +24,32 @@ macro_rules! words {
     };
 }
 
-/// A key of rules, in `retape.toml` and in a cassette.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A key of rules, in `retape.toml` and in a cassette. Of several that name the same place, the first
+/// counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Repeats,
     Early,
     Headers,
     Ignore,
+    Patterns,
     Unordered,
     Ids,
     NotIds,
-    Patterns,
 }
 
 words!(Key: Repeats "repeats", Early "early", Headers "headers", Ignore "ignore",
-    Unordered "unordered", Ids "ids", NotIds "not-ids", Patterns "patterns");
+    Patterns "patterns", Unordered "unordered", Ids "ids", NotIds "not-ids");
 
 impl Key {
     /// Whether a word stands below it, and no list.
     pub(crate) const fn is_of_a_word(self) -> bool {
         matches!(self, Self::Repeats | Self::Early)
+    }
+
+    /// Whether it says what is an identifier and what is not.
+    pub(super) const fn is_of_ids(self) -> bool {
+        matches!(self, Self::Ids | Self::NotIds)
     }
 
     /// What a word below it stands for; what it may be is told in words and as a list.

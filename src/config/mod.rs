@@ -6,17 +6,6 @@
 //! words. Those of all three add up; where they contradict each other, about repeats, about what is
 //! early, or about what is an identifier, the cassette has the last word.
 //!
-//! | key | what it says |
-//! |---|---|
-//! | `repeats` | `allowed`: when all answers were given the last one stays; `once`: each recorded answer is given once; `strict`: once, and in the recorded order |
-//! | `early` | `missed`: what a question about one thing shows of a write waits for that write; `given`: it does not |
-//! | `headers` | header fields that count as well |
-//! | `ignore` | places that do not count |
-//! | `unordered` | arrays in JSON whose order does not count |
-//! | `ids` | places whose value is an identifier, whatever it looks like |
-//! | `not-ids` | places in which nothing is an identifier, whatever it looks like |
-//! | `patterns` | places of whose text only that counts which an expression does not match |
-//!
 //! A [`Protocol`] says how the messages of a stream are told apart; [`NewFields`], what a field that is
 //! new means to clients.
 //!
@@ -64,22 +53,15 @@ pub struct Rules {
     repeats: Option<Repeats>,
     early: Option<Early>,
     headers: Vec<String>,
-    ignore: Vec<At>,
-    unordered: Vec<At>,
-    ids: Vec<At>,
-    not_ids: Vec<At>,
+    /// The places in the lists, those of one key after the other.
+    places: Vec<(Key, At)>,
     patterns: Vec<Pattern>,
 }
 
 impl Rules {
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
-        let Self { repeats, early, headers, ignore, unordered, ids, not_ids, patterns } = self;
-        repeats.is_none()
-            && early.is_none()
-            && headers.is_empty()
-            && patterns.is_empty()
-            && [ignore, unordered, ids, not_ids].iter().all(|places| places.is_empty())
+        *self == Self::default()
     }
 
     /// How often an answer may be given: [`Repeats::Allowed`] if nothing is said.
@@ -119,42 +101,6 @@ impl Rules {
         self.with(Key::Headers, name)
     }
 
-    /// Lets a place not count.
-    ///
-    /// # Errors
-    ///
-    /// If it is not an [`At`].
-    pub fn ignore(self, at: &str) -> Result<Self> {
-        self.with(Key::Ignore, at)
-    }
-
-    /// Lets the order of an array not count.
-    ///
-    /// # Errors
-    ///
-    /// If it is not an [`At`] in JSON.
-    pub fn unordered(self, at: &str) -> Result<Self> {
-        self.with(Key::Unordered, at)
-    }
-
-    /// Takes what stands in a place for an identifier.
-    ///
-    /// # Errors
-    ///
-    /// If it is not an [`At`], or is the whole path.
-    pub fn id(self, at: &str) -> Result<Self> {
-        self.with(Key::Ids, at)
-    }
-
-    /// Takes nothing in a place for an identifier.
-    ///
-    /// # Errors
-    ///
-    /// If it is not an [`At`].
-    pub fn not_id(self, at: &str) -> Result<Self> {
-        self.with(Key::NotIds, at)
-    }
-
     /// Leaves what a regular expression matches out of the comparison of a place.
     ///
     /// # Errors
@@ -169,13 +115,10 @@ impl Rules {
     pub fn and(mut self, other: &Self) -> Self {
         self.repeats = other.repeats.or(self.repeats);
         self.early = other.early.or(self.early);
-        self.ids.retain(|at| !other.not_ids.contains(at));
-        self.not_ids.retain(|at| !other.ids.contains(at));
         self.headers.extend_from_slice(&other.headers);
-        self.ignore.extend_from_slice(&other.ignore);
-        self.unordered.extend_from_slice(&other.unordered);
-        self.ids.extend_from_slice(&other.ids);
-        self.not_ids.extend_from_slice(&other.not_ids);
+        let anew = |at: &At| other.places.iter().any(|(key, same)| key.is_of_ids() && same == at);
+        self.places.retain(|(key, at)| !(key.is_of_ids() && anew(at)));
+        other.places.iter().for_each(|(key, at)| self.put_place(*key, at.clone()));
         other.patterns.iter().for_each(|pattern| self.join(pattern.clone()));
         self
     }
@@ -193,14 +136,13 @@ impl Rules {
                 self.early = Some(key.said(text, Early::from_word(text), words)?);
             }
             Key::Headers => self.headers.push(header_name(text)?),
-            Key::Ignore => self.ignore.push(text.parse()?),
-            Key::Unordered => self.unordered.push(At::in_json(text)?),
-            Key::Ids => self.ids.push(At::of_id(text)?),
-            Key::NotIds => self.not_ids.push(text.parse()?),
             Key::Patterns => {
                 let (expected, found) = ("a place and an expression", "a string");
                 return Err(Error::new(Kind::WrongType { expected, found }));
             }
+            Key::Unordered => self.put_place(key, At::in_json(text)?),
+            Key::Ids => self.put_place(key, At::of_id(text)?),
+            _ => self.put_place(key, text.parse()?),
         }
         Ok(())
     }
@@ -220,20 +162,21 @@ impl Rules {
 
     /// The keys whose values are lists of text, with the lists; those that are empty are left out.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (Key, Vec<&str>)> {
-        let headers = self.headers.iter().map(String::as_str).collect();
-        let lists: [(Key, Vec<&str>); 5] = [
-            (Key::Headers, headers),
-            (Key::Ignore, self.ignore.iter().map(At::as_str).collect()),
-            (Key::Unordered, self.unordered.iter().map(At::as_str).collect()),
-            (Key::Ids, self.ids.iter().map(At::as_str).collect()),
-            (Key::NotIds, self.not_ids.iter().map(At::as_str).collect()),
-        ];
-        lists.into_iter().filter(|(_, list)| !list.is_empty())
+        let headers: Vec<&str> = self.headers.iter().map(String::as_str).collect();
+        let headers = (!headers.is_empty()).then_some((Key::Headers, headers));
+        let places = self.places.chunk_by(|(one, _), (other, _)| one == other);
+        let places = places.map(|of| (of[0].0, of.iter().map(|(_, at)| at.as_str()).collect()));
+        headers.into_iter().chain(places)
     }
 
     /// The patterns.
     pub(crate) fn patterns(&self) -> &[Pattern] {
         &self.patterns
+    }
+
+    fn put_place(&mut self, key: Key, at: At) {
+        let behind = self.places.partition_point(|(other, _)| *other <= key);
+        self.places.insert(behind, (key, at));
     }
 
     fn join(&mut self, pattern: Pattern) {

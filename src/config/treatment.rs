@@ -1,10 +1,13 @@
 //! Which rules apply where in a request.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use serde_json_path::PathElement;
 
 use super::at::Place;
-use super::{At, Pattern, Rules};
+use super::{At, Key, Pattern, Rules};
+use crate::error::Result;
 use crate::text::json::{Container, Text};
 
 /// What is done with what stands in a place.
@@ -21,6 +24,66 @@ pub enum Treatment<'a> {
     Id,
     /// Nothing in it is an identifier.
     NotId,
+}
+
+impl Treatment<'_> {
+    /// What a key says of the places in its list.
+    fn of(key: Key) -> Option<Self> {
+        match key {
+            Key::Ignore => Some(Self::Ignore),
+            Key::Unordered => Some(Self::Unordered),
+            Key::Ids => Some(Self::Id),
+            Key::NotIds => Some(Self::NotId),
+            Key::Repeats | Key::Early | Key::Headers | Key::Patterns => None,
+        }
+    }
+
+    /// What counts of a text in the place.
+    pub(crate) fn left<'a>(self, text: Cow<'a, str>) -> Cow<'a, str> {
+        match self {
+            Self::Pattern(pattern) => Cow::Owned(pattern.left(&text).into_owned()),
+            Self::Ignore | Self::Unordered | Self::Id | Self::NotId => text,
+        }
+    }
+}
+
+/// What is said, by key.
+impl Rules {
+    /// Lets a place not count.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an [`At`].
+    pub fn ignore(self, at: &str) -> Result<Self> {
+        self.with(Key::Ignore, at)
+    }
+
+    /// Lets the order of an array not count.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an [`At`] in JSON.
+    pub fn unordered(self, at: &str) -> Result<Self> {
+        self.with(Key::Unordered, at)
+    }
+
+    /// Takes what stands in a place for an identifier.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an [`At`], or is the whole path.
+    pub fn id(self, at: &str) -> Result<Self> {
+        self.with(Key::Ids, at)
+    }
+
+    /// Takes nothing in a place for an identifier.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an [`At`].
+    pub fn not_id(self, at: &str) -> Result<Self> {
+        self.with(Key::NotIds, at)
+    }
 }
 
 /// A step from a JSON value to one within it.
@@ -96,21 +159,18 @@ impl Rules {
         self.treatments().find(|(at, _)| is(at.place())).map(|(_, treatment)| treatment)
     }
 
+    /// What is said of places; what goes first counts.
     fn treatments(&self) -> impl Iterator<Item = (&At, Treatment<'_>)> {
         let patterns = self.patterns.iter();
-        each(&self.ignore, Treatment::Ignore)
-            .chain(patterns.map(|pattern| (pattern.at(), Treatment::Pattern(pattern))))
-            .chain(each(&self.unordered, Treatment::Unordered))
-            .chain(each(&self.ids, Treatment::Id))
-            .chain(each(&self.not_ids, Treatment::NotId))
+        let patterns = patterns.map(|pattern| (pattern.at(), Treatment::Pattern(pattern)));
+        let before = self.places.partition_point(|(key, _)| *key < Key::Patterns);
+        let (before, behind) = self.places.split_at(before);
+        plain(before).chain(patterns).chain(plain(behind))
     }
 }
 
-fn each<'a>(
-    list: &'a [At],
-    treatment: Treatment<'a>,
-) -> impl Iterator<Item = (&'a At, Treatment<'a>)> {
-    list.iter().map(move |at| (at, treatment))
+fn plain<'r>(places: &'r [(Key, At)]) -> impl Iterator<Item = (&'r At, Treatment<'r>)> {
+    places.iter().filter_map(|(key, at)| Some((at, Treatment::of(*key)?)))
 }
 
 impl At {

@@ -11,17 +11,8 @@
 //!
 //! # Rules
 //!
-//! | rule | what it replaces |
-//! |---|---|
-//! | `headers/1` | `authorization` (behind its scheme), `proxy-authorization`, and fields whose name ends in `api-key`, `token`, `secret`, `password`, `credential`, `session-key` … |
-//! | `cookies/1` | the values in `cookie` and `set-cookie`; names and attributes stay |
-//! | `query/1` | the values of `api_key`, `access_token`, `token`, `password`, `signature` … in request targets and in URLs anywhere, and of `key` and `code` if they look like a credential |
-//! | `userinfo/1` | `user:password@` in URLs anywhere |
-//! | `form/1` | the same names as in a query, in `application/x-www-form-urlencoded` bodies |
-//! | `multipart/1` | the same names, the whole content of such a field or file, in multipart bodies; what other parts hold is read as a body of its own |
-//! | `json/1` | string values of fields with telling names (`api_key`, `clientSecret`, `PASSWORD` …), strings below them (`secrets`, `credentials`) and in `env`, `custom_headers`, `…_environment_variables`; numbers become 0; in JSON, NDJSON, SSE, JSON within strings, and texts that are cut short |
-//! | `assignments/1` | `NAME=value` and `NAME: value` in text and in strings of JSON (`export OPENAI_API_KEY=…`, `Authorization: Bearer …`), if the name tells and the value looks like no word: 8 characters or more, with letters and digits, and without white space |
-//! | `values/1` | each value that another rule found, wherever else it stands, also escaped, percent-encoded or in base64 |
+//! A cassette names the rules that were applied to it, with their versions: `json/1`. The guide says
+//! what each replaces, in `docs/secrets.md`.
 //!
 //! # Limits
 //!

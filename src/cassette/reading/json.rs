@@ -214,8 +214,8 @@ impl<'r, 't> Json<'r, 't> {
     fn leaf(&mut self, spot: Spot<'t>, text: Cow<'t, str>, spelled: &'t str, kind: Kind) {
         let rule = spot.said.or(spot.inherited);
         let text = match rule {
-            Some(Treatment::Pattern(pattern)) => Cow::Owned(pattern.left(&text).into_owned()),
-            _ => text,
+            Some(rule) => rule.left(text),
+            None => text,
         };
         let hash = match kind {
             Kind::Number => combine(&[2, hash_of(&*canonical_number(&text))]),

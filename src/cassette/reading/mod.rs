@@ -347,8 +347,8 @@ impl<'t> Reader<'t> {
 
     fn leaf(&mut self, root: Root<'t>, text: Cow<'t, str>, kind: Kind) {
         let text = match root.rule {
-            Some(Treatment::Pattern(pattern)) => Cow::Owned(pattern.left(&text).into_owned()),
-            _ => text,
+            Some(rule) => rule.left(text),
+            None => text,
         };
         let hash = hash_of(&*text);
         self.leaf_of(root, text, kind, hash);

@@ -4,7 +4,8 @@ use super::trace::Value;
 
 /// What may hold of a field alone. What says more comes first.
 ///
-/// Another one is a variant here, and a row in each function below.
+/// Another one is a variant here, and a row in each function below. `Facts::claim` says when so much
+/// is known that it is promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Alone {
