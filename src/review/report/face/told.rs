@@ -42,7 +42,7 @@ pub(super) fn sentence(change: &Change, place: &dyn Fn(&Endpoint) -> String) -> 
 /// What changed in the recordings, and how: `2 of 4 cassettes changed: 6 interactions differ in the answer`.
 fn recorded(report: &Report) -> String {
     let changed = report.cassettes.len();
-    if report.old.cassettes == 0 && changed == 0 {
+    if report.old.cassettes == 0 && report.new.cassettes > 0 && changed == 0 {
         return count(report.new.cassettes, "cassette");
     }
     if changed == 0 {
