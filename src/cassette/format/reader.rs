@@ -159,6 +159,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads `null`.
+    pub(super) fn null(&mut self) -> Result<()> {
+        let before = self.clone();
+        match self.tokens.next() {
+            Some(Token::Scalar("null")) => Ok(()),
+            _ => Err(before.wrong_type("`null`")),
+        }
+    }
+
     /// Takes an object or an array as it is spelled.
     pub(super) fn container(&mut self) -> Result<Text<'a>> {
         match self.peek() {

@@ -35,6 +35,8 @@ enum Field {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Value<'a> {
+    /// Nothing stands behind the colon, not even the space that does elsewhere.
+    Nothing,
     Text(Cow<'a, str>),
     Json(Text<'a>),
 }
@@ -66,8 +68,9 @@ impl<'a> Events<'a> {
             let layout = event.style.unwrap_or(style).layout;
             for (field, value) in &event.lines {
                 text.push_str(field.on_wire());
-                text.push_str(framing.colon);
+                text.push_str(if *value == Value::Nothing { ":" } else { framing.colon });
                 match value {
+                    Value::Nothing => {}
                     Value::Text(value) => text.push_str(value),
                     Value::Json(json) => layout.write(*json, &mut text),
                 }
@@ -131,7 +134,7 @@ impl<'a> Event<'a> {
     fn json(&self) -> impl Iterator<Item = Text<'a>> + '_ {
         self.lines.iter().filter_map(|(_, value)| match value {
             Value::Json(json) => Some(*json),
-            Value::Text(_) => None,
+            Value::Text(_) | Value::Nothing => None,
         })
     }
 
@@ -210,6 +213,7 @@ impl<'a> Value<'a> {
 
     fn write(&self, w: &mut Writer, field: Field) {
         match self {
+            Self::Nothing => w.null(),
             Self::Json(json) => w.json(*json),
             Self::Text(text) => match text.parse::<u64>() {
                 Ok(number) if field == Field::Retry && number.to_string() == **text => {
@@ -223,6 +227,7 @@ impl<'a> Value<'a> {
     fn read(reader: &mut Reader<'a>, field: Field) -> Result<Self> {
         match (field, reader.peek()) {
             (Field::Data, b'{' | b'[') => reader.container().map(Self::Json),
+            (_, b'n') => reader.null().map(|()| Self::Nothing),
             (Field::Retry, b'0'..=b'9') => Ok(Self::Text(Cow::Owned(reader.number()?.to_string()))),
             _ => {
                 let here = reader.clone();
@@ -238,12 +243,17 @@ impl<'a> Value<'a> {
 
 fn parse<'a>(text: &'a str, line: &sse::Line, framing: Framing) -> Option<(Field, Value<'a>)> {
     let found = line.field(text.as_bytes());
-    // Anything else would be read back with another colon.
-    if found.colon(text) != framing.colon {
-        return None;
-    }
     let field = Field::ALL.into_iter().find(|field| field.on_wire() == &text[found.name.clone()]);
-    Some((field?, Value::Text(Cow::Borrowed(&text[found.value]))))
+    let colon = found.colon(text);
+    let value = if colon == framing.colon {
+        Value::Text(Cow::Borrowed(&text[found.value]))
+    } else if colon == ":" && found.value.is_empty() {
+        Value::Nothing
+    } else {
+        // It would be read back with another colon.
+        return None;
+    };
+    Some((field?, value))
 }
 
 /// The layout of a text that can have only one.

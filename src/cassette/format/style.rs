@@ -120,9 +120,13 @@ impl Framing {
         ("crlf unspaced", Self { eol: "\r\n", colon: ":" }),
     ];
 
-    /// The only framing that the text can have, judged by its first line.
+    /// The only framing that the text can have, judged by the first line that has a value, if one does.
     pub(super) fn guess(text: &str) -> Self {
-        let line = text.split_inclusive('\n').next().unwrap_or_default();
+        let has_value =
+            |line: &&str| line.split_once(':').is_some_and(|it| !it.1.trim_end().is_empty());
+        let mut lines = text.split_inclusive('\n');
+        let first = lines.clone().next().unwrap_or_default();
+        let line = lines.find(has_value).unwrap_or(first);
         let eol = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
         let spaced = line.split_once(':').is_none_or(|(_, value)| value.starts_with(' '));
         Self { eol, colon: if spaced { ": " } else { ":" } }

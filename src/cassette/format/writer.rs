@@ -118,6 +118,10 @@ impl Writer {
         fitted(json, place, &mut self.text);
     }
 
+    pub(super) fn null(&mut self) {
+        self.text.push_str("null");
+    }
+
     pub(super) fn truth(&mut self) {
         self.text.push_str("true");
     }

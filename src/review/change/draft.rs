@@ -52,6 +52,12 @@ impl Shown {
         let (cassette, number) = self.place.rsplit_once(" #")?;
         Some((cassette, number.parse().ok()?))
     }
+
+    fn cassettes(&self) -> Vec<String> {
+        let names = self.places.iter().filter_map(|place| Some(place.rsplit_once(" #")?.0));
+        let names: BTreeSet<&str> = names.collect();
+        names.into_iter().map(str::to_owned).collect()
+    }
 }
 
 /// Where in an answer.
@@ -185,6 +191,7 @@ impl Draft {
                 interaction,
                 event: event(shown),
                 answers: shown.places.len(),
+                cassettes: shown.cassettes(),
             })
         });
         let why = match (self.why.is_empty(), self.verdict) {

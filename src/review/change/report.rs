@@ -205,6 +205,8 @@ pub struct Witnesses {
     pub event: Option<usize>,
     /// In how many answers it is seen.
     pub answers: usize,
+    /// All cassettes that show it, in the order of their names.
+    pub cassettes: Vec<String>,
 }
 
 /// A contract before and after.

@@ -75,6 +75,30 @@ await check("it opens and tells every change", async () => {
   await picture(page, "light");
 });
 
+await check("what breaks a client is open, and says which tests show it", async () => {
+  const open = real.report.changes.filter((change) => change.verdict === "breaking" && !change.approved);
+  assert.ok(open.length > 0);
+  assert.equal(await count(page, ".change[open]"), open.length);
+  assert.equal(await count(page, ".change.breaking[open]"), open.length);
+  const { fingerprint, witnesses } = open[0];
+  const tests = await text(page, `#change-${fingerprint} summary .tests`);
+  assert.ok(witnesses.cassettes.slice(0, 3).every((name) => tests.includes(name)), tests);
+});
+
+await check("every verdict has a legend in its colour", async () => {
+  for (const verdict of Object.keys(real.report.counts)) {
+    const colour = (selector) => page.ask(`getComputedStyle(document.querySelector('${selector}')).color`);
+    assert.ok((await text(page, `.legend .${verdict} dd`)).length > 0, verdict);
+    assert.equal(await colour(`.legend .${verdict} dt`), await colour(`.change.${verdict} .badge`));
+  }
+});
+
+await check("a picture of the whole page has no blank rows", async () => {
+  const blank = "[...document.querySelectorAll('.item .what')].filter((it) => !it.checkVisibility({ contentVisibilityAuto: true }))";
+  assert.equal(await page.ask(`${blank}.length`), 0);
+  await picture(page, "whole", { whole: true });
+});
+
 await check("a verdict alone can be shown", async () => {
   for (const [verdict, number] of Object.entries(real.report.counts).filter(([, number]) => number > 0)) {
     const filter = `document.querySelector('[data-filter=${verdict}]')`;
@@ -118,10 +142,11 @@ await check("it is walked by keys", async () => {
   await page.press("k");
   assert.equal(await focused(page), first);
   assert.notEqual(first, second);
-  await page.press("Enter");
-  await page.until(`document.getElementById('${first}').open`);
+  // The worst is open at first.
   await page.press("Enter");
   await page.until(`!document.getElementById('${first}').open`);
+  await page.press("Enter");
+  await page.until(`document.getElementById('${first}').open`);
   await page.press("n");
   assert.equal(await focused(page), "contract-0");
   await page.press("G");
@@ -138,8 +163,11 @@ await check("it is walked by keys", async () => {
 await check("an order is drawn with the way that is new in it", async () => {
   const change = real.report.changes.find((change) => change.rule === "order-end-new");
   const id = `#change-${change.fingerprint}`;
-  await page.ask(`document.querySelector('${id} summary').click()`);
+  await page.ask(`document.querySelector('${id}').open = true`);
   await page.until(`document.querySelector('${id} svg path.way')`);
+  const [way, badge] = [["svg path.way", "stroke"], [".badge", "color"]].map(
+    ([selector, style]) => `getComputedStyle(document.querySelector('${id} ${selector}')).${style}`);
+  assert.equal(await page.ask(way), await page.ask(badge));
   assert.match(await page.ask(`document.querySelector('${id} svg').getAttribute('aria-label')`), /stop_reason/);
   await page.ask(`document.querySelector('${id}').scrollIntoView({ block: "center" })`);
   await picture(page, "order");

@@ -1,6 +1,6 @@
 //! The faces of a report.
 
-use retape::review::change::{Approval, Report, Rule};
+use retape::review::change::{Approval, Report, Rule, Verdict};
 use retape::review::report::{Colour, Face, changes};
 use serde_json::Value;
 
@@ -202,6 +202,25 @@ fn sarif_names_the_rule_the_file_and_the_fingerprint() {
 }
 
 #[test]
+fn what_is_unproven_is_neither_a_tick_nor_an_error_unless_it_fails() {
+    let mut report = compared(
+        &stream("thought* answer stop_reason usage_statistics"),
+        &stream("thought* answer stop_reason usage_statistics?"),
+    );
+    let begins = |report: &Report, sign: &str, level: &str| {
+        assert!(shown(report, Face::Markdown).starts_with(sign), "{sign}");
+        assert!(shown(report, Face::Github).starts_with(&format!("::{level} ")), "{level}");
+    };
+
+    report.strict = false;
+    begins(&report, "❌", "error");
+    report.changes.iter_mut().for_each(|change| change.verdict = Verdict::Unproven);
+    begins(&report, "⚠️", "notice");
+    report.strict = true;
+    begins(&report, "❌", "error");
+}
+
+#[test]
 fn annotations_are_one_line_each_and_only_a_few() {
     for report in [hostile(), huge()] {
         let told = shown(&report, Face::Github);
@@ -209,7 +228,7 @@ fn annotations_are_one_line_each_and_only_a_few() {
         assert!(told.lines().count() <= 22, "{told}");
         for line in told.lines() {
             let (command, data) = line[2..].split_once("::").unwrap();
-            assert!(["error", "warning", "notice"].iter().any(|it| command.starts_with(it)));
+            assert!(["error", "notice"].iter().any(|it| command.starts_with(it)));
             assert!(line.starts_with("::") && !command.contains("%0A"), "{line}");
             let decoded = data.replace("%0A", "").replace("%25", "");
             assert!(!decoded.contains('%'), "{line}");

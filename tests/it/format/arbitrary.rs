@@ -238,7 +238,8 @@ fn wire_text() -> impl Strategy<Value = String> {
 
 /// Whole events as servers send them.
 fn tidy_events() -> impl Strategy<Value = String> {
-    let names = select(&["", "", "event{:}a{eol}", "id{:}7{eol}", "{:}ping{eol}"][..]);
+    let names =
+        select(&["", "", "event{:}a{eol}", "id{:}7{eol}", "{:}ping{eol}", "data:{eol}"][..]);
     let data = prop_oneof![
         6 => laid_out_on_line(),
         1 => select(&["[DONE]", "one{eol}data{:}two", "5"][..]).prop_map(str::to_owned),

@@ -120,6 +120,8 @@ fn events_are_written_as_events() {
         "data: {\"spaced\": 1}\n\n",
         "data: {\"odd\" :1}\n\n",
         "retry: 007\n\n",
+        "event: complete\ndata:\n\n",
+        ":\n\ndata: a\ndata:\nid:\n\n",
     ]);
 
     assert_snapshot!(text, @r#"
@@ -136,7 +138,9 @@ fn events_are_written_as_events() {
       {"ms": 9, "sse": [{"id": "1", "data": "a"}, {"comment": "ping"}, {"comment": ["one", "two"], "data": "b"}]},
       {"ms": 10, "sse": {"data": {"spaced": 1}, "layout": "spaced"}},
       {"ms": 11, "sse": {"data": "{\"odd\" :1}"}},
-      {"ms": 12, "sse": {"retry": "007"}}
+      {"ms": 12, "sse": {"retry": "007"}},
+      {"ms": 13, "sse": {"event": "complete", "data": null}},
+      {"ms": 14, "sse": [{"comment": null}, {"data": ["a", null], "id": null}]}
     ]
     "#);
 }

@@ -7,12 +7,14 @@ use crate::review::report::line::visible;
 /// GitHub shows so many annotations of a level in a step; the last one says how many there are.
 const MOST: usize = 9;
 
-/// Shows a report as workflow commands: an error for what breaks, a warning for what is unproven, and a
-/// notice about the rest.
+/// Shows a report as workflow commands: an error for what fails, a notice for what is unproven and does
+/// not, and a notice about the rest.
 pub(super) fn github(report: &Report) -> String {
     let mut text = String::new();
-    for (verdict, level) in [(Verdict::Breaking, "error"), (Verdict::Unproven, "warning")] {
+    for verdict in [Verdict::Breaking, Verdict::Unproven] {
         let all: Vec<&Change> = report.of(verdict).collect();
+        let fails = all.iter().any(|change| report.fails_by(change));
+        let level = if fails { "error" } else { "notice" };
         text.extend(all.iter().take(MOST).map(|change| annotation(report, change, level)));
         if all.len() > MOST {
             let more = format!("{} more changes are {}", all.len() - MOST, verdict.as_str());

@@ -44,7 +44,13 @@ struct Page {
 impl Page {
     fn head(&mut self, report: &Report) {
         let line = headline(report, &|endpoint| format!("`{}`", route(endpoint)));
-        let sign = if report.fails() { "❌" } else { "✅" };
+        let sign = if report.fails() {
+            "❌"
+        } else if report.count(Verdict::Unproven) > 0 {
+            "⚠️"
+        } else {
+            "✅"
+        };
         self.line(&format!("{sign} **{}** {MARKER}", sentence(&within(&line, 600))));
         self.line("");
         let sides = format!("{} → {}", code(&report.old.name), code(&report.new.name));

@@ -1,5 +1,7 @@
 //! What several faces tell in the same words.
 
+use std::collections::BTreeSet;
+
 use crate::contract::Endpoint;
 use crate::review::change::{
     CassettePair, Change, Exchange, InteractionPair, Report, Rule, State, Verdict, Witnesses,
@@ -13,7 +15,13 @@ pub(super) fn headline(report: &Report, place: &dyn Fn(&Endpoint) -> String) -> 
     match failing {
         Some(change) => format!("{}: {}", change.verdict.as_str(), sentence(change, place)),
         None if !report.changes.is_empty() => {
-            format!("nothing that breaks a client: {}", counts(report))
+            let places: BTreeSet<&Endpoint> =
+                report.changes.iter().map(|change| &change.place.endpoint).collect();
+            let at = match places.first() {
+                Some(only) if places.len() == 1 => place(only),
+                _ => count(places.len(), "endpoint"),
+            };
+            format!("nothing that breaks a client: {} at {at}", counts(report))
         }
         None if report.cassettes.is_empty() && report.contracts.is_empty() => {
             "nothing changed".to_owned()
@@ -141,7 +149,7 @@ pub(super) fn trace(change: &Change) -> Option<String> {
 
 /// Which recordings show it: `shown by letta/hello.json, interaction 4, event 12, and 2 more answers`.
 pub(super) fn shown(change: &Change) -> Option<String> {
-    let Witnesses { cassette, interaction, event, answers } = change.witnesses.as_ref()?;
+    let Witnesses { cassette, interaction, event, answers, .. } = change.witnesses.as_ref()?;
     let event = event.map(|number| format!(", event {number}")).unwrap_or_default();
     let more = match answers {
         0 | 1 => String::new(),

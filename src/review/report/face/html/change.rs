@@ -5,19 +5,30 @@ use serde_json::{Value, json};
 use super::markup::{Budget, beginning, block, code, escaped, sentence};
 use super::railroad::Track;
 use super::{Standing, route_and_gives};
-use crate::review::change::{CaseEdges, Change, Report, Rule, State};
+use crate::review::change::{CaseEdges, Change, Report, Rule, State, Verdict};
 use crate::review::report::face::told::{Detail, cases, details};
 use crate::review::report::line::visible;
 
 /// So much of a value or a shape is shown, in characters.
 const LONGEST: usize = 4_000;
 
+/// So many changes are open at first, if they break a client.
+const OPEN: usize = 20;
+
+/// So many cassettes that show a change are named.
+const NAMED: usize = 3;
+
 /// All changes, the worst first.
 pub(super) fn changes(report: &Report, budget: &mut Budget) -> String {
-    report.changes.iter().map(|change| item(report, change, budget)).collect()
+    let numbered = report.changes.iter().enumerate();
+    let items = numbered.map(|(number, change)| {
+        let is_open = number < OPEN && change.is_open() && change.verdict == Verdict::Breaking;
+        item(report, change, if is_open { " open" } else { "" }, budget)
+    });
+    items.collect()
 }
 
-fn item(report: &Report, change: &Change, budget: &mut Budget) -> String {
+fn item(report: &Report, change: &Change, open: &str, budget: &mut Budget) -> String {
     let standing = Standing::of_change(change);
     let (word, sign) = (standing.word(), standing.sign());
     let [route, gives] = route_and_gives(&change.place.endpoint);
@@ -25,13 +36,25 @@ fn item(report: &Report, change: &Change, budget: &mut Budget) -> String {
     let data = order(report, change).and_then(|order| budget.element(&id, &order));
     let body = body(report, change, data.is_some());
     format!(
-        "<details class=\"item change {word}\" id=\"{id}\" data-verdict=\"{word}\">\
+        "<details class=\"item change {word}\" id=\"{id}\" data-verdict=\"{word}\"{open}>\
          <summary><span class=\"badge\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> \
          {word}</span><span class=\"what\">{}</span><span class=\"place\">{route} <span \
-         class=\"gives\">{gives}</span></span></summary><div class=\"body\">{body}</div></details>\n{}",
+         class=\"gives\">{gives}</span>{}</span></summary><div class=\"body\">{body}</div></details>\n{}",
         sentence(&change.what),
+        tests(change).unwrap_or_default(),
         data.unwrap_or_default(),
     )
+}
+
+/// The cassettes that show a change: whoever reads it knows their tests by them.
+fn tests(change: &Change) -> Option<String> {
+    let all = &change.witnesses.as_ref()?.cassettes;
+    let named: Vec<String> = all.iter().take(NAMED).map(|name| code(name)).collect();
+    let more = match all.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(" <span class=\"tests\">shown by {}{more}</span>", named.join(", ")))
 }
 
 /// All that is told of a change.

@@ -19,7 +19,7 @@ mod railroad;
 use super::told::{extent, headline, route};
 use crate::contract::Endpoint;
 use crate::review::change::{Change, Report, Verdict};
-use crate::review::report::line::{count, visible};
+use crate::review::report::line::visible;
 use markup::{Budget, code, escaped, fill, sentence};
 
 const PAGE: &str = include_str!("page.html");
@@ -55,6 +55,7 @@ pub(super) fn html(report: &Report) -> String {
         "counts" => escaped(&extent(report, "; ")),
         "sides" => sides(report),
         "filters" => filters(report),
+        "legend" => legend(report),
         "changes" => changes.clone(),
         "contracts" => contracts.clone(),
         "conversations" => conversations.clone(),
@@ -102,6 +103,18 @@ impl Standing {
         }
     }
 
+    /// What it means.
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Open(Verdict::Breaking) => "a client can break, and a recording shows it",
+            Self::Open(Verdict::Unproven) => "it may break a client; too few recordings tell",
+            Self::Open(Verdict::Compatible) => "it breaks no client; that is proved",
+            Self::Open(Verdict::Trim) => "it is not seen any more",
+            Self::Approved => "somebody has looked at it and gave a reason",
+            Self::Kept => "nothing changed in any promise",
+        }
+    }
+
     /// What stands beside the colour.
     fn sign(self) -> &'static str {
         match self {
@@ -131,22 +144,31 @@ fn route_and_gives(endpoint: &Endpoint) -> [String; 2] {
 }
 
 fn sides(report: &Report) -> String {
-    let changed = match report.cassettes.len() {
-        0 => "no cassette changed".to_owned(),
-        changed => {
-            let all = report.new.cassettes.max(report.old.cassettes).max(changed);
-            format!("{changed} of {} changed", count(all, "cassette"))
-        }
-    };
-    let (old, new) = (code(&report.old.name), code(&report.new.name));
-    format!("{changed} from {old} to {new}")
+    format!("from {} to {}", code(&report.old.name), code(&report.new.name))
+}
+
+/// The standings that there are, and how many changes have each.
+fn standings(report: &Report) -> impl Iterator<Item = (Standing, usize)> {
+    let verdicts = Verdict::ALL.map(|verdict| (Standing::Open(verdict), report.count(verdict)));
+    let all = verdicts.into_iter().chain([(Standing::Approved, report.approved())]);
+    all.filter(|(_, number)| *number > 0)
+}
+
+/// What each standing means that there is.
+fn legend(report: &Report) -> String {
+    let items = standings(report).map(|(standing, _)| {
+        let (word, sign, meaning) = (standing.word(), standing.sign(), standing.meaning());
+        format!(
+            "<div class=\"{word}\"><dt><span class=\"sign\" aria-hidden=\"true\">{sign}</span> \
+             {word}</dt><dd>{meaning}</dd></div>\n"
+        )
+    });
+    items.collect()
 }
 
 /// A button for each standing that there is.
 fn filters(report: &Report) -> String {
-    let verdicts = Verdict::ALL.map(|verdict| (Standing::Open(verdict), report.count(verdict)));
-    let all = verdicts.into_iter().chain([(Standing::Approved, report.approved())]);
-    let buttons = all.filter(|(_, number)| *number > 0).map(|(standing, number)| {
+    let buttons = standings(report).map(|(standing, number)| {
         let (word, sign) = (standing.word(), standing.sign());
         format!(
             "<button type=\"button\" class=\"filter {word}\" data-filter=\"{word}\" \

@@ -31,6 +31,8 @@ for (const item of items) {
   item.addEventListener("toggle", () => item.open && draw(item));
 }
 
+items.filter((item) => item.open).forEach(draw);
+
 /** Opens what a link leads to. */
 function follow(id, interaction) {
   const item = document.getElementById(id);
