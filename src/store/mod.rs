@@ -14,7 +14,7 @@ mod list;
 mod mention;
 pub(crate) mod mode;
 mod replace;
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "insta"))]
 mod repository;
 #[cfg(feature = "review")]
 mod side;
@@ -28,7 +28,7 @@ pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
 pub(crate) use mention::mention_path;
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use repository::in_repository;
 #[cfg(feature = "review")]
 pub use {
