@@ -70,6 +70,20 @@ pub fn is_epoch(spelled: &str) -> bool {
     digits && plausible && matches!(whole.len(), 10 | 13 | 16 | 19)
 }
 
+/// The seconds from 1970 to a time in UTC as RFC 3339 writes it, to the second.
+pub(crate) fn since_1970(time: &str) -> Option<i64> {
+    if !fits(time.as_bytes(), "0000-00-00T00:00:00Z") {
+        return None;
+    }
+    let number = |range: Range<usize>| time.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    // Years begin in March here, so a leap day is the last one of its year.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year / 4 - year / 100 + year / 400;
+    let days = 365 * year + leaps + (153 * month + 2) / 5 + day - 719_469;
+    Some(((days * 24 + number(11..13)?) * 60 + number(14..16)?) * 60 + number(17..19)?)
+}
+
 /// The length of the date and time at the beginning.
 fn date_time(bytes: &[u8]) -> Option<usize> {
     let head = bytes.get(..16)?;
@@ -204,6 +218,19 @@ mod tests {
             ("report.1732180000123.txt", vec!["1732180000123"]),
         ] {
             assert_eq!(epochs(text).collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn seconds_count_from_1970() {
+        for (time, expected) in [
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("2000-02-29T23:59:59Z", Some(951_868_799)),
+            ("2026-11-21T08:00:00Z", Some(1_795_248_000)),
+            ("2026-11-21T08:00:00", None),
+            ("2026-11-21T08:00:00+01:00", None),
+        ] {
+            assert_eq!(since_1970(time), expected, "{time}");
         }
     }
 

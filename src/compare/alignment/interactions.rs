@@ -1,8 +1,8 @@
 //! Which interaction of an old recording is which of a new one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Alignment, Pair, View, Wait};
+use super::{Alignment, Pair, View};
 
 /// More are paired one by one: to compare each with each would take long.
 const MOST_COMPARED: usize = 2500;
@@ -13,10 +13,13 @@ pub(super) fn pair(old: &[View<'_>], new: &[View<'_>]) -> Alignment {
     let (olds, news) = (vec![None; old.len()], vec![None; new.len()]);
     let mut partners = Partners { views: [old, new], olds, news };
     partners.pair(|view| (view.request, view.response), in_order);
-    let waits_old = waits(old, &partners.olds);
+    let mut waits_old = waits(old, &partners.olds);
     let waits_new = waits(new, &partners.news);
-    waits_old.iter().for_each(|wait| partners.olds[wait.interaction] = Some(NOBODY));
-    waits_new.iter().for_each(|wait| partners.news[wait.interaction] = Some(NOBODY));
+    waits_new.iter().for_each(|wait| partners.news[*wait] = Some(NOBODY));
+    waits_old.extend(unasked(&partners));
+    waits_old.sort_unstable();
+    waits_old.dedup();
+    waits_old.iter().for_each(|wait| partners.olds[*wait] = Some(NOBODY));
     partners.pair(|view| (view.request, 0), alike);
     partners.pair(|view| (view.route, 1), alike);
     partners.pair(|_| (0, 2), much_alike);
@@ -128,14 +131,10 @@ fn likeness(one: &[u64], other: &[u64]) -> usize {
 
 /// The interactions in which a client only asked again until the answer changed: the same request and
 /// the same answer as before, nothing written in between, and another answer to it later. One is only
-/// beside what it waits for, which has a partner, or repeats something that has one.
-fn waits(views: &[View<'_>], partners: &[Option<usize>]) -> Vec<Wait> {
-    let mut by_request: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (number, view) in views.iter().enumerate() {
-        by_request.entry(view.request).or_default().push(number);
-    }
+/// beside something that it repeats and that has a partner.
+fn waits(views: &[View<'_>], partners: &[Option<usize>]) -> Vec<usize> {
     let mut found = Vec::new();
-    for numbers in by_request.into_values() {
+    for numbers in by_request(views) {
         let mut changes = false;
         for pair in numbers.windows(2).rev() {
             let (repeats, interaction) = (pair[0], pair[1]);
@@ -148,12 +147,43 @@ fn waits(views: &[View<'_>], partners: &[Option<usize>]) -> Vec<Wait> {
                 && partners[interaction].is_none()
                 && numbers.iter().take_while(|at| **at < interaction).any(has_partner)
             {
-                found.push(Wait { interaction, repeats });
+                found.push(interaction);
             }
         }
     }
-    found.sort_by_key(|wait| wait.interaction);
+    found.sort_unstable();
     found
+}
+
+/// The interactions of the old recording in which a client only asked before there was the answer that
+/// the new recording has at once: nothing was written in between, and all that the new one asks there
+/// was answered so before.
+fn unasked(partners: &Partners<'_, '_>) -> Vec<usize> {
+    let [old, new] = partners.views;
+    let others = new.iter().zip(&partners.news).filter(|(_, partner)| partner.is_none());
+    let others: HashSet<u64> = others.map(|(view, _)| view.request).collect();
+    let mut found = Vec::new();
+    for numbers in by_request(old).into_iter().filter(|it| !others.contains(&old[it[0]].request)) {
+        let (mut has_come, mut next) = (false, old.len());
+        for at in numbers.into_iter().rev() {
+            let is_answered = partners.olds[at].is_some();
+            has_come = is_answered || (has_come && is_quiet(&old[at..next]));
+            if has_come && !is_answered {
+                found.push(at);
+            }
+            next = at;
+        }
+    }
+    found
+}
+
+/// The numbers of those that ask the same.
+fn by_request(views: &[View<'_>]) -> Vec<Vec<usize>> {
+    let mut found: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (number, view) in views.iter().enumerate() {
+        found.entry(view.request).or_default().push(number);
+    }
+    found.into_values().collect()
 }
 
 /// Whether nothing was written meanwhile.

@@ -13,6 +13,7 @@
 //! name all is done once more, so that what only its identifiers tell apart finds its partner too.
 
 mod beside;
+mod clock;
 mod interactions;
 mod renaming;
 mod value;
@@ -24,6 +25,7 @@ pub(crate) use value::{Field, Said, Sort, Value, between};
 pub(crate) use view::{Record, Script, View};
 
 use self::beside::walk;
+use self::clock::Clock;
 use self::interactions::pair;
 pub(crate) use self::renaming::Moved;
 use self::renaming::{Known, Votes};
@@ -39,12 +41,11 @@ pub struct Alignment {
     pub only_old: Vec<usize>,
     /// Numbers, from 0, of interactions that only the new recording has.
     pub only_new: Vec<usize>,
-    /// Interactions of the old recording that only say that a client asked once more before the
-    /// answer changed, without a partner: how often it asks is a matter of time. Each is told with
-    /// the interaction that it repeats.
-    pub waits_old: Vec<Wait>,
-    /// The same of the new recording.
-    pub waits_new: Vec<Wait>,
+    /// Numbers, from 0, of interactions of the old recording that only say that a client asked before
+    /// the answer changed, without a partner: how often it asks is a matter of time.
+    pub waits_old: Vec<usize>,
+    /// The same of the new recording, where the old one shows what was answered.
+    pub waits_new: Vec<usize>,
     /// What the identifiers of the new recording are called in the old one.
     pub renaming: Renaming,
 }
@@ -58,16 +59,6 @@ pub struct Pair {
     pub new: usize,
 }
 
-/// A request that was asked again, with the same answer, before the answer changed. Numbers count
-/// from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wait {
-    /// The number of the interaction.
-    pub interaction: usize,
-    /// The number of the one before that it repeats.
-    pub repeats: usize,
-}
-
 /// How often the names that were found are used to find more.
 const ROUNDS: usize = 2;
 
@@ -75,9 +66,8 @@ impl Alignment {
     /// Pairs and what stands alone, waits too, in the order of the new recording. What only the old one
     /// has stands behind what it followed there.
     pub(crate) fn in_order(&self) -> Vec<(Option<usize>, Option<usize>)> {
-        let alone = |only: &[usize], waits: &[Wait]| -> Vec<usize> {
-            let mut all = only.to_vec();
-            all.extend(waits.iter().map(|wait| wait.interaction));
+        let alone = |only: &[usize], waits: &[usize]| -> Vec<usize> {
+            let mut all = [only, waits].concat();
             all.sort_unstable();
             all
         };
@@ -99,22 +89,25 @@ impl Alignment {
 pub(crate) struct Sides<'a> {
     pub(crate) old: Vec<View<'a>>,
     pub(crate) new: Vec<View<'a>>,
+    clocks: [Option<Clock>; 2],
 }
 
 impl<'a> Sides<'a> {
     pub(crate) fn of(old: &'a Cassette, new: &'a Cassette) -> Self {
-        Self::between(&old.interactions, &new.interactions)
+        let clocks = [old, new].map(|cassette| Clock::of(&cassette.recorded.at));
+        Self { clocks, ..Self::between(&old.interactions, &new.interactions) }
     }
 
-    /// The same of parts of them; numbers count from their beginnings.
+    /// The same of parts of them, of which it is not known when they were recorded; numbers count from
+    /// their beginnings.
     pub(crate) fn between(old: &'a [Interaction], new: &'a [Interaction]) -> Self {
         let views = |all: &'a [Interaction]| all.iter().map(View::of).collect();
-        Self { old: views(old), new: views(new) }
+        Self { old: views(old), new: views(new), clocks: [None; 2] }
     }
 
     /// Finds how they lie beside each other; the views then show values under their common names.
     pub(crate) fn align(&mut self, moved: Option<&Moved>) -> Alignment {
-        let known = Known::of(&self.old, &self.new);
+        let known = Known::of(&self.old, &self.new, self.clocks);
         let mut renaming = known.renaming(moved, Votes::default());
         for _ in 0..ROUNDS {
             self.look(&renaming);

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::View;
+use super::clock::Clock;
 use super::value::{Said, Sort, Word, apart, between, times, words};
 use crate::cassette::splice::{Edit, splice};
 use crate::identity::{Words, is_certain, is_epoch, is_sealed};
@@ -26,17 +27,25 @@ pub(super) struct Names {
     olds: HashMap<String, String>,
     /// To find them in texts.
     words: Words,
+    /// By which numbers are times.
+    clock: Option<Clock>,
 }
 
 impl Names {
-    fn of(olds: HashMap<String, String>) -> Self {
-        Self { words: Words::of(olds.keys().map(String::as_str)), olds }
+    fn of(olds: HashMap<String, String>, clock: Option<Clock>) -> Self {
+        Self { words: Words::of(olds.keys().map(String::as_str)), olds, clock }
+    }
+
+    /// Its names in a text, and the numbers that are times.
+    fn words<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Word> + 't {
+        let times = self.clock.into_iter().flat_map(move |clock| clock.times(text));
+        names(&self.words, text).chain(times.map(|range| Word { range, sort: Sort::Moment }))
     }
 
     /// A text under its old names, with its times masked, and names that are not known in both. `looks`
     /// are the words that look like some.
     pub(super) fn masked<'t>(&self, text: &'t str, looks: &[Word]) -> Cow<'t, str> {
-        let known: Vec<Word> = names(&self.words, text).collect();
+        let known: Vec<Word> = self.words(text).collect();
         if known.is_empty() && looks.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -87,12 +96,17 @@ impl Renaming {
     /// The names and times in a text of the old recording and in one of the new one.
     pub(crate) fn words(&self, old: &str, new: &str) -> [Vec<Word>; 2] {
         [(old, &self.old), (new, &self.new)]
-            .map(|(text, known)| apart(names(&known.words, text).chain(times(text)).collect()))
+            .map(|(text, known)| apart(known.words(text).chain(times(text)).collect()))
     }
 
     /// Whether a name of the new recording is that one in the old one.
     pub(crate) fn is_called(&self, new: &str, old: &str) -> bool {
         self.new.olds.get(new).is_some_and(|called| called == old)
+    }
+
+    /// Whether two points in time may stand for each other: numbers do if they moved with the clock.
+    pub(crate) fn is_moved(&self, old: &str, new: &str) -> bool {
+        !is_epoch(old) || Clock::moved([self.old.clock, self.new.clock], old, new)
     }
 
     /// Whether a time is exchanged on its own, where it stands: no client came back with it.
@@ -126,6 +140,7 @@ fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't
 pub(super) struct Known {
     old: Side,
     new: Side,
+    clocks: [Option<Clock>; 2],
 }
 
 /// The names of one recording.
@@ -153,8 +168,8 @@ impl Side {
 }
 
 impl Known {
-    pub(super) fn of(old: &[View<'_>], new: &[View<'_>]) -> Self {
-        Self { old: Side::of(old), new: Side::of(new) }
+    pub(super) fn of(old: &[View<'_>], new: &[View<'_>], clocks: [Option<Clock>; 2]) -> Self {
+        Self { old: Side::of(old), new: Side::of(new), clocks }
     }
 
     /// What is called the same in both, what is known of the address, and what has the most votes
@@ -175,7 +190,8 @@ impl Known {
             }
         }
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
-        Renaming { old: Names::of(olds), new: Names::of(news), returned }
+        let [before, now] = self.clocks;
+        Renaming { old: Names::of(olds, before), new: Names::of(news, now), returned }
     }
 }
 

@@ -78,7 +78,10 @@ fn pieces(
     (came, comes): (&Came<'_>, &Came<'_>),
     settle: Settle<'_>,
 ) -> Vec<Piece> {
-    let said = said(&old.records, &new.records, came);
+    // That none came is a count as any other.
+    let is_silent = new.records.iter().all(|record| !record.is_keep_alive);
+    let mut said = said(&old.records, &new.records, came);
+    said.retain(|at| !(is_silent && old.records[*at].is_keep_alive));
     let new_said = self::said(&new.records, &old.records, comes);
     let olds: Vec<&Record> = said.iter().map(|at| &old.records[*at]).collect();
     let news: Vec<&Record> = new_said.iter().map(|at| &new.records[*at]).collect();

@@ -45,7 +45,7 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
     let mut entries = Vec::new();
     let mut pairs = alignment.pairs.iter().peekable();
     for (number, view) in sides.new.iter().enumerate() {
-        if alignment.waits_new.iter().any(|wait| wait.interaction == number) {
+        if alignment.waits_new.contains(&number) {
             continue;
         }
         let old = pairs.next_if(|pair| pair.new == number).map(|pair| pair.old);

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::cassette::{Cassette, Interaction, Progress};
-use crate::compare::alignment::Wait;
 
 /// An interaction of the renewed recording, and what it was in the others.
 #[derive(Debug)]
@@ -17,16 +16,19 @@ pub(super) struct Entry {
 /// which the client only waited. Tells of each whether it is as it was.
 pub(super) fn restored(
     mut entries: Vec<Entry>,
-    waits: &[Wait],
+    waits: &[usize],
     old: &Cassette,
     new: &Cassette,
 ) -> Vec<(Interaction, bool)> {
     sort(&mut entries, old, new);
     for wait in waits {
-        let behind = entries.iter().position(|entry| entry.old == Some(wait.repeats));
-        let interaction = old.interactions[wait.interaction].clone();
-        let entry = Entry { old: Some(wait.interaction), new: None, interaction };
-        entries.insert(behind.map_or(entries.len(), |at| at + 1), entry);
+        // It stands behind what is left of what stood before it.
+        let before = |entry: &&Entry| entry.old.is_some_and(|old| old < *wait);
+        let nearest = entries.iter().filter(before).filter_map(|entry| entry.old).max();
+        let behind = entries.iter().position(|entry| nearest.is_some() && entry.old == nearest);
+        let interaction = old.interactions[*wait].clone();
+        let entry = Entry { old: Some(*wait), new: None, interaction };
+        entries.insert(behind.map_or(0, |at| at + 1), entry);
     }
     let olds = places(&entries, |entry| entry.old);
     let news = places(&entries, |entry| entry.new);

@@ -63,7 +63,11 @@ impl Settle<'_> {
                     && match one.sort {
                         Sort::Name => self.renaming.is_called(is, was),
                         Sort::Moment if was == is => true,
-                        Sort::Moment => self.is_free(was, is) && shape(was) == shape(is),
+                        Sort::Moment => {
+                            self.is_free(was, is)
+                                && shape(was) == shape(is)
+                                && self.renaming.is_moved(was, is)
+                        }
                     }
             })
     }

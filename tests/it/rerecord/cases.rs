@@ -64,7 +64,7 @@ fn check(old: &Cassette, new: Cassette, expected: &Cassette) {
 }
 
 #[test]
-fn a_poll_more_or_less_is_no_difference_and_an_answer_that_never_came_is_one() {
+fn a_poll_more_or_less_or_none_is_no_difference() {
     let polls = |states: &[&str]| {
         let states: Vec<String> =
             states.iter().map(|state| format!(r#"{{"status":"{state}"}}"#)).collect();
@@ -74,9 +74,18 @@ fn a_poll_more_or_less_is_no_difference_and_an_answer_that_never_came_is_one() {
 
     check(&old, polls(&["running", "completed"]), &old);
     check(&old, polls(&["running", "running", "running", "running", "completed"]), &old);
-    check(&old, polls(&["completed"]), &polls(&["completed"]));
+    check(&old, polls(&["completed"]), &old);
     let failed = polls(&["running", "running", "running", "failed"]);
     check(&old, failed.clone(), &failed);
+    // An answer that changed is no wait.
+    let other = polls(&["starting", "completed"]);
+    check(&polls(&["running", "completed"]), other.clone(), &other);
+    // What was never said before is told.
+    check(
+        &polls(&["completed"]),
+        polls(&["running", "completed"]),
+        &polls(&["running", "completed"]),
+    );
     // Who asks twice and waits for nothing asks twice.
     let twice = polls(&["completed", "completed"]);
     check(&twice, polls(&["completed"]), &polls(&["completed"]));
@@ -99,6 +108,10 @@ fn keep_alives_come_as_often_as_before() {
         ]),
         &old,
     );
+    check(&old, stream(&[(2, one), (9, two)]), &old);
+    // Those that come in other words are others.
+    let other = stream(&[(1, ": alive\n\n"), (2, one), (9, two)]);
+    check(&stream(&[(1, ": ping\n\n"), (2, one), (9, two)]), other.clone(), &other);
     // One that breaks no silence and is new altogether belongs to what is said.
     let silent = stream(&[(2, one), (9, two)]);
     let greeted = stream(&[(1, ": ping\n\n"), (2, one), (9, two)]);
@@ -230,6 +243,42 @@ fn a_time_that_the_client_came_back_with_is_the_same_in_both_places() {
     let answer = told.interactions[0].response().unwrap().body.bytes();
     let asked = told.interactions[1].request.path.split('=').nth(1).unwrap().to_owned();
     assert!(std::str::from_utf8(&answer).unwrap().contains(&asked), "{asked} {answer:?}");
+}
+
+#[test]
+fn a_number_that_moved_with_the_clock_is_a_time_whatever_it_is_called() {
+    let at = |recorded: &str, answer: &str| {
+        let mut talk = talk(&[("GET /", answer)]);
+        talk.recorded.at = recorded.to_owned();
+        talk
+    };
+    let (then, now) = ("2026-11-21T08:00:00Z", "2026-12-01T08:00:00Z");
+    let old = |answer: &str| at(then, answer);
+    for (before, after) in [
+        (r#"{"t":1795248000}"#, r#"{"t":1796112003}"#),
+        (r#"{"t":1795248000.25}"#, r#"{"t":1796112003.75}"#),
+        (r#"{"now_ms":1795248000123}"#, r#"{"now_ms":1796112003456}"#),
+        (
+            r#"{"u":"https://x.example/f?expires=1795251600&v=1"}"#,
+            r#"{"u":"https://x.example/f?expires=1796115602&v=1"}"#,
+        ),
+    ] {
+        check(&old(before), at(now, after), &old(before));
+    }
+    for (before, after) in [
+        // It did not move as the clock did.
+        (r#"{"n":1795248000}"#, r#"{"n":1795249000}"#),
+        // It is written in another way.
+        (r#"{"n":1795248000}"#, r#"{"n":1796112003000}"#),
+        // It is not near.
+        (r#"{"n":3795248000}"#, r#"{"n":3796112003}"#),
+        (
+            r#"{"u":"https://x.example/f?expires=1795251600&v=1"}"#,
+            r#"{"u":"https://x.example/f?expires=1796115602&v=2"}"#,
+        ),
+    ] {
+        check(&old(before), at(now, after), &at(now, after));
+    }
 }
 
 #[test]
