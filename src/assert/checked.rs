@@ -136,7 +136,7 @@ pub(crate) fn learned(
     for contract in meant {
         match findings.iter().position(|finding| *finding.endpoint() == contract.endpoint) {
             None => findings.push(Finding::Orphaned(contract.endpoint)),
-            Some(at) if findings[at].proposed() == Some(&contract) => {
+            Some(at) if contract.is_as_learned() && findings[at].proposed() == Some(&contract) => {
                 findings.remove(at);
             }
             Some(_) => {}

@@ -69,6 +69,7 @@ impl Sides<'_> {
         let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
         let is_over = self.is_over(&new);
         let gone = words_gone(drafts);
+        let is_gone = drafts.iter().any(|draft| draft.rule == Rule::TagGone);
         for draft in drafts.iter_mut().filter(|draft| is_weighed(draft)) {
             if is_over && matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing) {
                 continue;
@@ -77,13 +78,18 @@ impl Sides<'_> {
             let broken: Recordings =
                 places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
             let all = recordings(&new, draft, &broken).len();
+            let is_often = broken.len() >= 2 && broken.len() * OFTEN >= all;
             let gone = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = gone {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
                 // What came of something now and then may not have come this time.
-                if broken.len() >= 2 && broken.len() * OFTEN >= all && is_outcome(&draft.path) {
+                if is_often && is_outcome(&draft.path) {
                     continue;
                 }
+            }
+            // A type that came in the place of another one.
+            if draft.rule == Rule::TagNew && is_gone && is_often {
+                continue;
             }
             let before = recordings(&old, draft, &Recordings::new()).len();
             let before = (!old.is_empty()).then_some(before);

@@ -72,6 +72,31 @@ fn a_recording_shows_the_message_that_came_too_early() {
     assert_eq!(change.trace.as_ref().unwrap().tags, ["answer", "thought", "done"]);
 }
 
+#[test]
+fn a_type_that_came_in_the_place_of_another_one_breaks() {
+    let talk = |last: &str| -> Vec<Interaction> {
+        let done = format!(r#"{{"type":"{last}"}}"#);
+        let turn = |number: usize| match number % 2 {
+            0 => exchange("/chat", &asked(number), 200, &[r#"{"type":"answer"}"#, &done]),
+            _ => exchange(
+                "/chat",
+                &asked(number),
+                200,
+                &[r#"{"type":"answer"}"#, r#"{"type":"error"}"#],
+            ),
+        };
+        (0..8).map(turn).collect()
+    };
+
+    let report = compared(&side(talk("done")), &side(talk("finished")));
+
+    let told = told(&report);
+    assert!(
+        told[0].starts_with("breaking tag-new: `finished` is a new type of message"),
+        "{told:?}"
+    );
+}
+
 /// Asked for the same again and again, a server is recorded once.
 fn asked(number: usize) -> String {
     format!(r#"{{"number":{number}}}"#)
