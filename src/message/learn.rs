@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Message, Protocols, TagSource};
+use super::{Message, Protocols, TagSource, telling};
 use crate::config::{At, Object};
 use crate::text::json::{Leaf, Text};
 
@@ -37,9 +37,6 @@ const NAME: f64 = 3.0;
 
 /// The bits that a telling name is worth, as much as the shape of a few messages.
 const TELLING: f64 = 8.0;
-
-/// What a name that tells a type has in it.
-const TELLING_NAMES: [&str; 7] = ["type", "kind", "event", "tag", "action", "method", "object"];
 
 /// A message of which no protocol is known.
 struct Sample<'m> {
@@ -276,7 +273,9 @@ impl<'s, 'm> Scale<'s, 'm> {
         let fields = self.fields.iter().filter(|(field, _)| !is_own(field));
         let shape: f64 = fields.map(|(_, having)| self.saved_by_field(having, types, &sizes)).sum();
         let is_telling = match told {
-            Some(TagSource::Field(at)) => is_telling(at.as_str()),
+            Some(TagSource::Field(at)) => {
+                telling::is_kind(at.as_str().rsplit('/').next().unwrap_or_default())
+            }
             Some(TagSource::Present(_)) => false,
             Some(TagSource::Event | TagSource::Both(_)) | None => true,
         };
@@ -334,12 +333,6 @@ fn counted(types: impl Iterator<Item = Option<usize>>) -> Vec<usize> {
         counts[number] += 1;
     }
     counts
-}
-
-fn is_telling(pointer: &str) -> bool {
-    let name = pointer.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| TELLING_NAMES.iter().any(|telling| word.ends_with(telling)))
 }
 
 /// A code that learns how frequent each letter is (Krichevsky and Trofimov).

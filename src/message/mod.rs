@@ -26,6 +26,7 @@ pub mod ndjson;
 mod protocols;
 pub mod sse;
 mod tag;
+pub(crate) mod telling;
 mod trace;
 
 use std::ops::Range;

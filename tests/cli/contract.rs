@@ -1,5 +1,6 @@
 //! `retape check` and `retape accept`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -382,4 +383,34 @@ fn findings_are_told_to_programs() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["changes"][0]["rule"], "endpoint-new");
     assert_eq!(json.get("evidence"), None);
+}
+
+#[test]
+fn contracts_accepted_in_two_steps_are_those_accepted_at_once() {
+    let names = ["approve_tokens", "deny_tokens", "approve_steps", "return_tokens"];
+    let (at_once, in_steps) = (stage(), stage());
+    let later = names.map(|name| {
+        let file = in_steps.folder().join(format!("cassettes/{name}.json"));
+        (file.clone(), std::fs::read(file).unwrap())
+    });
+    later[1..].iter().for_each(|(file, _)| std::fs::remove_file(file).unwrap());
+
+    assert_eq!(run(&at_once, &["accept"]).0, Some(0));
+    assert_eq!(run(&in_steps, &["accept"]).0, Some(0));
+    let first = in_steps.read(&format!("cassettes/contracts/{STREAM}"));
+    later.iter().for_each(|(file, whole)| std::fs::write(file, whole).unwrap());
+    assert_eq!(run(&in_steps, &["accept"]).0, Some(0));
+
+    assert_ne!(in_steps.read(&format!("cassettes/contracts/{STREAM}")), first);
+    // How many recordings show what stays the same is not written again.
+    let promised = |stage: &Stage| {
+        let files = std::fs::read_dir(stage.folder().join("cassettes/contracts")).unwrap();
+        let promise = |file: std::io::Result<std::fs::DirEntry>| {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            text.rsplit_once("---\n").unwrap().1.to_owned()
+        };
+        files.map(promise).collect::<BTreeSet<String>>()
+    };
+    assert!(promised(&at_once).len() > 3);
+    assert!(promised(&in_steps) == promised(&at_once));
 }

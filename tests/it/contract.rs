@@ -604,3 +604,42 @@ fn a_field_that_is_there_or_not_decides() {
         end
     ");
 }
+
+#[test]
+fn arguments_that_the_request_declares_are_data() {
+    let arguments =
+        r#"{"type":"call","arguments":{"city":"Oslo","unit":"c"},"note":{"city":"Oslo"}}"#;
+    let called = |schema: &str| {
+        let recording = |number: usize| {
+            let mut call = interaction("", number, &[arguments]);
+            call.request.body = format!(r#"{{"schema":{schema},"number":{number}}}"#).into();
+            call
+        };
+        taught_by((0..3).map(recording).collect()).to_string()
+    };
+
+    let declared = called(r#"{"properties":{"city":{},"unit":{}}}"#);
+    let unknown = called("{}");
+
+    assert!(declared.contains("arguments: map<string, any>"), "{declared}");
+    assert!(unknown.contains("unit: "), "{unknown}");
+}
+
+#[test]
+fn ten_recordings_show_each_word_of_an_enum_and_an_echo_shows_none() {
+    let taught = |times: usize, asks: bool| {
+        let recording = |number: usize| {
+            let word = ["low", "high"][number % 2];
+            let event = format!(r#"{{"type":"set","level":"{word}"}}"#);
+            let mut set = interaction("", number, &[&event]);
+            let asked = if asks { word } else { "?" };
+            set.request.body = format!(r#"{{"level":"{asked}","number":{number}}}"#).into();
+            set
+        };
+        taught_by((0..times).map(recording).collect()).to_string()
+    };
+
+    assert!(taught(18, false).contains("level: string"), "{}", taught(18, false));
+    assert!(taught(20, false).contains(r#"level: "high" | "low""#), "{}", taught(20, false));
+    assert!(taught(20, true).contains("level: string"), "{}", taught(20, true));
+}

@@ -9,6 +9,7 @@ use super::format::{DATE, DATE_TIME, Format, ID, INTEGER, PREFIXED, URI, UUID, f
 use super::sample::{Member, Sample, StringSample};
 use super::schema::{self, Fields, Number, Object, Presence, Rest, Schema, Text, Union};
 use super::tags::Tag;
+use crate::message::telling;
 use crate::text::json;
 
 /// How many tags, one below the other, may be told apart: the type of an event, of the item in it, of
@@ -31,10 +32,6 @@ const TELLING: usize = 2;
 
 /// Fewer strings that are integers may be so by chance.
 const INTEGERS: usize = 20;
-
-/// What a field is called, its last word, that says a type or how something has ended.
-const TELLING_NAMES: [&str; 9] =
-    ["type", "kind", "object", "event", "role", "method", "status", "state", "reason"];
 
 /// The shape of the JSON values seen at one place: learned one by one, merged with others, and
 /// [finished](Shape::finish) into a [`Schema`].
@@ -413,7 +410,7 @@ impl<'l> Learner<'l> {
         }
         let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
         let name = self.place.iter().rfind(|step| !step.starts_with("[]"));
-        if name.is_some_and(|name| is_telling(name)) {
+        if name.is_some_and(|name| telling::is_kind(name) || telling::is_outcome(name)) {
             return (recordings >= TELLING).then_some(values);
         }
         let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
@@ -514,12 +511,6 @@ impl<'l> Learner<'l> {
             evidence.push(Evidence { place, of, seen: seen(), all: all as u64, missed });
         }
     }
-}
-
-/// Whether a field is called like a type, or like how something has ended.
-fn is_telling(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    TELLING_NAMES.iter().any(|telling| name.ends_with(telling))
 }
 
 /// The most telling of the formats that all have. Of what was minted some has to look so.

@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 
 use super::learn::{Field, Objects};
 use super::sample::Sample;
-
-/// Fields that are tags in what servers of this kind are known to send, the most telling first.
-const KNOWN: [&str; 7] = ["message_type", "type", "event", "object", "kind", "role", "method"];
+use crate::message::telling;
 
 /// The most values of a tag of a known name, and of another one.
 const MOST_KNOWN: usize = 128;
@@ -56,7 +54,7 @@ impl<'s> Tag<'s> {
         if field.values.len() < objects {
             return None;
         }
-        let most = if KNOWN.contains(&field.name) { MOST_KNOWN } else { MOST };
+        let most = if telling::rank(field.name).is_some() { MOST_KNOWN } else { MOST };
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (object, value) in &field.values {
             let Sample::String(said) = value else { return None };
@@ -73,7 +71,7 @@ impl<'s> Tag<'s> {
 
     /// The place among the known names.
     fn rank(&self) -> Option<usize> {
-        KNOWN.iter().position(|known| *known == self.field)
+        telling::rank(self.field)
     }
 
     /// The bits that it saves to know the tag first.

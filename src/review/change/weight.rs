@@ -14,7 +14,7 @@ use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::order::{Neighbours, Word};
 use crate::contract::{Answer, Orders};
-use crate::message::Tag;
+use crate::message::{Tag, telling};
 use crate::text::json::{Container, Text};
 
 /// Which answers could show a change.
@@ -161,13 +161,10 @@ fn recordings(answers: &[&Answer], draft: &Draft, known: &Recordings) -> Recordi
     found
 }
 
-/// Names of fields that say what came of something: clients decide by them.
-const OUTCOMES: [&str; 8] =
-    ["finish_reason", "stop_reason", "status", "type", "state", "reason", "outcome", "code"];
-
+/// Whether clients decide by what stands there.
 fn is_outcome(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or_default();
-    OUTCOMES.contains(&name.trim_end_matches("[]"))
+    telling::is_kind(name) || telling::is_outcome(name)
 }
 
 /// A word that is not said any more, by the field that said it.

@@ -1,0 +1,31 @@
+//! Names of fields by which programs decide, as is usual: what something is, and what came of it.
+//!
+//! A name alone decides nothing. It says how much evidence is asked for.
+
+/// What something is, the most usual name first.
+const KINDS: [&str; 9] =
+    ["message_type", "type", "event", "object", "kind", "role", "method", "tag", "action"];
+
+/// What came of something.
+const OUTCOMES: [&str; 4] = ["status", "state", "reason", "outcome"];
+
+/// The place of a field among those that are usual for what something is.
+pub(crate) fn rank(field: &str) -> Option<usize> {
+    KINDS.iter().position(|kind| *kind == field)
+}
+
+/// Whether a field is called like what something is, such as `type`, `message_type` or `eventType`.
+pub(crate) fn is_kind(field: &str) -> bool {
+    ends_in(field, &KINDS)
+}
+
+/// Whether a field is called like what came of something, such as `status` or `finish_reason`.
+pub(crate) fn is_outcome(field: &str) -> bool {
+    ends_in(field, &OUTCOMES)
+}
+
+fn ends_in(field: &str, names: &[&str]) -> bool {
+    let field = field.to_ascii_lowercase();
+    let mut words = field.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| names.iter().any(|name| word.ends_with(name)))
+}
