@@ -414,3 +414,20 @@ fn contracts_accepted_in_two_steps_are_those_accepted_at_once() {
     assert!(promised(&at_once).len() > 3);
     assert!(promised(&in_steps) == promised(&at_once));
 }
+
+#[test]
+fn one_cassette_alone_proves_nothing_against_a_contract_of_many() {
+    let many = stage();
+    run(&many, &["accept"]);
+    let alone = Stage::new();
+    let contract = format!("cassettes/contracts/{STREAM}");
+    alone.write(&contract, &many.read(&contract));
+    let cassette = "cassettes/approve_tokens.json";
+    alone.write(cassette, &many.read(cassette).replace(r#""step_id": "#, r#""step": "#));
+
+    let (_, found, _) = run(&alone, &["check"]);
+
+    let lost: Vec<&str> = found.lines().filter(|line| line.contains("field-missing")).collect();
+    assert!(!lost.is_empty(), "{found}");
+    assert!(lost.iter().all(|line| line.contains("unproven")), "{found}");
+}
