@@ -1,8 +1,9 @@
 //! Which accepted contracts the recordings keep, and what they would be.
 
 use super::cut::{Cut, JsonMessage};
+use super::headers::Promised;
 use super::history::Before;
-use super::text::{BODY, EVENTS, INVARIANTS, ORDER};
+use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, ORDER};
 use super::traffic::{Answer, Traffic, whole};
 use super::{Contract, Endpoint, History, Kinds};
 use crate::cassette::Interaction;
@@ -80,9 +81,10 @@ impl Contract {
         let protocols = self.tag.as_ref().map_or(protocols.clone(), |tag| protocols.with(tag));
         let cut = Cut::of(response, &protocols);
         let place = (String::new(), Witness::default());
-        let answer = Answer::of(interaction, response, cut, before, place);
+        let headers = Promised::only(self.named_headers()).of(response);
+        let answer = Answer::of(interaction, response, cut, before, place, headers);
         let mut breaches = Vec::new();
-        for part in [ORDER, INVARIANTS, EVENTS, BODY] {
+        for part in [ORDER, INVARIANTS, HEADERS, EVENTS, BODY] {
             for what in self.broken_in(part, &answer, before) {
                 let breach = Breach { part, what };
                 if !breaches.contains(&breach) {
@@ -104,15 +106,19 @@ impl Contract {
             let mut answers = traffic.answers(&self.endpoint).iter();
             answers.any(|answer| !self.broken_in(part, answer, answer.before()).is_empty())
         };
-        let [order, invariants, events, body] = [ORDER, INVARIANTS, EVENTS, BODY].map(is_broken);
-        if ![order, invariants, events, body].contains(&true) {
+        let [order, invariants, headers, events, body] =
+            [ORDER, INVARIANTS, HEADERS, EVENTS, BODY].map(is_broken);
+        if ![order, invariants, headers, events, body].contains(&true) {
             return None;
         }
-        if self.is_as_learned() {
-            return Some(traffic.learn(&self.endpoint));
-        }
         let learned = traffic.learn(&self.endpoint);
+        if self.is_as_learned() {
+            return Some(learned);
+        }
         let mut proposed = self.clone();
+        if headers {
+            proposed.headers = learned.headers;
+        }
         if order {
             proposed.order = learned.order;
         }
@@ -152,6 +158,11 @@ impl Contract {
                 });
                 broken.iter().map(ToString::to_string).collect()
             }
+            // What none was accepted for is not looked at.
+            HEADERS => match &self.headers {
+                Some(headers) => headers.broken(&answer.headers),
+                None => Vec::new(),
+            },
             EVENTS => {
                 answer.events.iter().flat_map(|it| unlike(self.events.as_ref(), it)).collect()
             }

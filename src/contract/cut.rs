@@ -140,6 +140,11 @@ impl JsonMessage {
         self.json == "null"
     }
 
+    /// Whether it is an object without members.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.json == "{}"
+    }
+
     pub(super) fn event(&self) -> invariant::Event<'_> {
         invariant::Event { tag: self.tag.as_str(), json: &self.json }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::samples::{Sample, Samples};
-use super::text::{BODY, EVENTS};
+use super::text::{BODY, EVENTS, HEADERS};
 use super::traffic::{Answer, Traffic};
 use super::{Case, Contract, Endpoint, Kinds};
 use crate::contract::order::{self, Slicing, Word};
@@ -102,6 +102,7 @@ impl Traffic {
             kinds.as_ref().map(|kinds| claims(part, kinds, samples)).unwrap_or_default()
         };
         let mut all = claims(EVENTS, &contract.events, &self.events(answers));
+        all.extend(claims(HEADERS, &contract.headers, &self.headers(answers)));
         all.extend(claims(BODY, &contract.body, &self.bodies(answers)));
         Some(Evidence {
             endpoint: contract.endpoint.clone(),

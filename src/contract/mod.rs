@@ -9,6 +9,7 @@ mod clients;
 mod cut;
 mod endpoint;
 mod evidence;
+mod headers;
 mod history;
 pub mod invariant;
 mod kinds;
@@ -49,6 +50,8 @@ pub struct Contract {
     pub order: Option<Orders>,
     /// What ties the messages of a stream together.
     pub invariants: Vec<Invariant>,
+    /// The header fields that clients go by, as an object.
+    pub headers: Option<Kinds>,
     /// What each message of a stream looks like.
     pub events: Option<Kinds>,
     /// What an answer that is no stream looks like.

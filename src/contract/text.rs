@@ -25,6 +25,7 @@ pub(super) const ANYWHERE: &str = "anywhere";
 pub(super) const ORDER: &str = "order";
 pub(super) const ORDERS: &str = "orders";
 pub(super) const INVARIANTS: &str = "invariants";
+pub(super) const HEADERS: &str = "headers";
 pub(super) const EVENTS: &str = "events";
 pub(super) const BODY: &str = "body";
 
@@ -56,6 +57,7 @@ impl fmt::Display for Contract {
             let lines: Vec<String> = self.invariants.iter().map(ToString::to_string).collect();
             part(f, INVARIANTS, &lines.join("\n"))?;
         }
+        kinds(f, HEADERS, self.headers.as_ref())?;
         kinds(f, EVENTS, self.events.as_ref())?;
         kinds(f, BODY, self.body.as_ref())
     }
@@ -127,7 +129,7 @@ const BY: &str = "order by request.";
 /// What stood there for a field that is not there.
 const MISSING: &str = "missing";
 
-const PARTS: [&str; 7] = [TAG, ANYWHERE, ORDER, ORDERS, INVARIANTS, EVENTS, BODY];
+const PARTS: [&str; 8] = [TAG, ANYWHERE, ORDER, ORDERS, INVARIANTS, HEADERS, EVENTS, BODY];
 
 impl FromStr for Contract {
     type Err = Error;
@@ -267,6 +269,7 @@ impl<'t> Reader<'t> {
             tag: None,
             order: None,
             invariants: Vec::new(),
+            headers: None,
             events: None,
             body: None,
             origin: origin(self.text),
@@ -299,6 +302,7 @@ impl<'t> Reader<'t> {
                 let read = Invariant::within(self.text, inside.range());
                 contract.invariants = self.read(read).unwrap_or_default();
             }
+            HEADERS => contract.headers = self.schema(inside).map(Kinds::One),
             EVENTS => contract.events = self.schema(inside).map(Kinds::One),
             BODY => contract.body = self.schema(inside).map(Kinds::One),
             _ => match name.strip_suffix(BY_KIND) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::clients::Clients;
 use super::cut::{Cut, JsonMessage, Step};
+use super::headers::{self, Promised};
 use super::history::{self, Before, History};
 use super::kinds::Kinds;
 use super::orders::Orders;
@@ -27,6 +28,8 @@ const LOOKED_AT: usize = 2_000;
 pub struct Traffic {
     answers: BTreeMap<Endpoint, Vec<Answer>>,
     clients: Clients,
+    /// The header fields that are promised.
+    headers: Promised,
     protocols: Protocols,
     /// What tells the types of the messages of an endpoint, where no protocol that is known does.
     tags: BTreeMap<Endpoint, TagSource>,
@@ -51,6 +54,8 @@ pub(crate) struct Answer {
     parts: Vec<JsonMessage>,
     /// What came before it, and its number.
     history: Option<(Arc<History>, usize)>,
+    /// The header fields that are promised, as an object.
+    pub(crate) headers: JsonMessage,
     /// An answer that is no stream and JSON.
     pub(crate) body: Option<JsonMessage>,
 }
@@ -76,6 +81,7 @@ impl Traffic {
         cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
     ) -> Self {
         let mut traffic = Self { protocols: protocols.clone(), ..Self::default() };
+        traffic.headers = Promised::only(accepted.iter().flat_map(Contract::named_headers));
         let mut all = Vec::new();
         for (name, cassette) in cassettes {
             traffic.hear(name, cassette, &mut all);
@@ -99,7 +105,8 @@ impl Traffic {
             let witness = *recordings.entry((endpoint.clone(), recording)).or_insert(next);
             let answers = traffic.answers.entry(endpoint).or_default();
             let witness = Witness(witness);
-            let answer = Answer::of(interaction, response, cut, before, (place, witness));
+            let said = traffic.headers.of(response);
+            let answer = Answer::of(interaction, response, cut, before, (place, witness), said);
             answers.push(Answer { history: Some(history), ..answer });
         }
         traffic
@@ -109,6 +116,8 @@ impl Traffic {
     fn hear<'a>(&mut self, name: &Name, cassette: &'a Cassette, all: &mut Vec<Recorded<'a>>) {
         let ledger = Ledger::of(cassette);
         self.clients.see(&ledger);
+        let sent: HashSet<&[u8]> =
+            cassette.interactions.iter().flat_map(|it| headers::identifiers(&it.request)).collect();
         let returned =
             ledger.entries.into_iter().filter(|entry| entry.evidence == Evidence::Return);
         let returned: HashSet<String> = returned.map(|entry| entry.value).collect();
@@ -118,6 +127,7 @@ impl Traffic {
             self.clients.hear(&interaction.request);
             let Some((response, cut)) = whole(interaction).zip(cut) else { continue };
             self.clients.hear_answer(response);
+            self.headers.see(response, &sent);
             let endpoint = Endpoint::of(&interaction.request, response, &returned);
             let place = format!("{name} #{}", number + 1);
             let history = (Arc::clone(&history), number);
@@ -158,6 +168,9 @@ impl Traffic {
             tag: self.tag(endpoint).cloned(),
             order: Orders::learn(answers, &|word| self.clients.made_up(word)),
             invariants: invariants.finish(),
+            // Where none says any, none is promised.
+            headers: Kinds::learn(&self.headers(answers))
+                .filter(|_| answers.iter().any(|answer| !answer.headers.is_empty())),
             events: Kinds::learn(&self.events(answers)),
             // Where none has a body, none is promised.
             body: Kinds::learn(&self.bodies(answers))
@@ -165,6 +178,11 @@ impl Traffic {
             origin: Origin::default(),
         };
         contract.learned_from(recordings.len())
+    }
+
+    /// The header fields that are promised.
+    pub(super) fn headers<'a>(&'a self, answers: &'a [Answer]) -> Samples<'a> {
+        Samples::of(answers, &self.clients, |answer| std::slice::from_ref(&answer.headers))
     }
 
     /// The messages of streams.
@@ -236,6 +254,7 @@ impl Answer {
         cut: Cut,
         before: Option<Before<'_>>,
         (place, witness): (String, Witness),
+        headers: JsonMessage,
     ) -> Self {
         // What a question lists is what was there before, in whatever order that came to be.
         let is_question = interaction.request.method == "GET";
@@ -258,7 +277,8 @@ impl Answer {
             parts.extend(cut.into_json().map(json));
         }
         let situation = situation.unwrap_or_default();
-        Self { place, witness, word, situation, events, parts, history: None, body, asked }
+        let history = None;
+        Self { place, witness, word, situation, events, parts, history, headers, body, asked }
     }
 
     /// Whether it says something that may be tied together.

@@ -254,6 +254,20 @@ impl Object {
 }
 
 impl Schema {
+    /// Of objects without fields.
+    pub(crate) fn no_fields() -> Self {
+        Self::of_object(Object::Plain(Fields::default()))
+    }
+
+    /// The names of the fields of objects without a tag.
+    pub(crate) fn field_names(&self) -> impl Iterator<Item = &str> {
+        let fields = match self.object.as_deref() {
+            Some(Object::Plain(fields)) => Some(&fields.fields),
+            _ => None,
+        };
+        fields.into_iter().flat_map(BTreeMap::keys).map(String::as_str)
+    }
+
     /// Whether it is of objects only, which one field tells apart.
     pub(crate) fn is_union(&self) -> bool {
         let alone = Self { object: self.object.clone(), ..Self::default() };

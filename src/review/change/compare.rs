@@ -11,9 +11,10 @@ use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::weight::Sides;
 use super::{cassettes, orders, parallel, promised_orders, requests, shapes, ties};
-use crate::cassette::{Cassette, Name};
+use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
-use crate::contract::{self, Answer, Contract, Endpoint, Finding, Orders, Traffic};
+use crate::contract::shape::Schema;
+use crate::contract::{self, Answer, Contract, Endpoint, Finding, Kinds, Orders, Traffic};
 use crate::message::{Messages, Protocols, Trace};
 
 /// What is known of one side.
@@ -239,11 +240,16 @@ fn same(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> BTreeSet<String> 
             let from_end = (number + was.len()).checked_sub(is.len());
             let places = [Some(*number), from_end].into_iter().flatten();
             let mut olds = places.filter_map(|place| was.get(place));
-            olds.any(|old| is_same(old, interaction))
+            olds.any(|old| is_same(old, interaction) && headers_of(old) == headers_of(interaction))
         });
         numbers.map(|(number, _)| format!("{name} #{}", number + 1)).collect::<Vec<_>>()
     });
     same.collect()
+}
+
+/// Where another time is told, or another header field, it was recorded again.
+fn headers_of(interaction: &Interaction) -> Option<&Headers> {
+    interaction.response().map(|response| &response.headers)
 }
 
 fn at_endpoint(
@@ -266,6 +272,14 @@ fn at_endpoint(
     drafts.extend(promised_orders::changes(orders, basis, [before, answers]));
     let basis = new.basis(|contract| &contract.invariants);
     drafts.extend(ties::changes(&was.invariants, &is.invariants, basis, answers));
+    // Where none were promised before, none are looked at.
+    if was.headers.is_some() {
+        let said: Vec<Value<'_>> = answers.iter().map(headers).collect();
+        let basis = new.basis(|contract| &contract.headers);
+        let of = |contract: &'_ Contract| contract.headers.clone();
+        let is = of(is).or_else(|| Some(Kinds::One(Schema::no_fields())));
+        drafts.extend(shapes::of_kinds(Part::Headers, of(was), is, basis, &said));
+    }
     let events: Vec<Value<'_>> = answers.iter().flat_map(events).collect();
     let basis = new.basis(|contract| &contract.events);
     let of = |contract: &'_ Contract| contract.events.clone();
@@ -291,6 +305,11 @@ fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
         kind: &said.kind,
         json: &said.json,
     })
+}
+
+fn headers(answer: &Answer) -> Value<'_> {
+    let said = &answer.headers;
+    Value { place: &answer.place, at: Position::Whole, kind: &said.kind, json: &said.json }
 }
 
 fn body(answer: &Answer) -> Option<Value<'_>> {

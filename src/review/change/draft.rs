@@ -251,6 +251,7 @@ const LONGEST: usize = 60;
 /// A place in a value, in a sentence.
 pub(super) fn at(part: Part, path: &str) -> String {
     match (path.is_empty(), part) {
+        (false, Part::Headers) => format!("the header field `{path}`"),
         (false, _) => format!("`{path}`"),
         (true, Part::Events) => "a message".to_owned(),
         (true, Part::Request) => "the request".to_owned(),

@@ -151,6 +151,8 @@ pub enum Part {
     Order,
     /// What ties messages together.
     Invariants,
+    /// The header fields that clients go by.
+    Headers,
     /// What messages look like.
     Events,
     /// What an answer that is no stream looks like.
@@ -166,6 +168,7 @@ impl Part {
             Self::Endpoint => "endpoint",
             Self::Order => "order",
             Self::Invariants => "invariants",
+            Self::Headers => "headers",
             Self::Events => "events",
             Self::Body => "body",
             Self::Request => "request",

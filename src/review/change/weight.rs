@@ -217,9 +217,10 @@ impl About {
                     || answer.events.iter().any(|message| message.kind == *tag)
             }
             Self::Values { kind, place } => {
+                let headers = (part == Part::Headers).then_some(&answer.headers);
                 let body = answer.body.iter().filter(|_| part == Part::Body);
                 let events = answer.events.iter().filter(|_| part == Part::Events);
-                events.chain(body).any(|message| {
+                events.chain(body).chain(headers).any(|message| {
                     kind.as_ref().is_none_or(|kind| *kind == message.kind)
                         && has(message.text(), place)
                 })

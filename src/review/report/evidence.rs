@@ -61,7 +61,7 @@ impl Page {
                 self.row(&edge.answers.to_string(), &edge_text(edge), &place(&edge.witness));
             }
         }
-        for part in ["events", "body"] {
+        for part in ["headers", "events", "body"] {
             let claims: Vec<&Claimed> = claims.iter().filter(|it| it.part == part).collect();
             if !claims.is_empty() {
                 self.line(&format!("  {part}"));

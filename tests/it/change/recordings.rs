@@ -475,3 +475,55 @@ fn what_refers_to_another_thing_than_before_is_told() {
         &["1 same", "-2 /approve +2 /approve request /call_id answer /ran"],
     );
 }
+
+/// Refusals with these header fields.
+fn refusals(fields: &[(&str, &str)]) -> Vec<Interaction> {
+    let refusal = |number: usize| {
+        let mut refusal = exchange("/chat", &asked(number), 429, &[r#"{"detail":"later"}"#]);
+        let Outcome::Response(response) = &mut refusal.outcome else { panic!("{refusal:?}") };
+        fields.iter().for_each(|(name, value)| response.headers.append(name, (*value).to_owned()));
+        refusal
+    };
+    (0..6).map(refusal).collect()
+}
+
+#[test]
+fn a_header_field_that_clients_go_by_is_promised() {
+    let before = || refusals(&[("retry-after", "3"), ("server", "one"), ("date", "today")]);
+
+    check(before(), refusals(&[("retry-after", "30"), ("server", "two")]), &[]);
+    check(
+        before(),
+        refusals(&[]),
+        &["breaking field-missing: the header field `retry-after` is gone, which was always there"],
+    );
+    check(
+        before(),
+        refusals(&[("retry-after", "soon")]),
+        &["breaking type-new: the header field `retry-after` can be `string`"],
+    );
+    check(refusals(&[]), before(), &[]);
+}
+
+#[test]
+fn a_header_field_that_a_client_sends_back_is_promised() {
+    let talk = |name: &str| -> Vec<Interaction> {
+        let turn = |number: usize| {
+            let session = format!("5e0ad3a1-77f4-4f0e-9c3b-1d2e3f4a5b{number:02}");
+            let mut opened = exchange("/open", &asked(number), 200, &["{}"]);
+            let Outcome::Response(response) = &mut opened.outcome else { panic!("{opened:?}") };
+            response.headers.append(name, session.clone());
+            let mut next = exchange("/next", &asked(number), 200, &["{}"]);
+            next.request.headers.append("x-talk", session);
+            [opened, next]
+        };
+        (0..6).flat_map(turn).collect()
+    };
+
+    check(talk("x-talk"), talk("x-talk"), &[]);
+    check(
+        talk("x-talk"),
+        talk("x-words"),
+        &["breaking field-missing: the header field `x-talk` is called `x-words` now"],
+    );
+}
