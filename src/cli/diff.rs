@@ -12,7 +12,7 @@ use crate::cassette::Name;
 use crate::config::NewFields;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
-use crate::review::change::{self, Approval, Known, Report};
+use crate::review::change::{self, Approval, Change, Known, Report};
 use crate::review::report::{self, Colour, Face};
 use crate::store::{self, Side};
 
@@ -172,16 +172,21 @@ impl Diff {
     fn note_approvals(&self, report: &Report, file: &Path) -> Result<()> {
         let Some(reason) = &self.reason else { return Ok(()) };
         let known = store::load_approvals(file)?;
-        let mut approvals = Vec::new();
+        let mut approvals: Vec<Approval> = Vec::new();
+        let groups = report.groups();
         for fingerprint in &self.approve {
-            let change = report.changes.iter().find(|change| change.fingerprint == *fingerprint);
-            let change = change.ok_or_else(|| {
+            let is_it = |change: &Change| change.fingerprint == *fingerprint;
+            let group = groups.iter().find(|group| group.all().any(is_it));
+            let group = group.ok_or_else(|| {
                 Error::new(Kind::NoChange { fingerprint: fingerprint.clone() })
                     .with_hint("the report shows the fingerprint of each change beside its rule")
             })?;
-            if known.iter().all(|approval| approval.fingerprint != *fingerprint) {
-                approvals.push(Approval::of(change, reason));
-            }
+            let is_new = |change: &&Change| {
+                known.iter().chain(&approvals).all(|it| it.fingerprint != change.fingerprint)
+            };
+            let new: Vec<Approval> =
+                group.all().filter(is_new).map(|change| Approval::of(change, reason)).collect();
+            approvals.extend(new);
         }
         store::add_approvals(file, &approvals)
     }

@@ -388,3 +388,24 @@ fn what_is_kept_beside_a_cassette_is_not_compared() {
     let (_, told, _) = diff(&stage, &["old", "beside"]);
     assert!(told.contains("other.failed-2"), "{told}");
 }
+
+#[test]
+fn one_change_in_several_places_is_approved_in_one_step() {
+    let stage = stage();
+    for name in NAMES {
+        let old = stage.read(&format!("old/{name}.json"));
+        stage.write(
+            &format!("new/{name}.json"),
+            &old.replace(r#""sender_id": "#, r#""sender": "#),
+        );
+    }
+    let (_, text, _) = diff(&stage, &["old", "new", "--strict"]);
+    let print = text.lines().find_map(|line| line.split_once("field-missing ")).unwrap().1;
+
+    let approve = ["old", "new", "--reason", "nobody reads it", "--approve", print];
+    let (_, text, _) = diff(&stage, &approve);
+
+    let approved = stage.read("retape-approvals.toml").matches("[[approve]]").count();
+    assert!(approved > 2, "{text}");
+    assert!(!text.contains("breaking"), "{text}");
+}

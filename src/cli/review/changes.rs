@@ -6,7 +6,7 @@ use super::walk::{Decision, Key, Keys};
 use super::{Talk, decide, sum_up};
 use crate::cli::{Exit, diff, tell};
 use crate::error::Result;
-use crate::review::change::{Approval, Change};
+use crate::review::change::Approval;
 use crate::review::report;
 use crate::store;
 
@@ -21,27 +21,28 @@ const TALK: Talk = Talk {
 pub(super) fn review(base: &str, cassettes: &Path, file: &Path, keys: &mut Keys) -> Result<Exit> {
     let mut report = diff::since(base, cassettes)?;
     report.approve(&store::load_approvals(file)?);
-    let failing: Vec<&Change> = report.changes.iter().filter(|change| change.is_open()).collect();
+    let mut failing = report.groups();
+    failing.retain(|group| group.change.is_open());
     if failing.is_empty() {
         tell::line("nothing that breaks a client; there is nothing to review");
         return Ok(Exit::Agrees);
     }
     let mut reasons = Reasons { each: vec![None; failing.len()], rest: None };
     let show = |at: usize, options| {
-        let change = failing[at];
-        let endpoint = &change.place.endpoint;
+        let group = &failing[at];
+        let endpoint = &group.change.place.endpoint;
         let contract = report.contracts.iter().find(|pair| pair.endpoint == *endpoint);
-        let page = report::ReviewChange { number: at + 1, total: failing.len(), change, contract };
+        let page = report::ReviewChange { number: at + 1, total: failing.len(), group, contract };
         report::review_change(&page, options)
     };
     let decisions =
         decide(failing.len(), keys, &TALK, show, |key, at, keys| reasons.ask(key, at, keys));
     let approved =
-        failing.iter().zip(&decisions).enumerate().filter_map(|(at, (change, decision))| {
+        failing.iter().zip(&decisions).enumerate().filter_map(|(at, (group, decision))| {
             let reason = reasons.of(at).filter(|_| *decision == Some(Decision::Accepted))?;
-            Some(Approval::of(change, reason))
+            Some(group.all().map(move |change| Approval::of(change, reason)))
         });
-    let approved: Vec<Approval> = approved.collect();
+    let approved: Vec<Approval> = approved.flatten().collect();
     if !approved.is_empty() {
         store::add_approvals(file, &approved)?;
     }

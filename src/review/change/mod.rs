@@ -15,6 +15,7 @@ mod cassettes;
 mod compare;
 mod draft;
 mod exchange;
+mod group;
 mod orders;
 mod parallel;
 mod promised_orders;
@@ -28,6 +29,7 @@ mod weight;
 
 pub use approval::Approval;
 pub use compare::{Checked, Known, check, compare, compare_by};
+pub use group::Group;
 pub use report::{
     CaseEdges, CassettePair, Change, ContractPair, Difference, Direction, Edge, Exchange,
     InteractionPair, Mark, NewTrace, Part, Place, Possible, Report, Side, State, Verdict,

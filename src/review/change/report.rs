@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{Approval, Rule};
+use super::{Approval, Group, Rule};
 use crate::config::NewFields;
 use crate::contract::Endpoint;
 use crate::contract::order::Expression;
@@ -348,14 +348,15 @@ impl Report {
         change.is_open() && (self.strict || change.verdict == Verdict::Breaking)
     }
 
-    /// How many changes of a verdict are not approved.
+    /// How many changes of a verdict are not approved, each counted once in all its places.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.of(verdict).count()
+        let is = |it: &&Group<'_>| it.change.verdict == verdict && it.change.approved.is_none();
+        self.groups().iter().filter(is).count()
     }
 
-    /// How many changes are approved.
+    /// How many changes are approved, each counted once in all its places.
     pub fn approved(&self) -> usize {
-        self.changes.iter().filter(|change| change.approved.is_some()).count()
+        self.groups().iter().filter(|group| group.change.approved.is_some()).count()
     }
 
     /// Judges the fields that are new in what the server sends. Where nothing is said they are compatible:

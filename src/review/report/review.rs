@@ -5,7 +5,7 @@ use super::difference::changed_lines;
 use super::line::{Style, count, width};
 use super::page::Page;
 use crate::contract::{Contract, Endpoint, Finding};
-use crate::review::change::{Change, ContractPair, Verdict};
+use crate::review::change::{Change, ContractPair, Group, Verdict};
 
 /// A finding that somebody decides about.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +29,8 @@ pub struct ReviewChange<'a> {
     pub number: usize,
     /// How many there are.
     pub total: usize,
-    /// What changed.
-    pub change: &'a Change,
+    /// What changed, in all its places.
+    pub group: &'a Group<'a>,
     /// The contract in which it did, before and after, if its text is not the same.
     pub contract: Option<&'a ContractPair>,
 }
@@ -75,7 +75,7 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
     };
     let endpoint = review.finding.endpoint();
     let mut page = begun(options, review.number, review.total, (style, word), endpoint);
-    review.changes.iter().for_each(|change| page.separate(change));
+    review.changes.iter().for_each(|change| page.separate(&Group::alone(change)));
     match review.finding {
         Finding::New(_) => page.line("  nothing is accepted here yet"),
         Finding::Orphaned(_) => {
@@ -92,10 +92,10 @@ pub fn review(review: &Review<'_>, options: ReviewOptions) -> String {
 
 /// Shows a change: what it means, which recording shows it, and how the contract has changed.
 pub fn review_change(review: &ReviewChange<'_>, options: ReviewOptions) -> String {
-    let change = review.change;
+    let change = review.group.change;
     let what = (style(Some(change.verdict)), change.verdict.as_str());
     let mut page = begun(options, review.number, review.total, what, &change.place.endpoint);
-    page.separate(change);
+    page.separate(review.group);
     if let Some(pair) = review.contract {
         page.difference(&pair.old, &pair.new, options.extent);
     }
@@ -127,8 +127,8 @@ fn begun(
 }
 
 impl Page {
-    fn separate(&mut self, change: &Change) {
-        self.change(change);
+    fn separate(&mut self, group: &Group<'_>) {
+        self.change(group);
         self.line("");
     }
 

@@ -1,8 +1,9 @@
 //! Changes that somebody has approved.
 
 use retape::review::change::{Approval, Verdict};
+use retape::review::report::{Colour, Face, changes};
 
-use super::{compared, stream};
+use super::{body, compared, stream};
 
 #[test]
 fn an_approved_change_does_not_fail_and_a_stale_approval_is_told() {
@@ -62,4 +63,30 @@ fn an_approval_that_says_something_else_is_an_error() {
         assert!(error.to_string().contains(expected), "{error}");
         assert!(error.hint().is_some(), "{error}");
     }
+}
+
+#[test]
+fn one_change_in_several_places_is_told_once_and_counted_once() {
+    let at = |name: &str, more: &str| {
+        body(&format!(
+            "object\n  {name}: date-time\n  last: object\n    {name}: date-time\n    n: integer\n  {more}"
+        ))
+    };
+    let mut report = compared(&at("at", "x: integer"), &at("when", "x: string"));
+
+    let told: Vec<(&str, Vec<&str>)> = (report.groups().iter())
+        .map(|group| {
+            let also = group.also.iter().map(|other| other.place.path.as_str());
+            (group.change.place.path.as_str(), also.collect())
+        })
+        .collect();
+    assert_eq!(told, [("at", vec!["last.at"]), ("x", vec![])]);
+    assert_eq!((report.changes.len(), report.count(Verdict::Breaking)), (3, 2));
+    let text = changes(&report, Face::Text, Colour::Plain);
+    assert_eq!(text.matches("is called `when` now").count(), 2, "the headline, and once: {text}");
+    assert!(text.contains("also: last.at\n"), "{text}");
+    // Half of it approved is two changes again.
+    let half = Approval::of(&report.changes[0], "nobody reads it");
+    report.approve(&[half]);
+    assert_eq!((report.approved(), report.count(Verdict::Breaking)), (1, 2));
 }

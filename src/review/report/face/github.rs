@@ -1,7 +1,7 @@
 //! Annotations of GitHub's workflows.
 
 use super::told::{counts, file, headline, lines, route};
-use crate::review::change::{Change, Report, Verdict};
+use crate::review::change::{Group, Report, Verdict};
 use crate::review::report::line::visible;
 
 /// GitHub shows so many annotations of a level in a step; the last one says how many there are.
@@ -12,10 +12,11 @@ const MOST: usize = 9;
 pub(super) fn github(report: &Report) -> String {
     let mut text = String::new();
     for verdict in [Verdict::Breaking, Verdict::Unproven] {
-        let all: Vec<&Change> = report.of(verdict).collect();
-        let fails = all.iter().any(|change| report.fails_by(change));
+        let mut all = report.groups();
+        all.retain(|group| group.change.is_open() && group.change.verdict == verdict);
+        let fails = all.iter().any(|group| report.fails_by(group.change));
         let level = if fails { "error" } else { "notice" };
-        text.extend(all.iter().take(MOST).map(|change| annotation(report, change, level)));
+        text.extend(all.iter().take(MOST).map(|group| annotation(report, group, level)));
         if all.len() > MOST {
             let more = format!("{} more changes are {}", all.len() - MOST, verdict.as_str());
             text.push_str(&format!("::{level} title=retape::{}\n", data(&more)));
@@ -30,14 +31,15 @@ pub(super) fn github(report: &Report) -> String {
     text
 }
 
-fn annotation(report: &Report, change: &Change, level: &str) -> String {
+fn annotation(report: &Report, group: &Group<'_>, level: &str) -> String {
+    let change = group.change;
     let title = format!("{}: {}", change.verdict.as_str(), change.rule);
     let file = file(report, change).map(|file| format!("file={},line=1,", property(&file)));
     format!(
         "::{level} {}title={}::{}\n",
         file.unwrap_or_default(),
         property(&title),
-        data(&lines(change).join("\n"))
+        data(&lines(group).join("\n"))
     )
 }
 

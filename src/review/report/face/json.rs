@@ -11,10 +11,11 @@ const VERSION: u64 = 1;
 
 /// Shows a report as JSON: all that there is in it.
 pub(super) fn json(report: &Report) -> String {
-    let counts =
-        Verdict::ALL.map(|verdict| (verdict.as_str().to_owned(), report.count(verdict).into()));
+    let counts = Verdict::ALL
+        .map(|verdict| (verdict.as_str().to_owned(), report.of(verdict).count().into()));
     let mut counts: serde_json::Map<String, Value> = counts.into_iter().collect();
-    counts.insert("approved".to_owned(), report.approved().into());
+    let approved = report.changes.iter().filter(|change| change.approved.is_some()).count();
+    counts.insert("approved".to_owned(), approved.into());
     let document = Document {
         cassettes: Each(&report.cassettes, value),
         changes: Each(&report.changes, change),

@@ -2,7 +2,7 @@
 
 use super::markup;
 use super::told::lines;
-use crate::review::change::{Change, Report};
+use crate::review::change::{Change, Group, Report};
 use crate::review::report::line::visible;
 
 /// Shows a report as JUnit XML: one test for each change, which fails unless it is approved or breaks
@@ -41,7 +41,7 @@ fn test(change: &Change, fails: bool) -> String {
     let case = if cases.is_empty() { cases } else { format!(" ({cases})") };
     let name = text(&format!("{}: {}{case} [{}]", change.rule, change.what, change.fingerprint));
     let head = format!("    <testcase classname=\"{class}\" name=\"{name}\">");
-    let said = text(&lines(change).join("\n"));
+    let said = text(&lines(&Group::alone(change)).join("\n"));
     let body = if fails {
         let message = text(&format!("{}: {}", change.verdict.as_str(), change.what));
         format!("<failure message=\"{message}\" type=\"{}\">{said}</failure>", change.rule)

@@ -4,7 +4,7 @@ use super::markup::{code, code_block, plain, sentence, within};
 use super::told::{self, Detail, cases, details, extent, headline, route};
 use crate::contract::Contract;
 use crate::review::change::{
-    CassettePair, Change, ContractPair, Difference, InteractionPair, Report, State, Verdict,
+    CassettePair, ContractPair, Difference, Group, InteractionPair, Report, State, Verdict,
 };
 use crate::review::report::difference::whole_lines;
 use crate::review::report::line::{count, shorten_ids, visible};
@@ -59,7 +59,7 @@ impl Page {
 
     fn failing(&mut self, report: &Report) {
         for verdict in [Verdict::Breaking, Verdict::Unproven] {
-            let all: Vec<&Change> = report.of(verdict).collect();
+            let all = of(report, verdict);
             if all.is_empty() {
                 continue;
             }
@@ -78,15 +78,15 @@ impl Page {
 
     fn others(&mut self, report: &Report) {
         for verdict in [Verdict::Compatible, Verdict::Trim] {
-            let all: Vec<&Change> = report.of(verdict).collect();
+            let all = of(report, verdict);
             self.collapsed(&title(verdict, all.len()), &all, OTHERS);
         }
-        let approved = report.changes.iter().filter(|change| change.approved.is_some());
-        let approved: Vec<&Change> = approved.collect();
+        let mut approved = report.groups();
+        approved.retain(|group| group.change.approved.is_some());
         self.collapsed(&count(approved.len(), "approved change"), &approved, OTHERS);
     }
 
-    fn collapsed(&mut self, title: &str, changes: &[&Change], most: usize) {
+    fn collapsed(&mut self, title: &str, changes: &[Group<'_>], most: usize) {
         if !changes.is_empty() {
             self.open(title);
             self.list(changes, most);
@@ -95,8 +95,8 @@ impl Page {
     }
 
     /// Changes, as far as there is room.
-    fn list(&mut self, changes: &[&Change], most: usize) {
-        let blocks = changes.iter().map(|change| block(change));
+    fn list(&mut self, changes: &[Group<'_>], most: usize) {
+        let blocks = changes.iter().map(block);
         self.fill(blocks, changes.len(), most, "more change");
     }
 
@@ -155,6 +155,13 @@ impl Page {
     }
 }
 
+/// What is not approved, of a verdict.
+fn of(report: &Report, verdict: Verdict) -> Vec<Group<'_>> {
+    let mut groups = report.groups();
+    groups.retain(|it| it.change.verdict == verdict && it.change.approved.is_none());
+    groups
+}
+
 fn title(verdict: Verdict, number: usize) -> String {
     let (thing, one, more) = match verdict {
         Verdict::Breaking => ("change", "breaks a client", "break a client"),
@@ -166,7 +173,8 @@ fn title(verdict: Verdict, number: usize) -> String {
 }
 
 /// A change as an item of a list.
-fn block(change: &Change) -> String {
+fn block(group: &Group<'_>) -> String {
+    let change = group.change;
     let place = &change.place;
     let mut lines = vec![format!(
         "- **{}** {}",
@@ -174,8 +182,9 @@ fn block(change: &Change) -> String {
         code(&place.endpoint.to_string())
     )];
     let mut told = |line: String| lines.push(format!("  {line}"));
-    for (detail, text) in details(change) {
+    for (detail, text) in details(group) {
         match detail {
+            Detail::Also => told(format!("<br>also: {}", code(&within(&text, 600)))),
             Detail::Cases => {
                 let cases = cases(change, &|case| code(&within(case, 300)));
                 told(format!("<br>{}", cases.unwrap_or_default()));

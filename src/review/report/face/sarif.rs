@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::told::{file, lines};
-use crate::review::change::{Change, Report, Rule, Verdict};
+use crate::review::change::{Change, Group, Report, Rule, Verdict};
 use crate::text::percent;
 
 /// The schema of the format.
@@ -44,7 +44,7 @@ fn result(report: &Report, change: &Change) -> Value {
         "ruleId": change.rule.id(),
         "ruleIndex": change.rule as usize,
         "level": level,
-        "message": {"text": lines(change).join("\n")},
+        "message": {"text": lines(&Group::alone(change)).join("\n")},
         "locations": [{
             "physicalLocation": {
                 "artifactLocation": {"uri": uri(&file)},

@@ -2,7 +2,7 @@
 
 use super::told::{self, Detail, details, extent, headline, short};
 use crate::contract::Endpoint;
-use crate::review::change::{CassettePair, Change, InteractionPair, Report, State, Verdict};
+use crate::review::change::{CassettePair, Group, InteractionPair, Report, State, Verdict};
 use crate::review::report::Colour;
 use crate::review::report::difference::hunk;
 use crate::review::report::line::{Style, count, cut, shorten_ids, visible, width, wrap};
@@ -31,15 +31,17 @@ impl Page {
     fn report(&mut self, report: &Report) {
         self.verdict(report);
         let mut at: Option<&Endpoint> = None;
-        for change in report.changes.iter().take(CHANGES) {
-            if at != Some(&change.place.endpoint) {
+        let groups = report.groups();
+        for group in groups.iter().take(CHANGES) {
+            let endpoint = &group.change.place.endpoint;
+            if at != Some(endpoint) {
                 self.line("");
-                self.head(Style::Bold, &change.place.endpoint.to_string());
-                at = Some(&change.place.endpoint);
+                self.head(Style::Bold, &endpoint.to_string());
+                at = Some(endpoint);
             }
-            self.change(change);
+            self.change(group);
         }
-        self.more("\n", report.changes.len().saturating_sub(CHANGES), "more change");
+        self.more("\n", groups.len().saturating_sub(CHANGES), "more change");
         for approval in &report.stale {
             let said = format!("approval {} matches no change any more", approval.fingerprint);
             self.line("");
@@ -69,7 +71,8 @@ impl Page {
     }
 
     /// One change alone.
-    pub(in crate::review::report) fn change(&mut self, change: &Change) {
+    pub(in crate::review::report) fn change(&mut self, group: &Group<'_>) {
+        let change = group.change;
         let (style, word) = match (&change.approved, change.verdict) {
             (Some(_), _) => (Style::Dim, "approved"),
             (None, Verdict::Breaking) => (Style::Red, "breaking"),
@@ -80,7 +83,7 @@ impl Page {
         let rule = self.paint(Style::Dim, &format!("{} {}", change.rule, change.fingerprint));
         self.line(&format!("  {} {rule}", self.paint(style, &format!("{word:<10}"))));
         self.below(&change.what);
-        for (detail, text) in details(change) {
+        for (detail, text) in details(group) {
             match detail {
                 Detail::Why if change.verdict != Verdict::Unproven => {}
                 Detail::Rule => {}

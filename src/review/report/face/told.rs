@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::contract::Endpoint;
 use crate::review::change::{
-    CassettePair, Change, Exchange, InteractionPair, Report, Rule, State, Verdict, Witnesses,
+    CassettePair, Change, Exchange, Group, InteractionPair, Place, Report, Rule, State, Verdict,
+    Witnesses,
 };
 use crate::review::report::line::{count, width};
 
@@ -148,8 +149,11 @@ pub(super) fn trace(change: &Change) -> Option<String> {
 }
 
 /// Which recordings show it: `shown by letta/hello.json, interaction 4, event 12, and 2 more answers`.
-pub(super) fn shown(change: &Change) -> Option<String> {
-    let Witnesses { cassette, interaction, event, answers, .. } = change.witnesses.as_ref()?;
+pub(super) fn shown(group: &Group<'_>) -> Option<String> {
+    let mut witnesses = group.all().filter_map(|change| change.witnesses.as_ref());
+    let Witnesses { cassette, interaction, event, answers, .. } = witnesses.next()?;
+    // In one answer it may be the same in several places.
+    let answers = witnesses.map(|it| it.answers).fold(*answers, usize::max);
     let event = event.map(|number| format!(", event {number}")).unwrap_or_default();
     let more = match answers {
         0 | 1 => String::new(),
@@ -181,6 +185,7 @@ pub(super) fn file(report: &Report, change: &Change) -> Option<String> {
 /// What is told of a change beside what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
+    Also,
     Cases,
     Trace,
     Possible,
@@ -199,23 +204,51 @@ impl Detail {
             Self::Possible => "possible now: ",
             Self::Example => "for example: ",
             Self::Approved => "approved: ",
+            Self::Also => "also: ",
             Self::Cases | Self::Why | Self::Shown | Self::Rule => "",
         };
         format!("{lead}{text}")
     }
 }
 
+/// So many other places of a change are named.
+const PLACES: usize = 6;
+
+/// In which other places a change is the same: `a.id, b.id; GET /x: id; and 3 more places`.
+fn also(group: &Group<'_>) -> Option<String> {
+    let mut named: Vec<(&Endpoint, Vec<&str>)> = vec![(&group.change.place.endpoint, Vec::new())];
+    for other in group.also.iter().take(PLACES) {
+        let Place { endpoint, path, .. } = &other.place;
+        match named.iter_mut().find(|(known, _)| *known == endpoint) {
+            Some((_, paths)) => paths.push(path),
+            None => named.push((endpoint, vec![path])),
+        }
+    }
+    named.retain(|(_, paths)| !paths.is_empty());
+    let own = &group.change.place.endpoint;
+    let named = named.iter().map(|(endpoint, paths)| {
+        let at = if *endpoint == own { String::new() } else { format!("{}: ", route(endpoint)) };
+        format!("{at}{}", paths.join(", "))
+    });
+    let more = group.also.len().saturating_sub(PLACES);
+    let more = (more > 0).then(|| format!("and {}", count(more, "more place")));
+    let all: Vec<String> = named.chain(more).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 /// What there is to tell of a change beside what it is, in the order in which it is told.
-pub(super) fn details(change: &Change) -> Vec<(Detail, String)> {
+pub(super) fn details(group: &Group<'_>) -> Vec<(Detail, String)> {
+    let change = group.change;
     let possible = change.possible.as_ref().map(|possible| possible.text.clone());
     let rule = format!("rule {}, fingerprint {}", change.rule, change.fingerprint);
     let all = [
+        (Detail::Also, also(group)),
         (Detail::Cases, cases(change, &|case| case.to_owned())),
         (Detail::Trace, trace(change)),
         (Detail::Possible, possible),
         (Detail::Example, change.example.clone()),
         (Detail::Why, Some(change.why.clone()).filter(|why| !why.is_empty())),
-        (Detail::Shown, shown(change)),
+        (Detail::Shown, shown(group)),
         (Detail::Rule, Some(rule)),
         (Detail::Approved, change.approved.clone()),
     ];
@@ -223,9 +256,9 @@ pub(super) fn details(change: &Change) -> Vec<(Detail, String)> {
 }
 
 /// All that is told of a change, a line each.
-pub(super) fn lines(change: &Change) -> Vec<String> {
-    let head = format!("{}: {}", change.place.endpoint, change.what);
-    let details = details(change);
+pub(super) fn lines(group: &Group<'_>) -> Vec<String> {
+    let head = format!("{}: {}", group.change.place.endpoint, group.change.what);
+    let details = details(group);
     std::iter::once(head).chain(details.iter().map(|(it, text)| it.line(text))).collect()
 }
 

@@ -1,11 +1,13 @@
 //! The changes, each as an item that opens.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::markup::{Budget, beginning, block, code, escaped, sentence};
 use super::railroad::Track;
 use super::{Standing, route_and_gives};
-use crate::review::change::{CaseEdges, Change, Report, Rule, State, Verdict};
+use crate::review::change::{CaseEdges, Change, Group, Report, Rule, State, Verdict};
 use crate::review::report::face::told::{Detail, cases, details};
 use crate::review::report::line::visible;
 
@@ -20,35 +22,39 @@ const NAMED: usize = 3;
 
 /// All changes, the worst first.
 pub(super) fn changes(report: &Report, budget: &mut Budget) -> String {
-    let numbered = report.changes.iter().enumerate();
-    let items = numbered.map(|(number, change)| {
+    let groups = report.groups();
+    let items = groups.iter().enumerate().map(|(number, group)| {
+        let change = group.change;
         let is_open = number < OPEN && change.is_open() && change.verdict == Verdict::Breaking;
-        item(report, change, if is_open { " open" } else { "" }, budget)
+        item(report, group, if is_open { " open" } else { "" }, budget)
     });
     items.collect()
 }
 
-fn item(report: &Report, change: &Change, open: &str, budget: &mut Budget) -> String {
+fn item(report: &Report, group: &Group<'_>, open: &str, budget: &mut Budget) -> String {
+    let change = group.change;
     let standing = Standing::of_change(change);
     let (word, sign) = (standing.word(), standing.sign());
     let [route, gives] = route_and_gives(&change.place.endpoint);
     let id = format!("change-{}", change.fingerprint);
     let data = order(report, change).and_then(|order| budget.element(&id, &order));
-    let body = body(report, change, data.is_some());
+    let body = body(report, group, data.is_some());
     format!(
         "<details class=\"item change {word}\" id=\"{id}\" data-verdict=\"{word}\"{open}>\
          <summary><span class=\"badge\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> \
          {word}</span><span class=\"what\">{}</span><span class=\"place\">{route} <span \
          class=\"gives\">{gives}</span>{}</span></summary><div class=\"body\">{body}</div></details>\n{}",
         sentence(&change.what),
-        tests(change).unwrap_or_default(),
+        tests(group).unwrap_or_default(),
         data.unwrap_or_default(),
     )
 }
 
 /// The cassettes that show a change: whoever reads it knows their tests by them.
-fn tests(change: &Change) -> Option<String> {
-    let all = &change.witnesses.as_ref()?.cassettes;
+fn tests(group: &Group<'_>) -> Option<String> {
+    let witnesses = group.all().filter_map(|change| change.witnesses.as_ref());
+    let all: BTreeSet<&String> = witnesses.flat_map(|it| &it.cassettes).collect();
+    all.first()?;
     let named: Vec<String> = all.iter().take(NAMED).map(|name| code(name)).collect();
     let more = match all.len().saturating_sub(NAMED) {
         0 => String::new(),
@@ -58,9 +64,11 @@ fn tests(change: &Change) -> Option<String> {
 }
 
 /// All that is told of a change.
-fn body(report: &Report, change: &Change, is_drawn: bool) -> String {
+fn body(report: &Report, group: &Group<'_>, is_drawn: bool) -> String {
+    let change = group.change;
     let row = |(name, value): (&str, String)| format!("<dt>{name}</dt><dd>{value}</dd>");
-    let rows = details(change).into_iter().flat_map(|(detail, text)| match detail {
+    let rows = details(group).into_iter().flat_map(|(detail, text)| match detail {
+        Detail::Also => vec![("also", escaped(&visible(&text)))],
         Detail::Cases => vec![("which", cases(change, &code).unwrap_or_default())],
         Detail::Trace => vec![("new trace", trace(change).unwrap_or_default())],
         Detail::Possible => vec![("possible now", block(&beginning(&text, LONGEST)))],

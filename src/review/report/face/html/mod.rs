@@ -60,7 +60,7 @@ pub(super) fn html(report: &Report) -> String {
         "contracts" => contracts.clone(),
         "conversations" => conversations.clone(),
         "stale" => stale(report),
-        "number-of-changes" => report.changes.len().to_string(),
+        "number-of-changes" => report.groups().len().to_string(),
         "number-of-contracts" => report.contracts.len().to_string(),
         "number-of-conversations" => report.cassettes.len().to_string(),
         _ => String::new(),

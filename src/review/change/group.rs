@@ -1,0 +1,62 @@
+//! One change in several places.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::report::{Change, Report, Verdict};
+use super::rule::Rule;
+
+/// A change, and the other places in which it is the same: one field that is gone from every message, or
+/// at every endpoint. People are told once, and approve it once.
+#[derive(Debug)]
+pub struct Group<'r> {
+    /// The first of them.
+    pub change: &'r Change,
+    /// The others.
+    pub also: Vec<&'r Change>,
+}
+
+/// What is the same in all places.
+type Gist<'r> = (Verdict, Rule, Option<&'r str>, String);
+
+impl Report {
+    /// All changes, each told once, the worst first.
+    pub fn groups(&self) -> Vec<Group<'_>> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        let mut numbers: HashMap<Gist<'_>, usize> = HashMap::new();
+        for change in &self.changes {
+            match numbers.entry(gist(change)) {
+                Entry::Occupied(number) => groups[*number.get()].also.push(change),
+                Entry::Vacant(free) => {
+                    free.insert(groups.len());
+                    groups.push(Group::alone(change));
+                }
+            }
+        }
+        groups
+    }
+}
+
+impl<'r> Group<'r> {
+    /// A change in one place.
+    pub fn alone(change: &'r Change) -> Self {
+        Self { change, also: Vec::new() }
+    }
+
+    /// The change in all its places.
+    pub fn all(&self) -> impl Iterator<Item = &'r Change> {
+        std::iter::once(self.change).chain(self.also.iter().copied())
+    }
+}
+
+/// What changed, whatever it stands in.
+fn gist(change: &Change) -> Gist<'_> {
+    let path = change.place.path.as_str();
+    let name = path.rsplit('.').next().unwrap_or(path);
+    // What has no place in a value is told of an endpoint by itself.
+    let what = match path.is_empty() {
+        true => format!("{} {}", change.place.endpoint, change.what),
+        false => change.what.replacen(&format!("`{path}`"), &format!("`{name}`"), 1),
+    };
+    (change.verdict, change.rule, change.approved.as_deref(), what)
+}
