@@ -4,8 +4,6 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 
-use hyper_util::client::legacy;
-
 use super::sent::Abandoned;
 use super::tls::TlsFault;
 use crate::cassette::End;
@@ -47,14 +45,8 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    pub(super) fn of(error: &legacy::Error) -> Self {
-        match error.is_connect() {
-            true => Self::of_connecting(error),
-            false => Self::of_asking(error),
-        }
-    }
-
-    fn of_connecting(error: &(dyn StdError + 'static)) -> Self {
+    /// Why no connection came about.
+    pub(super) fn of_connecting(error: &(dyn StdError + 'static)) -> Self {
         if let Some(tls) = TlsFault::of(error) {
             return Self::Tls(tls);
         }
@@ -70,7 +62,8 @@ impl Fault {
         }
     }
 
-    fn of_asking(error: &(dyn StdError + 'static)) -> Self {
+    /// Why no answer came on a connection.
+    pub(super) fn of_asking(error: &(dyn StdError + 'static)) -> Self {
         if found::<Abandoned>(error).is_some() {
             return Self::Abandoned;
         }

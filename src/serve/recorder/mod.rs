@@ -5,10 +5,12 @@
 
 mod arrived;
 mod clock;
+mod connection;
 mod end_to_end;
 mod fault;
 mod forward;
 mod location;
+mod pool;
 mod prompt;
 mod rescue;
 mod sent;

@@ -11,12 +11,12 @@ use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::connection::{Connection, Unanswered};
 use super::fault::Fault;
 use super::location::{Location, Speaks};
+use super::pool::{Pool, Repeatable};
 use super::sent::Abandoned;
 use super::tls::{Connector, Trust, connector};
 use crate::cassette::End;
@@ -31,15 +31,16 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 /// # Rationale
 ///
 /// A server may close an idle connection just when it is used again, and the request on it is lost.
-/// One that may be sent twice (RFC 9110, section 9.2.2) is sent once more then. Any other gets a
-/// connection of its own: an answer that the server never gave must not stand in a cassette.
+/// One that may be sent twice (RFC 9110, section 9.2.2), or was not sent yet, is sent once more then.
+/// Any other gets a connection of its own until the server was seen to keep idle ones: an answer that
+/// the server never gave must not stand in a cassette.
 #[derive(Debug, Clone)]
 pub struct Upstream {
-    kept_alive: Client<Connector, Outgoing>,
-    fresh: Client<Connector, Outgoing>,
+    connector: Connector,
+    pool: Pool,
     location: Location,
     trust: Trust,
-    /// Whether it has answered before, so that a connection may be used again.
+    /// Whether it has answered before.
     answered: Arc<AtomicBool>,
 }
 
@@ -54,9 +55,8 @@ impl Upstream {
     pub fn new(address: &str) -> Result<Self> {
         let location = Location::parse(address)?;
         let (connector, trust) = connector(tcp(), location.speaks);
-        let kept_alive = client(connector.clone(), location.speaks, KEPT_IDLE);
-        let fresh = client(connector, location.speaks, 0);
-        Ok(Self { kept_alive, fresh, location, trust, answered: Arc::default() })
+        let pool = Pool::default();
+        Ok(Self { connector, pool, location, trust, answered: Arc::default() })
     }
 
     /// Whether this build can ask it.
@@ -102,17 +102,49 @@ impl Upstream {
         request: Request<Outgoing>,
         patience: Patience,
     ) -> Result<Response<Incoming>, Fault> {
-        let again = self.answered.load(Ordering::Relaxed).then(|| repeated(&request)).flatten();
-        let client = if is_repeatable(&request) { &self.kept_alive } else { &self.fresh };
-        let mut outcome = send_once(client, request, patience).await;
-        let is_cut = outcome.as_ref().is_err_and(|fault| fault.end() == End::ServerClosed);
-        if let Some(again) = again.filter(|_| is_cut) {
-            outcome = send_once(&self.fresh, again, patience).await;
+        let outcome = tokio::time::timeout(patience.silence, self.ask(request)).await;
+        match outcome.unwrap_or(Err(Fault::Silent)) {
+            Ok(response) => {
+                self.answered.store(true, Ordering::Relaxed);
+                Ok(response)
+            }
+            Err(fault) => Err(self.explained(fault)),
         }
-        if outcome.is_ok() {
-            self.answered.store(true, Ordering::Relaxed);
+    }
+
+    /// Asks on a connection that was kept, or else on a new one.
+    async fn ask(&self, mut request: Request<Outgoing>) -> Result<Response<Incoming>, Fault> {
+        let repeatable = repeatable(&request);
+        while let Some(kept) = self.pool.take(repeatable) {
+            let again = repeated(&request);
+            match self.ask_on(kept, request).await {
+                Ok(response) => return Ok(response),
+                Err(Unanswered { unsent: Some(unsent), .. }) => request = *unsent,
+                Err(Unanswered { fault, .. }) => match again {
+                    Some(again) if fault.end() == End::ServerClosed => {
+                        request = again;
+                        break;
+                    }
+                    _ => return Err(fault),
+                },
+            }
         }
-        outcome.map_err(|fault| self.explained(fault))
+        let speaks_http2 = self.location.speaks == Speaks::PriorKnowledge;
+        let (connector, address) = (self.connector.clone(), request.uri().clone());
+        let fresh = Connection::open(connector, address, speaks_http2, self.pool.on_end()).await?;
+        self.ask_on(fresh, request).await.map_err(|unanswered| unanswered.fault)
+    }
+
+    async fn ask_on(
+        &self,
+        connection: Connection,
+        request: Request<Outgoing>,
+    ) -> Result<Response<Incoming>, Unanswered> {
+        let (response, connection) = connection.send(request).await?;
+        if let Some(connection) = connection {
+            self.pool.put(connection);
+        }
+        Ok(response)
     }
 
     /// The fault in the light of what the address says.
@@ -130,24 +162,16 @@ impl Upstream {
     }
 }
 
-async fn send_once(
-    client: &Client<Connector, Outgoing>,
-    request: Request<Outgoing>,
-    patience: Patience,
-) -> Result<Response<Incoming>, Fault> {
-    match tokio::time::timeout(patience.silence, client.request(request)).await {
-        Ok(outcome) => outcome.map_err(|error| Fault::of(&error)),
-        Err(_) => Err(Fault::Silent),
+fn repeatable(request: &Request<Outgoing>) -> Repeatable {
+    match request.method().is_idempotent() && request.body().is_end_stream() {
+        true => Repeatable::Yes,
+        false => Repeatable::No,
     }
-}
-
-fn is_repeatable(request: &Request<Outgoing>) -> bool {
-    request.method().is_idempotent() && request.body().is_end_stream()
 }
 
 /// The same request, if it may be sent twice.
 fn repeated(request: &Request<Outgoing>) -> Option<Request<Outgoing>> {
-    is_repeatable(request).then(|| {
+    (repeatable(request) == Repeatable::Yes).then(|| {
         let body = Empty::new().map_err(|never| match never {}).boxed_unsync();
         let mut again = Request::new(body);
         *again.method_mut() = request.method().clone();
@@ -156,20 +180,6 @@ fn repeated(request: &Request<Outgoing>) -> Option<Request<Outgoing>> {
         *again.extensions_mut() = request.extensions().clone();
         again
     })
-}
-
-/// So many idle connections are kept: more than a test suite has clients.
-const KEPT_IDLE: usize = 256;
-
-fn client(connector: Connector, speaks: Speaks, idle: usize) -> Client<Connector, Outgoing> {
-    Client::builder(TokioExecutor::new())
-        .http2_only(speaks == Speaks::PriorKnowledge)
-        .http1_preserve_header_case(true)
-        .pool_max_idle_per_host(idle)
-        // Shorter than any server's patience with an idle connection that we know of.
-        .pool_idle_timeout(Duration::from_secs(1))
-        .pool_timer(TokioTimer::new())
-        .build(connector)
 }
 
 fn tcp() -> HttpConnector {

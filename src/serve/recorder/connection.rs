@@ -1,0 +1,191 @@
+//! One connection to the live server.
+
+use std::error::Error as StdError;
+
+use http::header::HOST;
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Method, Request, Response, Uri};
+use hyper::body::Incoming;
+use hyper::client::conn::{TrySendError, http1, http2};
+use hyper_util::client::legacy::connect::Connection as _;
+use hyper_util::rt::TokioExecutor;
+use tokio::sync::watch;
+use tower_service::Service as _;
+
+use super::fault::Fault;
+use super::tls::Connector;
+use super::upstream::Outgoing;
+
+/// A connection to the live server, driven by a task of its own.
+#[derive(Debug)]
+pub(super) struct Connection {
+    sender: Sender,
+    /// Why the connection ended, once it has.
+    ended: watch::Receiver<Option<Fault>>,
+}
+
+#[derive(Debug)]
+enum Sender {
+    /// One request at a time.
+    Http1(http1::SendRequest<Outgoing>),
+    /// Many at a time.
+    Http2(http2::SendRequest<Outgoing>),
+}
+
+/// Why a request was not answered.
+#[derive(Debug)]
+pub(super) struct Unanswered {
+    pub(super) fault: Fault,
+    /// The request, if nothing of it was sent.
+    pub(super) unsent: Option<Box<Request<Outgoing>>>,
+}
+
+/// What a request and its connection come to: the answer, and the connection if it goes on.
+type Answered<S> = Result<(Response<Incoming>, Option<S>), TrySendError<Request<Outgoing>>>;
+
+impl Connection {
+    /// Connects to the server at `address`. `ended` is called when the connection is gone.
+    pub(super) async fn open(
+        mut connector: Connector,
+        address: Uri,
+        speaks_http2: bool,
+        ended: impl FnOnce() + Send + 'static,
+    ) -> Result<Self, Fault> {
+        let ready = std::future::poll_fn(|context| connector.poll_ready(context)).await;
+        ready.map_err(refused)?;
+        let io = connector.call(address).await.map_err(refused)?;
+        let broken = |error: hyper::Error| Fault::of_asking(&error);
+        if speaks_http2 || io.connected().is_negotiated_h2() {
+            let builder = http2::Builder::new(TokioExecutor::new());
+            let (sender, connection) = builder.handshake(io).await.map_err(broken)?;
+            return Ok(Self { sender: Sender::Http2(sender), ended: drive(connection, ended) });
+        }
+        let mut builder = http1::Builder::new();
+        builder.preserve_header_case(true);
+        let (sender, connection) = builder.handshake(io).await.map_err(broken)?;
+        let connection = connection.with_upgrades();
+        Ok(Self { sender: Sender::Http1(sender), ended: drive(connection, ended) })
+    }
+
+    /// Sends a request and waits for the head of the answer. The connection is given back if it goes
+    /// on.
+    pub(super) async fn send(
+        self,
+        request: Request<Outgoing>,
+    ) -> Result<(Response<Incoming>, Option<Self>), Unanswered> {
+        let mut ended = self.ended;
+        let address = request.uri().clone();
+        let outcome = match self.sender {
+            Sender::Http1(mut sender) => {
+                let answer = sender.try_send_request(of_http1(request));
+                let answered = answered(answer, sender, &mut ended).await;
+                answered.map(|(response, sender)| (response, sender.map(Sender::Http1)))
+            }
+            Sender::Http2(mut sender) => {
+                let answer = sender.try_send_request(request);
+                let answered = answered(answer, sender, &mut ended).await;
+                answered.map(|(response, sender)| (response, sender.map(Sender::Http2)))
+            }
+        };
+        match outcome {
+            Ok((response, sender)) => Ok((response, sender.map(|sender| Self { sender, ended }))),
+            Err(mut error) => {
+                let unsent = error.take_message().map(|mut request| {
+                    *request.uri_mut() = address;
+                    Box::new(request)
+                });
+                let fault = Fault::of_asking(&error.into_error());
+                // What ended the connection is not known to a request that it never saw.
+                let fault = ended.borrow().clone().filter(|_| unsent.is_some()).unwrap_or(fault);
+                Err(Unanswered { fault, unsent })
+            }
+        }
+    }
+
+    /// One more way to use it, if it takes many requests at a time.
+    pub(super) fn shared(&self) -> Option<Self> {
+        match &self.sender {
+            Sender::Http1(_) => None,
+            Sender::Http2(sender) => {
+                Some(Self { sender: Sender::Http2(sender.clone()), ended: self.ended.clone() })
+            }
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        match &self.sender {
+            Sender::Http1(sender) => sender.is_closed(),
+            Sender::Http2(sender) => sender.is_closed(),
+        }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        match &self.sender {
+            Sender::Http1(sender) => sender.is_ready(),
+            Sender::Http2(sender) => sender.is_ready(),
+        }
+    }
+
+    /// Waits until the last answer is read, or the connection is gone.
+    pub(super) async fn ready(&mut self) {
+        let _ = match &mut self.sender {
+            Sender::Http1(sender) => sender.ready().await,
+            Sender::Http2(sender) => sender.ready().await,
+        };
+    }
+}
+
+/// Waits for an answer.
+///
+/// # Rationale
+///
+/// hyper loses a request that reaches a connection in the moment in which it ends: it stays in a
+/// channel that nobody reads, until nobody can write to it any more. So the end of the connection is
+/// waited for too, and the sender dropped then.
+async fn answered<S>(
+    answer: impl Future<Output = Result<Response<Incoming>, TrySendError<Request<Outgoing>>>>,
+    sender: S,
+    ended: &mut watch::Receiver<Option<Fault>>,
+) -> Answered<S> {
+    tokio::pin!(answer);
+    tokio::select! {
+        biased;
+        outcome = &mut answer => return outcome.map(|response| (response, Some(sender))),
+        _ = ended.wait_for(Option::is_some) => drop(sender),
+    }
+    answer.await.map(|response| (response, None))
+}
+
+/// Drives a connection on a task of its own, and tells why it ended.
+fn drive(
+    connection: impl Future<Output = hyper::Result<()>> + Send + 'static,
+    ended: impl FnOnce() + Send + 'static,
+) -> watch::Receiver<Option<Fault>> {
+    let (tell, told) = watch::channel(None);
+    tokio::spawn(async move {
+        let outcome = connection.await;
+        ended();
+        let fault = outcome.map_or_else(|error| Fault::of_asking(&error), |()| Fault::Closed);
+        let _ = tell.send(Some(fault));
+    });
+    told
+}
+
+/// With TLS and without, the connectors have errors of different types.
+fn refused(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Fault {
+    Fault::of_connecting(&*error.into())
+}
+
+/// The request as HTTP/1.1 writes it: the host is a field, and not part of the target.
+fn of_http1(mut request: Request<Outgoing>) -> Request<Outgoing> {
+    let authority = request.uri().authority().map(|it| HeaderValue::from_str(it.as_str()));
+    if let Some(Ok(host)) = authority {
+        request.headers_mut().entry(HOST).or_insert(host);
+    }
+    let target = request.uri().path_and_query().cloned();
+    let target = target.unwrap_or_else(|| PathAndQuery::from_static("/"));
+    if *request.method() != Method::CONNECT {
+        *request.uri_mut() = target.into();
+    }
+    request
+}
