@@ -32,6 +32,10 @@ pub(super) struct Common {
     #[arg(long, value_name = "ADDR:PORT", default_value = ANYWHERE)]
     listen: SocketAddr,
 
+    /// A further host by whose name retape is asked, or whose web pages may ask it
+    #[arg(long = "allow-host", value_name = "HOST")]
+    allowed_hosts: Vec<String>,
+
     /// A further variable of the command's environment: NAME holds the address as RETAPE_URL does,
     /// NAME=VALUE what you give, with {url} for the address (`--env OPENAI_BASE_URL={url}/v1`)
     #[arg(long = "env", value_name = "NAME[=VALUE]")]
@@ -108,6 +112,9 @@ impl Common {
         let (folder, name) = self.place();
         let mut session = crate::Session::builder(&name).cassettes(absolute(&folder));
         session = session.listen(self.listen);
+        for host in &self.allowed_hosts {
+            session = session.allow_host(host);
+        }
         if self.cassette.is_none() {
             session = session.open_when_asked();
         }
@@ -130,6 +137,7 @@ impl Common {
         words.extend(folder.into_iter().flat_map(|it| option("--cassettes", it)));
         words.extend(config.into_iter().flat_map(|it| option("--config", it)));
         words.extend(listen.into_iter().flat_map(|it| option("--listen", it)));
+        words.extend(self.allowed_hosts.iter().flat_map(|it| option("--allow-host", it.clone())));
         words.extend(live.into_iter().flat_map(Live::words));
         words.extend(self.variables.iter().flat_map(|it| option("--env", it.clone())));
         words.extend(self.cassette.clone());

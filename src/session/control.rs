@@ -1,6 +1,7 @@
 //! The control API, `/-/retape/…`: JSON about the sessions at this address.
 
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -18,7 +19,10 @@ pub(super) fn asked(target: &str) -> Option<&str> {
     target.strip_prefix(ROOT)
 }
 
-pub(super) fn answer(gateway: &Gateway, method: &Method, asked: &str) -> Answer {
+/// The field without which nothing is changed: a page cannot send it to another host.
+const CONTROL: HeaderName = HeaderName::from_static("x-retape");
+
+pub(super) fn answer(gateway: &Gateway, head: &Parts, asked: &str) -> Answer {
     let (what, query) = asked.split_once('?').unwrap_or((asked, ""));
     let session = parameter(query, "session");
     let known: &[&str] = match what {
@@ -29,7 +33,7 @@ pub(super) fn answer(gateway: &Gateway, method: &Method, asked: &str) -> Answer 
     if let Some(unknown) = names(query).find(|name| !known.contains(name)) {
         return refused(StatusCode::BAD_REQUEST, &unknown_parameter(what, unknown, known));
     }
-    match (what, method) {
+    match (what, &head.method) {
         ("health", &Method::GET) => told(json!({
             "status": "ok",
             "version": env!("CARGO_PKG_VERSION"),
@@ -38,6 +42,11 @@ pub(super) fn answer(gateway: &Gateway, method: &Method, asked: &str) -> Answer 
         ("sessions", &Method::GET) => sessions(gateway, session),
         ("misses", &Method::GET) => misses(gateway, session),
         ("unplayed", &Method::GET) => unplayed(gateway, session),
+        ("reset", &Method::POST) if !head.headers.contains_key(CONTROL) => {
+            let message = "what changes something has the header field `x-retape: 1`, which no page \
+                           of another host can send";
+            refused(StatusCode::FORBIDDEN, message)
+        }
         ("reset", &Method::POST) => reset(gateway, session, parameter(query, "misses")),
         _ => {
             let known = "GET health; GET sessions, misses, unplayed, each with ?session=NAME or \

@@ -17,7 +17,7 @@ use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
 use super::track::{self, Extension, Live, Track, Unanswered};
-use super::{control, inspect, track::Begun};
+use super::{control, guard, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::compare::matching::Mismatch;
 use crate::error::{Error, Result};
@@ -142,9 +142,12 @@ impl Gateway {
 
     async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
+        if let Some(why) = guard::refusal(&head, &self.settings.allowed_hosts) {
+            return problem(StatusCode::FORBIDDEN, "foreign", &why);
+        }
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(asked) = control::asked(target) {
-            return control::answer(&self, &head.method, asked);
+            return control::answer(&self, &head, asked);
         }
         self.requests.fetch_add(1, Ordering::Relaxed);
         let address = Address::parse(target);

@@ -8,6 +8,7 @@ mod closed;
 mod control;
 mod event;
 mod gateway;
+mod guard;
 mod inspect;
 mod misses;
 #[cfg(feature = "wiremock")]

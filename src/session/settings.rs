@@ -34,6 +34,7 @@ pub struct SessionBuilder {
     upstream: Option<String>,
     mode: Option<Mode>,
     listen: SocketAddr,
+    allowed_hosts: Vec<String>,
     pace: Pace,
     patience: Patience,
     wording: Wording,
@@ -67,6 +68,8 @@ pub(super) struct Settings {
     pub(super) folder: PathBuf,
     pub(super) upstream: Option<Upstream>,
     pub(super) mode: Mode,
+    /// The hosts beside those of this machine that requests may name.
+    pub(super) allowed_hosts: Vec<String>,
     pub(super) pace: Pace,
     pub(super) patience: Patience,
     pub(super) wording: Wording,
@@ -90,6 +93,7 @@ impl SessionBuilder {
             upstream: None,
             mode: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            allowed_hosts: Vec::new(),
             pace: Pace::Instant,
             patience: Patience::default(),
             wording: Wording::default(),
@@ -132,6 +136,15 @@ impl SessionBuilder {
     /// Where to listen; a free port of the loopback address if it is not set.
     pub fn listen(mut self, address: SocketAddr) -> Self {
         self.listen = address;
+        self
+    }
+
+    /// A further host by whose name retape is asked, or whose pages may ask it. Without this, only
+    /// addresses, `localhost`, names that end in `.localhost` or `.internal`, and names without a dot
+    /// are answered, and only pages of this machine: any page that is open in a browser could use
+    /// retape otherwise.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.allowed_hosts.push(host.into());
         self
     }
 
@@ -267,6 +280,7 @@ impl SessionBuilder {
             folder,
             upstream,
             mode,
+            allowed_hosts: self.allowed_hosts,
             pace: self.pace,
             patience: self.patience,
             wording: self.wording,

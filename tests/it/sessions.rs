@@ -3,8 +3,9 @@
 use retape::Mode;
 
 use crate::stage::Stage;
-use crate::support::client::{ask, get, post};
+use crate::support::client::{ask, get, post, reply, split};
 use crate::support::upstream::{Asked, Upstream};
+use crate::support::wire::Wire;
 
 /// Cassettes `tape` and `team/other`, in which `/count` was answered by 1, 2, 3 and so on.
 async fn stage(count: usize) -> Stage {
@@ -105,7 +106,8 @@ async fn a_run_begins_anew_when_it_is_reset() {
     let session = stage.replay().await;
     let count = |name: &str| get(&format!("{}/count", session.url_of(name))).text();
     let reset = |query: &str| {
-        ask("POST", &format!("{}/-/retape/reset{query}", session.url()), "", "").text()
+        ask("POST", &format!("{}/-/retape/reset{query}", session.url()), "X-Retape: 1\r\n", "")
+            .text()
     };
 
     assert_eq!([count("tape~1"), count("tape~2")], ["[\"/count\",1]", "[\"/count\",1]"]);
@@ -182,7 +184,7 @@ async fn what_was_played_before_a_reset_counts_as_played() {
     let stage = stage(3).await;
     let session = stage.replay().await;
     let count = || get(&format!("{}/count", session.url()));
-    let reset = || ask("POST", &format!("{}/-/retape/reset", session.url()), "", "");
+    let reset = || ask("POST", &format!("{}/-/retape/reset", session.url()), "X-Retape: 1\r\n", "");
 
     count();
     count();
@@ -202,8 +204,9 @@ async fn what_was_played_before_a_reset_counts_as_played() {
 async fn what_was_missed_stays_missed_unless_it_is_said_to_be_forgotten() {
     let stage = stage(1).await;
     let session = stage.replay().await;
-    let reset =
-        |query: &str| ask("POST", &format!("{}/-/retape/reset{query}", session.url()), "", "");
+    let reset = |query: &str| {
+        ask("POST", &format!("{}/-/retape/reset{query}", session.url()), "X-Retape: 1\r\n", "")
+    };
     for name in ["tape~1", "tape~2", "tape~2"] {
         get(&format!("{}/missing", session.url_of(name)));
     }
@@ -216,4 +219,30 @@ async fn what_was_missed_stays_missed_unless_it_is_said_to_be_forgotten() {
     assert_eq!(reset("?sesion=tape~2").status, 400);
     assert_eq!(reset("?misses=clear").text(), r#"{"misses_cleared":1,"reset":3}"#);
     session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_another_host_cannot_use_a_recorder() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let session = stage.record(&upstream).await;
+    let url = session.url();
+    let (address, _) = split(&url);
+    let status = |host: &str, fields: &str, path: &str| {
+        let mut wire = Wire::connect(address);
+        let method = if path == "/v1" { "GET" } else { "POST" };
+        wire.send(format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"));
+        reply(&mut wire, method).status
+    };
+
+    let rebound = status("evil.example", "", "/v1");
+    let cross_site = status("localhost", "Origin: https://evil.example\r\n", "/v1");
+    let reset = status("localhost", "Sec-Fetch-Site: cross-site\r\n", "/-/retape/reset");
+    let unmarked = status("localhost", "", "/-/retape/reset");
+    let own = status("localhost", "Origin: http://localhost:3000\r\n", "/v1");
+    session.finish().await.unwrap();
+
+    assert_eq!([rebound, cross_site, reset, unmarked, own], [403, 403, 403, 403, 200]);
+    assert_eq!(upstream.asked().len(), 1);
+    assert_eq!(stage.cassette().interactions.len(), 1);
 }
