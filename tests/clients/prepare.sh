@@ -82,7 +82,10 @@ cassettes_of() {
     echo "$folder"
 }
 
+# RETAPE names a binary that is there already.
 build_retape() {
+    retape=${RETAPE:-}
+    [ -z "$retape" ] || return 0
     need cargo "install Rust from https://rustup.rs"
     (cd "$root" && cargo build --quiet --release --bin retape) || fail "retape cannot be built"
     retape=${CARGO_TARGET_DIR:-$root/target}/release/retape

@@ -1,20 +1,24 @@
 """What the SDK said in one scenario, call by call."""
 
+import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
-from letta_client import APIStatusError, Letta
+from letta_client import APIError, Letta
 from pydantic import BaseModel
+
+POLLED_FOR = 60  # seconds
 
 
 @dataclass
 class Step:
     call: str
     said: list[Any] = field(default_factory=list)
-    refusal: APIStatusError | None = None
+    refusal: APIError | None = None
 
 
 class Transcript:
@@ -35,17 +39,45 @@ class Transcript:
         step.said.append(answer)
         return answer
 
-    def each(self, path: str, **options: Any) -> list[Any]:
-        """Reads a stream, or all pages of a list, to its end."""
+    def silent(self, path: str, *arguments: Any, **options: Any) -> Any:
+        """A call that is not told of."""
+        return attrgetter(path)(self._client)(*arguments, **options)
+
+    def each(
+        self,
+        path: str,
+        meanwhile: Callable[[list[Any]], None] | None = None,
+        leave: Callable[[list[Any]], bool] | None = None,
+        *arguments: Any,
+        **options: Any,
+    ) -> list[Any]:
+        """Reads a stream, or all pages of a list, to its end, or until it leaves."""
         step = self._begin(path)
-        for item in attrgetter(path)(self._client)(**options):
+        items = attrgetter(path)(self._client)(*arguments, **options)
+        for item in items:
             step.said.append(item)
+            if meanwhile:
+                meanwhile(step.said)
+            if leave and leave(step.said):
+                items.response.close()
+                break
         return step.said
 
-    def refused(self, send: Callable[[Any], Any], message: Any) -> None:
+    def poll(self, ask: Callable[[], Any], is_done: Callable[[Any], bool]) -> Any:
+        """Asks until it is done. How often is told nowhere, nor what was said until then."""
+        step = self._begin("poll")
+        deadline = time.monotonic() + POLLED_FOR
+        while not is_done(answer := ask()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not done after {POLLED_FOR} s: {answer}")
+            time.sleep(0.5 if os.environ.get("PROVIDER_URL") else 0)
+        step.said.append(answer)
+        return answer
+
+    def refused(self, send: Callable[..., Any], *message: Any, **more: Any) -> None:
         try:
-            send(message)
-        except APIStatusError as refusal:
+            send(*message, **more)
+        except APIError as refusal:
             self._steps[-1].refusal = refusal
             return
         raise AssertionError(f"{self._steps[-1].call} was not refused")
@@ -77,10 +109,10 @@ def _step(step: Step) -> dict[str, Any]:
     return told
 
 
-def _refusal(refusal: APIStatusError) -> dict[str, Any]:
+def _refusal(refusal: APIError) -> dict[str, Any]:
     return {
         "class": type(refusal).__name__,
-        "status": refusal.status_code,
+        "status": getattr(refusal, "status_code", None),
         "message": refusal.message,
         "body": refusal.body,
     }
