@@ -20,6 +20,7 @@ mod paths;
 mod samples;
 pub mod shape;
 mod situation;
+pub mod streams;
 mod syntax;
 mod template;
 mod text;
