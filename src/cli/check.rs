@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::arguments::absolute;
 use super::{Exit, contracts, tell};
 use crate::assert::{self, Checked};
+use crate::cassette::Name;
 use crate::contract::{Evidence, Finding};
 use crate::error::Result;
 use crate::review::report::{self, Colour, Face, count};
@@ -53,6 +54,8 @@ impl Check {
         let update = Update::unless_ci();
         let mut checked = contracts::settle(&folder, update)?;
         checked.report.strict = self.strict;
+        let text = |name: &str| store::text_of(&folder, &Name::new(name).ok()?);
+        checked.report.locate(text);
         self.tell(&folder, &checked)?;
         if checked.findings.is_empty() && checked.unread.is_empty() {
             tell::line("all contracts are kept");

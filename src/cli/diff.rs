@@ -105,6 +105,8 @@ struct Named {
     /// The folder of its cassettes, or the only file there is, from the root of the repository.
     path: String,
     side: Side,
+    /// The folder or the file, if it is no revision.
+    place: Option<PathBuf>,
     /// What the `retape.toml` beside its cassettes says; of a revision, the one that is there now.
     protocols: Protocols,
     new_fields: NewFields,
@@ -114,6 +116,11 @@ impl Named {
     fn known(&self) -> Known<'_> {
         let Self { name, path, side, .. } = self;
         Known { name, path, cassettes: &side.cassettes, accepted: &side.accepted }
+    }
+
+    /// The file of a cassette as it stands there, if it is one that an editor can open.
+    fn text_of(&self, cassette: &str) -> Option<String> {
+        store::text_of(self.place.as_deref()?, &Name::new(cassette).ok()?)
     }
 }
 
@@ -126,6 +133,7 @@ impl Diff {
         self.note_approvals(&report, &file)?;
         report.approve(&store::load_approvals(&file)?);
         report.strict = self.strict;
+        report.locate(|name| new.text_of(name));
         self.write(&report)?;
         tell::data(&report::changes(&report, self.format, Colour::Ansi));
         let exit = if report.fails() { Exit::Findings } else { Exit::Agrees };
@@ -213,14 +221,15 @@ fn revision(revision: &str, cassettes: &Path) -> Result<Named> {
 
 fn side(path: &Path, name: &Name) -> Result<Named> {
     let side = store::load_side(&absolute(path), name)?;
-    named(path.display().to_string(), path, side)
+    let named = named(path.display().to_string(), path, side)?;
+    Ok(Named { place: Some(absolute(path)), ..named })
 }
 
 fn named(name: String, file: &Path, side: Side) -> Result<Named> {
     let path = store::in_repository(file).display().to_string();
     let config = store::find_config(&absolute(file))?;
     let (protocols, new_fields) = (Protocols::of(&config), config.new_fields());
-    Ok(Named { name, path, side, protocols, new_fields })
+    Ok(Named { name, path, side, place: None, protocols, new_fields })
 }
 
 /// What a cassette is called that is given by its file: as the file, if that is a name.

@@ -84,7 +84,9 @@ where
             for field in fields {
                 let path: Vec<&str> = field.split('.').collect();
                 let value = data.at(&path).map(|value| value.as_str().trim_matches('"').to_owned());
-                let Some(value) = value.filter(|it| !it.is_empty() && it != "null") else { continue };
+                let Some(value) = value.filter(|it| !it.is_empty() && it != "null") else {
+                    continue;
+                };
                 let first = owners.entry((field, value.clone())).or_insert_with(|| owner.clone());
                 if *first != owner {
                     let shared = Shared {

@@ -92,7 +92,9 @@ fn ends_with(host: &str, end: &str) -> bool {
 
 /// `http://name:80` is of `name`.
 fn origin_host(origin: &str) -> &str {
-    host_of(origin.split_once("://").map_or(origin, |(_, authority)| authority))
+    let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
+    // Some clients that are no browsers write a path there.
+    host_of(authority.split_once('/').map_or(authority, |(authority, _)| authority))
 }
 
 /// An authority without its port.
@@ -150,13 +152,19 @@ mod tests {
     #[test]
     fn only_pages_of_this_machine_are_answered() {
         let host = ("host", "127.0.0.1:4000");
-        for origin in ["http://localhost:3000", "http://127.0.0.1:5", "https://proxy.example"] {
+        for origin in [
+            "http://localhost:3000",
+            "http://localhost:3000/a",
+            "http://127.0.0.1:5",
+            "https://proxy.example",
+        ] {
             assert!(!is_refused(&[host, ("origin", origin)]), "{origin}");
         }
         for origin in [
             "null",
             "",
             "https://evil.example",
+            "https://evil.example/localhost",
             "http://93.184.216.34",
             "http://intranet",
             "chrome-extension://localhost",

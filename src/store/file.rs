@@ -19,6 +19,12 @@ use crate::redact::Redacted;
 use crate::review::report;
 use crate::text::nearest;
 
+/// The text of a cassette in a folder, or of the only file there is, as an editor shows it.
+pub fn text_of(place: &Path, name: &Name) -> Option<String> {
+    let file = if place.is_dir() { path_of(place, name) } else { place.to_owned() };
+    fs::read_to_string(file).ok()
+}
+
 /// The file of a cassette below a folder: `cassettes/letta/hitl.json`.
 pub fn path_of(folder: &Path, name: &Name) -> PathBuf {
     folder.join(format!("{name}.json"))

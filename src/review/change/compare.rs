@@ -420,12 +420,12 @@ fn status_new(status: u16) -> Verdict {
     if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
 }
 
-/// The number of a message in its stream, counted from 1 without keep-alives.
+/// The number of a message in its stream, counted from 1 without keep-alives, and from 0 with them.
 fn number_of_message(
     protocols: &Protocols,
     cassettes: &[(Name, Cassette)],
     shown: &Shown,
-) -> Option<usize> {
+) -> Option<(usize, usize)> {
     let (name, number) = shown.interaction()?;
     let (_, cassette) = cassettes.iter().find(|(other, _)| other.as_str() == name)?;
     let interaction = cassette.interactions.get(number.checked_sub(1)?)?;
@@ -443,7 +443,7 @@ fn number_of_message(
         }
     };
     let before = messages[..=place].iter().filter(|message| !message.is_keep_alive());
-    Some(before.count())
+    Some((before.count(), place))
 }
 
 /// The texts of a contract, if they are not the same.

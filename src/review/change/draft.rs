@@ -177,19 +177,22 @@ impl Draft {
         }
     }
 
-    /// The change at an endpoint; `event` finds the number of a message.
+    /// The change at an endpoint; `event` finds the numbers of a message.
     pub(super) fn finish(
         self,
         endpoint: &Endpoint,
-        event: &dyn Fn(&Shown) -> Option<usize>,
+        event: &dyn Fn(&Shown) -> Option<(usize, usize)>,
     ) -> Change {
         let fingerprint = self.fingerprint(endpoint);
         let witnesses = self.shown.as_ref().and_then(|shown| {
             let (cassette, interaction) = shown.interaction()?;
+            let (event, message) = event(shown).unzip();
             Some(Witnesses {
                 cassette: cassette.to_owned(),
                 interaction,
-                event: event(shown),
+                event,
+                message,
+                line: None,
                 answers: shown.places.len(),
                 cassettes: shown.cassettes(),
             })

@@ -16,6 +16,7 @@ mod compare;
 mod draft;
 mod exchange;
 mod group;
+mod locate;
 mod orders;
 mod parallel;
 mod promised_orders;

@@ -206,6 +206,11 @@ pub struct Witnesses {
     /// The number of the message in a stream, counted from 1 without keep-alives; nothing if it is the
     /// end of the stream, or no stream.
     pub event: Option<usize>,
+    /// The same, counted from 0 with keep-alives: as it stands in the cassette.
+    #[serde(skip)]
+    pub message: Option<usize>,
+    /// The line of the cassette's file, once it is [located](Report::locate).
+    pub line: Option<usize>,
     /// In how many answers it is seen.
     pub answers: usize,
     /// All cassettes that show it, in the order of their names.

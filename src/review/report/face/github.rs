@@ -1,6 +1,6 @@
 //! Annotations of GitHub's workflows.
 
-use super::told::{counts, file, headline, lines, route};
+use super::told::{counts, file, headline, line, lines, route};
 use crate::review::change::{Group, Report, Verdict};
 use crate::review::report::line::visible;
 
@@ -34,7 +34,8 @@ pub(super) fn github(report: &Report) -> String {
 fn annotation(report: &Report, group: &Group<'_>, level: &str) -> String {
     let change = group.change;
     let title = format!("{}: {}", change.verdict.as_str(), change.rule);
-    let file = file(report, change).map(|file| format!("file={},line=1,", property(&file)));
+    let file = file(report, change);
+    let file = file.map(|file| format!("file={},line={},", property(&file), line(change)));
     format!(
         "::{level} {}title={}::{}\n",
         file.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::told::{file, lines};
+use super::told::{file, line, lines};
 use crate::review::change::{Change, Group, Report, Rule, Verdict};
 use crate::text::percent;
 
@@ -48,7 +48,7 @@ fn result(report: &Report, change: &Change) -> Value {
         "locations": [{
             "physicalLocation": {
                 "artifactLocation": {"uri": uri(&file)},
-                "region": {"startLine": 1},
+                "region": {"startLine": line(change)},
             },
             "logicalLocations": [{"fullyQualifiedName": logical(change)}],
         }],

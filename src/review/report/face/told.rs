@@ -182,6 +182,11 @@ pub(super) fn file(report: &Report, change: &Change) -> Option<String> {
     }
 }
 
+/// The line of that file; the first if it is not known.
+pub(super) fn line(change: &Change) -> usize {
+    change.witnesses.as_ref().and_then(|witnesses| witnesses.line).unwrap_or(1)
+}
+
 /// What is told of a change beside what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
