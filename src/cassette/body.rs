@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::{Bytes, BytesMut};
 
 use super::{Headers, Media, coding};
+use crate::text::amazon;
 
 /// The bytes of a body as they went over the wire, compressed ones still compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +62,46 @@ impl Body {
         }
         let chunks = plain.into_iter().map(|(ms, bytes)| Chunk { ms, bytes: bytes.into() });
         Self::Stream(chunks.collect())
+    }
+
+    /// A stream of Amazon's as lines of text, each message in the chunk that completed it. Nothing if it
+    /// is none.
+    pub(crate) fn lines_of_amazon(&self) -> Option<Self> {
+        let all = self.bytes();
+        let lines = amazon::lines(&all)?;
+        let Self::Stream(chunks) = self else { return Some(Self::Whole(lines.into())) };
+        let mut ends = amazon::ends(&all).peekable();
+        let mut rest = lines.split_inclusive('\n');
+        let mut cut = Vec::with_capacity(chunks.len());
+        let mut end = 0;
+        for chunk in chunks {
+            end += chunk.bytes.len();
+            let mut text = String::new();
+            while ends.next_if(|whole| *whole <= end).is_some() {
+                text.push_str(rest.next().unwrap_or_default());
+            }
+            cut.push((chunk.ms, text));
+        }
+        if let Some((_, last)) = cut.last_mut() {
+            last.extend(rest);
+        }
+        let chunk = |(ms, text): (u64, String)| Chunk { ms, bytes: text.into() };
+        Some(Self::Stream(cut.into_iter().map(chunk).collect()))
+    }
+
+    /// The stream of Amazon's that these lines are; themselves if they are none.
+    pub(crate) fn into_amazon(self) -> Self {
+        let wire = |bytes: Bytes| {
+            let wire = std::str::from_utf8(&bytes).ok().and_then(amazon::bytes);
+            wire.map_or(bytes, Bytes::from)
+        };
+        match self {
+            Self::Whole(bytes) => Self::Whole(wire(bytes)),
+            Self::Stream(chunks) => {
+                let chunk = |chunk: Chunk| Chunk { bytes: wire(chunk.bytes), ..chunk };
+                Self::Stream(chunks.into_iter().map(chunk).collect())
+            }
+        }
     }
 
     /// All bytes in one piece. Copies only if there is more than one chunk.

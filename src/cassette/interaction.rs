@@ -140,9 +140,22 @@ impl Request {
 }
 
 impl Response {
+    /// The body as text, as far as that can be: without its content coding, and a binary stream of
+    /// Amazon's as lines.
+    pub fn readable(&self) -> Cow<'_, Body> {
+        let decoded = self.decoded();
+        let lines = self.is_of_amazon().then(|| decoded.lines_of_amazon()).flatten();
+        lines.map_or(decoded, Cow::Owned)
+    }
+
+    /// Whether the body is a stream in Amazon's framing.
+    pub(crate) fn is_of_amazon(&self) -> bool {
+        Media::of_headers(&self.headers) == Media::Amazon
+    }
+
     /// The body without its content coding, as far as that is known: each chunk as what it made
     /// readable. A body that was cut short shows what can be read of it.
-    pub fn readable(&self) -> Cow<'_, Body> {
+    pub fn decoded(&self) -> Cow<'_, Body> {
         let coding = self.headers.get("content-encoding");
         match coding.and_then(|coding| self.body.decoded(coding)) {
             Some(plain) => Cow::Owned(plain),

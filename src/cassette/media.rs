@@ -11,8 +11,8 @@ pub(crate) enum Media {
     Lines,
     /// JSON values, each behind a record separator.
     Sequence,
-    /// Binary messages that are sent as they come up.
-    Frames,
+    /// Amazon's event streams: binary messages.
+    Amazon,
     /// One JSON value.
     Json,
     /// The fields of a form, as in a query.
@@ -38,7 +38,7 @@ impl Media {
         match (kind, subtype) {
             ("text", "event-stream") => Self::EventStream,
             ("application", "stream+json") => Self::Lines,
-            ("application", "vnd.amazon.eventstream") => Self::Frames,
+            ("application", "vnd.amazon.eventstream") => Self::Amazon,
             ("application", "x-www-form-urlencoded") => Self::Form,
             ("multipart", _) => Self::Multipart,
             ("application" | "text", _) => Self::by_suffix(subtype).unwrap_or(if kind == "text" {
@@ -58,7 +58,7 @@ impl Media {
 
     /// Whether messages are sent as they come up, so that each piece means something of its own.
     pub(crate) const fn is_stream(self) -> bool {
-        matches!(self, Self::EventStream | Self::Lines | Self::Sequence | Self::Frames)
+        matches!(self, Self::EventStream | Self::Lines | Self::Sequence | Self::Amazon)
     }
 
     /// Whether it is JSON, alone or in a stream.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Message, Protocols, Tag, json, ndjson, sse};
+use super::{Message, Protocols, Tag, amazon, json, ndjson, sse};
 use crate::cassette::{Body, Media, Response, text};
 use crate::text::json::Text;
 
@@ -14,6 +14,8 @@ pub enum Framing {
     EventStream,
     /// A JSON value on each line, or behind each record separator and on one line.
     Lines,
+    /// Binary messages in Amazon's framing.
+    Amazon,
     /// One JSON value.
     Json,
     /// Nothing that can be read: no messages.
@@ -47,6 +49,7 @@ pub struct Decoder {
 enum State {
     EventStream(sse::Decoder),
     Lines(ndjson::Decoder),
+    Amazon(amazon::Decoder),
     Json(Vec<u8>),
     Opaque,
 }
@@ -67,6 +70,7 @@ impl Framing {
         match Media::of(content_type) {
             Media::EventStream => Self::EventStream,
             Media::Lines | Media::Sequence => Self::Lines,
+            Media::Amazon => Self::Amazon,
             Media::Json => Self::Json,
             _ => Self::Opaque,
         }
@@ -74,7 +78,7 @@ impl Framing {
 
     /// Whether messages come one by one, and not as one value.
     pub(crate) fn is_stream(self) -> bool {
-        matches!(self, Self::EventStream | Self::Lines)
+        matches!(self, Self::EventStream | Self::Lines | Self::Amazon)
     }
 }
 
@@ -82,7 +86,7 @@ impl Messages {
     /// Cuts a recorded answer, decoded where it was compressed.
     pub fn of(response: &Response, protocols: &Protocols) -> Self {
         let framing = Framing::of(response.headers.get("content-type"));
-        Self::cut(&response.readable(), framing, response.ms, protocols)
+        Self::cut(&response.decoded(), framing, response.ms, protocols)
     }
 
     /// Cuts a body. The time is that of a body which came in one piece.
@@ -115,6 +119,7 @@ impl Decoder {
         let state = match framing {
             Framing::EventStream => State::EventStream(sse::Decoder::new()),
             Framing::Lines => State::Lines(ndjson::Decoder::new()),
+            Framing::Amazon => State::Amazon(amazon::Decoder::new()),
             Framing::Json => State::Json(Vec::new()),
             Framing::Opaque => State::Opaque,
         };
@@ -136,6 +141,10 @@ impl Decoder {
                 let items = decoder.push(bytes).into_iter();
                 items.map(|item| line(item, came, &self.protocols)).collect()
             }
+            State::Amazon(decoder) => {
+                let items = decoder.push(bytes).into_iter();
+                items.map(|item| packed(item, came, &self.protocols)).collect()
+            }
             State::Json(body) => {
                 body.extend_from_slice(bytes);
                 Vec::new()
@@ -154,6 +163,7 @@ impl Decoder {
                 let last = decoder.finish().map(|item| line(item, came, &self.protocols));
                 Left { messages: last.into_iter().collect(), rest: None }
             }
+            State::Amazon(decoder) => Left { messages: Vec::new(), rest: decoder.rest() },
             State::Json(body) => Left::of_json(&body, &self.chunks, &self.protocols),
             State::Opaque => Left::default(),
         }
@@ -185,6 +195,12 @@ fn line(item: ndjson::Item, (chunk, ms): Came, protocols: &Protocols) -> Message
     let ndjson::Item { text: data, range } = item;
     let (tag, is_json) = protocols.read(&data, None);
     Message { tag, event: None, data, is_json, range, chunk, ms }
+}
+
+fn packed(item: amazon::Item, (chunk, ms): Came, protocols: &Protocols) -> Message {
+    let amazon::Item { kind: event, text: data, range } = item;
+    let (tag, is_json) = protocols.read(&data, event.as_deref());
+    Message { tag, event, data, is_json, range, chunk, ms }
 }
 
 /// A retry time is for the transport and no message. A named block without data is one: SDKs that

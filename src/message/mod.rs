@@ -1,7 +1,7 @@
 //! Bodies cut into typed messages, as they arrive.
 //!
-//! A [`Decoder`] takes a body chunk by chunk and gives [`Message`]s: SSE events, lines of NDJSON, or
-//! the elements of a JSON answer. The type of a message is its [`Tag`], told as its protocol does
+//! A [`Decoder`] takes a body chunk by chunk and gives [`Message`]s: SSE events, lines of NDJSON,
+//! messages of Amazon's event streams, or the elements of a JSON answer. The type of a message is its [`Tag`], told as its protocol does
 //! ([`Protocols`]); the tags of one body in
 //! order, with token deltas collapsed and keep-alives set aside, are its [`Trace`].
 //!
@@ -19,6 +19,7 @@
 //! assert_eq!(messages[2].ms, 30);
 //! ```
 
+pub mod amazon;
 mod body;
 pub mod json;
 mod learn;
@@ -44,7 +45,7 @@ pub use trace::{Step, Trace};
 pub struct Message {
     /// Its type.
     pub tag: Tag,
-    /// The name of the SSE event, if it was given one.
+    /// The name of the SSE event, or the type of a message of Amazon's, if it was given one.
     pub event: Option<String>,
     /// What it says: the data of an SSE event, a line, an element's JSON text. Bytes that are not
     /// UTF-8 are replaced by U+FFFD.

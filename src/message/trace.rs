@@ -72,7 +72,7 @@ impl Step {
                 // itself says that it is a part of one.
                 Relation::Unsaid => match &self.tag {
                     Tag::Named(name) | Tag::KeepAlive(name) => {
-                        ["delta", "chunk"].iter().any(|part| name.contains(part))
+                        ["delta", "Delta", "chunk"].iter().any(|part| name.contains(part))
                     }
                     Tag::Untyped(_) | Tag::Comment => true,
                 },

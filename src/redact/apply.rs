@@ -4,7 +4,7 @@ use super::rule::{Notes, Rule, Side};
 use super::secrets::Searcher;
 use super::{Redactor, Secrets, body, header, url};
 use crate::cassette::splice::{Edit, in_order, splice};
-use crate::cassette::{Body, Cassette, Headers, Outcome, Request, Response};
+use crate::cassette::{Body, Cassette, Headers, Media, Outcome, Request, Response};
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
@@ -138,15 +138,24 @@ fn edit_body(headers: &mut Headers, body: &mut Body, find: impl FnOnce(&[u8]) ->
         .and_then(|coding| body.decoded(coding))
         // What only says that it is compressed is looked at as it is.
         .filter(|plain| !plain.is_empty());
-    let edits = in_order(find(&plain.as_ref().map_or_else(|| wire.clone(), Body::bytes)));
+    let lines = (Media::of_headers(headers) == Media::Amazon)
+        .then(|| plain.as_ref().unwrap_or(body).lines_of_amazon())
+        .flatten();
+    let said = lines.as_ref().or(plain.as_ref());
+    let edits = in_order(find(&said.map_or_else(|| wire.clone(), Body::bytes)));
     if edits.is_empty() {
         return;
     }
-    if let Some(plain) = plain {
+    if plain.is_some() {
         headers.remove("content-encoding");
-        *body = plain;
     }
-    body.splice(&edits);
+    if let Some(mut lines) = lines {
+        lines.splice(&edits);
+        *body = lines.into_amazon();
+    } else {
+        *body = plain.unwrap_or_else(|| std::mem::take(body));
+        body.splice(&edits);
+    }
     let announced = headers.get("content-length").and_then(|length| length.trim().parse().ok());
     if announced == Some(wire.len()) && body.len() != wire.len() {
         headers.set("content-length", body.len().to_string());

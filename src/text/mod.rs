@@ -1,5 +1,6 @@
 //! The syntaxes, each read once, with the places where things stand.
 
+pub(crate) mod amazon;
 pub(crate) mod form;
 pub(crate) mod json;
 pub(crate) mod multipart;

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
-# interpreters in $python, $mcp, $providers and $ag_ui and the binary in $retape. `sort_scenarios` puts
+# interpreters in $python, $mcp, $providers, $ag_ui and $bedrock and the binary in $retape. `sort_scenarios` puts
 # the names that were asked for into $letta_scenarios, $mcp_scenarios, $providers_scenarios and
-# $ag_ui_scenarios, and says in $letta_asked, $page_asked and so on whether there is anything to do.
+# $ag_ui_scenarios and so on, and says in $letta_asked, $page_asked and so on whether there is anything to do.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
@@ -92,13 +92,15 @@ build_retape() {
 }
 
 sort_scenarios() {
-    letta_scenarios=() mcp_scenarios=() providers_scenarios=() ag_ui_scenarios=() page_asked=$(($# == 0))
+    letta_scenarios=() mcp_scenarios=() providers_scenarios=() ag_ui_scenarios=() bedrock_scenarios=()
+    page_asked=$(($# == 0))
     for scenario in "$@"; do
         case $scenario in
         page) page_asked=1 ;;
         mcp/*) mcp_scenarios+=("$scenario") ;;
         openai/* | anthropic/*) providers_scenarios+=("$scenario") ;;
         ag-ui/*) ag_ui_scenarios+=("$scenario") ;;
+        bedrock/*) bedrock_scenarios+=("$scenario") ;;
         *) letta_scenarios+=("$scenario") ;;
         esac
     done
@@ -106,6 +108,7 @@ sort_scenarios() {
     mcp_asked=$(($# == 0 || ${#mcp_scenarios[@]} > 0))
     providers_asked=$(($# == 0 || ${#providers_scenarios[@]} > 0))
     ag_ui_asked=$(($# == 0 || ${#ag_ui_scenarios[@]} > 0))
+    bedrock_asked=$(($# == 0 || ${#bedrock_scenarios[@]} > 0))
 }
 
 prepare() {
@@ -130,6 +133,10 @@ prepare() {
     if ((ag_ui_asked)); then
         install_python_sdk "$clients/ag-ui"
         ag_ui=$clients/ag-ui/.venv/bin/python
+    fi
+    if ((bedrock_asked)); then
+        install_python_sdk "$clients/bedrock"
+        bedrock=$clients/bedrock/.venv/bin/python
     fi
     build_retape
 }

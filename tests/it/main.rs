@@ -10,6 +10,7 @@ mod dice;
 #[path = "../server_changes/mod.rs"]
 mod server_changes;
 
+mod amazon;
 mod assertion;
 mod change;
 mod contract;

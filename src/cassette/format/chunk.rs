@@ -12,6 +12,7 @@ use super::text;
 use super::writer::{Spread, Writer};
 use crate::cassette::Chunk;
 use crate::error::{Kind, Result};
+use crate::text::amazon;
 
 /// What goes without saying in the chunks of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +25,8 @@ impl Usual {
     /// Goes by the first chunk that tells how JSON stands in it.
     pub(super) fn of(chunks: &[Chunk]) -> Self {
         let tell = |chunk: &Chunk| {
-            let text = std::str::from_utf8(&chunk.bytes).ok()?;
+            let lines = amazon::lines(&chunk.bytes);
+            let text = lines.as_deref().or_else(|| std::str::from_utf8(&chunk.bytes).ok())?;
             let framing = Framing::guess(text);
             if let Some(events) = Events::of(text, framing, Style::COMPACT) {
                 return Some(Self { style: events.style().unwrap_or(Style::COMPACT), framing });
@@ -43,8 +45,9 @@ pub(super) fn write(w: &mut Writer, chunk: &Chunk, usual: Usual) {
     w.object(Spread::Line);
     w.name("ms");
     w.number(chunk.ms);
-    let readable = std::str::from_utf8(&chunk.bytes)
-        .is_ok_and(|text| write_events(w, text, usual) || write_lines(w, text, usual));
+    let readable = write_amazon(w, &chunk.bytes, usual)
+        || std::str::from_utf8(&chunk.bytes)
+            .is_ok_and(|text| write_events(w, text, usual) || write_lines(w, text, usual));
     if !readable && !write_text(w, &chunk.bytes, usual) {
         write_binary(w, &chunk.bytes);
     }
@@ -74,6 +77,19 @@ fn write_lines(w: &mut Writer, text: &str, usual: Usual) -> bool {
         lines.write(w);
     };
     proved(w, text.as_bytes(), usual, write)
+}
+
+fn write_amazon(w: &mut Writer, bytes: &[u8], usual: Usual) -> bool {
+    let Some(text) = amazon::lines(bytes) else { return false };
+    let Some((lines, style)) = Lines::of(&text, Framing::USUAL, usual.style) else { return false };
+    let write = |w: &mut Writer| {
+        style.write(w, Some(usual.style));
+        w.name("amazon");
+        lines.write(w);
+    };
+    let proved = proved(w, bytes, usual, write);
+    w.is_newer |= proved;
+    proved
 }
 
 fn write_text(w: &mut Writer, bytes: &[u8], usual: Usual) -> bool {

@@ -18,7 +18,8 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     let mut w = Writer::default();
     w.object(Spread::Broken);
     w.name(VERSION);
-    w.number(FormatVersion::CURRENT.0);
+    let version = w.text.len();
+    w.number(FormatVersion::OLDEST.0);
     write_recorded(&mut w, &cassette.recorded);
     if cassette.interrupted {
         w.name("interrupted");
@@ -35,6 +36,9 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
         exchange::write(w, interaction, trace)
     });
     w.end('}');
+    if w.is_newer {
+        w.text.replace_range(version..=version, &FormatVersion::CURRENT.0.to_string());
+    }
     w.into_file()
 }
 
@@ -84,7 +88,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         Ok(())
     })?;
     match version {
-        Some(1) => Ok(cassette),
+        Some(1 | 2) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
         None => Err(here
             .error(Kind::MissingMember { name: VERSION })

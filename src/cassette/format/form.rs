@@ -11,6 +11,7 @@ use super::style::{Framing, Style};
 use super::text;
 use super::writer::{Spread, Writer};
 use crate::error::Result;
+use crate::text::amazon;
 use crate::text::json::{Layout, Text};
 
 /// Bytes as they stand in the file.
@@ -19,6 +20,7 @@ pub(super) enum Form<'a> {
     Json(Text<'a>),
     Sse(Events<'a>),
     Ndjson(Lines<'a>),
+    Amazon(Lines<'a>),
     Text(Cow<'a, [u8]>),
     Base64(Vec<u8>),
     File(Sidecar<'a>),
@@ -28,7 +30,8 @@ impl<'a> Form<'a> {
     /// The members that hold a whole body.
     pub(super) const WHOLE: &'static [&'static str] = &["json", "text", "base64", "file"];
     /// The members that hold a chunk.
-    pub(super) const CHUNK: &'static [&'static str] = &["sse", "ndjson", "text", "base64", "file"];
+    pub(super) const CHUNK: &'static [&'static str] =
+        &["sse", "ndjson", "amazon", "text", "base64", "file"];
     /// The members that hold compressed bytes.
     pub(super) const BINARY: &'static [&'static str] = &["base64", "file"];
 
@@ -38,6 +41,7 @@ impl<'a> Form<'a> {
             "json" => Self::Json(reader.container()?),
             "sse" => Self::Sse(Events::read(reader)?),
             "ndjson" => Self::Ndjson(Lines::read(reader)?),
+            "amazon" => Self::Amazon(Lines::read_messages(reader)?),
             "text" => Self::Text(text::read(reader)?),
             "base64" => Self::Base64(text::read_base64(reader)?),
             "file" => Self::File(Sidecar::read(reader)?),
@@ -55,6 +59,7 @@ impl<'a> Form<'a> {
             Self::Json(json) => style.apply(json).into(),
             Self::Sse(events) => events.bytes(framing, style).into(),
             Self::Ndjson(lines) => lines.bytes(style, framing).into(),
+            Self::Amazon(lines) => lines.messages(style).into(),
             Self::Text(text) => text.into_owned().into(),
             Self::Base64(bytes) => bytes.into(),
             Self::File(sidecar) => sidecar.fetch(fetch)?,
@@ -87,6 +92,21 @@ impl<'a> Lines<'a> {
             text.push_str(framing.eol);
         }
         text.into_bytes()
+    }
+
+    /// The messages in Amazon's framing that the lines are.
+    fn messages(&self, style: Style) -> Vec<u8> {
+        let lines = String::from_utf8(self.bytes(style, Framing::USUAL));
+        lines.ok().and_then(|lines| amazon::bytes(&lines)).unwrap_or_default()
+    }
+
+    /// Reads what must be messages in Amazon's framing.
+    fn read_messages(reader: &mut Reader<'a>) -> Result<Self> {
+        let here = reader.clone();
+        let lines = Self::read(reader)?;
+        let known = lines.0.iter().all(|line| amazon::is_message(*line));
+        let what = "`amazon` is no message of an event stream";
+        if known { Ok(lines) } else { Err(here.invalid(what)) }
     }
 
     /// Writes an object as itself; anything else as a list of the lines.

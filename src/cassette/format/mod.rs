@@ -2,7 +2,7 @@
 //!
 //! One JSON document, laid out to be read in a pull request: a line for each header field and each
 //! chunk, events as events, JSON as JSON. It gives back the very bytes: the writer reads each form
-//! again and takes a plainer one where anything would be lost (`sse` or `ndjson`, then `text`, then
+//! again and takes a plainer one where anything would be lost (`sse`, `ndjson` or `amazon`, then `text`, then
 //! `base64`). Large bodies stand beside it under their hash.
 //!
 //! # Layout
@@ -41,8 +41,10 @@ use crate::error::Result;
 pub struct FormatVersion(pub u64);
 
 impl FormatVersion {
-    /// The one that is written.
-    pub const CURRENT: Self = Self(1);
+    /// The one that is written where it can say all of a cassette.
+    pub const OLDEST: Self = Self(1);
+    /// The newest, written where an older one cannot say it: messages in Amazon's framing.
+    pub const CURRENT: Self = Self(2);
 }
 
 /// A cassette as it is stored.
@@ -81,7 +83,7 @@ pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
 /// ```
 /// use retape::cassette::format::decode;
 ///
-/// let error = decode(r#"{"retape": 2, "tapes": []}"#, |_| unreachable!()).unwrap_err();
+/// let error = decode(r#"{"retape": 3, "tapes": []}"#, |_| unreachable!()).unwrap_err();
 ///
 /// assert!(error.is_newer_version());
 /// ```

@@ -15,6 +15,8 @@ use crate::text::json::{Layout, Place, Text, fitted, push_escape};
 pub(super) struct Writer {
     pub(super) text: String,
     pub(super) bodies: BTreeMap<String, Bytes>,
+    /// Whether something stands in it that older releases cannot read.
+    pub(super) is_newer: bool,
     open: Vec<Spread>,
 }
 

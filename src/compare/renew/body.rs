@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::exchange::announce;
 use super::settle::{Render, Settle};
-use crate::cassette::{Body, Chunk, Headers};
+use crate::cassette::{Body, Chunk, Headers, Media};
 use crate::compare::alignment::{Record, Script, records};
 use crate::text::sequence::Step;
 
@@ -62,6 +62,8 @@ pub(super) fn settled(
     } else {
         Body::Whole(joined.into())
     };
+    let is_of_amazon = Media::of_headers(headers) == Media::Amazon;
+    let body = if is_of_amazon { body.into_amazon() } else { body };
     // What was compressed is kept readable if something in it was exchanged.
     if is_compressed {
         headers.remove("content-encoding");

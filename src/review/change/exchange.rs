@@ -89,8 +89,7 @@ impl Answer<'_> {
     }
 
     fn is_stream(&self) -> bool {
-        let framing = Framing::of(self.response.headers.get("content-type"));
-        matches!(framing, Framing::EventStream | Framing::Lines)
+        Framing::of(self.response.headers.get("content-type")).is_stream()
     }
 }
 

@@ -8,7 +8,7 @@ use super::summary::{Answer, Line, Role, Row, Summary};
 use super::{Colour, line};
 use crate::cassette::{Cassette, Interaction, Recorded, Response};
 use crate::config::{Key, Rules};
-use crate::message::{Framing, Messages, Protocols};
+use crate::message::{Messages, Protocols};
 use crate::text::json::{Indent, Layout, Text};
 
 /// How a cassette is shown.
@@ -340,7 +340,7 @@ impl Page {
         if let Some(response) = interaction.response() {
             let messages = Messages::of(response, protocols);
             lines.extend(match messages.framing {
-                Framing::EventStream | Framing::Lines => self.stream(response, &messages),
+                framing if framing.is_stream() => self.stream(response, &messages),
                 _ => self.body("response", &response.readable().bytes()),
             });
         }
@@ -368,7 +368,7 @@ impl Page {
             lines.push(self.inside(&format!("{time}  {name}{}", visible(&message.data))));
         }
         if let Some(rest) = messages.rest.clone() {
-            let body = response.readable().bytes();
+            let body = response.decoded().bytes();
             let rest = String::from_utf8_lossy(&body[rest]).into_owned();
             let mark = self.paint(Style::Yellow, "unfinished");
             lines.push(self.inside(&format!("{mark} {}", visible(&rest))));

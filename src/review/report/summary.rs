@@ -85,7 +85,7 @@ impl Summary {
         for interaction in &cassette.interactions {
             let messages = interaction.response().map(|it| Messages::of(it, protocols));
             if let Some(messages) = &messages
-                && matches!(messages.framing, Framing::EventStream | Framing::Lines)
+                && messages.framing.is_stream()
             {
                 summary.streams += 1;
                 summary.messages += messages.list.iter().filter(|it| !it.is_keep_alive()).count();
@@ -157,7 +157,7 @@ fn role(message: &Message) -> Role {
 fn is_list(messages: &Messages, body: &[u8]) -> bool {
     let part = |it: &Message| it.range.len() < body.trim_ascii().len();
     match messages.framing {
-        Framing::EventStream | Framing::Lines => true,
+        framing if framing.is_stream() => true,
         Framing::Json => messages.list.iter().any(|it| it.tag.is_named() && part(it)),
         _ => false,
     }
@@ -197,7 +197,7 @@ fn body_kind(response: &Response, messages: &Messages) -> String {
     let several = messages.list.iter().filter(|it| !it.is_keep_alive()).count();
     match messages.framing {
         _ if length == 0 => "no body".to_owned(),
-        Framing::EventStream => line::count(several, "event"),
+        Framing::EventStream | Framing::Amazon => line::count(several, "event"),
         Framing::Lines => line::count(several, "line"),
         _ => {
             let media = media(&response.headers);

@@ -2,13 +2,16 @@
 
 use bytes::Bytes;
 
-use crate::cassette::{Headers, coding};
+use crate::cassette::{Headers, Media, coding};
 use crate::redact::{Live, Redactor, Secrets};
+use crate::text::amazon;
 
 /// A body as the journal shows it while it arrives: decoded, and with no secrets.
 #[derive(Debug)]
 pub(super) struct Shown {
     coding: Option<coding::Live>,
+    /// The beginning of a message, and the beginning of its line, of a stream in Amazon's framing.
+    amazon: Option<(Vec<u8>, Vec<u8>)>,
     live: Live,
 }
 
@@ -16,7 +19,9 @@ impl Shown {
     /// A body behind these header fields, given the secrets that came before it.
     pub(super) fn new(redactor: &Redactor, headers: &Headers, secrets: Secrets) -> Self {
         let coding = headers.get("content-encoding").and_then(coding::Live::new);
-        Self { coding, live: Live::new(redactor, secrets) }
+        let is_of_amazon = Media::of_headers(headers) == Media::Amazon;
+        let amazon = is_of_amazon.then(Default::default);
+        Self { coding, amazon, live: Live::new(redactor, secrets) }
     }
 
     /// The header fields of the body as it is shown.
@@ -30,18 +35,42 @@ impl Shown {
     /// What can be written now that these bytes have come.
     pub(super) fn push(&mut self, bytes: &Bytes) -> Vec<u8> {
         match &mut self.coding {
-            None => self.live.push(bytes),
-            Some(coding) => self.live.push(&coding.push(bytes)),
+            None => self.push_plain(bytes),
+            Some(coding) => {
+                let plain = coding.push(bytes);
+                self.push_plain(&plain)
+            }
         }
+    }
+
+    fn push_plain(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let Some((begun, shown)) = &mut self.amazon else { return self.live.push(bytes) };
+        begun.extend_from_slice(bytes);
+        let end = amazon::ends(begun).last().unwrap_or_default();
+        let lines = amazon::lines(&begun[..end]).unwrap_or_default();
+        begun.drain(..end);
+        shown.extend(self.live.push(lines.as_bytes()));
+        let end = memchr::memrchr(b'\n', shown).map_or(0, |end| end + 1);
+        let whole: Vec<u8> = shown.drain(..end).collect();
+        std::str::from_utf8(&whole).ok().and_then(amazon::bytes).unwrap_or_default()
     }
 
     /// The rest, and all secrets up to here.
     pub(super) fn finish(self) -> (Vec<u8>, Secrets) {
-        let Self { coding, mut live } = self;
+        let Self { coding, amazon, mut live } = self;
         let undecoded = coding.and_then(coding::Live::finish).unwrap_or_default();
-        let mut rest = live.push(&undecoded);
+        let Some((mut begun, mut shown)) = amazon else {
+            let mut rest = live.push(&undecoded);
+            let (last, secrets) = live.finish();
+            rest.extend(last);
+            return (rest, secrets);
+        };
+        // What is no message may hold a secret that cannot be seen: it is not in the journal.
+        begun.extend(undecoded);
+        shown.extend(live.push(amazon::lines(&begun).unwrap_or_default().as_bytes()));
         let (last, secrets) = live.finish();
-        rest.extend(last);
-        (rest, secrets)
+        shown.extend(last);
+        let rest = std::str::from_utf8(&shown).ok().and_then(amazon::bytes);
+        (rest.unwrap_or_default(), secrets)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
@@ -10,7 +10,7 @@ use super::body::{Ending, Played};
 use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::shelf::{Filling, Label, Laid, Shelf};
-use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome};
+use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Media, Outcome};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins_in,
@@ -245,9 +245,13 @@ impl Special {
             rename_fields(headers, wanted.renamed);
             let plain = body.unwrap_or_else(|| recorded.clone());
             let length = plain.len();
+            let lines = is_of_amazon(headers).then(|| plain.lines_of_amazon()).flatten();
+            let is_lines = lines.is_some();
+            let plain = lines.unwrap_or(plain);
             let shown = wanted.shown.as_ref();
             let shown = shown.map(|shown| Echo::all(&plain.bytes(), shown)).unwrap_or_default();
             let named = wanted.renamed.body(plain, &[&self.echoes[..], &shown].concat());
+            let named = if is_lines { named.into_amazon() } else { named };
             if named.len() != length {
                 correct_length(headers, &named, self.ending);
             }
@@ -276,6 +280,12 @@ impl Special {
         correct_length(headers, &body, self.ending);
         Some(body)
     }
+}
+
+/// Whether a body is a stream in Amazon's framing, in which nothing can be exchanged as it is.
+fn is_of_amazon(headers: &HeaderMap) -> bool {
+    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    Media::of(media) == Media::Amazon
 }
 
 /// What is said of a server that gave no answer then. Whether it would now is not known.

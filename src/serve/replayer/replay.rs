@@ -94,6 +94,9 @@ impl Recorded {
         }
         let echoes = Echo::all(&named.body.bytes(), self.index.made_up());
         named.body = chosen.renamed.body(named.body, &echoes);
+        if response.is_of_amazon() {
+            named.body = named.body.into_amazon();
+        }
         for (_, value) in named.headers.iter_mut() {
             let text = std::str::from_utf8(value).ok().and_then(|text| chosen.renamed.text(text));
             if let Some(text) = text {

@@ -595,7 +595,7 @@ fn a_streaming_media_type_is_one_to_the_body_to_the_file_and_to_its_messages() {
         ("text/x-ndjson", Framing::Lines),
         ("application/json-seq", Framing::Lines),
         ("application/geo+json-seq", Framing::Lines),
-        ("application/vnd.amazon.eventstream", Framing::Opaque),
+        ("application/vnd.amazon.eventstream", Framing::Amazon),
     ] {
         let headers: Headers = [("content-type", media_type)].into_iter().collect();
         let chunk = Chunk { ms: 1, bytes: "{\"a\":1}\n".into() };
