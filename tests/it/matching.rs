@@ -750,3 +750,70 @@ fn a_value_is_the_server_s_if_it_gave_it_before_the_client_said_it() {
     assert_eq!(run.ask(&get("0a2f6f1c-37a2-4fd9-92f1-fd5b1ee5a5f0")), None);
     assert_eq!(run.ask(&get(id)), Some(2));
 }
+
+/// Recorded with these header fields, in order, and asked with others: which answers.
+#[track_caller]
+fn check_agreement(recorded: &[&[(&str, &str)]], asked: &[(&[(&str, &str)], usize)]) {
+    let recorded: Vec<Request> =
+        recorded.iter().map(|fields| request("GET /v1/x", fields, "")).collect();
+    let mut run = Run::of_requests(&recorded);
+    for (at, (fields, expected)) in asked.iter().enumerate() {
+        let found = run.ask(&request("GET /v1/x", fields, ""));
+        assert_eq!(found, Some(*expected), "request {at} with {fields:?}");
+    }
+}
+
+#[test]
+fn of_several_that_match_the_one_is_meant_whose_other_fields_agree() {
+    const KEY: &[(&str, &str)] = &[("authorization", "[redacted:authorization]")];
+    const PLAIN: &[(&str, &str)] = &[("accept", "application/json")];
+    const ANY: &[(&str, &str)] = &[("Accept", "*/*")];
+
+    // Whoever comes first, with a key and without one; and again, where nothing else was recorded.
+    check_agreement(&[&[], KEY], &[(KEY, 1), (&[], 0), (&[], 0), (KEY, 1)]);
+    check_agreement(&[KEY, &[], KEY, &[]], &[(&[], 1), (&[], 3), (KEY, 0), (KEY, 2), (&[], 3)]);
+    check_agreement(&[PLAIN, ANY], &[(ANY, 1), (PLAIN, 0)]);
+    check_agreement(
+        &[&[("x-tenant", "a")], &[("x-tenant", "b")]],
+        &[(&[("x-tenant", "b")], 1), (&[("x-tenant", "a")], 0)],
+    );
+}
+
+#[test]
+fn a_field_that_agrees_with_nobody_changes_nothing() {
+    let trace = |id: &'static str| [("x-trace", id)];
+
+    check_agreement(
+        &[&trace("1"), &trace("2"), &trace("3")],
+        &[(&trace("7"), 0), (&trace("8"), 1), (&[], 2), (&trace("9"), 2)],
+    );
+}
+
+#[test]
+fn fields_that_speak_of_the_transfer_or_the_attempt_tell_nothing() {
+    for name in ["date", "host", "content-length", "x-request-id", "idempotency-key"] {
+        let [one, other] = ["1", "2"].map(|value| [(name, value)]);
+        check_agreement(&[&one, &other], &[(&[], 0), (&[], 1)]);
+    }
+}
+
+proptest! {
+    /// What is answered with some fields is answered with any others.
+    #[test]
+    fn fields_that_do_not_count_never_turn_a_hit_into_a_miss(
+        recorded in proptest::collection::vec((0..3_u8, 0..3_u8), 1..6),
+        asked in proptest::collection::vec((0..4_u8, 0..4_u8), 1..12),
+    ) {
+        let with = |(key, tenant): &(u8, u8)| {
+            let (key, tenant) = (format!("k{key}"), format!("t{tenant}"));
+            let mut fields = vec![("authorization", key.as_str()), ("x-tenant", tenant.as_str())];
+            fields.retain(|(_, value)| !value.ends_with('0'));
+            request("GET /v1/x", &fields, "")
+        };
+        let recorded: Vec<Request> = recorded.iter().map(with).collect();
+        let mut run = Run::of_requests(&recorded);
+        for fields in &asked {
+            prop_assert!(run.ask(&with(fields)).is_some());
+        }
+    }
+}

@@ -134,9 +134,13 @@ fn essence(text: &str) -> &str {
 
 /// Which attempt at the same call a request is, counted from 0, if the client says so.
 pub(crate) fn attempt<'h>(mut fields: impl Fields<'h>) -> Option<u32> {
-    let counts = |name: &str| ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name));
-    let (_, value) = fields.find(|(name, _)| counts(name))?;
+    let (_, value) = fields.find(|(name, _)| counts_attempts(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+/// Whether a client counts its attempts in a field.
+pub(crate) fn counts_attempts(name: &str) -> bool {
+    ATTEMPTS.iter().any(|attempt| attempt.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use http::HeaderMap;
 
+use super::agreement::Agreement;
 use super::groups::{Candidates, Groups};
 use super::nearest::Routes;
 use super::verbatim::{Known, Verbatim};
@@ -39,6 +40,7 @@ pub struct Index {
     /// The interactions of a group in which the client used some value in some place; for groups that
     /// have several.
     by_value: Groups,
+    agreement: Agreement,
     verbatim: Verbatim,
     entries: Vec<Entry>,
     has_needed: bool,
@@ -73,6 +75,8 @@ pub enum Recognized<'t> {
 #[derive(Debug)]
 pub struct Asked<'t> {
     pub(super) reading: Reading<'t>,
+    /// Its header; nothing where no field of it that does not count tells anything.
+    headers: Option<&'t Headers>,
     /// The groups that it may belong to.
     groups: Vec<u64>,
     /// The nodes that are open in some request of its family.
@@ -159,6 +163,8 @@ impl Index {
         });
         let verbatim = Verbatim::of(whole);
         let by_value = by_value(&entries, &groups);
+        let grouped = requests().zip(entries.iter().map(|entry| entry.group));
+        let agreement = Agreement::of(grouped, &groups, &rules);
         let has_needed = before.iter().any(|it| it.needed.is_some());
         entries.iter_mut().zip(before).for_each(|(entry, before)| entry.before = before);
         let routes = OnceLock::new();
@@ -169,6 +175,7 @@ impl Index {
             families,
             groups,
             by_value,
+            agreement,
             verbatim,
             entries,
             has_needed,
@@ -216,7 +223,7 @@ impl Index {
         let marks = header_marks(&request.headers);
         let marks = marks.map(|(place, text)| (place, text.to_owned())).collect();
         let attempt = header::attempt(header::fields(&request.headers));
-        Asked { reading, groups, open, marks, attempt }
+        Asked { reading, headers: Some(&request.headers), groups, open, marks, attempt }
     }
 
     /// Recognizes a request as it came, by its method and target, header and body.
@@ -230,11 +237,14 @@ impl Index {
         let header = header::hash(fields(), &self.rules, !body.is_empty());
         let group = match self.verbatim.get(line, fields(), header, body)? {
             Known::Only(number) => return Some(Recognized::Only(number)),
+            // Which of them is meant is told by fields that may hold a secret.
+            Known::OneOf(group) if self.agreement.tells(group) => return None,
             Known::OneOf(group) => group,
         };
         let attempt = header::attempt(fields());
         let (reading, groups) = (Reading::default(), vec![group]);
-        let asked = Asked { reading, groups, open: Vec::new(), marks: Vec::new(), attempt };
+        let (open, marks) = (Vec::new(), Vec::new());
+        let asked = Asked { reading, headers: None, groups, open, marks, attempt };
         Some(Recognized::OneOf(Box::new(asked)))
     }
 
@@ -320,6 +330,16 @@ impl Index {
         telling.collect()
     }
 
+    /// The candidates that agree with a request in fields of its header that do not count, if only some
+    /// do.
+    pub(super) fn agreeing(
+        &self,
+        list: Candidates<'_>,
+        asked: &Asked<'_>,
+    ) -> Option<Candidates<'_>> {
+        self.agreement.narrowed(list.key, asked.headers?)
+    }
+
     /// All lists of candidates that an interaction is on.
     pub(super) fn lists(&self, number: usize) -> impl Iterator<Item = Candidates<'_>> {
         let entry = &self.entries[number];
@@ -327,7 +347,7 @@ impl Index {
         let by_value = keys.filter_map(|(place, value)| {
             self.by_value.get(combine(&[entry.group, *place, *value]))
         });
-        by_value.chain(self.groups.get(entry.group))
+        by_value.chain(self.agreement.lists(number)).chain(self.groups.get(entry.group))
     }
 
     pub(super) fn entry(&self, interaction: usize) -> &Entry {

@@ -8,6 +8,7 @@
 //! If there is none, a [`Mismatch`] says which interaction is most alike, where it differs, and why
 //! each difference counts.
 
+mod agreement;
 mod fresh;
 mod given;
 mod groups;

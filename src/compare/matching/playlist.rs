@@ -45,6 +45,9 @@ impl Playlist {
     /// polling. What asks for one thing only is not answered at all before a write that its answer shows
     /// ([`Early`](crate::config::Early)); what writes, or asks for a list, is, if nothing else is left. Where a client counts its attempts, the first one begins a new call.
     ///
+    /// Of several, those come first that agree with the request in a field of the header that does not count
+    /// (`Authorization` or none).
+    ///
     /// A repetition that brings other values of the client's is no repetition, and nothing answers it: a
     /// client that begins anew resets the run, or has one of its own.
     ///
@@ -104,7 +107,10 @@ impl Playlist {
             None
         };
         let chosen = narrowed.and_then(|list| self.choose(index, list, asked));
-        chosen.or_else(|| self.choose(index, all, asked))
+        let agreeing = || index.agreeing(all, asked).filter(|_| all.len() > 1);
+        chosen
+            .or_else(|| agreeing().and_then(|list| self.choose(index, list, asked)))
+            .or_else(|| self.choose(index, all, asked))
     }
 
     /// The candidate whose turn it is, else the one that was played last, else one that shows what never
