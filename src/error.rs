@@ -131,6 +131,10 @@ pub(crate) enum Kind {
     },
     /// The server that was recorded did not answer a single request.
     Unanswered,
+    /// No session of that name was opened.
+    NoSession {
+        session: String,
+    },
     /// No request reached retape.
     Unused,
     Unproven {
@@ -337,6 +341,7 @@ impl fmt::Display for Kind {
             Self::Missed { count: 1 } => f.write_str("1 request has no recorded answer"),
             Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
             Self::Unanswered => f.write_str("the server did not answer a single request"),
+            Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
             Self::Unused => f.write_str("no request reached retape"),
             Self::Unproven { runs: 1 } => f.write_str("the recording does not replay"),
             Self::Unproven { runs } => write!(f, "the recording does not replay in {runs} runs"),

@@ -45,6 +45,11 @@ pub(super) struct Common {
     #[arg(long)]
     allow_unused: bool,
 
+    /// Without a command: stop when standard input ends, too. For whatever starts retape and may be
+    /// killed, such as a test runner
+    #[arg(long)]
+    pub(super) attached: bool,
+
     /// A command to run against retape; {url} in an argument stands for the address. Without one,
     /// retape prints its address and serves until it is interrupted
     #[arg(last = true, value_name = "COMMAND")]

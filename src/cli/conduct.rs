@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 
 use super::arguments::{Common, Live, Play};
 use super::child::{self, Signal, Signals, Zone};
@@ -176,10 +177,23 @@ fn flaw(ran: &Result<Exit>, stopped: Option<Signal>) -> Option<Flaw> {
 async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Result<Exit> {
     if common.command.is_empty() {
         tell::listening(session);
-        signals.next().await;
+        tokio::select! {
+            _ = signals.next() => {}
+            () = input_ended(), if common.attached => {}
+        }
         return Ok(Exit::Agrees);
     }
     child::run(&common.command, &common.variables, &session.url(), signals).await
+}
+
+/// Waits until standard input ends. On a thread, as nothing else can wait for it everywhere.
+async fn input_ended() {
+    let (tell, told) = oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        let _ = tell.send(());
+    });
+    let _ = told.await;
 }
 
 fn judge(ran: Exit, summary: &Summary, left: &Left) -> Exit {

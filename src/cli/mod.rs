@@ -4,6 +4,7 @@ mod accept;
 mod arguments;
 mod check;
 mod child;
+mod completions;
 mod conduct;
 mod contracts;
 mod coverage;
@@ -47,6 +48,8 @@ enum Command {
     Export(export::Export),
     Recover(recover::Recover),
     Demo(demo::Demo),
+    Completions(completions::Completions),
+    Man(completions::Man),
 }
 
 const AFTER_HELP: &str = "\
@@ -101,5 +104,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(),
     }
 }

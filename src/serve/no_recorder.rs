@@ -67,6 +67,14 @@ impl Tape {
         match *self {}
     }
 
+    pub fn discard(&self) -> Result<()> {
+        match *self {}
+    }
+
+    pub fn so_far(&self) -> Cassette {
+        match *self {}
+    }
+
     pub fn has_heard(&self, _: &str) -> bool {
         match *self {}
     }

@@ -84,6 +84,8 @@ pub enum Course {
     /// The client failed, or was not waited for.
     #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "a test that fails saves nothing"))]
     BrokenOff,
+    /// A test has failed, and nothing of it is to be kept.
+    Discarded,
 }
 
 impl Recording {

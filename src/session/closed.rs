@@ -8,6 +8,7 @@ use super::gateway::{Gateway, lock};
 use super::summary::Summary;
 use super::track::Track;
 use crate::cassette::Name;
+use crate::compare::matching::Proof;
 use crate::error::Result;
 use crate::serve::recorder::{Course, Recording, Tape};
 
@@ -16,15 +17,35 @@ use crate::serve::recorder::{Course, Recording, Tape};
 #[must_use = "a session that is not saved has recorded nothing"]
 pub(crate) struct Closed {
     gateway: Arc<Gateway>,
+    ended: Ended,
+}
+
+/// What the sessions came to that were opened in another one, and finished.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    summary: Summary,
+    proofs: Vec<(Name, Proof)>,
+}
+
+impl Ended {
+    pub(super) fn add(&mut self, summary: Summary, proofs: Vec<(Name, Proof)>) {
+        self.summary.add(summary);
+        self.proofs.extend(proofs);
+    }
 }
 
 impl Closed {
-    pub(super) fn new(gateway: Arc<Gateway>) -> Self {
-        Self { gateway }
+    pub(super) fn new(gateway: Arc<Gateway>, ended: Ended) -> Self {
+        Self { gateway, ended }
     }
 
-    pub(super) fn gateway(&self) -> &Gateway {
-        &self.gateway
+    /// What the runs have shown of each cassette.
+    pub(super) fn proofs(&self) -> Vec<(Name, Proof)> {
+        let tracks = lock(&self.gateway.tracks);
+        let proofs = tracks
+            .values()
+            .filter_map(|slot| Some((slot.cassette.clone(), slot.replayer()?.proof()?)));
+        proofs.chain(self.ended.proofs.iter().cloned()).collect()
     }
 
     /// How many interactions are under way.
@@ -48,6 +69,10 @@ impl Closed {
         let mut recordings = Vec::new();
         let mut failure = lock(&self.gateway.failure).take();
         for (name, tape) in self.tapes() {
+            if course == Course::Discarded {
+                failure = failure.or(tape.discard().err());
+                continue;
+            }
             let base = lock(&self.gateway.library).get(&name).and_then(|cell| cell.get().cloned());
             match tape.finish(base.as_ref().map(|base| base.cassette()), course) {
                 Ok(recording) => recordings.push(recording),
@@ -57,7 +82,11 @@ impl Closed {
         failure = failure.or(self.gateway.misses().finish().err());
         match failure {
             Some(error) => Err(error),
-            None => Ok(self.summary(recordings)),
+            None => {
+                let mut summary = self.summary(recordings);
+                summary.add(self.ended.summary);
+                Ok(summary)
+            }
         }
     }
 

@@ -1,15 +1,19 @@
 //! The control API, `/-/retape/…`: JSON about the sessions at this address.
 
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::event::Miss;
 use super::gateway::Gateway;
+use super::hub::Hub;
 use super::misses;
 use crate::cassette::Name;
-use crate::serve::server::{Answer, full, problem};
+use crate::error::Result;
+use crate::serve::recorder::Course;
+use crate::serve::server::{Answer, Place, full, problem};
 use crate::text::nearest;
 
 const ROOT: &str = "/-/retape/";
@@ -22,18 +26,62 @@ pub(super) fn asked(target: &str) -> Option<&str> {
 /// The field without which nothing is changed: a page cannot send it to another host.
 const CONTROL: HeaderName = HeaderName::from_static("x-retape");
 
-pub(super) fn answer(gateway: &Gateway, head: &Parts, asked: &str) -> Answer {
+pub(super) async fn answer(hub: &Hub, request: Request<Incoming>, asked: &str) -> Answer {
     let (what, query) = asked.split_once('?').unwrap_or((asked, ""));
     let session = parameter(query, "session");
     let known: &[&str] = match what {
-        "sessions" | "misses" | "unplayed" => &["session"],
+        "sessions" | "misses" | "unplayed" | "interactions" => &["session"],
         "reset" => &["session", "misses"],
+        "route" => &["session", "to"],
+        "finish" => &["session", "save"],
         _ => &[],
     };
     if let Some(unknown) = names(query).find(|name| !known.contains(name)) {
         return refused(StatusCode::BAD_REQUEST, &unknown_parameter(what, unknown, known));
     }
+    let (head, body) = request.into_parts();
+    if head.method == Method::POST && !head.headers.contains_key(CONTROL) {
+        let message = "what changes something has the header field `x-retape: 1`, which no page of \
+                       another host can send";
+        return refused(StatusCode::FORBIDDEN, message);
+    }
     match (what, &head.method) {
+        ("open", &Method::POST) => match body.collect().await {
+            Ok(body) => told_or_refused(hub.open(&body.to_bytes()).await.map(|(session, mode)| {
+                let address = Place::of(&head.headers, &session).address();
+                json!({"session": session, "url": address, "mode": mode.as_str()})
+            })),
+            Err(_) => refused(StatusCode::BAD_REQUEST, "the request was cut short"),
+        },
+        ("route", &Method::POST) => {
+            let routed = hub.route(session.unwrap_or_default(), parameter(query, "to"));
+            told_or_refused(routed.map(|()| json!({"routed": session})))
+        }
+        ("finish", &Method::POST) => {
+            let course = match parameter(query, "save") {
+                Some("no") => Course::Discarded,
+                None | Some("yes") => Course::Whole,
+                Some(_) => return refused(StatusCode::BAD_REQUEST, "`save` can be `yes` or `no`"),
+            };
+            told_or_refused(hub.finish(session.unwrap_or_default(), course).await)
+        }
+        _ => match session.and_then(|session| hub.opened(session)) {
+            // It is the only session there.
+            Some(opened) => known_of(&opened, &head.method, what, query, None),
+            None => known_of(&hub.main, &head.method, what, query, session),
+        },
+    }
+}
+
+/// What is known of the sessions of a gateway.
+fn known_of(
+    gateway: &Gateway,
+    method: &Method,
+    what: &str,
+    query: &str,
+    session: Option<&str>,
+) -> Answer {
+    match (what, method) {
         ("health", &Method::GET) => told(json!({
             "status": "ok",
             "version": env!("CARGO_PKG_VERSION"),
@@ -41,16 +89,15 @@ pub(super) fn answer(gateway: &Gateway, head: &Parts, asked: &str) -> Answer {
         })),
         ("sessions", &Method::GET) => sessions(gateway, session),
         ("misses", &Method::GET) => misses(gateway, session),
-        ("unplayed", &Method::GET) => unplayed(gateway, session),
-        ("reset", &Method::POST) if !head.headers.contains_key(CONTROL) => {
-            let message = "what changes something has the header field `x-retape: 1`, which no page \
-                           of another host can send";
-            refused(StatusCode::FORBIDDEN, message)
+        ("interactions", &Method::GET) if session.is_none() => {
+            told(json!({"interactions": gateway.interactions()}))
         }
+        ("unplayed", &Method::GET) => unplayed(gateway, session),
         ("reset", &Method::POST) => reset(gateway, session, parameter(query, "misses")),
         _ => {
             let known = "GET health; GET sessions, misses, unplayed, each with ?session=NAME or \
-                         without; POST reset[?session=NAME][&misses=clear]";
+                         without; POST reset[?session=NAME][&misses=clear]; POST open; \
+                         POST route?session=NAME&to=NAME; POST finish?session=NAME[&save=no]";
             refused(StatusCode::NOT_FOUND, &format!("not known here; known are: {known}"))
         }
     }
@@ -130,6 +177,11 @@ fn names(query: &str) -> impl Iterator<Item = &str> {
 fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
     let mut parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
     parameters.find(|(other, _)| *other == name).map(|(_, value)| value)
+}
+
+/// What was done, or why it could not be.
+fn told_or_refused(done: Result<Value>) -> Answer {
+    done.map_or_else(|error| refused(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:?}")), told)
 }
 
 fn refused(status: StatusCode, message: &str) -> Answer {

@@ -17,7 +17,7 @@ use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
 use super::track::{self, Extension, Live, Track, Unanswered};
-use super::{control, guard, inspect, track::Begun};
+use super::{inspect, track::Begun};
 use crate::cassette::Name;
 use crate::compare::matching::Mismatch;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ use crate::redact::Redactor;
 use crate::review::report::{self, Withheld};
 use crate::serve::recorder::{Tape, Upstream};
 use crate::serve::replayer::{Recorded, Replayer, miss_answer};
-use crate::serve::server::{Address, Answer, Handler, Place, problem};
+use crate::serve::server::{Address, Answer, Place, problem};
 use crate::store::Journal;
 use crate::store::mode::Mode;
 
@@ -75,6 +75,11 @@ impl Gateway {
         self.settings.mode
     }
 
+    /// What is done with a request for the default cassette.
+    pub(super) fn plan(&self) -> Mode {
+        Track::plan(&self.settings, &self.settings.cassette)
+    }
+
     pub(super) fn misses(&self) -> &Misses {
         &self.misses
     }
@@ -114,6 +119,24 @@ impl Gateway {
         Some(inspect::session(&name, slot.cassette.as_str(), replayer, &misses))
     }
 
+    /// The interactions of all cassettes that are played or recorded, as programs read them.
+    pub(super) fn interactions(&self) -> Vec<Value> {
+        let mut all = Vec::new();
+        for slot in lock(&self.tracks).values() {
+            if let Some(replayer) = slot.replayer() {
+                let unplayed = replayer.unplayed();
+                let is_played = |number| unplayed.binary_search(&number).is_err();
+                all.extend(inspect::interactions(replayer.recorded().cassette(), is_played));
+            }
+        }
+        for cell in lock(&self.tapes).values() {
+            if let Some(tape) = cell.get() {
+                all.extend(inspect::interactions(&tape.so_far(), |_| false));
+            }
+        }
+        all
+    }
+
     /// What was recorded and not asked for since the runs began, by session.
     pub(super) fn unplayed(&self) -> Vec<Unplayed> {
         self.left(|_, replayer| replayer.unplayed())
@@ -140,15 +163,9 @@ impl Gateway {
         all
     }
 
-    async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
+    pub(super) async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        if let Some(why) = guard::refusal(&head, &self.settings.allowed_hosts) {
-            return problem(StatusCode::FORBIDDEN, "foreign", &why);
-        }
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-        if let Some(asked) = control::asked(target) {
-            return control::answer(&self, &head, asked);
-        }
         self.requests.fetch_add(1, Ordering::Relaxed);
         let address = Address::parse(target);
         let slot = match self.slot(&address) {
@@ -165,7 +182,7 @@ impl Gateway {
                 track,
             );
         }
-        let place = Place::of(&head.headers, address.session);
+        let place = Place::of_request(&head, address.session);
         match track.answer(&head, &address.target, body, place).await {
             Ok(answer) => answer,
             Err(why) => {
@@ -361,12 +378,6 @@ impl Gateway {
 
     fn tell(&self, event: Event) {
         (self.settings.listener)(event);
-    }
-}
-
-impl Handler for Gateway {
-    fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
-        self.serve(request)
     }
 }
 

@@ -1,8 +1,11 @@
 //! What a session is at, for a program.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::event::Miss;
+use crate::cassette::{Cassette, Headers};
 use crate::compare::matching::Asking;
 use crate::review::report;
 use crate::serve::replayer::Replayer;
@@ -27,4 +30,30 @@ pub(super) fn session(
         told["bindings"] = json!(replayer.bound());
     }
     told
+}
+
+/// What was asked and answered in a cassette, bodies as Base64.
+pub(super) fn interactions(cassette: &Cassette, is_played: impl Fn(usize) -> bool) -> Vec<Value> {
+    let upstream = &cassette.recorded.upstream;
+    let all = cassette.interactions.iter().enumerate().map(|(number, interaction)| {
+        let request = &interaction.request;
+        json!({
+            "method": request.method,
+            "url": format!("{upstream}{}", request.path),
+            "headers": fields(&request.headers),
+            "body": BASE64.encode(request.readable()),
+            "played": is_played(number),
+            "response": interaction.response().map(|response| json!({
+                "status": response.status,
+                "headers": fields(&response.headers),
+                "body": BASE64.encode(response.body.bytes()),
+            })),
+        })
+    });
+    all.collect()
+}
+
+fn fields(headers: &Headers) -> Vec<(String, String)> {
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    headers.iter().map(|(name, value)| (name.to_owned(), text(value))).collect()
 }

@@ -9,10 +9,12 @@ mod control;
 mod event;
 mod gateway;
 mod guard;
+mod hub;
 mod inspect;
 mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;
+mod opening;
 mod proof;
 mod settings;
 mod slot;
@@ -36,7 +38,7 @@ use crate::error::Result;
 use crate::serve::recorder::Course;
 use crate::serve::server::{Address, Server};
 use crate::store::mode::Mode;
-use gateway::Gateway;
+use hub::Hub;
 use unfinished::Unfinished;
 
 /// A running recorder or replayer, and the cassettes it works with.
@@ -94,7 +96,7 @@ use unfinished::Unfinished;
 #[derive(Debug)]
 #[must_use = "a session that is not finished saves nothing and fails no test"]
 pub struct Session {
-    gateway: Arc<Gateway>,
+    hub: Arc<Hub>,
     server: Server,
     unfinished: Unfinished,
 }
@@ -133,17 +135,17 @@ impl Session {
 
     /// What is done with requests.
     pub fn mode(&self) -> Mode {
-        self.gateway.mode()
+        self.hub.main.mode()
     }
 
     /// The requests so far that nothing recorded answered.
     pub fn misses(&self) -> Vec<Miss> {
-        self.gateway.misses().all()
+        self.hub.main.misses().all()
     }
 
     /// Lets every run through a cassette begin anew. What was missed so far stays missed.
     pub fn reset(&self) {
-        self.gateway.reset(None);
+        self.hub.main.reset(None);
     }
 
     /// Stops, saves what was recorded, and reports.
@@ -169,9 +171,9 @@ impl Session {
 
     /// Takes no more requests.
     pub(crate) async fn close(self) -> Closed {
-        self.gateway.end_waiting();
+        self.hub.end_waiting();
         self.server.stop(Duration::from_millis(500)).await;
         self.unfinished.finish();
-        Closed::new(self.gateway)
+        Closed::new(Arc::clone(&self.hub.main), self.hub.ended())
     }
 }

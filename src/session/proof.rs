@@ -1,10 +1,9 @@
 //! Proves that a recording replays.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::Path;
 
-use super::gateway::lock;
-use super::{Closed, Miss, Session, SessionBuilder, Summary};
+use super::{Miss, Session, SessionBuilder, Summary};
 use crate::cassette::{Id, Ids, Name};
 use crate::compare::matching::{Learned, Proof};
 use crate::error::{Error, Kind, Result};
@@ -81,10 +80,14 @@ impl SessionBuilder {
         mut run: impl AsyncFnMut(&Session, usize) -> bool,
     ) -> Result<Proven> {
         let mut proven = Proven::default();
-        let recorded: HashSet<&Name> =
-            recordings.iter().filter(|it| is_whole(it)).map(|it| &it.name).collect();
-        let folder = recordings.iter().find(|it| is_whole(it)).map(|it| it.folder.clone());
-        let Some(folder) = folder else { return Ok(proven) };
+        let recorded: HashMap<&Name, &Path> = recordings
+            .iter()
+            .filter(|it| is_whole(it))
+            .map(|it| (&it.name, it.folder.as_path()))
+            .collect();
+        if recorded.is_empty() {
+            return Ok(proven);
+        }
         while proven.runs < RUNS && !proven.replays {
             let session = self.clone().mode(Mode::Replay).proving().start().await?;
             let is_content = run(&session, proven.runs).await;
@@ -102,8 +105,10 @@ impl SessionBuilder {
                 let denied: Vec<_> = denied.filter(is_new).collect();
                 proven.denied.extend(denied);
             }
-            for (name, proof) in proofs.iter().filter(|(name, _)| recorded.contains(name)) {
-                proven.add(name, learn(&folder, name, proof)?);
+            for (name, proof) in &proofs {
+                if let Some(folder) = recorded.get(name) {
+                    proven.add(name, learn(folder, name, proof)?);
+                }
             }
         }
         Ok(proven)
@@ -152,15 +157,4 @@ fn learn(folder: &Path, name: &Name, proof: &Proof) -> Result<Learned> {
 
 fn is_whole(recording: &Recording) -> bool {
     recording.saved == Saved::Cassette && recording.path.is_some()
-}
-
-impl Closed {
-    /// What the runs have shown of each cassette.
-    fn proofs(&self) -> Vec<(Name, Proof)> {
-        let tracks = lock(&self.gateway().tracks);
-        let proofs = tracks
-            .values()
-            .filter_map(|slot| Some((slot.cassette.clone(), slot.replayer()?.proof()?)));
-        proofs.collect()
-    }
 }

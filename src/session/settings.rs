@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::gateway::Gateway;
+use super::hub::Hub;
 use super::misses::Report;
 use super::unfinished::Unfinished;
 use super::{Event, Session};
@@ -41,6 +42,8 @@ pub struct SessionBuilder {
     misses: Option<PathBuf>,
     may_be_unused: bool,
     is_proving: bool,
+    /// Whether it is opened in a running session.
+    is_opened: bool,
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
@@ -57,7 +60,6 @@ pub(super) enum Opening {
     /// is left unplayed.
     AtOnce,
     /// When something is asked for that names no cassette.
-    #[cfg(feature = "cli")]
     WhenAsked,
 }
 
@@ -100,6 +102,7 @@ impl SessionBuilder {
             misses: None,
             may_be_unused: false,
             is_proving: false,
+            is_opened: false,
             rerun: None,
             config: None,
             rules: Rules::default(),
@@ -193,6 +196,19 @@ impl SessionBuilder {
         self
     }
 
+    /// A session on another cassette with the same settings. What it misses counts where it was opened.
+    pub(super) fn opened(mut self, cassette: &str) -> Self {
+        self.cassette = cassette.to_owned();
+        self.opening = Opening::WhenAsked;
+        self.is_opened = true;
+        self
+    }
+
+    /// The mode, unless a recording is being proved.
+    pub(super) fn mode_unless_proving(self, mode: Mode) -> Self {
+        if self.is_proving { self } else { self.mode(mode) }
+    }
+
     /// What differs in values only from what was recorded is answered, and noted.
     pub(super) fn proving(mut self) -> Self {
         self.is_proving = true;
@@ -200,7 +216,6 @@ impl SessionBuilder {
     }
 
     /// The command that a miss tells for recording anew.
-    #[cfg(feature = "cli")]
     pub(crate) fn rerun(mut self, rerun: Rerun) -> Self {
         self.rerun = Some(rerun);
         self
@@ -247,17 +262,20 @@ impl SessionBuilder {
     /// opened, or the address cannot be listened on.
     pub async fn start(self) -> Result<Session> {
         let listen = self.listen;
+        let settings = self.clone();
         let gateway = Arc::new(Gateway::open(self.complete()?).await?);
         let listener = Server::bind(listen).await?;
         let names = match gateway.mode() {
             Mode::Replay => FieldNames::AsMeant,
             _ => FieldNames::AsSent,
         };
-        let server = Server::start(listener, Arc::clone(&gateway), names)?;
-        Ok(Session { unfinished: Unfinished::new(Arc::clone(&gateway)), gateway, server })
+        let unfinished = Unfinished::new(Arc::clone(&gateway));
+        let hub = Arc::new(Hub::new(gateway, settings));
+        let server = Server::start(listener, Arc::clone(&hub), names)?;
+        Ok(Session { unfinished, hub, server })
     }
 
-    fn complete(self) -> Result<Settings> {
+    pub(super) fn complete(self) -> Result<Settings> {
         let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         let address = self.upstream.or_else(|| env::var("RETAPE_UPSTREAM").ok());
@@ -284,7 +302,11 @@ impl SessionBuilder {
             pace: self.pace,
             patience: self.patience,
             wording: self.wording,
-            misses: self.misses.map_or_else(shared, |file| Report::Own(below_crate(&file))),
+            misses: match self.misses {
+                _ if self.is_opened => Report::None,
+                Some(file) => Report::Own(below_crate(&file)),
+                None => shared(),
+            },
             may_be_unused: self.may_be_unused,
             is_proving: self.is_proving,
             rerun,

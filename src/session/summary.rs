@@ -88,6 +88,46 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// Counts what another session came to that was opened at the same address. What it missed is noted
+    /// where it was opened.
+    pub(super) fn add(&mut self, other: Self) {
+        self.unused &= other.requests == 0;
+        self.requests += other.requests;
+        self.forwarded += other.forwarded;
+        self.cassettes.extend(other.cassettes);
+        self.recordings.extend(other.recordings);
+        self.sessions += other.sessions;
+        self.replayed.extend(other.replayed);
+        self.played += other.played;
+        self.unplayed.extend(other.unplayed);
+    }
+
+    /// What a test runner is told when a session is finished.
+    pub(super) fn to_json(&self) -> serde_json::Value {
+        let misses: Vec<_> = self.misses.iter().map(Miss::to_json).collect();
+        let unplayed: Vec<_> = self.unplayed.iter().map(Unplayed::to_json).collect();
+        let recorded = |it: &Recording| {
+            json!({
+                "cassette": it.saved_name().as_str(),
+                "path": it.path,
+                "interactions": it.interactions,
+                "answered": it.answered,
+                "fault": it.fault,
+            })
+        };
+        let recorded: Vec<_> = self.recordings.iter().map(recorded).collect();
+        json!({
+            "requests": self.requests,
+            "forwarded": self.forwarded,
+            "played": self.played,
+            "misses": misses,
+            "unplayed": unplayed,
+            "recorded": recorded,
+        })
+    }
+}
+
 const UNUSED: &str = "give the client `session.url()` as its base address; \
                       a test that asks nothing on purpose says `.allow_unused()` to the builder";
 

@@ -34,6 +34,7 @@ mod modes;
 mod mount;
 mod nearest;
 mod nested;
+mod opened;
 mod order;
 mod origins;
 mod outages;

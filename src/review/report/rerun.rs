@@ -14,6 +14,8 @@ pub enum Rerun {
     /// `retape record` with these options, for the cassette that is concerned and a command that is
     /// not known.
     Cassette(Vec<String>),
+    /// This line, as a test runner gives it.
+    Line(String),
     /// The Rust test that runs.
     Test {
         /// Its name, if it is known.
@@ -58,6 +60,7 @@ impl Rerun {
     fn line(&self, upstream: &str, cassette: &str) -> String {
         let upstream = quoted(if upstream.is_empty() { "URL" } else { upstream });
         let (words, unknown) = match self {
+            Self::Line(line) => return line.clone(),
             Self::Test { name, .. } => {
                 let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
                 return format!("RETAPE_MODE=record RETAPE_UPSTREAM={upstream} cargo test{name}");

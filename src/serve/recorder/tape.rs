@@ -145,7 +145,7 @@ impl Tape {
         recording.saved = match course {
             _ if recording.is_unheard() => Saved::Unanswered,
             Course::BrokenOff if store::exists(&self.folder, &self.name) => Saved::Failed,
-            Course::Whole | Course::BrokenOff => Saved::Cassette,
+            Course::Whole | Course::BrokenOff | Course::Discarded => Saved::Cassette,
         };
         if recording.interactions > 0 {
             let cassette = self.redactor.cassette(cassette);
@@ -157,6 +157,20 @@ impl Tape {
         }
         self.journal.remove()?;
         Ok(recording)
+    }
+
+    /// What was recorded so far, without secrets.
+    pub fn so_far(&self) -> Cassette {
+        self.redactor.cassette(self.cassette(None).0).into_inner()
+    }
+
+    /// Saves nothing, and removes the journal.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be removed.
+    pub fn discard(&self) -> Result<()> {
+        self.journal.remove()
     }
 
     /// How many interactions are under way.

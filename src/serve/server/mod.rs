@@ -13,4 +13,4 @@ pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_hold_origins_in,
     may_name_us,
 };
-pub use place::Place;
+pub use place::{Meant, Place};

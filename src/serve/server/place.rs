@@ -2,27 +2,44 @@
 
 use http::HeaderMap;
 use http::header::{HOST, HeaderValue, LINK, SET_COOKIE};
+use http::request::Parts;
 
 use super::Address;
 use super::origin::{LEADING, may_hold};
 
-/// Where a client sees us: the authority it connected to, and the prefix of its session.
+/// Where a client sees us: the authority it connected to, and the prefix of its session. A client whose
+/// transport leads here sees the server itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// The header of a request, whose `host` names us.
     headers: &'a HeaderMap,
     session: &'a str,
+    /// The address of the server, where the client means to talk to it.
+    origin: Option<&'a str>,
 }
+
+/// The server that a client means to talk to, in the extensions of its request.
+#[derive(Debug, Clone)]
+pub struct Meant(pub String);
 
 impl<'a> Place<'a> {
     /// The place of a session, as the `host` field of a request names us.
     pub fn of(headers: &'a HeaderMap, session: &'a str) -> Self {
-        Self { headers, session }
+        Self { headers, session, origin: None }
+    }
+
+    /// The place of a request, whose client may mean to talk to the server itself.
+    pub fn of_request(head: &'a Parts, session: &'a str) -> Self {
+        let origin = head.extensions.get::<Meant>().map(|Meant(origin)| origin.as_str());
+        Self { origin, ..Self::of(&head.headers, session) }
     }
 
     /// The address that stands for the server's own: `http://127.0.0.1:4000/letta/hitl/-`.
     pub fn address(&self) -> String {
-        format!("http://{}{}", self.authority(), Address::prefix(self.session))
+        match self.origin {
+            Some(origin) => origin.to_owned(),
+            None => format!("http://{}{}", self.authority(), Address::prefix(self.session)),
+        }
     }
 
     /// Whether our address may stand in a text.
@@ -31,6 +48,9 @@ impl<'a> Place<'a> {
     }
 
     fn authority(&self) -> &'a str {
+        if let Some(origin) = self.origin {
+            return origin.split_once("://").map_or(origin, |(_, authority)| authority);
+        }
         let host = self.headers.get(HOST).and_then(|host| host.to_str().ok());
         host.unwrap_or("127.0.0.1")
     }
@@ -38,7 +58,7 @@ impl<'a> Place<'a> {
     /// Keeps absolute paths below the session's prefix: those to which an answer leads, and those to
     /// which a client is to send a cookie back.
     pub fn keep_below(&self, headers: &mut HeaderMap) {
-        if self.session.is_empty() {
+        if self.session.is_empty() || self.origin.is_some() {
             return;
         }
         let prefix = Address::prefix(self.session);

@@ -1,0 +1,45 @@
+"""Names of cassettes, from the names of tests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import PurePath
+from typing import Optional
+
+#: What a name may not hold: some file systems or addresses refuse it.
+_REFUSED = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|~%#]')
+#: Room for `.json`, `.failed` and the like behind it, and for temporary files.
+_LONGEST = 150
+
+
+def part(text: str) -> str:
+    """A part of a name. What is changed or cut off is told apart by a short hash."""
+    clean = _REFUSED.sub("_", text).rstrip(" .")
+    if clean.startswith(".") or clean in ("", "-"):
+        clean = "_" + clean
+    if clean == text and len(text.encode()) <= _LONGEST:
+        return text
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    cut = clean.encode("utf-8", "replace")[: _LONGEST - 9].decode("utf-8", "ignore").rstrip(" .")
+    return f"{cut}-{digest}"
+
+
+def of_node(nodeid: str) -> str:
+    """``tests/test_agent/TestChat/test_hello[x]`` of ``tests/test_agent.py::TestChat::test_hello[x]``."""
+    # A parameter may hold `::` and `/`: only what stands before it names files and classes.
+    bracket = nodeid.find("[")
+    plain, parameter = (nodeid, "") if bracket < 0 else (nodeid[:bracket], nodeid[bracket:])
+    file, *inner = plain.split("::")
+    path = PurePath(file)
+    parts = [*path.parent.parts, path.stem, *inner] if file else inner
+    parts[-1] += parameter
+    return "/".join(part(each) for each in parts if each not in ("", "."))
+
+
+def of_vcr(test_class: Optional[type], test_name: str) -> str:
+    """The name that pytest-recording gives to the cassette of a test."""
+    name = f"{test_class.__name__}.{test_name}" if test_class else test_name
+    for character in "<>?%*:|\"'/\\":
+        name = name.replace(character, "-")
+    return name

@@ -1,0 +1,103 @@
+"""Blocks the network for a while: every connection of this process, whichever library makes it.
+
+An audit hook sees what CPython's own sockets do, so a library that kept the original functions is blocked
+as well. Loops and libraries with sockets of their own (uvloop, pycurl, gRPC) are not seen by it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import sys
+import threading
+from contextlib import contextmanager
+from typing import Any, Iterable, Iterator, List, Optional, Set, Tuple
+
+
+class NetworkBlocked(RuntimeError):
+    """A connection that was not to be made."""
+
+
+class _Block:
+    def __init__(self, allowed: Optional[Iterable[str]], always: Tuple[str, int]) -> None:
+        self.patterns = [re.compile(pattern) for pattern in allowed or ()]
+        self.always = always
+        self.resolved: Set[str] = set()
+
+    def allows_host(self, host: str) -> bool:
+        return any(pattern.match(host) for pattern in self.patterns)
+
+
+_blocks: List[_Block] = []
+_state = threading.local()
+_installed = False
+
+
+def _hook(event: str, args: Tuple[Any, ...]) -> None:
+    if not _blocks or not event.startswith("socket.") or getattr(_state, "passes", False):
+        return
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        _check(args[0], args[1])
+    elif event == "socket.getaddrinfo":
+        _look_up(args)
+
+
+def _check(sock: Any, address: Any) -> None:
+    if sock.family not in (socket.AF_INET, socket.AF_INET6) or not isinstance(address, tuple):
+        return
+    block, host = _blocks[-1], str(address[0])
+    if tuple(address[:2]) == block.always or host in block.resolved or block.allows_host(host):
+        return
+    raise NetworkBlocked(f"Network is disabled for host {host!r}")
+
+
+def _look_up(args: Tuple[Any, ...]) -> None:
+    """A name that is allowed is looked up here, so that its addresses are known."""
+    block, host = _blocks[-1], args[0]
+    host = host.decode() if isinstance(host, bytes) else host
+    if host is None or host in (block.always[0], "localhost") or _is_address(host):
+        return
+    if not block.allows_host(host):
+        raise NetworkBlocked(f"Network is disabled for host {host!r}")
+    _state.passes = True
+    try:
+        block.resolved.update(info[4][0] for info in socket.getaddrinfo(host, None))
+    except OSError:
+        pass
+    finally:
+        _state.passes = False
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.split("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+@contextmanager
+def blocked(allowed: Optional[Iterable[str]], always: Tuple[str, int]) -> Iterator[None]:
+    """Refuses connections, but to hosts that match one of the regular expressions, and to ``always``."""
+    global _installed
+    if not _installed:
+        sys.addaudithook(_hook)
+        _installed = True
+    _blocks.append(_Block(allowed, always))
+    pair = socket.socketpair
+
+    def socketpair(*args: Any, **kwargs: Any) -> Any:
+        # On Windows it is a connection to oneself, and every event loop needs one.
+        before, _state.passes = getattr(_state, "passes", False), True
+        try:
+            return pair(*args, **kwargs)
+        finally:
+            _state.passes = before
+
+    socket.socketpair = socketpair
+    try:
+        yield
+    finally:
+        socket.socketpair = pair
+        _blocks.pop()

@@ -1,0 +1,307 @@
+"""Leads HTTP clients of this process to retape, and patches nothing when nobody is led.
+
+A client keeps its own transport: only the address that it connects to is another one, and a header field
+``retape-for`` says which session and which server it means. What the client sees of its request and of the
+answer is what it would see of the server.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import sys
+import threading
+import weakref
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from urllib.parse import urlsplit
+
+FIELD = "retape-for"
+
+#: Given an origin such as ``https://api.example.com``, the session that it leads to; ``None`` if it is let pass.
+Route = Callable[[str], Optional[str]]
+Address = Tuple[str, int]
+
+_Patch = Tuple[Any, str, Any]
+
+
+class _Led:
+    """Who is led where, now."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.patches: List[_Patch] = []
+        self.stack: List[Tuple[Address, Route]] = []
+        #: Connections of ``http.client`` that are kept alive to retape: their clients think otherwise.
+        self.connections: "weakref.WeakSet[http.client.HTTPConnection]" = weakref.WeakSet()
+
+    @property
+    def address(self) -> Address:
+        return self.stack[-1][0]
+
+    def session_for(self, scheme: str, host: str, port: Optional[int]) -> Optional[str]:
+        """The value of the field for a server; ``None`` if its requests go their own way."""
+        if not self.stack:
+            return None
+        address, route = self.stack[-1]
+        default = {"http": 80, "https": 443}.get(scheme)
+        if (host, port or default) == address:
+            return None
+        shown = f"[{host}]" if ":" in host else host
+        origin = f"{scheme}://{shown}" if port in (None, default) else f"{scheme}://{shown}:{port}"
+        session = route(origin)
+        return None if session is None else f"{session} {origin}"
+
+
+_led = _Led()
+
+
+@contextmanager
+def led(address: Address, route: Route) -> Iterator[None]:
+    """Leads ``http.client`` (so requests, urllib3 and botocore), httpx and aiohttp to ``address`` for a while."""
+    enter(address, route)
+    try:
+        yield
+    finally:
+        leave()
+
+
+def enter(address: Address, route: Route) -> None:
+    """Begins to lead clients. Each call needs a :func:`leave`."""
+    with _led.lock:
+        _led.stack.append((address, route))
+        if not _led.patches:
+            for name, patches in _PATCHES.items():
+                if name in sys.modules:
+                    _led.patches.extend(patches())
+            sys.meta_path.insert(0, _LATER)
+    _close_kept()
+
+
+def leave() -> None:
+    """Ends what the last :func:`enter` began."""
+    with _led.lock:
+        _led.stack.pop()
+        if not _led.stack:
+            for owner, name, original in reversed(_led.patches):
+                if original is None:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, original)
+            _led.patches.clear()
+            sys.meta_path.remove(_LATER)
+    _close_kept()
+
+
+def _close_kept() -> None:
+    """A connection belongs to the session that it was made for."""
+    for connection in list(_led.connections):
+        # An answer that is still being read has a file of its own for the socket.
+        connection.close()
+    _led.connections.clear()
+
+
+def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> _Patch:
+    """Puts a wrapper in the place of a method. The wrapper of an inherited one is taken away again."""
+    own = owner.__dict__.get(name)
+    setattr(owner, name, make(getattr(owner, name)))
+    return owner, name, own
+
+
+def _wrappers() -> Tuple[Any, Any]:
+    """What is put around the methods of a connection that connect, and that begin a request."""
+
+    def target(connection: Any) -> Optional[str]:
+        tunnel = getattr(connection, "_tunnel_host", None)
+        scheme = "https" if tunnel or connection.default_port == 443 else "http"
+        port = getattr(connection, "_tunnel_port", None) if tunnel else connection.port
+        return _led.session_for(scheme, tunnel or connection.host, port)
+
+    def take(connection: Any) -> None:
+        if connection in _led.connections and connection.sock is not None:
+            return
+        # The close of urllib3 forgets about the request that is being made.
+        http.client.HTTPConnection.close(connection)
+        timeout = connection.timeout
+        if not isinstance(timeout, (int, float)):
+            timeout = None
+        connection.sock = socket.create_connection(_led.address, timeout)
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # What urllib3 looks at before it warns: nothing here goes over a wire that TLS would guard.
+        connection.is_verified = True
+        _led.connections.add(connection)
+
+    def connecting(original: Any) -> Any:
+        def connect(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if target(self) is None:
+                return original(self, *args, **kwargs)
+            return take(self)
+
+        return connect
+
+    def putting(original: Any) -> Any:
+        def putrequest(self: Any, method: str, url: str, *args: Any, **kwargs: Any) -> Any:
+            session = target(self)
+            if url.startswith(("http://", "https://")):
+                # A proxy would be asked so.
+                parts = urlsplit(url)
+                absolute = _led.session_for(parts.scheme, parts.hostname or "", parts.port)
+                if absolute is not None:
+                    session = absolute
+                    url = parts.path or "/"
+                    url = f"{url}?{parts.query}" if parts.query else url
+            if session is None:
+                return original(self, method, url, *args, **kwargs)
+            take(self)
+            done = original(self, method, url, *args, **kwargs)
+            http.client.HTTPConnection.putheader(self, FIELD, session)
+            return done
+
+        return putrequest
+
+    return connecting, putting
+
+
+def _http_client() -> List[_Patch]:
+    """Every client whose connections are those of ``http.client``."""
+    connecting, putting = _wrappers()
+    plain, secure = http.client.HTTPConnection, http.client.HTTPSConnection
+    patches = [_replace(plain, "putrequest", putting), _replace(plain, "connect", connecting)]
+    return [*patches, _replace(secure, "connect", connecting)]
+
+
+def _urllib3() -> List[_Patch]:
+    """The connections of urllib3 connect by themselves."""
+    connecting, _ = _wrappers()
+    module = sys.modules["urllib3.connection"]
+    owners = (getattr(module, name, None) for name in ("HTTPConnection", "HTTPSConnection"))
+    own = (owner for owner in owners if isinstance(owner, type) and "connect" in owner.__dict__)
+    return [_replace(owner, "connect", connecting) for owner in own]
+
+
+def _httpcore() -> List[_Patch]:
+    """httpx, and whoever else uses httpcore."""
+    httpcore = sys.modules["httpcore"]
+
+    def lead(pool: Any, request: Any, own: "weakref.WeakKeyDictionary[Any, Any]", make: Any) -> Any:
+        """The request as retape gets it, and the pool that sends it."""
+        url = request.url
+        scheme = url.scheme.decode()
+        session = _led.session_for(scheme, url.host.decode("idna" if url.host.isascii() else "utf-8"), url.port)
+        if session is None or scheme not in ("http", "https"):
+            return pool, request
+        host, port = _led.address
+        headers = [*request.headers, (FIELD.encode(), session.encode())]
+        there = httpcore.URL(scheme=b"http", host=host.encode(), port=port, target=url.target)
+        request = httpcore.Request(
+            request.method, there, headers=headers, content=request.stream, extensions=request.extensions
+        )
+        if type(pool).__name__ in ("ConnectionPool", "AsyncConnectionPool") and not getattr(pool, "_uds", None):
+            if getattr(pool, "_proxy", None) is None:
+                return pool, request
+        if pool not in own:
+            own[pool] = make()
+        return own[pool], request
+
+    #: Pools in the place of those that lead to a proxy.
+    others: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+
+    def handling(original: Any) -> Any:
+        def handle_request(self: Any, request: Any) -> Any:
+            pool, request = lead(self, request, others, httpcore.ConnectionPool)
+            return original(pool, request)
+
+        return handle_request
+
+    def handling_async(original: Any) -> Any:
+        async def handle_async_request(self: Any, request: Any) -> Any:
+            pool, request = lead(self, request, others, httpcore.AsyncConnectionPool)
+            return await original(pool, request)
+
+        return handle_async_request
+
+    return [
+        _replace(httpcore.ConnectionPool, "handle_request", handling),
+        _replace(httpcore.AsyncConnectionPool, "handle_async_request", handling_async),
+    ]
+
+
+def _aiohttp() -> List[_Patch]:
+    """aiohttp's client."""
+    from aiohttp.client_reqrep import ClientRequest
+    from aiohttp.connector import BaseConnector
+    from yarl import URL
+
+    def target(request: Any) -> Optional[str]:
+        url = request.url
+        if url.scheme not in ("http", "https"):
+            return None
+        return _led.session_for(url.scheme, url.host, url.port)
+
+    def connecting(original: Any) -> Any:
+        async def connect(self: Any, req: Any, *args: Any, **kwargs: Any) -> Any:
+            if target(req) is None:
+                return await original(self, req, *args, **kwargs)
+            meant, proxy = req.url, req.proxy
+            host, port = _led.address
+            req.url, req.proxy = URL.build(scheme="http", host=host, port=port), None
+            try:
+                return await original(self, req, *args, **kwargs)
+            finally:
+                req.url, req.proxy = meant, proxy
+
+        return connect
+
+    def sending(original: Any) -> Any:
+        async def send(self: Any, conn: Any) -> Any:
+            session = target(self)
+            if session is None:
+                return await original(self, conn)
+            proxy, self.proxy = self.proxy, None
+            self.headers[FIELD] = session
+            try:
+                return await original(self, conn)
+            finally:
+                self.proxy = proxy
+                self.headers.pop(FIELD, None)
+
+        return send
+
+    return [_replace(BaseConnector, "connect", connecting), _replace(ClientRequest, "send", sending)]
+
+
+#: What is patched once a module is there.
+_PATCHES: Dict[str, Callable[[], List[_Patch]]] = {
+    "http.client": _http_client,
+    "urllib3.connection": _urllib3,
+    "httpcore": _httpcore,
+    "aiohttp": _aiohttp,
+}
+
+
+class _Later:
+    """Patches a module that is imported while clients are led: httpx imports httpcore with its first request."""
+
+    def find_spec(
+        self, name: str, path: Optional[Sequence[str]] = None, target: Optional[ModuleType] = None
+    ) -> Optional[ModuleSpec]:
+        if name not in _PATCHES:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            with _led.lock:
+                if _led.stack:
+                    _led.patches.extend(_PATCHES[name]())
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+_LATER = _Later()

@@ -1,0 +1,500 @@
+"""The pytest plugin: a cassette for each test.
+
+See ``docs/pytest.md``. It takes the place of pytest-recording: its marker, options and fixtures mean the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from contextlib import ExitStack
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Set
+from urllib.parse import urlsplit
+
+import pytest
+
+from . import _names, _transport
+from ._network import blocked
+from ._scope import MODES, Cassette, Scope
+from ._server import Refused, Server
+
+_SCOPE: "pytest.StashKey[Scope]" = pytest.StashKey()
+_TOLD: "pytest.StashKey[List[Any]]" = pytest.StashKey()
+_FAILED: "pytest.StashKey[bool]" = pytest.StashKey()
+_SUITE: "pytest.StashKey[Suite]" = pytest.StashKey()
+
+#: What is reported at the end of a run, and what it says.
+_REPORTS = {
+    "unplayed": "recorded, and not asked for (record the test again, if that is meant to be)",
+    "orphaned": "no test has this cassette",
+    "recorded": "recorded",
+}
+
+
+class Suite:
+    """What the plugin knows of a run, or of one worker of it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.server = Server.of_environment()
+        self.alias = f"~{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+        #: Who is asking: the test, and above it the fixtures that are being set up or torn down.
+        self.stack: List[Scope] = []
+        self.has_base_address = False
+        self.reports: Dict[str, List[str]] = {name: [] for name in _REPORTS}
+        self.opened: Set[str] = set()
+        self.items: List[pytest.Item] = []
+        self.is_partial = False
+        self.worker_seen: Optional[Dict[str, List[str]]] = None
+
+    @property
+    def upstream(self) -> Optional[str]:
+        """The live server of clients that have retape as their base address."""
+        return os.environ.get("RETAPE_UPSTREAM") or self.config.getini("retape_upstream") or None
+
+    def enter(self, scope: Scope) -> None:
+        """From now on this one is asking."""
+        self.stack.append(scope)
+        _transport.enter(self.server.address, scope.session_for)
+        self.route()
+
+    def leave(self, scope: Scope) -> None:
+        """It is not asking any more."""
+        assert self.stack.pop() is scope
+        _transport.leave()
+        self.route()
+
+    def route(self) -> None:
+        """Leads clients that have retape as their base address to who is asking."""
+        if self.has_base_address:
+            to = self.stack[-1].session_at(self.upstream) if self.stack else None
+            self.server.route(self.alias, to)
+
+    def base_address(self) -> str:
+        """The address that always leads to who is asking."""
+        self.has_base_address = True
+        self.route()
+        return f"{self.server.url}/{self.alias}/-"
+
+    def finish(self, scope: Scope, *, save: bool, title: str) -> None:
+        """Ends the sessions of a test or a fixture, and notes what is to be reported."""
+        known = {os.path.join(scope.folder, each["cassette"]) for each in scope.sessions.values()}
+        self.opened |= known | {os.path.join(scope.folder, scope.name)}
+        for came in scope.finish(save=save):
+            for recording in came["recorded"]:
+                self.reports["recorded"].append(f"{recording['path']} ({recording['interactions']} interactions)")
+                if recording["fault"] and not recording["answered"]:
+                    raise Refused(f"the server did not answer a single request: {recording['fault']}")
+            if save and came["mode"] == "replay" and not came["misses"]:
+                for left in came["unplayed"]:
+                    line = f"{title}: {left['method']} {left['path']} (interaction {left['interaction']})"
+                    self.reports["unplayed"].append(line)
+
+    def seen(self) -> Optional[Dict[str, List[str]]]:
+        """For each folder that belongs to a test module, the cassettes that its tests may have. Nothing where
+        only a part of the tests was collected."""
+        asked = self.config.args
+        if self.is_partial or any("::" in each for each in asked):
+            return None
+        folders: Dict[str, List[str]] = {}
+        for item in self.items:
+            if not _has_cassette(item) or item.get_closest_marker("default_cassette"):
+                continue
+            if item.get_closest_marker("vcr"):
+                folder = Path(_vcr_folder(item.path))
+                name = _names.part(_names.of_vcr(getattr(item, "cls", None), item.name))
+            else:
+                folder = Path(_folder(self.config), *_names.of_node(item.nodeid.split("::")[0]).split("/"))
+                name = _names.of_node(item.nodeid)
+                name = str(Path(_folder(self.config), name).relative_to(folder))
+            folders.setdefault(str(folder), []).append(name)
+        return folders
+
+    def orphans(self) -> List[str]:
+        """The cassettes beside those of the collected tests that belong to none of them."""
+        seen = self.worker_seen if self.worker_seen is not None else self.seen()
+        found = []
+        for folder, names in (seen or {}).items():
+            known = {os.path.join(folder, name) for name in names} | self.opened
+            for file in sorted(Path(folder).rglob("*.json")):
+                stem = str(file)[: -len(".json")]
+                beside = stem.endswith((".failed", ".unanswered", ".recovered"))
+                of_test = stem.split("@")[0] in known or stem in known
+                if not (of_test or beside or file.name.startswith("fixture-")):
+                    found.append(os.path.relpath(file, self.config.rootpath))
+        return found
+
+
+# Options
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    group = parser.getgroup("retape", "recorded HTTP (retape)")
+    # Its options have the same names.
+    pluginmanager.set_blocked("recording")
+    try:
+        group.addoption("--record-mode", choices=sorted(MODES), help=_MODE_HELP)
+    except ValueError:
+        raise pytest.UsageError(
+            "pytest-recording is installed too, and has the same options: "
+            "`pip uninstall pytest-recording`, or `-p no:recording`, or `-p no:retape`"
+        ) from None
+    group.addoption("--block-network", action="store_true", help="refuse connections, but to retape")
+    group.addoption("--allowed-hosts", help="regular expressions of hosts that may be reached, with commas between")
+    group.addoption("--disable-recording", action="store_true", help="let all requests go to the live server")
+    group.addoption(
+        "--retape-strict", action="store_true", help="fail also if something recorded was not asked for"
+    )
+    parser.addini("retape_tests", "tests that have a cassette without a marker: files or folders", "paths", [])
+    parser.addini("retape_cassettes", "the folder of cassettes (cassettes)", "string", "cassettes")
+    parser.addini("retape_upstream", "the live server of clients that use `retape_url`", "string", "")
+    parser.addini("record_mode", _MODE_HELP, "string", "")
+
+
+_MODE_HELP = "none: replay; once: record what has no cassette; new_episodes: add what is new; all, rewrite: record anew"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in (
+        "vcr: the test has a cassette, where pytest-recording has it",
+        "retape(name=None, *, mode=None): the test has a cassette",
+        "default_cassette(name): another name for the cassette",
+        "block_network(allowed_hosts=None): refuse connections, but to retape",
+    ):
+        config.addinivalue_line("markers", line)
+    config.stash[_SUITE] = Suite(config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    suite = config.stash.get(_SUITE, None)
+    if suite is not None:
+        suite.server.stop()
+
+
+# Fixtures
+
+
+@pytest.fixture(scope="session")
+def retape_url(pytestconfig: pytest.Config) -> str:
+    """A base address for a client: it leads to the cassette of whoever is asking, test or fixture."""
+    return pytestconfig.stash[_SUITE].base_address()
+
+
+@pytest.fixture(scope="session")
+def record_mode(pytestconfig: pytest.Config) -> str:
+    """The mode, if nothing nearer to the test says another one."""
+    return _mode_of_run(pytestconfig) or "none"
+
+
+@pytest.fixture(scope="session")
+def disable_recording(pytestconfig: pytest.Config) -> bool:
+    """Whether all requests go to the live server."""
+    return bool(pytestconfig.getoption("--disable-recording"))
+
+
+@pytest.fixture
+def vcr_config() -> Dict[str, Any]:
+    """What holds for all `vcr` markers of a module; override it."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def vcr_cassette_dir(request: pytest.FixtureRequest) -> str:
+    """The folder of the cassettes of a module; override it."""
+    return _vcr_folder(request.node.path)
+
+
+@pytest.fixture
+def default_cassette_name(request: pytest.FixtureRequest) -> str:
+    """The name of the cassette of a test; override it."""
+    marker = request.node.get_closest_marker("default_cassette")
+    return marker.args[0] if marker else _names.of_vcr(request.cls, request.node.name)
+
+
+@pytest.fixture
+def allowed_hosts(request: pytest.FixtureRequest) -> Optional[List[str]]:
+    """Regular expressions of hosts that may be reached although the network is blocked."""
+    marker = request.node.get_closest_marker("block_network")
+    hosts = (
+        (marker.kwargs.get("allowed_hosts") if marker else None)
+        or request.config.getoption("--allowed-hosts")
+        or request.getfixturevalue("vcr_config").get("allowed_hosts")
+    )
+    return hosts.split(",") if isinstance(hosts, str) else hosts
+
+
+@pytest.fixture(autouse=True)
+def block_network(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Blocks the network where that is asked for. What retape records, it fetches itself."""
+    is_asked = request.config.getoption("--block-network") or request.node.get_closest_marker("block_network")
+    if not is_asked or request.config.getoption("--disable-recording"):
+        yield
+        return
+    suite = request.config.stash[_SUITE]
+    with blocked(request.getfixturevalue("allowed_hosts"), suite.server.address):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
+    """The cassette of the test: `requests`, `play_count`, `all_played`; `None` if it has none."""
+    item = request.node
+    if not _has_cassette(item):
+        yield None
+        return
+    suite = request.config.stash[_SUITE]
+    scope = _scope_of(request, suite)
+    item.stash[_SCOPE] = scope
+    item.stash[_FAILED] = False
+    with ExitStack() as stack:
+        suite.enter(scope)
+        stack.callback(suite.leave, scope)
+        yield Cassette(scope)
+
+
+# Which cassette
+
+
+def _mode_of_run(config: pytest.Config) -> Optional[str]:
+    return config.getoption("--record-mode") or config.getini("record_mode") or None
+
+
+def _has_cassette(item: pytest.Item) -> bool:
+    if item.config.getoption("--disable-recording"):
+        return False
+    if item.get_closest_marker("vcr") or item.get_closest_marker("retape"):
+        return True
+    if "retape_url" in getattr(item, "fixturenames", ()):
+        return True
+    folders = item.config.getini("retape_tests")
+    return any(item.path == folder or folder in item.path.parents for folder in map(Path, folders))
+
+
+def _vcr_folder(module: Path) -> str:
+    return str(module.parent / "cassettes" / module.stem)
+
+
+def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
+    item = request.node
+    rerun = f"pytest --record-mode=rewrite {shlex.quote(item.nodeid)}"
+    if suite.has_base_address or "retape_url" in item.fixturenames:
+        if not suite.upstream:
+            rerun = f"RETAPE_UPSTREAM=URL {rerun}"
+    if item.get_closest_marker("vcr"):
+        return _vcr_scope(request, suite, rerun)
+    marker = item.get_closest_marker("retape")
+    said = {"name": None, "mode": None, **(marker.kwargs if marker else {})}
+    name = said["name"] or (marker.args[0] if marker and marker.args else None)
+    default = item.get_closest_marker("default_cassette")
+    name = name or (default.args[0] if default else _names.of_node(item.nodeid))
+    mode = item.config.getoption("--record-mode") or said["mode"] or item.config.getini("record_mode") or None
+    return Scope(suite.server, _folder(item.config), name, _checked(mode) or _usual(suite), rerun)
+
+
+def _folder(config: pytest.Config) -> str:
+    return str(config.rootpath / config.getini("retape_cassettes"))
+
+
+def _usual(suite: Suite) -> Optional[str]:
+    """What is done where nobody says anything; a retape that runs the tests says it itself."""
+    if not suite.server.is_ours:
+        return None
+    said = os.environ.get("RETAPE_MODE")
+    if said:
+        return {"replay": "none", "record": "all"}.get(said, said)
+    return "none" if os.environ.get("CI", "") not in ("", "0", "false") else "once"
+
+
+def _checked(mode: Optional[str]) -> Optional[str]:
+    if mode is not None and mode not in MODES:
+        raise pytest.UsageError(f"`{mode}` is no record mode; known are: {', '.join(MODES)}")
+    return mode
+
+
+def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scope:
+    item = request.node
+    config = deepcopy(request.getfixturevalue("vcr_config"))
+    for marker in reversed(list(item.iter_markers("vcr"))):
+        config.update(marker.kwargs)
+    mode = item.config.getoption("--record-mode") or config.get("record_mode") or item.config.getini("record_mode")
+    folder = str(request.getfixturevalue("vcr_cassette_dir"))
+    name = str(request.getfixturevalue("default_cassette_name"))
+    name = re.sub(r"\.(yaml|yml|json)$", "", name)
+    # A name may lead elsewhere: `other/name`, or a path.
+    folder, name = os.path.split(os.path.join(item.config.rootpath, folder, name))
+    ignored = set(config.get("ignore_hosts") or ())
+    if config.get("ignore_localhost"):
+        ignored |= {"localhost", "127.0.0.1", "0.0.0.0"}
+    return Scope(
+        suite.server,
+        folder,
+        _names.part(name),
+        _checked(str(mode or "none")),
+        rerun,
+        rules=_vcr_rules(config),
+        passes=lambda origin: urlsplit(origin).hostname in ignored,
+    )
+
+
+def _vcr_rules(config: Dict[str, Any]) -> str:
+    """What a vcrpy configuration says about matching, as `retape.toml` says it."""
+    ignored: List[str] = []
+    for key, place in (
+        ("filter_headers", "header"),
+        ("filter_query_parameters", "query"),
+        ("filter_post_data_parameters", "form"),
+    ):
+        for entry in config.get(key) or ():
+            ignored.append(f"{place}.{entry if isinstance(entry, str) else entry[0]}")
+    quoted = ", ".join(f'"{each}"' for each in ignored)
+    return f"[match]\nignore = [{quoted}]\n" if ignored else ""
+
+
+# Fixtures that several tests share
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
+    """What a shared fixture says goes into a cassette of its own, not into that of the first test."""
+    suite = request.config.stash[_SUITE]
+    item = getattr(request, "_pyfuncitem", None)
+    if (
+        fixturedef.scope == "function"
+        or item is None
+        or not _has_cassette(item)
+        or item.get_closest_marker("vcr")
+        or fixturedef.argname in ("retape_url", "record_mode", "disable_recording")
+        or fixturedef.argname.startswith("_")
+    ):
+        yield
+        return
+    name = f"fixture-{fixturedef.argname}"
+    param = getattr(request, "param", None)
+    if param is not None:
+        plain = isinstance(param, (str, int, float, bool))
+        name += f"[{param if plain else request.param_index}]"
+    base = _names.of_node(fixturedef.baseid) if fixturedef.baseid else ""
+    scope = Scope(
+        suite.server,
+        _folder(request.config),
+        "/".join(each for each in (base, _names.part(name)) if each),
+        _checked(_mode_of_run(request.config)) or _usual(suite),
+        f"pytest --record-mode=rewrite {shlex.quote(item.nodeid)}",
+    )
+    failed: List[bool] = []
+
+    def end() -> None:
+        misses = scope.new_misses()
+        suite.leave(scope)
+        suite.finish(scope, save=not (failed or misses), title=f"fixture `{fixturedef.argname}`")
+        if misses:
+            pytest.fail(_explained(misses), pytrace=False)
+
+    # Finalizers run in the order opposite to that in which they were added.
+    fixturedef.addfinalizer(end)
+    suite.enter(scope)
+    outcome = yield
+    misses = scope.new_misses()
+    suite.leave(scope)
+    fixturedef.addfinalizer(lambda: suite.enter(scope))
+    if misses or outcome.excinfo:
+        failed.append(True)
+    item.stash.setdefault(_TOLD, []).extend(misses)
+
+
+# Reports
+
+
+def _explained(misses: List[Dict[str, Any]]) -> str:
+    count = "a request has" if len(misses) == 1 else f"{len(misses)} requests have"
+    shown = misses[:5]
+    text = f"{count} no recorded answer\n\n" + "\n\n".join(miss["explanation"] for miss in shown)
+    return text if len(shown) == len(misses) else f"{text}\n\nand {len(misses) - len(shown)} more"
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
+    """A miss fails the test that asked, whatever its client made of it; a test that fails saves nothing."""
+    outcome = yield
+    report = outcome.get_result()
+    suite = item.config.stash[_SUITE]
+    scope = item.stash.get(_SCOPE, None)
+    misses = item.stash.get(_TOLD, []) + (scope.new_misses() if scope else [])
+    item.stash[_TOLD] = []
+    if misses:
+        if report.passed:
+            report.outcome = "failed"
+            report.longrepr = _explained(misses)
+        else:
+            report.sections.append(("retape", _explained(misses)))
+    if scope is None:
+        return
+    if report.failed or misses:
+        item.stash[_FAILED] = True
+    if report.when != "teardown":
+        return
+    del item.stash[_SCOPE]
+    before = len(suite.reports["unplayed"])
+    try:
+        suite.finish(scope, save=not item.stash.get(_FAILED, False), title=item.nodeid)
+    except Refused as error:
+        report.outcome = "failed"
+        report.longrepr = f"retape: {error}"
+    left = suite.reports["unplayed"][before:]
+    if left and item.config.getoption("--retape-strict") and report.passed:
+        report.outcome = "failed"
+        report.longrepr = f"{_REPORTS['unplayed']}:\n  " + "\n  ".join(left)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    session.config.stash[_SUITE].items = list(session.items)
+
+
+def pytest_deselected(items: List[pytest.Item]) -> None:
+    if items:
+        items[0].config.stash[_SUITE].is_partial = True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    suite = session.config.stash[_SUITE]
+    suite.server.stop()
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["retape"] = {"reports": suite.reports, "opened": sorted(suite.opened), "seen": suite.seen()}
+    else:
+        suite.reports["orphaned"] = suite.orphans()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """What a worker has to report."""
+    suite = node.config.stash[_SUITE]
+    output = getattr(node, "workeroutput", {}).get("retape")
+    if output is None:
+        return
+    for name, lines in output["reports"].items():
+        suite.reports[name] += lines
+    suite.opened.update(output["opened"])
+    suite.worker_seen = output["seen"]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    suite = config.stash[_SUITE]
+    reports = {name: sorted(set(lines)) for name, lines in suite.reports.items() if lines}
+    if not reports:
+        return
+    terminalreporter.section("retape")
+    for name, lines in reports.items():
+        terminalreporter.line(f"{_REPORTS[name]}:")
+        for line in lines[:_SHOWN]:
+            terminalreporter.line(f"  {line}")
+        if len(lines) > _SHOWN:
+            terminalreporter.line(f"  and {len(lines) - _SHOWN} more")
+
+
+#: So many lines of a kind are shown.
+_SHOWN = 20

@@ -1,0 +1,157 @@
+//! The sessions that a test runner opens and finishes one by one at a running address.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use http::{HeaderName, Request, StatusCode};
+use hyper::body::Incoming;
+use serde_json::Value;
+
+use super::closed::{Closed, Ended};
+use super::gateway::{Gateway, lock};
+use super::settings::SessionBuilder;
+use super::{control, guard, opening};
+use crate::error::{Error, Kind, Result};
+use crate::serve::recorder::Course;
+use crate::serve::server::{Address, Answer, Handler, Meant, problem};
+use crate::store::mode::Mode;
+
+/// All that is served at one address: the session that was started there, and those that were opened
+/// by the [control API](control) since.
+///
+/// # Rationale
+///
+/// A test runner knows when a test begins and how it ended; nobody else does. So it opens a session for
+/// each test, and finishes it: what was recorded is saved then, or thrown away, and nothing of it stays in
+/// memory.
+#[derive(Debug)]
+pub(super) struct Hub {
+    pub(super) main: Arc<Gateway>,
+    /// What holds for a session that is opened, unless it says otherwise.
+    settings: SessionBuilder,
+    opened: Mutex<BTreeMap<String, Arc<Gateway>>>,
+    /// Which opened session a name leads to now.
+    routes: Mutex<BTreeMap<String, String>>,
+    ended: Mutex<Ended>,
+    last: AtomicUsize,
+}
+
+/// What a client's transport says that leads here: the session, and the server that the client means to
+/// talk to, as in `~opened-3 https://api.example.com`.
+const FOR: HeaderName = HeaderName::from_static("retape-for");
+
+impl Hub {
+    pub(super) fn new(main: Arc<Gateway>, settings: SessionBuilder) -> Self {
+        Self {
+            main,
+            settings,
+            opened: Mutex::default(),
+            routes: Mutex::default(),
+            ended: Mutex::default(),
+            last: AtomicUsize::new(0),
+        }
+    }
+
+    /// Opens a session with what `asked` says, a JSON object. Returns its name, and what it does.
+    pub(super) async fn open(&self, asked: &[u8]) -> Result<(String, Mode)> {
+        let settings = opening::settings(self.settings.clone(), asked)?;
+        let gateway = Arc::new(Gateway::open(settings.complete()?).await?);
+        let mode = gateway.plan();
+        let session = format!("~opened-{}", self.last.fetch_add(1, Ordering::Relaxed) + 1);
+        lock(&self.opened).insert(session.clone(), gateway);
+        Ok((session, mode))
+    }
+
+    /// From now on what is asked of `session` goes to the opened session `to`, or nowhere.
+    pub(super) fn route(&self, session: &str, to: Option<&str>) -> Result<()> {
+        match to {
+            Some(to) if !lock(&self.opened).contains_key(to) => return Err(not_opened(to)),
+            Some(to) => lock(&self.routes).insert(session.to_owned(), to.to_owned()),
+            None => lock(&self.routes).remove(session),
+        };
+        Ok(())
+    }
+
+    /// Finishes a session that was opened: saves what it recorded, or throws it away, and says what it came
+    /// to. What was missed counts for the whole run.
+    pub(super) async fn finish(&self, session: &str, course: Course) -> Result<Value> {
+        let gateway = lock(&self.opened).remove(session).ok_or_else(|| not_opened(session))?;
+        lock(&self.routes).retain(|_, to| to != session);
+        gateway.end_waiting();
+        let closed = Closed::new(gateway, Ended::default());
+        closed.settle().await;
+        let proofs = closed.proofs();
+        let summary = closed.save(course)?;
+        summary.misses.iter().for_each(|miss| self.main.misses().note(miss.clone()));
+        let told = summary.to_json();
+        lock(&self.ended).add(summary, proofs);
+        Ok(told)
+    }
+
+    /// Ends all answers that wait.
+    pub(super) fn end_waiting(&self) {
+        self.main.end_waiting();
+        lock(&self.opened).values().for_each(|gateway| gateway.end_waiting());
+    }
+
+    /// What the sessions that were finished came to.
+    pub(super) fn ended(&self) -> Ended {
+        std::mem::take(&mut *lock(&self.ended))
+    }
+
+    /// The session that was opened under that name, or to which it leads.
+    pub(super) fn opened(&self, session: &str) -> Option<Arc<Gateway>> {
+        let name = opened_part(session)?;
+        let routed = lock(&self.routes).get(name).cloned();
+        lock(&self.opened).get(routed.as_deref().unwrap_or(name)).cloned()
+    }
+
+    async fn serve(self: Arc<Self>, mut request: Request<Incoming>) -> Answer {
+        // No page of another host can send that field either.
+        if !lead(&mut request) {
+            let (head, body) = request.into_parts();
+            if let Some(why) = guard::refusal(&head, &self.main.settings.allowed_hosts) {
+                return problem(StatusCode::FORBIDDEN, "foreign", &why);
+            }
+            request = Request::from_parts(head, body);
+        }
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        if let Some(asked) = control::asked(target) {
+            let asked = asked.to_owned();
+            return control::answer(&self, request, &asked).await;
+        }
+        let gateway = self.opened(Address::parse(target).session);
+        gateway.unwrap_or_else(|| Arc::clone(&self.main)).serve(request).await
+    }
+}
+
+impl Handler for Hub {
+    fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
+        self.serve(request)
+    }
+}
+
+/// Puts a request that a client's transport leads here under its session. Says whether it is one.
+fn lead(request: &mut Request<Incoming>) -> bool {
+    let Some(field) = request.headers_mut().remove(FOR) else { return false };
+    let field = String::from_utf8_lossy(field.as_bytes());
+    let (session, origin) = field.split_once(' ').unwrap_or((&field, ""));
+    let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+    if let Ok(uri) = format!("{}{target}", Address::prefix(session)).parse() {
+        *request.uri_mut() = uri;
+        request.extensions_mut().insert(Meant(origin.to_owned()));
+    }
+    true
+}
+
+/// `~opened-3` of `~opened-3` and of `~opened-3~worker`.
+fn opened_part(session: &str) -> Option<&str> {
+    let token = session.strip_prefix('~')?;
+    Some(&session[..1 + token.find('~').unwrap_or(token.len())])
+}
+
+fn not_opened(session: &str) -> Error {
+    let hint = "`POST /-/retape/open` opens a session and says its name";
+    Error::new(Kind::NoSession { session: session.to_owned() }).with_hint(hint)
+}

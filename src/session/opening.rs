@@ -1,0 +1,51 @@
+//! What a test runner says when it opens a session.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::SessionBuilder;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::review::report::Rerun;
+use crate::store::mode::Mode;
+use crate::text::nearest;
+
+/// The members of the JSON object.
+const MEMBERS: [&str; 7] = ["cassette", "folder", "mode", "upstream", "fresh", "rules", "rerun"];
+
+/// The settings of a session that is opened: those of the running one, and what `asked` says.
+pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionBuilder> {
+    let asked = serde_json::from_slice::<Map<String, Value>>(asked);
+    let asked = asked.map_err(|source| refused("a JSON object").because(source))?;
+    if let Some(unknown) = asked.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
+        let error = Error::new(Kind::UnknownMember { name: unknown.clone() });
+        return Err(error.with_hint(nearest::hint(unknown, &MEMBERS)));
+    }
+    let text = |name: &str| asked.get(name).and_then(Value::as_str);
+    let cassette = text("cassette").ok_or_else(|| refused("an object with a text `cassette`"))?;
+    let mut settings = running.opened(cassette);
+    if let Some(folder) = text("folder") {
+        settings = settings.cassettes(PathBuf::from(folder));
+    }
+    if let Some(mode) = text("mode") {
+        settings = settings.mode_unless_proving(mode.parse::<Mode>()?);
+    }
+    if let Some(upstream) = text("upstream") {
+        settings = settings.upstream(upstream);
+    }
+    if asked.get("fresh") == Some(&Value::Bool(true)) {
+        settings = settings.fresh();
+    }
+    if let Some(rules) = text("rules") {
+        settings = settings.rules(Config::parse(rules)?.rules(cassette));
+    }
+    if let Some(command) = text("rerun") {
+        settings = settings.rerun(Rerun::Line(command.to_owned()));
+    }
+    Ok(settings)
+}
+
+fn refused(expected: &'static str) -> Error {
+    Error::new(Kind::Setting { name: "open", value: "this body".to_owned(), expected })
+}

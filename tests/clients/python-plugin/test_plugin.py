@@ -1,0 +1,446 @@
+"""The pytest plugin, run by pytest as its users run it, against a server on loopback."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+
+class Live(ThreadingHTTPServer):
+    """A server that makes things and counts what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Answers)
+        self.things, self.asked = {}, 0
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Answers(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.server.asked += 1
+        if self.path == "/stream":
+            events = "".join(f"data: {{\"n\": {n}}}\n\n" for n in range(3))
+            return self.send(events.encode(), "text/event-stream")
+        thing = self.server.things.get(self.path.rsplit("/", 1)[-1])
+        self.send(json.dumps(thing or {"path": self.path}).encode())
+
+    def do_POST(self):
+        self.server.asked += 1
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        thing = {"id": f"thing-{uuid.uuid4()}", **body}
+        self.server.things[thing["id"]] = thing
+        self.send(json.dumps(thing).encode())
+
+    def send(self, body, media="application/json"):
+        self.send_response(200)
+        self.send_header("content-type", media)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def live():
+    server = Live()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    for name in ("CI", "RETAPE_URL", "RETAPE_MODE", "RETAPE_UPSTREAM"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def run(pytester):
+    """Runs pytest in a process of its own, with no plugin but ours and xdist."""
+
+    def run(*arguments):
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+    return run
+
+
+def stop(live):
+    live.shutdown()
+    live.server_close()
+
+
+CLIENTS = {
+    "httpx": "import httpx\ndef get(url): return httpx.get(url).json()",
+    "httpx_async": (
+        "import asyncio, httpx\n"
+        "async def ask(url):\n"
+        "    async with httpx.AsyncClient() as client:\n"
+        "        return (await client.get(url)).json()\n"
+        "def get(url): return asyncio.run(ask(url))"
+    ),
+    "requests": "import requests\ndef get(url): return requests.get(url).json()",
+    "aiohttp": (
+        "import asyncio, aiohttp\n"
+        "async def ask(url):\n"
+        "    async with aiohttp.ClientSession() as session:\n"
+        "        async with session.get(url) as response:\n"
+        "            assert str(response.url) == url\n"
+        "            return await response.json()\n"
+        "def get(url): return asyncio.run(ask(url))"
+    ),
+    "urllib": (
+        "import json, urllib.request\n"
+        "def get(url):\n"
+        "    with urllib.request.urlopen(url) as response: return json.load(response)"
+    ),
+    "botocore": (
+        "import json\n"
+        "from botocore.awsrequest import AWSRequest\n"
+        "from botocore.httpsession import URLLib3Session\n"
+        "def get(url):\n"
+        "    request = AWSRequest('GET', url).prepare()\n"
+        "    return json.loads(URLLib3Session().send(request).content)"
+    ),
+}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_one_marker_records_and_replays_without_the_server(pytester, run, live, client):
+    pytester.makepyfile(
+        f"{CLIENTS[client]}\n"
+        "import pytest\n"
+        "@pytest.mark.retape\n"
+        "def test_get():\n"
+        f"    assert get('{live.url}/a?b=c') == {{'path': '/a?b=c'}}\n"
+        f"    assert get('{live.url}/d') == {{'path': '/d'}}\n"
+    )
+
+    run().assert_outcomes(passed=1)
+    assert live.asked == 2
+    stop(live)
+
+    run("--block-network").assert_outcomes(passed=1)
+    run("--record-mode=none").assert_outcomes(passed=1)
+    names = sorted(p.name for p in pytester.path.glob("cassettes/**/*.json"))
+    assert names == ["test_get.json"]
+
+
+def test_https_goes_out_from_retape_and_not_from_the_client(pytester, run):
+    pytester.makepyfile(
+        """
+        import httpx, pytest, requests
+
+        @pytest.mark.retape
+        @pytest.mark.parametrize("get", [httpx.get, requests.get])
+        def test_get(get):
+            response = get("https://127.0.0.1:9/x")
+            assert response.status_code == 502
+            assert "unreachable" in response.text
+        """
+    )
+
+    result = run()
+
+    result.stdout.fnmatch_lines(["*the server did not answer a single request*"])
+
+
+def test_a_swallowed_miss_fails_its_own_test_and_explains_itself(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, os, pytest
+
+        def ask(path):
+            try:
+                httpx.post("{live.url}" + path, json={{"colour": os.environ["COLOUR"]}}).raise_for_status()
+            except httpx.HTTPError:
+                pass
+
+        @pytest.mark.retape
+        def test_before(): pass
+        @pytest.mark.retape
+        def test_swallows(): ask("/things")
+        @pytest.mark.retape
+        def test_after(): pass
+        """
+    )
+    pytester._monkeypatch.setenv("COLOUR", "red")
+    run().assert_outcomes(passed=3)
+    pytester._monkeypatch.setenv("COLOUR", "blue")
+
+    result = run()
+
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*_ test_swallows _*",
+            "a request has no recorded answer",
+            "*`*test_swallows` (1 interaction) has no answer to",
+            "*POST /things",
+            '*/colour*',
+            "*pytest --record-mode=rewrite *::test_swallows*",
+        ]
+    )
+
+
+def test_a_failing_test_saves_nothing(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest
+
+        @pytest.mark.retape
+        def test_fails():
+            assert httpx.get("{live.url}/a").status_code == 404
+        """
+    )
+
+    run().assert_outcomes(failed=1)
+
+    assert live.asked == 1
+    assert not list(pytester.path.glob("cassettes/**/*.json*"))
+
+
+SHARED = """
+    import httpx, pytest
+
+    URL = "{url}"
+
+    @pytest.fixture(scope="module")
+    def thing():
+        thing = httpx.post(URL + "/things", json={{"name": "shared"}}).json()
+        yield thing
+        httpx.get(URL + "/gone/" + thing["id"])
+
+    pytestmark = pytest.mark.retape
+
+    def test_one(thing): assert httpx.get(URL + "/things/" + thing["id"]).json() == thing
+    def test_two(thing): assert httpx.get(URL + "/things/" + thing["id"]).json() == thing
+    def test_three(thing): assert httpx.get(URL + "/other/" + thing["id"]).json() == thing
+    """
+
+
+@pytest.mark.parametrize("order", [[], ["-n", "2"], ["-p", "reverse"], ["-k", "three"]])
+def test_what_a_shared_fixture_says_is_kept_apart_in_any_order(pytester, run, live, order):
+    pytester.makepyfile(test_shared=SHARED.format(url=live.url))
+    pytester.makepyfile(reverse="def pytest_collection_modifyitems(items): items.reverse()")
+    run().assert_outcomes(passed=3)
+    names = sorted(p.name for p in pytester.path.glob("cassettes/test_shared/*.json"))
+    assert names == ["fixture-thing.json", "test_one.json", "test_three.json", "test_two.json"]
+    stop(live)
+
+    result = run("--block-network", *order)
+
+    assert result.parseoutcomes()["passed"] == (1 if "-k" in order else 3)
+    assert "failed" not in result.parseoutcomes()
+
+
+def test_a_base_address_leads_to_the_cassette_of_whoever_asks(pytester, run, live):
+    pytester.makeini(f"[pytest]\nretape_upstream = {live.url}\n")
+    pytester.makepyfile(
+        """
+        import httpx, pytest
+
+        @pytest.fixture(scope="session")
+        def client(retape_url):
+            client = httpx.Client(base_url=retape_url)
+            client.made = client.post("/things", json={"name": "of the session"}).json()
+            return client
+
+        def test_one(client): assert client.get("/things/" + client.made["id"]).json() == client.made
+        def test_two(client): assert client.get("/x").json() == {"path": "/x"}
+        """
+    )
+    run().assert_outcomes(passed=2)
+    stop(live)
+
+    run("--block-network").assert_outcomes(passed=2)
+
+    names = sorted(p.name for p in pytester.path.glob("cassettes/**/*.json"))
+    assert names == ["fixture-client.json", "test_one.json", "test_two.json"]
+
+
+def test_the_network_is_blocked_but_for_allowed_hosts(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import socket, urllib.request, pytest
+        connect = socket.socket.connect
+
+        @pytest.mark.block_network
+        def test_blocked():
+            with pytest.raises(Exception, match="Network is disabled for host '127.0.0.1'"):
+                urllib.request.urlopen("{live.url}")
+            with pytest.raises(RuntimeError, match="Network is disabled"):
+                connect(socket.socket(), ("127.0.0.1", {live.server_port}))
+            with pytest.raises(RuntimeError, match="Network is disabled for host 'example.invalid'"):
+                socket.getaddrinfo("example.invalid", 80)
+
+        @pytest.mark.block_network(allowed_hosts=["127.0.0.*"])
+        def test_allowed(): urllib.request.urlopen("{live.url}")
+
+        def test_not_blocked(): urllib.request.urlopen("{live.url}")
+        """
+    )
+
+    run().assert_outcomes(passed=3)
+
+
+def test_nothing_is_patched_outside_of_a_test_with_a_cassette(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import http.client, httpcore, httpx, pytest
+        before = [http.client.HTTPConnection.connect, http.client.HTTPConnection.putrequest,
+                  httpcore.ConnectionPool.handle_request]
+        def now(): return [http.client.HTTPConnection.connect, http.client.HTTPConnection.putrequest,
+                           httpcore.ConnectionPool.handle_request]
+
+        @pytest.mark.retape
+        def test_led(): assert now() != before; httpx.get("{live.url}/a")
+        def test_not(): assert now() == before
+        """
+    )
+
+    run().assert_outcomes(passed=2)
+
+
+def test_pytest_recordings_marker_and_fixtures_mean_the_same(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest
+
+        @pytest.fixture(scope="module")
+        def vcr_config(): return {{"filter_headers": ["authorization"], "ignore_localhost": False}}
+
+        class TestThings:
+            @pytest.mark.vcr
+            @pytest.mark.parametrize("x", ["a/b", "long" * 80])
+            def test_get(self, vcr, x):
+                assert httpx.get("{live.url}/x").json() == {{"path": "/x"}}
+                assert httpx.get("{live.url}/y").json() == {{"path": "/y"}}
+                assert [request.uri for request in vcr.requests] == ["{live.url}/x", "{live.url}/y"]
+                assert vcr.responses[0]["body"]["string"] == b'{{"path": "/x"}}'
+                assert vcr.play_count in (0, 2)
+                assert vcr.all_played == (vcr.play_count == 2)
+        """
+    )
+    run().assert_outcomes(failed=2)
+    run("--record-mode=once").assert_outcomes(passed=2)
+    stop(live)
+
+    run().assert_outcomes(passed=2)
+
+    folder = next(pytester.path.glob("cassettes/*"))
+    assert (folder / "TestThings.test_get[a-b].json").is_file()
+    assert all(len(file.name) < 170 for file in folder.iterdir())
+
+
+def test_what_was_not_asked_for_and_whose_test_is_gone_is_reported(pytester, run, live):
+    test = """
+        import httpx, pytest
+        pytestmark = pytest.mark.retape
+        def test_a(): [httpx.get("{url}/" + p) for p in "{paths}"]
+        def {name}(): httpx.get("{url}/z")
+        """
+    pytester.makepyfile(test_it=test.format(url=live.url, paths="xy", name="test_b"))
+    run().assert_outcomes(passed=2)
+    pytester.makepyfile(test_it=test.format(url=live.url, paths="x", name="test_renamed"))
+
+    result = run("--record-mode=none", "--deselect", "test_it.py::test_renamed")
+    result.stdout.fnmatch_lines(["*test_it.py::test_a: GET /y (interaction 2)"])
+    assert "no test has" not in result.stdout.str()
+    run("--retape-strict", "-k", "test_a").assert_outcomes(passed=1, errors=1, deselected=1)
+
+    result = run("-n", "2")
+    result.stdout.fnmatch_lines(["no test has this cassette:", "*test_it?test_b.json"])
+
+
+def test_new_episodes_are_added_and_all_is_recorded_anew(pytester, run, live):
+    test = "import httpx, pytest\n@pytest.mark.retape\ndef test_a(): {}\n"
+    get = "assert httpx.get('{0}/{1}').json() == {{'path': '/{1}'}}"
+    pytester.makepyfile(test_it=test.format(get.format(live.url, "a")))
+    run().assert_outcomes(passed=1)
+    pytester.makepyfile(test_it=test.format("; ".join(get.format(live.url, each) for each in "ab")))
+
+    run().assert_outcomes(failed=1)
+    run("--record-mode=new_episodes").assert_outcomes(passed=1)
+    assert live.asked == 2
+    run("--record-mode=all").assert_outcomes(passed=1)
+    assert live.asked == 4
+    stop(live)
+
+    run().assert_outcomes(passed=1)
+
+
+def test_two_servers_in_one_test(pytester, run, live):
+    other = Live()
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest, requests
+
+        @pytest.mark.retape
+        def test_two():
+            made = httpx.post("{live.url}/things", json={{"a": 1}}).json()
+            assert requests.get("{other.url}/things/" + made["id"]).json() == {{"path": "/things/" + made["id"]}}
+            assert requests.get("{live.url}/things/" + made["id"]).json() == made
+        """
+    )
+    run().assert_outcomes(passed=1)
+    stop(other)
+    stop(live)
+
+    run("--block-network").assert_outcomes(passed=1)
+
+
+def test_streams_and_connections_that_are_kept_alive(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest, requests
+        session, client = requests.Session(), httpx.Client()
+
+        def test_outside(): assert session.get("{live.url}/out").json() == {{"path": "/out"}}
+
+        @pytest.mark.retape
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_stream(n):
+            with client.stream("GET", "{live.url}/stream") as response:
+                assert [line for line in response.iter_lines() if line] == [f'data: {{{{"n": {{n}}}}}}' for n in range(3)]
+            lines = session.get("{live.url}/stream", stream=True).iter_lines()
+            assert len([line for line in lines if line]) == 3
+
+        def test_outside_again(): assert session.get("{live.url}/out").json() == {{"path": "/out"}}
+        """
+    )
+
+    run().assert_outcomes(passed=4)
+    live.asked = 0
+    run().assert_outcomes(passed=4)
+    assert live.asked == 2
+
+
+def test_a_whole_folder_by_setting(pytester, run, live):
+    pytester.makeini("[pytest]\nretape_tests = tests/api\nretape_cassettes = tapes\n")
+    for folder in ("api", "unit"):
+        file = pytester.path / "tests" / folder / f"test_{folder}.py"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"import httpx\ndef test_it(): httpx.get('{live.url}/a')\n")
+
+    run().assert_outcomes(passed=2)
+
+    assert [str(p.relative_to(pytester.path)) for p in pytester.path.glob("tapes/**/*.json")] == [
+        "tapes/tests/api/test_api/test_it.json"
+    ]

@@ -1,0 +1,118 @@
+//! Sessions that a test runner opens and finishes at a running address.
+
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+use crate::support::client::{ask, get};
+use crate::support::upstream::{Asked, Upstream};
+
+/// A control request, and what came of it.
+fn control(url: &str, method: &str, what: &str, body: &Value) -> (u16, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let reply = ask(method, &format!("{url}/-/retape/{what}"), "x-retape: 1\r\n", &body);
+    (reply.status, serde_json::from_str(&reply.text()).unwrap())
+}
+
+fn finished(url: &str, what: &str) -> Value {
+    let (status, told) = control(url, "POST", what, &Value::Null);
+    assert_eq!(status, 200, "{told}");
+    told
+}
+
+fn open(url: &str, settings: Value) -> Value {
+    let (status, told) = control(url, "POST", "open", &settings);
+    assert_eq!(status, 200, "{told}");
+    told
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_opened_recorded_finished_and_played() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
+    let session = stage.replay().await;
+    let url = session.url();
+    let settings = json!({"cassette": "tests/a", "mode": "once", "upstream": upstream.url()});
+
+    let opened = open(&url, settings.clone());
+    get(&format!("{}/x", opened["url"].as_str().unwrap()));
+    let interactions = finished_get(&url, "interactions?session=~opened-1");
+    let recorded = finished(&url, "finish?session=~opened-1");
+    let again = open(&url, settings);
+    let hit = get(&format!("{}/x", again["url"].as_str().unwrap())).text();
+    let miss = get(&format!("{}/y", again["url"].as_str().unwrap())).status;
+    let played = finished(&url, "finish?session=~opened-2");
+    let summary = session.stop().await.unwrap();
+
+    assert_eq!((&opened["mode"], &again["mode"]), (&json!("record"), &json!("replay")));
+    assert_eq!(interactions["interactions"][0]["method"], "GET");
+    assert_eq!(recorded["recorded"][0]["interactions"], 1);
+    assert_eq!((hit.as_str(), miss), ("\"/x\"", 470));
+    assert_eq!((&played["played"], played["misses"].as_array().unwrap().len()), (&json!(1), 1));
+    // It all counts for the run.
+    assert_eq!((summary.requests, summary.forwarded, summary.misses.len()), (3, 1, 1));
+}
+
+fn finished_get(url: &str, what: &str) -> Value {
+    control(url, "GET", what, &Value::Null).1
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_to_be_saved_leaves_no_file() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.replay().await;
+    let url = session.url();
+
+    let opened = open(&url, json!({"cassette": "a", "mode": "record", "upstream": upstream.url()}));
+    get(&format!("{}/x", opened["url"].as_str().unwrap()));
+    finished(&url, "finish?session=~opened-1&save=no");
+    session.stop().await.unwrap();
+
+    assert!(stage.files().is_empty(), "{:?}", stage.files());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transport_leads_to_a_session_and_the_client_sees_the_server_itself() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_: &Asked| "{}".to_owned());
+    let origin = upstream.url();
+    let link = format!("{{\"next\":\"{origin}/2\"}}");
+    let upstream = Upstream::json(move |_: &Asked| link.clone());
+    let session = stage.replay().await;
+    let url = session.url();
+    let origin = upstream.url();
+    let settings = json!({"cassette": "a", "mode": "once", "upstream": origin});
+    let lead = |session: &str| format!("retape-for: {session} {origin}\r\n");
+    let page = |session: &str| ask("GET", &format!("{url}/1"), &lead(session), "").text();
+
+    open(&url, settings.clone());
+    let live = page("~opened-1");
+    finished(&url, "finish?session=~opened-1");
+    open(&url, settings);
+    let (status, _) = control(&url, "POST", "route?session=~test&to=~opened-2", &Value::Null);
+    let replayed = page("~test");
+    session.stop().await.unwrap();
+
+    assert_eq!(status, 200);
+    assert_eq!(live, replayed);
+    assert!(!stage.file("a.json").contains("retape-for"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_opened_says_why() {
+    let stage = Stage::new();
+    let session = stage.replay().await;
+    let url = session.url();
+
+    let check = |what: &str, body: Value, why: &str| {
+        let (status, told) = control(&url, "POST", what, &body);
+        let message = told["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!((status, message.contains(why)), (422, true), "{message}");
+    };
+    check("open", json!({"casette": "a"}), "did you mean `cassette`?");
+    check("open", json!({}), "`cassette`");
+    check("open", json!({"cassette": "../a"}), "is not a cassette name");
+    check("open", json!({"cassette": "a", "mode": "recrod"}), "one of");
+    check("finish?session=~opened-7", Value::Null, "no session `~opened-7` was opened");
+    session.stop().await.unwrap();
+}
