@@ -29,7 +29,7 @@ pub(super) struct Common {
     config: Option<PathBuf>,
 
     /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDR:PORT", default_value = ANYWHERE)]
+    #[arg(long, value_name = "ADDR:PORT", default_value = ANYWHERE, value_parser = listen)]
     listen: SocketAddr,
 
     /// A further host by whose name retape is asked, or whose web pages may ask it
@@ -64,10 +64,10 @@ pub(super) struct Live {
     pub(super) upstream: Option<String>,
 
     /// A shell command that starts the server; it is stopped at the end
-    #[arg(long, value_name = "COMMAND", requires = "ready")]
+    #[arg(long, value_name = "COMMAND")]
     pub(super) serve: Option<String>,
 
-    /// An address that answers once the server is up
+    /// An address that answers once the server is up, whatever it answers; without it, that of --upstream
     #[arg(long, value_name = "URL")]
     pub(super) ready: Option<String>,
 
@@ -202,6 +202,15 @@ pub(super) fn absolute(folder: &Path) -> PathBuf {
     std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
+/// `127.0.0.1:8283`, `localhost:8283`, or a port alone.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let here = match text.strip_prefix("localhost:").unwrap_or(text).parse::<u16>() {
+        Ok(port) => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
+        Err(_) => text.parse(),
+    };
+    here.map_err(|_| "an address is `127.0.0.1:8283`, `localhost:8283`, or a port alone".to_owned())
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[number.len()..] {
@@ -232,6 +241,15 @@ mod tests {
         check("tapes/letta/hello.json", "tapes/letta", "hello");
         check("hello.json", ".", "hello");
         check("/x/y.json", "/x", "y");
+    }
+
+    #[test]
+    fn a_port_alone_is_of_this_machine() {
+        let at_8283 = Ok(SocketAddr::from(([127, 0, 0, 1], 8283)));
+        for text in ["8283", "localhost:8283", "127.0.0.1:8283"] {
+            assert_eq!(listen(text), at_8283, "{text}");
+        }
+        assert!(listen("[::1]:0").is_ok() && listen("example.com:1").is_err());
     }
 
     #[test]

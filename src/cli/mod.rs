@@ -78,7 +78,7 @@ enum Exit {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
     match dispatch(cli.command) {
         Ok(Exit::Agrees) => ExitCode::SUCCESS,
         Ok(Exit::Findings) => ExitCode::from(1),
@@ -88,6 +88,27 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// A command without `--` before it is the usual reason for an argument too many.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let runs =
+        words.first().is_some_and(|word| matches!(word.as_str(), "record" | "replay" | "run"));
+    let is_word = matches!(
+        error.get(ContextKind::InvalidArg),
+        Some(ContextValue::String(word)) if !word.starts_with('-')
+    );
+    if error.kind() == ErrorKind::UnknownArgument
+        && runs
+        && is_word
+        && !words.contains(&"--".to_owned())
+    {
+        let tip = "the command to run stands behind `--`: `retape replay NAME -- COMMAND`";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 fn dispatch(command: Command) -> Result<Exit> {

@@ -39,13 +39,20 @@ pub(super) enum Start {
 /// So many of the last lines of a server that does not start are told.
 const TOLD: usize = 20;
 
+const UNSAID: &str = "say when the server is up: `--ready http://127.0.0.1:PORT`";
+
 /// How long a server that was asked to stop may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Served {
     /// Starts the server if one is to be started, and waits until it answers.
     pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
-        let Some(ready) = &live.ready else { return Ok(Start::Ready(None)) };
+        let ready = match (&live.ready, &live.serve, &live.upstream) {
+            (Some(ready), ..) => ready,
+            (None, Some(_), Some(upstream)) => upstream,
+            (None, Some(_), None) => return Err(Error::new(Kind::NoUpstream).with_hint(UNSAID)),
+            (None, None, _) => return Ok(Start::Ready(None)),
+        };
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
         let uri = address(ready)?;
         let mut served = None;
@@ -130,9 +137,20 @@ impl Served {
 
     async fn end(&mut self, patience: Duration) {
         self.signal(Insistence::Asks);
-        if timeout(patience, self.child.wait()).await.is_err() {
+        if timeout(patience, self.ended()).await.is_err() {
             self.signal(Insistence::Insists);
             let _ = self.child.wait().await;
+        }
+    }
+
+    /// Waits until the shell and all that it started have ended: the server may outlive the shell.
+    async fn ended(&mut self) {
+        let _ = self.child.wait().await;
+        #[cfg(unix)]
+        if let Some(group) = self.group.and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
+            while rustix::process::test_kill_process_group(group).is_ok() {
+                sleep(Duration::from_millis(10)).await;
+            }
         }
     }
 
@@ -175,7 +193,8 @@ fn not_ready(url: &str, why: &'static str) -> Error {
     Error::new(Kind::NotReady { url: url.to_owned(), why })
 }
 
+/// Any answer shows that it is up; many a server has nothing at `/`.
 async fn answers(client: &Client<HttpConnector, Empty<Bytes>>, uri: &http::Uri) -> bool {
     let asked = timeout(Duration::from_secs(2), client.get(uri.clone())).await;
-    matches!(asked, Ok(Ok(answer)) if answer.status().as_u16() < 400)
+    matches!(asked, Ok(Ok(_)))
 }

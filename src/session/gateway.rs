@@ -26,8 +26,8 @@ use crate::review::report::{self, Withheld};
 use crate::serve::recorder::{Tape, Upstream};
 use crate::serve::replayer::{Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place, problem};
-use crate::store::Journal;
 use crate::store::mode::Mode;
+use crate::store::{self, Journal};
 
 /// All sessions that are served at one address.
 #[derive(Debug)]
@@ -325,7 +325,14 @@ impl Gateway {
         mut error: Error,
     ) -> Answer {
         if error.is_no_cassette() && !self.is_unfinished(cassette) {
-            error = error.with_hint(self.record_it(cassette));
+            let name = Name::new(cassette).ok();
+            let nearest = name.and_then(|name| store::nearest(&self.settings.folder, &name));
+            let nearest = nearest.map(|name| format!("there is `{name}`; or "));
+            error = error.with_hint(format!(
+                "{}{}",
+                nearest.unwrap_or_default(),
+                self.record_it(cassette)
+            ));
         }
         let miss = missed(head, address, cassette, format!("{error:?}"));
         let records = self.records(cassette);

@@ -69,7 +69,7 @@ fn how_to_come_by(folder: &Path, name: &Name) -> String {
 }
 
 /// The cassette whose name is most alike.
-fn nearest(folder: &Path, name: &Name) -> Option<Name> {
+pub(crate) fn nearest(folder: &Path, name: &Name) -> Option<Name> {
     let all = list(folder);
     let names: Vec<&str> = all.iter().map(Name::as_str).collect();
     let found = nearest::nearest(name.as_str(), &names)?;

@@ -20,6 +20,7 @@ mod repository;
 mod side;
 
 pub use config::{find_config, load_config};
+pub(crate) use file::nearest;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
 pub(crate) use journal::{Entry, Journal, Recovered};

@@ -88,11 +88,15 @@ fn names_a_host(base: &Uri) -> bool {
 }
 
 fn refused(address: &str) -> Error {
-    Error::new(Kind::Setting {
+    let error = Error::new(Kind::Setting {
         name: "upstream",
         value: harmless(address),
         expected: "http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]",
-    })
+    });
+    if address.contains("://") {
+        return error;
+    }
+    error.with_hint(format!("did you mean `http://{}`?", harmless(address)))
 }
 
 /// The address without what may be a secret, although it may be no address.
