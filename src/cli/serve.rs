@@ -193,8 +193,9 @@ fn not_ready(url: &str, why: &'static str) -> Error {
     Error::new(Kind::NotReady { url: url.to_owned(), why })
 }
 
-/// Any answer shows that it is up; many a server has nothing at `/`.
+/// Many a server has nothing at `/`, or wants a key there: whatever it answers, it is up, but for faults of
+/// its own, such as 503 while it starts.
 async fn answers(client: &Client<HttpConnector, Empty<Bytes>>, uri: &http::Uri) -> bool {
     let asked = timeout(Duration::from_secs(2), client.get(uri.clone())).await;
-    matches!(asked, Ok(Ok(_)))
+    matches!(asked, Ok(Ok(answer)) if !answer.status().is_server_error())
 }

@@ -1,6 +1,7 @@
 //! The live server that the binary starts.
 
 use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use rustix::process::Signal;
@@ -25,6 +26,15 @@ impl Late {
             crate::support::upstream::Then::KeepAlive
         });
         Self { stage, upstream }
+    }
+
+    /// Waits for a file that the server writes.
+    fn wait_for(&self, file: &str) {
+        let until = Instant::now() + Duration::from_secs(20);
+        while !self.stage.folder().join(file).exists() {
+            assert!(Instant::now() < until, "no file `{file}`");
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     fn arguments<'a>(&self, url: &'a str, serve: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
@@ -138,9 +148,7 @@ fn an_interruption_while_the_server_starts_stops_it() {
         "trap 'echo stopped > stopped; exit' TERM; echo > begun; while :; do sleep 0.01; done";
 
     let running = Running::start(late.stage.retape(&late.arguments(&url, serve, &["--", "true"])));
-    while !late.stage.folder().join("begun").exists() {
-        std::thread::yield_now();
-    }
+    late.wait_for("begun");
     running.signal(Signal::TERM);
     let (code, said) = running.end();
 
