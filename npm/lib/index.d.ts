@@ -1,0 +1,47 @@
+/** What is done with requests. */
+export type Mode = "replay" | "once" | "new_episodes" | "record" | "passthrough";
+
+/** Settings for the tests of a file. */
+export interface Options {
+  /** The folder of cassettes; `RETAPE_CASSETTES`, else `cassettes`. */
+  folder?: string;
+  /** `RETAPE_MODE` without it; else `replay` where `CI` is set, and `once` elsewhere. */
+  mode?: Mode;
+  /** The live server of clients that have `tape.url` as their base address; `RETAPE_UPSTREAM` without it. */
+  upstream?: string;
+  /** Whether a test fails if something recorded was not asked for. */
+  strict?: boolean;
+}
+
+/** A recorded request and its answer. Bodies are Base64. */
+export interface Interaction {
+  method: string;
+  url: string;
+  headers: [string, string][];
+  body: string;
+  played: boolean;
+  response: { status: number; headers: [string, string][]; body: string } | null;
+}
+
+/** A test as its runner knows it. */
+export interface Test {
+  file: string;
+  names: string[];
+  rerun: string;
+}
+
+/** The cassettes of the tests of a file, one after the other. */
+export class Tapes {
+  constructor(options?: Options);
+  /** The base address for clients that do not use `fetch`. It leads to the test that is running. */
+  readonly url: string;
+  /** The recorded requests and answers of the test that is running. */
+  interactions(): Promise<Interaction[]>;
+  /** For other test runners: begins a test. */
+  begin(test: Test): Promise<void>;
+  /** For other test runners: ends it, and throws what was missed. */
+  end(how: { passed: boolean }): Promise<void>;
+}
+
+/** The path of the retape binary. */
+export function binary(): string;

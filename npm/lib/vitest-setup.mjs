@@ -1,0 +1,3 @@
+import { retape } from "./vitest.mjs";
+
+retape();

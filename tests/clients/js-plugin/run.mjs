@@ -1,0 +1,115 @@
+// The helpers for node:test, vitest and jest, run by these runners as users run them, against a server on loopback.
+//
+// Usage: node run.mjs FOLDER [RUNNER...]    FOLDER has retape-http, vitest, jest and undici installed
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
+
+const [folder, ...chosen] = process.argv.slice(2);
+const RUNNERS = {
+  "node:test": {
+    head: `const test = require("node:test"); const { retape } = require("retape-http/node-test");`,
+    file: "things.test.cjs",
+    command: (file) => ["node", "--test", file],
+  },
+  vitest: {
+    head: `import { test } from "vitest"; import { retape } from "retape-http/vitest"; import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
+    file: "things.test.mjs",
+    command: (file) => ["npx", "vitest", "run", "--no-color", file],
+  },
+  jest: {
+    head: `const { retape } = require("retape-http/jest");`,
+    file: "things.test.js",
+    command: (file) => ["npx", "jest", "--no-color", file],
+  },
+};
+
+let asked = 0;
+const live = http.createServer((request, response) => {
+  asked += 1;
+  if (request.url === "/stream") {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("data: 1\n\n");
+    return setTimeout(() => response.end("data: 2\n\n"), 20);
+  }
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ path: request.url }));
+});
+await new Promise((resolve) => live.listen(0, "127.0.0.1", resolve));
+const origin = `http://127.0.0.1:${live.address().port}`;
+
+for (const name of chosen.length > 0 ? chosen : Object.keys(RUNNERS)) {
+  await suite(RUNNERS[name], path.join(folder, name.replace(":", "-")));
+  console.log(`${name}: ok`);
+}
+live.close();
+
+async function suite(runner, place) {
+  fs.rmSync(place, { recursive: true, force: true });
+  fs.mkdirSync(place, { recursive: true });
+  const write = (body) => fs.writeFileSync(path.join(place, runner.file), `${runner.head}\n${body}`);
+  const run = (environment = {}) => execute(runner.command(runner.file), place, environment);
+  const cassettes = () => fs.readdirSync(path.join(place, "cassettes"), { recursive: true }).filter((each) => each.endsWith(".json")).sort();
+  const tests = `
+    const assert = require("node:assert");
+    const tape = retape({ upstream: "${origin}" });
+    const get = async (path) => (await fetch("${origin}" + path)).json();
+    test("asks two things", async () => {
+      assert.deepEqual(await get("/a?b=c"), { path: "/a?b=c" });
+      assert.deepEqual(await get("/d"), { path: "/d" });
+      assert.equal((await tape.interactions()).length, 2);
+    });
+    test("reads a stream: a/b", async () => {
+      assert.equal(await (await fetch("${origin}/stream")).text(), "data: 1\\n\\ndata: 2\\n\\n");
+    });
+    test("has a base address", async () => {
+      assert.deepEqual(await (await require("undici").request(tape.url + "/base")).body.json(), { path: "/base" });
+    });
+    test("goes by undici", async () => {
+      assert.deepEqual(await (await require("undici").request("${origin}/u")).body.json(), { path: "/u" });
+    });
+  `;
+  write(tests);
+  asked = 0;
+  passes(await run());
+  assert.equal(asked, 5);
+  assert.equal(cassettes().length, 4, String(cassettes()));
+
+  passes(await run({ CI: "true" }));
+  assert.equal(asked, 5, "nothing goes to the network");
+
+  write(`
+    retape();
+    test("asks two things", async () => { await fetch("${origin}/a?b=c"); await fetch("${origin}/other"); });
+    test("reads a stream: a/b", async () => {});
+  `);
+  const missed = await run({ CI: "true" });
+  assert.notEqual(missed.status, 0);
+  assert.match(missed.text, /a request has no recorded answer/);
+  assert.match(missed.text, /GET \/other/);
+  assert.match(missed.text, /RETAPE_MODE=record (npx vitest run|npx jest|node --test)/);
+  assert.match(missed.text, /asks two things/);
+
+  write(`
+    const assert = require("node:assert");
+    retape();
+    test("fails", async () => { await fetch("${origin}/fails"); assert.equal(1, 2); });
+  `);
+  assert.notEqual((await run()).status, 0);
+  assert.ok(!cassettes().some((each) => each.includes("fails")), String(cassettes()));
+}
+
+function passes({ status, text }) {
+  assert.equal(status, 0, text);
+}
+
+function execute([command, ...words], cwd, environment) {
+  const { CI, RETAPE_MODE, RETAPE_URL, RETAPE_UPSTREAM, NODE_TEST_CONTEXT, ...env } = process.env;
+  return new Promise((resolve) => {
+    execFile(command, words, { cwd, env: { ...env, ...environment } }, (error, stdout, stderr) =>
+      resolve({ status: error ? (error.code ?? 1) : 0, text: stdout + stderr }),
+    );
+  });
+}
