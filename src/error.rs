@@ -135,6 +135,8 @@ pub(crate) enum Kind {
     NoSession {
         session: String,
     },
+    /// This process may open no more files and connections.
+    OutOfFiles,
     /// No request reached retape.
     Unused,
     Unproven {
@@ -342,6 +344,9 @@ impl fmt::Display for Kind {
             Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
             Self::Unanswered => f.write_str("the server did not answer a single request"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
+            Self::OutOfFiles => f.write_str(
+                "not everything was recorded: retape may open no more files and connections",
+            ),
             Self::Unused => f.write_str("no request reached retape"),
             Self::Unproven { runs: 1 } => f.write_str("the recording does not replay"),
             Self::Unproven { runs } => write!(f, "the recording does not replay in {runs} runs"),

@@ -50,8 +50,9 @@ impl Name {
     /// `letta/hitl.failed`, `.unanswered`, `.recovered`, `.recovered-2`.
     pub(crate) fn is_beside(&self) -> bool {
         let (_, what) = self.0.rsplit_once('.').unwrap_or_default();
-        let number = what.strip_prefix("recovered-");
-        BESIDE.contains(&what) || number.is_some_and(|number| number.parse::<u32>().is_ok())
+        let is_number = |number: &str| number.parse::<u32>().is_ok();
+        BESIDE.contains(&what)
+            || what.rsplit_once('-').is_some_and(|(what, n)| BESIDE.contains(&what) && is_number(n))
     }
 
     /// The name as text.

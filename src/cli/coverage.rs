@@ -1,6 +1,5 @@
 //! `retape coverage`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -85,7 +84,7 @@ impl Coverage {
 }
 
 fn document(file: &Path) -> Result<Document> {
-    let text = fs::read_to_string(file).map_err(|source| {
+    let text = store::read_text(file).map_err(|source| {
         Error::io("read file", file, source).with_hint(
             "name the file of an OpenAPI document; many servers give theirs at `/openapi.json`",
         )

@@ -289,7 +289,7 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
                 false => format!("no cassette `{name}` was made"),
             };
             line(&format!("{there}; what was asked is in {path}"));
-            let mention = mention(folder, &recording.saved_name());
+            let mention = mention(folder, &recording.saved_name);
             hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
         }
     }

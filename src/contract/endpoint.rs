@@ -37,6 +37,14 @@ impl Endpoint {
     /// A name that can be a file: `POST-v1-agents-agent_id-messages-200`. Others may have the same, such as
     /// one with a slash at the end.
     pub fn slug(&self) -> String {
+        let words = self.words();
+        match words.char_indices().nth(LONGEST) {
+            None => words,
+            Some((end, _)) => format!("{}-{}", &words[..end], self.hash()),
+        }
+    }
+
+    fn words(&self) -> String {
         let path = self.path.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let words = path.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
         let kind = self.media.rsplit('/').next().filter(|kind| !matches!(*kind, "" | "json"));
@@ -46,10 +54,16 @@ impl Endpoint {
 
     /// A name that can be a file, and that no other endpoint has: `POST-v1-agents-200-5c1d4e09f751`.
     pub fn unique_slug(&self) -> String {
-        let hash = blake3::hash(self.to_string().as_bytes()).to_hex();
-        format!("{}-{}", self.slug(), &hash[..12])
+        format!("{}-{}", self.slug(), self.hash())
+    }
+
+    fn hash(&self) -> String {
+        blake3::hash(self.to_string().as_bytes()).to_hex()[..12].to_owned()
     }
 }
+
+/// The characters of a slug, of which a file may have 255 with what stands around it.
+const LONGEST: usize = 120;
 
 fn template(path: &str, returned: &HashSet<String>) -> String {
     let mut before = "";
@@ -138,5 +152,16 @@ mod tests {
         ] {
             assert_eq!(template(path, &returned), expected);
         }
+    }
+
+    #[test]
+    fn a_name_of_a_file_is_bounded_and_its_own() {
+        let of = |path: String| Endpoint { method: "GET".to_owned(), path, ..Endpoint::default() };
+        let (one, other) =
+            (of(format!("/{}a", "x".repeat(5000))), of(format!("/{}b", "x".repeat(5000))));
+
+        assert!(one.unique_slug().len() <= 150, "{}", one.unique_slug());
+        assert_eq!(one.slug(), one.slug());
+        assert_ne!(one.slug(), other.slug());
     }
 }

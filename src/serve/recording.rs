@@ -41,6 +41,8 @@ pub struct Recording {
     pub path: Option<PathBuf>,
     /// As what it was saved.
     pub saved: Saved,
+    /// The name under which it was saved: that of the cassette, or another beside it.
+    pub saved_name: Name,
     /// How many interactions were recorded now; those that were there before do not count.
     pub interactions: usize,
     /// What is left of the cassette whose place it takes; nothing if it takes no other's place, or
@@ -72,7 +74,7 @@ pub enum Saved {
     /// As `NAME.unanswered`, because the server did not answer a single request. What a client does
     /// then may be worth a test, but is not to be taken for what the server says.
     Unanswered,
-    /// As `NAME.failed`, because it was broken off and there is a cassette, which stays.
+    /// As `NAME.failed`, or `NAME.failed-2` and so on, because it was broken off and there is a cassette, which stays.
     Failed,
 }
 
@@ -92,20 +94,5 @@ impl Recording {
     /// Whether the server never answered. A client that did not wait for it does not count.
     pub fn is_unheard(&self) -> bool {
         self.fault.is_some() && self.answered == 0
-    }
-
-    /// The name under which it was saved: that of the cassette, or another beside it.
-    pub fn saved_name(&self) -> Name {
-        self.saved.name(&self.name)
-    }
-}
-
-impl Saved {
-    pub(super) fn name(self, name: &Name) -> Name {
-        match self {
-            Self::Cassette => name.clone(),
-            Self::Unanswered => name.beside("unanswered"),
-            Self::Failed => name.beside("failed"),
-        }
     }
 }

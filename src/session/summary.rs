@@ -134,7 +134,7 @@ const UNUSED: &str = "give the client `session.url()` as its base address; \
 fn unanswered(recording: &Recording) -> Error {
     let mut hint = recording.fault.clone().unwrap_or_default();
     if let Some(path) = &recording.path {
-        let name = recording.saved_name();
+        let name = &recording.saved_name;
         hint.push_str(&format!("; what was asked is kept as `{name}` (`{}`)", path.display()));
     }
     Error::new(Kind::Unanswered).with_hint(hint.trim_start_matches("; "))

@@ -1,9 +1,9 @@
 //! The file of approvals.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::regular;
 use super::replace::replace;
 use crate::error::{Error, Result};
 use crate::review::change::Approval;
@@ -52,7 +52,7 @@ pub fn add_approvals(file: &Path, approvals: &[Approval]) -> Result<()> {
 }
 
 fn text(file: &Path) -> Result<String> {
-    match fs::read_to_string(file) {
+    match regular::read_text(file) {
         Ok(text) => Ok(text),
         Err(source) if source.kind() == ErrorKind::NotFound => Ok(String::new()),
         Err(source) => Err(Error::io("read file", file, source)),

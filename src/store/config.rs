@@ -1,8 +1,8 @@
 //! Finding and reading `retape.toml`.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::regular;
 use crate::config::Config;
 use crate::error::{Error, Result};
 
@@ -29,7 +29,7 @@ pub fn find_config(folder: &Path) -> Result<Config> {
 ///
 /// If it cannot be read, or says something that cannot be.
 pub fn load_config(path: &Path) -> Result<Config> {
-    let text = fs::read_to_string(path).map_err(|source| {
+    let text = regular::read_text(path).map_err(|source| {
         Error::io("read file", path, source).with_hint(
             "name a file that is there, or leave it out: the nearest `retape.toml` is found",
         )

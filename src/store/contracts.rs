@@ -15,6 +15,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::folder::make_folder;
+use super::regular;
 use super::replace::replace;
 use crate::contract::{Contract, Endpoint, LEARNED, Origin, RECORDINGS};
 use crate::error::{Error, Result};
@@ -128,7 +129,7 @@ fn files(cassettes: &Path, kind: &str) -> Vec<PathBuf> {
 }
 
 pub(super) fn read(file: &Path) -> Result<Contract> {
-    let text = fs::read_to_string(file).map_err(|source| Error::io("read file", file, source))?;
+    let text = regular::read_text(file).map_err(|source| Error::io("read file", file, source))?;
     text.parse().map_err(|error: Error| error.at_file(file))
 }
 

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::folder::make_folder;
 use super::list::list;
 use super::replace::{remove_unfinished, replace};
-use super::{Journal, find_config, mention};
+use super::{Journal, find_config, mention, regular};
 use crate::cassette::{Cassette, Name, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
@@ -82,8 +82,10 @@ pub(crate) fn nearest(folder: &Path, name: &Name) -> Option<Name> {
 ///
 /// If it cannot be read, or is not a cassette of a known version.
 pub fn load_file(path: &Path) -> Result<Cassette> {
-    let bytes = fs::read(path).map_err(|source| Error::io("read file", path, source))?;
+    let bytes = regular::read(path).map_err(|source| Error::io("read file", path, source))?;
     let bodies = bodies_of(path);
+    let is_linked = regular::refuse_link(&bodies);
+    is_linked.map_err(|source| Error::io("read folder", &bodies, source))?;
     decode(bytes, path, |hash| Some(read_body(&bodies.join(hash), hash)))
 }
 
@@ -116,7 +118,7 @@ pub fn load_rules(folder: &Path, name: &Name) -> Result<Rules> {
     if !path.is_file() {
         return Ok(Rules::default());
     }
-    let bytes = fs::read(&path).map_err(|source| Error::io("read file", &path, source))?;
+    let bytes = regular::read(&path).map_err(|source| Error::io("read file", &path, source))?;
     format::decode_rules(&String::from_utf8_lossy(&bytes)).map_err(|error| match error.hint() {
         Some(_) => error.at_file(&path),
         None => error.at_file(&path).with_hint(
@@ -138,7 +140,10 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
     let trace = |response: &Response| report::trace(&protocols, response);
     let file = format::encode_traced(cassette.get(), &trace);
     make_folder(path.parent().unwrap_or(folder))?;
+    regular::refuse_linked(folder, name)?;
     let bodies = bodies_of(&path);
+    let is_linked = regular::refuse_link(&bodies);
+    is_linked.map_err(|source| Error::io("write below folder", &bodies, source))?;
     remove_unfinished(path.parent().unwrap_or(folder), |file| {
         path.file_name() == Some(file.as_ref())
     });
@@ -146,11 +151,11 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
     for (hash, bytes) in &file.bodies {
         make_folder(&bodies)?;
         let body = bodies.join(hash);
-        if fs::read(&body).ok().as_deref() != Some(bytes.as_ref()) {
+        if regular::read_own(&body).ok().as_deref() != Some(bytes.as_ref()) {
             replace(&body, bytes)?;
         }
     }
-    if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
+    if regular::read_own(&path).ok().as_deref() != Some(file.text.as_bytes()) {
         replace(&path, file.text.as_bytes())?;
     }
     remove_leftovers(&bodies, &file.bodies.into_keys().collect());
@@ -216,7 +221,7 @@ fn bodies_of(path: &Path) -> PathBuf {
 }
 
 fn read_body(path: &Path, hash: &str) -> Result<Bytes> {
-    fs::read(path).map(Bytes::from).map_err(|source| match source.kind() {
+    regular::read_own(path).map(Bytes::from).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::new(Kind::MissingBody { hash: hash.to_owned() })
             .at(path)
             .with_hint("restore the folder beside the cassette, or record the cassette again"),

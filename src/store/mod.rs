@@ -13,6 +13,7 @@ mod journal;
 mod list;
 mod mention;
 pub(crate) mod mode;
+mod regular;
 mod replace;
 #[cfg(any(feature = "cli", feature = "insta"))]
 mod repository;
@@ -29,6 +30,8 @@ pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
 pub(crate) use mention::mention_path;
+#[cfg(feature = "cli")]
+pub(crate) use regular::read_text;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use repository::in_repository;
 #[cfg(feature = "review")]

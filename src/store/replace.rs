@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::regular;
 use crate::error::{Error, Result};
 
 /// Writes a file beside, brings it to the disk, and puts it in the place of the old one.
@@ -14,7 +15,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     let unfinished = unfinished(path, std::process::id());
-    let written = File::create(&unfinished)
+    let written = regular::create(&unfinished)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&unfinished, path));
     if let Err(source) = written {

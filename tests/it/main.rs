@@ -24,6 +24,8 @@ mod explained;
 mod export;
 mod format;
 mod frozen;
+#[cfg(unix)]
+mod hostile;
 mod invariant;
 mod journal;
 mod listening;

@@ -42,7 +42,12 @@ pub(super) enum Fault {
     Broken(String),
     /// The recorder itself was stopped.
     Interrupted,
+    /// This process may open no more files and connections.
+    OutOfFiles,
 }
+
+/// `EMFILE` and `ENFILE`, which have no kind of their own.
+const OUT_OF_FILES: [i32; 2] = [24, 23];
 
 impl Fault {
     /// Why no connection came about.
@@ -54,7 +59,11 @@ impl Fault {
         if says(error, "dns error") {
             return Self::UnknownHost;
         }
-        match found::<io::Error>(error).map(io::Error::kind) {
+        let io = found::<io::Error>(error);
+        if io.and_then(io::Error::raw_os_error).is_some_and(|code| OUT_OF_FILES.contains(&code)) {
+            return Self::OutOfFiles;
+        }
+        match io.map(io::Error::kind) {
             Some(io::ErrorKind::ConnectionRefused) => Self::Refused,
             Some(io::ErrorKind::TimedOut) => Self::SlowToConnect,
             Some(kind) if CLOSED.contains(&kind) => Self::ClosedInHandshake,
@@ -97,13 +106,14 @@ impl Fault {
             Self::NotHttp | Self::NotHttp1 | Self::NotHttp2 | Self::Closed | Self::Broken(_) => {
                 End::ServerClosed
             }
-            Self::Interrupted => End::Interrupted,
+            Self::Interrupted | Self::OutOfFiles => End::Interrupted,
         }
     }
 
     /// What is said of the server at `origin`.
     pub(super) fn message(&self, origin: &str) -> String {
         match self.end() {
+            _ if *self == Self::OutOfFiles => format!("`{origin}` was not asked: {self}"),
             End::Unreachable => format!("`{origin}` cannot be reached: {self}"),
             _ => format!("`{origin}` did not answer: {self}"),
         }
@@ -147,6 +157,9 @@ impl fmt::Display for Fault {
                 f.write_str("it does not speak HTTP/2 without TLS there; is it `http://`?")
             }
             Self::Closed => f.write_str("it closed the connection"),
+            Self::OutOfFiles => f.write_str(
+                "retape may open no more files and connections; `ulimit -n 4096` allows more",
+            ),
             Self::Interrupted => f.write_str("retape was stopped before it did"),
         }
     }
@@ -189,6 +202,8 @@ mod tests {
 
     #[test]
     fn a_connection_that_takes_too_long_is_told_from_one_that_is_refused() {
+        let out_of_files = io::Error::from_raw_os_error(OUT_OF_FILES[0]);
+        assert_eq!(Fault::of_connecting(&out_of_files), Fault::OutOfFiles);
         let timed_out = io::Error::new(io::ErrorKind::TimedOut, "deadline has elapsed");
         let unreachable = io::Error::new(io::ErrorKind::NetworkUnreachable, "no network");
 

@@ -147,6 +147,9 @@ impl Recorder {
     async fn fail(&self, take: Option<&Take>, fault: &Fault) {
         if let Some(take) = take {
             let _ = tokio::time::timeout(self.patience.grace, take.closed()).await;
+            if *fault == Fault::OutOfFiles {
+                return take.out_of_files();
+            }
             take.fail(fault.end(), fault.message(self.upstream.origin()));
         }
     }

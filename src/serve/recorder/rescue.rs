@@ -40,15 +40,14 @@ pub(super) fn rescue(
     redactor: &Redactor,
     left: Recovered,
 ) -> Result<(Recovered, PathBuf)> {
-    let mut count = 1;
-    let free = loop {
-        let suffix = if count == 1 { String::new() } else { format!("-{count}") };
-        let free = Name::new(format!("{name}.recovered{suffix}"))?;
-        if !store::exists(folder, &free) {
-            break free;
-        }
-        count += 1;
-    };
+    let free = free(folder, name, "recovered");
     let path = store::save(folder, &free, &redactor.cassette(left.cassette.clone()))?;
     Ok((left, path))
+}
+
+/// The first name beside a cassette that is free: `NAME.recovered`, `NAME.recovered-2` and so on.
+pub(super) fn free(folder: &Path, name: &Name, what: &str) -> Name {
+    let numbered = (2..).map(|number: u32| name.beside(&format!("{what}-{number}")));
+    let mut names = std::iter::once(name.beside(what)).chain(numbered);
+    names.find(|name| !store::exists(folder, name)).expect("not every number is taken")
 }

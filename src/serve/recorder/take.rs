@@ -41,6 +41,8 @@ struct State {
     asking: Asking,
     answer: Arrived,
     over: bool,
+    /// Nobody asked the server.
+    unasked: bool,
     /// The body that is arriving, as the journal shows it: the request's, then the answer's.
     shown: Option<Shown>,
     /// The secrets up to here.
@@ -70,6 +72,7 @@ impl Take {
             asking: Asking::Arriving,
             answer: Arrived::default(),
             over: false,
+            unasked: false,
             shown: Some(shown),
             secrets,
         };
@@ -217,15 +220,28 @@ impl Take {
         self.end(end);
     }
 
+    /// The server was not asked, because this process may open no more files. That is no recording of
+    /// the server.
+    pub(super) fn out_of_files(&self) {
+        self.state().unasked = true;
+        if let Some(tape) = self.tape.upgrade() {
+            tape.note_out_of_files();
+        }
+        self.end(End::Interrupted);
+    }
+
     /// How many chunks of the answer have come.
     pub(super) fn progress(&self) -> usize {
         self.chunks.load(Ordering::Relaxed)
     }
 
     /// The interaction as far as it has come; `None` if the request was never complete and nothing
-    /// was answered.
+    /// was answered, or the server was not asked.
     pub(super) fn interaction(&self) -> Option<Interaction> {
         let state = self.state();
+        if state.unasked {
+            return None;
+        }
         let mut interaction = state.interaction.clone();
         interaction.request.body = state.body.clone().freeze();
         if state.asking == Asking::Complete {

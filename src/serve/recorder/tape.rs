@@ -9,12 +9,12 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
-use super::rescue::rescue;
+use super::rescue::{free, rescue};
 use super::take::{Take, begun};
 use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
 use crate::compare::renew::{Renewed, renew};
 use crate::config::Rules;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::identity::{decide_again, decide_behind};
 use crate::redact::{Redactor, Secrets};
 use crate::serve::recording::{Course, Kept, Recording, Saved, Wording};
@@ -41,6 +41,8 @@ struct State {
     open: BTreeMap<usize, Arc<Take>>,
     /// Why the server gave the first request without an answer none.
     fault: Option<String>,
+    /// Whether something was not recorded because this process may open no more files.
+    out_of_files: bool,
 }
 
 impl Tape {
@@ -73,7 +75,13 @@ impl Tape {
             server: None,
         };
         journal.begin(&recorded)?;
-        let state = State { recorded, takes: Vec::new(), open: BTreeMap::new(), fault: None };
+        let state = State {
+            recorded,
+            takes: Vec::new(),
+            open: BTreeMap::new(),
+            fault: None,
+            out_of_files: false,
+        };
         let tape = Self {
             folder: folder.to_owned(),
             name: name.clone(),
@@ -136,27 +144,38 @@ impl Tape {
             name: self.name.clone(),
             path: None,
             saved: Saved::Cassette,
+            saved_name: self.name.clone(),
             interactions: new.len(),
             answered: new.iter().filter(|interaction| interaction.response().is_some()).count(),
             kept: None,
             dropped,
             fault: self.state().fault.take(),
         };
+        let is_own_fault = self.state().out_of_files;
         recording.saved = match course {
+            _ if is_own_fault => Saved::Failed,
             _ if recording.is_unheard() => Saved::Unanswered,
             Course::BrokenOff if store::exists(&self.folder, &self.name) => Saved::Failed,
             Course::Whole | Course::BrokenOff | Course::Discarded => Saved::Cassette,
+        };
+        recording.saved_name = match recording.saved {
+            Saved::Cassette => self.name.clone(),
+            Saved::Unanswered => self.name.beside("unanswered"),
+            Saved::Failed => free(&self.folder, &self.name, "failed"),
         };
         if recording.interactions > 0 {
             let cassette = self.redactor.cassette(cassette);
             let cassette = cassette.with_ids(|cassette| decide_behind(base, cassette));
             recording.path = Some(match self.replaced(base, recording.saved) {
-                None => store::save(&self.folder, &recording.saved_name(), &cassette)?,
+                None => store::save(&self.folder, &recording.saved_name, &cassette)?,
                 Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
             });
         }
         self.journal.remove()?;
-        Ok(recording)
+        match (is_own_fault, &recording.path) {
+            (false, _) => Ok(recording),
+            (true, path) => Err(out_of_files(path.as_deref())),
+        }
     }
 
     /// What was recorded so far, without secrets.
@@ -239,6 +258,10 @@ impl Tape {
         self.state().fault.get_or_insert(why);
     }
 
+    pub(super) fn note_out_of_files(&self) {
+        self.state().out_of_files = true;
+    }
+
     pub(super) fn over(&self, number: usize) {
         self.state().open.remove(&number);
         self.ended.notify_waiters();
@@ -286,6 +309,15 @@ impl Tape {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What was recorded is not all that was asked, and that is no fault of the server.
+fn out_of_files(path: Option<&Path>) -> Error {
+    let saved = path.map_or(String::new(), |path| {
+        format!("; what was recorded is in `{}`, and the cassette stays", path.display())
+    });
+    Error::new(Kind::OutOfFiles)
+        .with_hint(format!("allow more (`ulimit -n 4096`), then record again{saved}"))
 }
 
 /// Whether an answer had still something to send. One of which only the end was missing had said

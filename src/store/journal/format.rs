@@ -113,23 +113,38 @@ struct Line<'a> {
     end: Option<Cow<'a, str>>,
 }
 
-/// Bytes: text where they are, base64 where they are not.
+/// Bytes: text where they are and not much, base64 where they are not. A piece of a body that is no short
+/// text stands as it is behind its line, with a line feed behind it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Piece<'a> {
     Text(Cow<'a, str>),
     Base64(String),
+    /// So many bytes behind the line.
+    Behind(usize),
 }
+
+/// To escape and to read a longer text costs more than it helps who reads a journal.
+const LONGEST_TEXT: usize = 4 * 1024;
 
 /// The journal is a file of the moment: no release reads another one's.
 const VERSION: u64 = 1;
 
+/// How the first line begins.
+pub(super) const BEGINNING: &[u8] = b"{\"retape_journal\":";
+
 impl Entry<'_> {
-    /// Appends the entry as one line.
+    /// Appends the entry as one line, and what stands behind it.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         serde_json::to_writer(&mut *out, &self.line())
             .expect("a line holds nothing that JSON cannot say");
         out.push(b'\n');
+        if let Self::Sent { bytes, .. } | Self::Chunk { bytes, .. } = self
+            && is_behind(bytes)
+        {
+            out.extend_from_slice(bytes);
+            out.push(b'\n');
+        }
     }
 
     fn line(&self) -> Line<'_> {
@@ -150,7 +165,7 @@ impl Entry<'_> {
                 ..Line::default()
             },
             Self::Sent { n, bytes } => {
-                Line { n: Some(*n), sent: Some(Piece::of(bytes)), ..Line::default() }
+                Line { n: Some(*n), sent: Some(Piece::of_body(bytes)), ..Line::default() }
             }
             Self::Asked { n } => Line { n: Some(*n), asked: Some(true), ..Line::default() },
             Self::Head { n, ms, status, reason, headers } => Line {
@@ -164,7 +179,7 @@ impl Entry<'_> {
             Self::Chunk { n, ms, bytes } => Line {
                 n: Some(*n),
                 ms: Some(*ms),
-                chunk: Some(Piece::of(bytes)),
+                chunk: Some(Piece::of_body(bytes)),
                 ..Line::default()
             },
             Self::End { n, end, trailers } => Line {
@@ -178,9 +193,23 @@ impl Entry<'_> {
 }
 
 impl Entry<'static> {
-    /// Reads one line; `None` if it is torn.
-    pub(super) fn read(line: &[u8]) -> Option<Self> {
+    /// Takes the first entry from the text of a journal; `None` if it is torn.
+    pub(super) fn take(journal: &mut &[u8]) -> Option<Self> {
+        let (line, rest) = journal.split_at(memchr::memchr(b'\n', journal)? + 1);
         let line: Line<'_> = serde_json::from_slice(line).ok()?;
+        let length = match line.chunk.as_ref().or(line.sent.as_ref()) {
+            Some(Piece::Behind(length)) => *length,
+            _ => {
+                *journal = rest;
+                return Self::read(line, &[]);
+            }
+        };
+        let behind = rest.get(..length).filter(|_| rest.get(length) == Some(&b'\n'))?;
+        *journal = &rest[length + 1..];
+        Self::read(line, behind)
+    }
+
+    fn read(line: Line<'_>, behind: &[u8]) -> Option<Self> {
         if line.retape_journal.is_some() {
             return line.begin();
         }
@@ -191,10 +220,10 @@ impl Entry<'static> {
             return Some(Self::End { n, end: End::from_word(&end)?, trailers });
         }
         if let Some(chunk) = line.chunk {
-            return Some(Self::Chunk { n, ms: line.ms?, bytes: Cow::Owned(chunk.bytes()?) });
+            return Some(Self::Chunk { n, ms: line.ms?, bytes: Cow::Owned(chunk.bytes(behind)?) });
         }
         if let Some(sent) = line.sent {
-            return Some(Self::Sent { n, bytes: Cow::Owned(sent.bytes()?) });
+            return Some(Self::Sent { n, bytes: Cow::Owned(sent.bytes(behind)?) });
         }
         if line.asked.is_some() {
             return Some(Self::Asked { n });
@@ -235,12 +264,21 @@ impl<'a> Piece<'a> {
         }
     }
 
-    fn bytes(self) -> Option<Vec<u8>> {
+    fn of_body(bytes: &'a [u8]) -> Self {
+        if is_behind(bytes) { Self::Behind(bytes.len()) } else { Self::of(bytes) }
+    }
+
+    fn bytes(self, behind: &[u8]) -> Option<Vec<u8>> {
         match self {
+            Self::Behind(_) => Some(behind.to_vec()),
             Self::Text(text) => Some(text.into_owned().into_bytes()),
             Self::Base64(text) => STANDARD.decode(text).ok(),
         }
     }
+}
+
+fn is_behind(bytes: &[u8]) -> bool {
+    bytes.len() > LONGEST_TEXT || std::str::from_utf8(bytes).is_err()
 }
 
 fn fields(headers: &Headers) -> Vec<(Cow<'_, str>, Piece<'_>)> {
@@ -249,7 +287,7 @@ fn fields(headers: &Headers) -> Vec<(Cow<'_, str>, Piece<'_>)> {
 
 fn headers(fields: Vec<(Cow<'_, str>, Piece<'_>)>) -> Option<Headers> {
     let field = |(name, value): (Cow<'_, str>, Piece<'_>)| {
-        Some((name.into_owned(), Bytes::from(value.bytes()?)))
+        Some((name.into_owned(), Bytes::from(value.bytes(&[])?)))
     };
     fields.into_iter().map(field).collect::<Option<Vec<_>>>().map(Headers::from_iter)
 }

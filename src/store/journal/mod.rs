@@ -14,7 +14,7 @@
 mod format;
 mod recover;
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,6 +24,7 @@ pub use recover::Recovered;
 
 use super::file::path_of;
 use super::folder::make_folder;
+use super::regular;
 use crate::cassette::{Name, Recorded};
 use crate::error::{Error, Kind, Result};
 
@@ -52,6 +53,7 @@ impl Journal {
     /// this release cannot read.
     pub fn open(folder: &Path, name: &Name) -> Result<(Self, Option<Recovered>)> {
         let path = Self::path_of(folder, name);
+        regular::refuse_linked(folder, name)?;
         let mut file = locked(&path)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|source| Error::io("read file", &path, source))?;
@@ -67,7 +69,11 @@ impl Journal {
 
     /// Reads the journal that a killed recorder left, without touching it.
     pub fn peek(folder: &Path, name: &Name) -> Option<Recovered> {
-        let mut file = File::open(Self::path_of(folder, name)).ok()?;
+        let path = Self::path_of(folder, name);
+        if !fs::symlink_metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut file = File::open(path).ok()?;
         // A journal that is locked belongs to a recorder that is at work.
         file.try_lock_shared().ok()?;
         let mut text = Vec::new();
@@ -136,7 +142,7 @@ impl Journal {
     ///
     /// If the file cannot be removed.
     pub fn remove(&self) -> Result<()> {
-        match std::fs::remove_file(&self.path) {
+        match fs::remove_file(&self.path) {
             Err(source) if source.kind() != ErrorKind::NotFound => {
                 Err(Error::io("remove file", &self.path, source))
             }
@@ -150,6 +156,10 @@ fn locked(path: &Path) -> Result<File> {
     let hint = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
     make_folder(path.parent().unwrap_or(path))?;
     loop {
+        // What is no file is nobody's journal, and what a link leads to is somebody else's file.
+        if fs::symlink_metadata(path).is_ok_and(|data| !data.is_file()) {
+            return Err(Error::new(Kind::ForeignJournal).at(path).with_hint("remove it"));
+        }
         let file = private()
             .read(true)
             .append(true)
@@ -175,7 +185,7 @@ fn locked(path: &Path) -> Result<File> {
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let identity = |data: std::fs::Metadata| (data.dev(), data.ino());
-    match (file.metadata(), std::fs::metadata(path)) {
+    match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(open), Ok(there)) => identity(open) == identity(there),
         _ => false,
     }

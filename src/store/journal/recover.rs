@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::format::Entry;
+use super::format::{BEGINNING, Entry};
 use crate::cassette::{
     Body, Cassette, Chunk, End, Headers, Interaction, Outcome, Recorded, Request, Response,
 };
@@ -31,8 +31,8 @@ struct Partial {
 /// Puts the lines together; a torn last line was never passed on and does not count. `None` if no
 /// request had arrived.
 pub(super) fn recover(journal: &[u8]) -> Option<Recovered> {
-    let whole = &journal[..journal.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)];
-    let mut lines = whole.split(|byte| *byte == b'\n').map_while(Entry::read);
+    let mut rest = journal;
+    let mut lines = std::iter::from_fn(|| Entry::take(&mut rest));
     let Some(Entry::Begin { recorded }) = lines.next() else { return None };
     let mut partials: BTreeMap<usize, Partial> = BTreeMap::new();
     lines.for_each(|entry| put(&mut partials, entry));
@@ -45,11 +45,12 @@ pub(super) fn recover(journal: &[u8]) -> Option<Recovered> {
 /// Whether a journal is empty or begins as this release begins one. A first line that is torn is
 /// the only one.
 pub(super) fn is_begun(journal: &[u8]) -> bool {
-    match journal.split_inclusive(|byte| *byte == b'\n').next() {
-        Some(first) if first.ends_with(b"\n") => {
-            matches!(Entry::read(first), Some(Entry::Begin { .. }))
+    match journal.contains(&b'\n') {
+        true => matches!(Entry::take(&mut &*journal), Some(Entry::Begin { .. })),
+        false => {
+            let length = journal.len().min(BEGINNING.len());
+            journal[..length] == BEGINNING[..length]
         }
-        _ => true,
     }
 }
 
@@ -140,4 +141,66 @@ fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>) -> Recovered {
         ..Cassette::default()
     };
     Recovered { cassette, cut, unasked }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A journal of one interaction with pieces that stand behind their lines.
+    fn journal() -> Vec<u8> {
+        let recorded = Recorded { at: "now".to_owned(), ..Recorded::default() };
+        let bytes = |bytes: &[u8]| Cow::Owned(bytes.to_vec());
+        let headers = Headers::from_iter([("content-type", "application/x-ndjson")]);
+        let entries = [
+            Entry::Begin { recorded },
+            Entry::Request {
+                n: 0,
+                after: Cow::Owned(Vec::new()),
+                method: "POST".into(),
+                path: "/a".into(),
+                headers: Cow::Owned(Headers::new()),
+            },
+            Entry::Sent { n: 0, bytes: bytes(b"\xff\n{\"n\":0}\n") },
+            Entry::Asked { n: 0 },
+            Entry::Head { n: 0, ms: 1, status: 200, reason: None, headers: Cow::Owned(headers) },
+            Entry::Chunk { n: 0, ms: 2, bytes: bytes("é\n".repeat(5000).as_bytes()) },
+            Entry::Chunk { n: 0, ms: 3, bytes: bytes(b"\xfe") },
+            Entry::Chunk { n: 0, ms: 4, bytes: bytes(b"text") },
+            Entry::End { n: 0, end: End::Complete, trailers: Cow::Owned(Headers::new()) },
+        ];
+        let mut out = Vec::new();
+        entries.iter().for_each(|entry| entry.write(&mut out));
+        out
+    }
+
+    fn body(recovered: &Recovered) -> Vec<u8> {
+        let response = recovered.cassette.interactions[0].response();
+        response.map_or_else(Vec::new, |response| response.body.bytes().to_vec())
+    }
+
+    #[test]
+    fn what_is_no_short_text_stands_behind_its_line_and_is_read_again() {
+        let whole = recover(&journal()).unwrap();
+
+        assert_eq!((whole.cut, whole.unasked), (0, 0));
+        let interaction = &whole.cassette.interactions[0];
+        assert_eq!(interaction.end(), End::Complete);
+        assert_eq!(interaction.request.body, b"\xff\n{\"n\":0}\n".as_slice());
+        assert_eq!(body(&whole), ["é\n".repeat(5000).as_bytes(), b"\xfetext"].concat());
+    }
+
+    #[test]
+    fn a_journal_that_is_torn_anywhere_gives_what_came_before() {
+        let journal = journal();
+        let all = body(&recover(&journal).unwrap());
+
+        for end in (0..400).chain(journal.len() - 400..journal.len()) {
+            let torn = &journal[..end.min(journal.len())];
+            assert!(is_begun(torn), "{end}");
+            let recovered = recover(torn).filter(|it| !it.cassette.interactions.is_empty());
+            let rest = recovered.map_or_else(Vec::new, |recovered| body(&recovered));
+            assert!(all.starts_with(&rest), "{end}");
+        }
+    }
 }
