@@ -1,7 +1,10 @@
 //! What bare hyper does: as little as can be done.
 
 use std::convert::Infallible;
+use std::fs::File;
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -29,6 +32,18 @@ pub fn fixed(body: &'static [u8]) -> Served {
     })
 }
 
+/// Answers every request with the same bytes, which are no text.
+pub fn binary(body: Bytes) -> Served {
+    serve(move |request| {
+        let body = body.clone();
+        async move {
+            let _ = request.into_body().collect().await;
+            let body = Full::new(body).map_err(|never| match never {});
+            typed("application/octet-stream", body.boxed_unsync())
+        }
+    })
+}
+
 /// Answers every request with the same stream, a chunk for each event.
 pub fn stream(events: Vec<Bytes>) -> Served {
     serve(move |request| {
@@ -44,16 +59,44 @@ pub fn stream(events: Vec<Bytes>) -> Served {
 
 /// Passes every request on, and the answer back as it comes.
 pub fn proxy(upstream: SocketAddr) -> Served {
+    proxy_with(upstream, |_| {})
+}
+
+/// The same, and appends what passes to a file, before it passes.
+pub fn proxy_with_tee(upstream: SocketAddr) -> Served {
+    let file = Arc::new(tempfile::tempfile().expect("there is room"));
+    proxy_with(upstream, move |bytes| {
+        let mut file: &File = &file;
+        file.write_all(bytes).expect("there is room");
+    })
+}
+
+fn proxy_with(
+    upstream: SocketAddr,
+    note: impl Fn(&[u8]) + Clone + Send + Sync + 'static,
+) -> Served {
     let mut tcp = HttpConnector::new();
     tcp.set_nodelay(true);
-    let client: Client<HttpConnector, Incoming> = Client::builder(TokioExecutor::new()).build(tcp);
-    serve(move |mut request| {
-        let client = client.clone();
+    let client: Client<HttpConnector, Body> = Client::builder(TokioExecutor::new()).build(tcp);
+    let noted = move |body: Incoming, head: String| {
+        note(head.as_bytes());
+        let note = note.clone();
+        let frame = move |frame: Frame<Bytes>| {
+            frame.data_ref().into_iter().for_each(|bytes| note(bytes));
+            frame
+        };
+        body.map_frame(frame).boxed_unsync()
+    };
+    serve(move |request| {
+        let (client, noted) = (client.clone(), noted.clone());
+        let head = format!("{} {} {:?}", request.method(), request.uri(), request.headers());
+        let mut request = request.map(|body| noted(body, head));
         let uri = format!("http://{upstream}{}", request.uri());
         *request.uri_mut() = Uri::try_from(uri).expect("it was one without the address");
         async move {
             let response = client.request(request).await.expect("the origin answers");
-            response.map(BodyExt::boxed_unsync)
+            let head = format!("{} {:?}", response.status(), response.headers());
+            response.map(|body| noted(body, head))
         }
     })
 }

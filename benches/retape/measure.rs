@@ -22,6 +22,11 @@ impl Effort {
     /// Enough to see that it works.
     pub const SMOKE: Self = Self { rounds: 1, turn: Duration::from_millis(1), most: 100 };
 
+    /// A quarter of the time.
+    pub fn brief(self) -> Self {
+        Self { turn: self.turn / 4, ..self }
+    }
+
     /// That many interactions, or as many as there is time for.
     pub fn at_most(self, interactions: usize) -> usize {
         interactions.min(self.most)

@@ -15,7 +15,8 @@ use crate::served::Served;
 pub const ALL: &[Bench] = &[
     ("recording small JSON that is fetched, one connection", fetched),
     ("recording small JSON that is posted, one connection", posted),
-    ("recording a stream of 200 events, a chunk each", streamed),
+    ("recording a stream of 200 events at once, a chunk each", streamed),
+    ("recording a body of 10 MB that is no text", large),
 ];
 
 const ANSWER: &[u8] = br#"{"id":"m-1","object":"message","role":"assistant","content":"A short answer","usage":{"in":20,"out":40}}"#;
@@ -26,13 +27,21 @@ fn fetched(effort: Effort) -> Table {
     })
 }
 
-/// The recorder sends what may not be repeated on a connection of its own, the bare proxy does not.
 fn posted(effort: Effort) -> Table {
     beside_a_bare_proxy(effort, bare::fixed(ANSWER), post)
 }
 
 fn streamed(effort: Effort) -> Table {
     beside_a_bare_proxy(effort, bare::stream(sample::events()), post)
+}
+
+/// What is recorded is held until the end, so each turn is short.
+fn large(effort: Effort) -> Table {
+    let body: Vec<u8> =
+        (0..10_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    beside_a_bare_proxy(effort.brief(), bare::binary(body.into()), |number| {
+        format!("GET /v1/files/{number} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").into_bytes()
+    })
 }
 
 fn post(number: usize) -> Vec<u8> {
@@ -51,6 +60,7 @@ fn beside_a_bare_proxy(effort: Effort, origin: Served, asked: fn(usize) -> Vec<u
     let answer = Client::connect(upstream).fetch(&asked(0)).body;
     let contenders = [
         ("bare hyper proxy", Rc::new(bare::proxy(upstream))),
+        ("the same with a tee to a file", Rc::new(bare::proxy_with_tee(upstream))),
         ("retape", Rc::new(recorder(upstream))),
         ("no proxy", Rc::clone(&origin)),
     ];

@@ -1,6 +1,6 @@
 //! Passing a request on and its answer back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,10 +30,20 @@ use crate::serve::server::{
 /// Sends requests to a live server and records what comes of them.
 #[derive(Debug, Clone)]
 pub struct Recorder {
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
+    /// The addresses exchanged last: most clients see us at one place.
+    exchanged: Arc<Mutex<Option<Exchanged>>>,
     patience: Patience,
     /// Where it is recorded, if it is.
     tape: Option<Arc<Tape>>,
+}
+
+/// What is replaced by what for a client that sees us at that address.
+#[derive(Debug, Clone)]
+struct Exchanged {
+    address: String,
+    inward: Rewriter,
+    outward: Rewriter,
 }
 
 /// The body of a request: still arriving, or read already.
@@ -48,7 +58,7 @@ pub enum Asked {
 impl Recorder {
     /// Records to `tape`, or only passes on.
     pub fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
-        Self { upstream, patience, tape }
+        Self { upstream: Arc::new(upstream), exchanged: Arc::default(), patience, tape }
     }
 
     /// Sends a request on and returns the answer as it comes. `place` is where the client sees us,
@@ -60,7 +70,7 @@ impl Recorder {
         body: Asked,
         place: Place<'_>,
     ) -> Answer {
-        let inward = Rewriter::new(&place.address(), self.upstream.origin());
+        let Exchanged { inward, outward, .. } = self.exchanged(place);
         let target = inward.clone().whole(target.as_bytes()).map_or_else(
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
@@ -91,7 +101,20 @@ impl Recorder {
             self.fail(take.as_deref(), &Fault::Target).await;
             return Fault::Target.answer(self.upstream.origin());
         };
-        self.exchange(request, take, place).await
+        self.exchange(request, take, place, outward).await
+    }
+
+    fn exchanged(&self, place: Place<'_>) -> Exchanged {
+        let (address, origin) = (place.address(), self.upstream.origin());
+        let mut last = self.exchanged.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(exchanged) if exchanged.address == address => exchanged.clone(),
+            _ => {
+                let inward = Rewriter::new(&address, origin);
+                let outward = Rewriter::new(origin, &address);
+                last.insert(Exchanged { address, inward, outward }).clone()
+            }
+        }
     }
 
     fn request(
@@ -119,6 +142,7 @@ impl Recorder {
         request: Request<Outgoing>,
         take: Option<Arc<Take>>,
         place: Place<'_>,
+        outward: Rewriter,
     ) -> Answer {
         let (recorder, patience) = (self.clone(), self.patience);
         let (mut tell, told) = oneshot::channel();
@@ -137,7 +161,7 @@ impl Recorder {
             let _ = tell.send(outcome);
         });
         match told.await {
-            Ok(Ok(response)) => self.answer(response, place).await,
+            Ok(Ok(response)) => answer(response, place, outward).await,
             Ok(Err(fault)) => fault.answer(self.upstream.origin()),
             Err(_) => Fault::Interrupted.answer(self.upstream.origin()),
         }
@@ -153,24 +177,23 @@ impl Recorder {
             take.fail(fault.end(), fault.message(self.upstream.origin()));
         }
     }
+}
 
-    async fn answer(&self, response: Response<Answered>, place: Place<'_>) -> Answer {
-        let (mut head, body) = response.into_parts();
-        let outward = Rewriter::new(self.upstream.origin(), &place.address());
-        outward.fields(&mut head.headers, &ADDRESSES);
-        place.keep_below(&mut head.headers);
-        // The length that the answer to a `HEAD` announces is not that of its body.
-        if body.is_end_stream() || !may_hold_origins(&head.headers) {
-            return Response::from_parts(head, body.streamed());
-        }
-        let body = Rewritten::new(body, outward);
-        match announced(&head.headers) {
-            None => Response::from_parts(head, body.streamed()),
-            Some(length) if length <= READ_WHOLE => announced_again(head, came(body).await),
-            Some(_) => {
-                head.headers.remove(CONTENT_LENGTH);
-                Response::from_parts(head, body.streamed())
-            }
+async fn answer(response: Response<Answered>, place: Place<'_>, outward: Rewriter) -> Answer {
+    let (mut head, body) = response.into_parts();
+    outward.fields(&mut head.headers, &ADDRESSES);
+    place.keep_below(&mut head.headers);
+    // The length that the answer to a `HEAD` announces is not that of its body.
+    if body.is_end_stream() || !may_hold_origins(&head.headers) {
+        return Response::from_parts(head, body.streamed());
+    }
+    let body = Rewritten::new(body, outward);
+    match announced(&head.headers) {
+        None => Response::from_parts(head, body.streamed()),
+        Some(length) if length <= READ_WHOLE => announced_again(head, came(body).await),
+        Some(_) => {
+            head.headers.remove(CONTENT_LENGTH);
+            Response::from_parts(head, body.streamed())
         }
     }
 }

@@ -1,11 +1,15 @@
 //! The recorded server's address and ours, exchanged in both directions.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, HeaderName, HeaderValue,
     LINK, LOCATION, REFRESH, WWW_AUTHENTICATE,
 };
+
+use memchr::memmem::Finder;
 
 use crate::cassette::Media;
 
@@ -30,8 +34,18 @@ const SPELLINGS: [(&str, &str); 9] = [
 /// one is held back.
 #[derive(Debug, Clone)]
 pub struct Rewriter {
-    pairs: [(Vec<u8>, Vec<u8>); SPELLINGS.len()],
+    exchange: Arc<Exchange>,
     held: BytesMut,
+}
+
+/// What is replaced by what, in each spelling.
+#[derive(Debug)]
+struct Exchange {
+    pairs: [(Vec<u8>, Vec<u8>); SPELLINGS.len()],
+    /// The host of what is replaced, which all spellings have in common.
+    host: Finder<'static>,
+    /// The length of the longest spelling.
+    longest: usize,
 }
 
 impl Rewriter {
@@ -40,14 +54,14 @@ impl Rewriter {
         let pairs = SPELLINGS.map(|(colon, slash)| {
             [from, to].map(|it| it.replace(':', colon).replace('/', slash).into_bytes()).into()
         });
-        Self { pairs, held: BytesMut::new() }
+        let longest = pairs.iter().map(|(from, _)| from.len()).max().unwrap_or_default();
+        let host = Finder::new(host_of(from)).into_owned();
+        Self { exchange: Arc::new(Exchange { pairs, host, longest }), held: BytesMut::new() }
     }
 
     /// The whole text with its origins replaced; `None` if there are none.
     pub fn whole(mut self, text: &[u8]) -> Option<Bytes> {
-        if !self.pairs.iter().any(|(from, _)| memchr::memmem::find(text, from).is_some()) {
-            return None;
-        }
+        self.exchange.host.find(text)?;
         let mut out = BytesMut::from(self.push(Bytes::copy_from_slice(text)).as_ref());
         out.extend_from_slice(&self.finish());
         Some(out.freeze())
@@ -82,7 +96,7 @@ impl Rewriter {
     /// What was held back, now that nothing more comes.
     pub fn finish(&mut self) -> Bytes {
         let text = self.held.split().freeze();
-        match self.pairs.iter().find(|(from, _)| text == from) {
+        match self.exchange.pairs.iter().find(|(from, _)| text == from) {
             Some((_, to)) => Bytes::copy_from_slice(to),
             None => text,
         }
@@ -91,12 +105,17 @@ impl Rewriter {
     /// The text with origins replaced, if there were any, up to where it is not decided yet.
     fn replace(&self, text: &Bytes) -> (Option<Bytes>, usize) {
         let mut out: Option<BytesMut> = None;
+        let Exchange { pairs, host, longest } = &*self.exchange;
         let mut copied = 0;
-        let mut at = 0;
+        // Without the host there can only be the beginning of one at the end.
+        let mut at = match host.find(text) {
+            Some(_) => 0,
+            None => text.len().saturating_sub(*longest),
+        };
         while let Some(found) = memchr::memchr(b'h', &text[at..]) {
             at += found;
             let rest = &text[at..];
-            match self.pairs.iter().find(|(from, _)| rest.starts_with(from)) {
+            match pairs.iter().find(|(from, _)| rest.starts_with(from)) {
                 Some((from, _)) if rest.len() == from.len() => break,
                 Some((from, to)) if ends_an_origin(rest[from.len()]) => {
                     let out = out.get_or_insert_default();
@@ -105,7 +124,7 @@ impl Rewriter {
                     at += from.len();
                     copied = at;
                 }
-                _ if self.pairs.iter().any(|(from, _)| from.starts_with(rest)) => break,
+                _ if pairs.iter().any(|(from, _)| from.starts_with(rest)) => break,
                 _ => at += 1,
             }
         }
@@ -119,8 +138,7 @@ impl Rewriter {
 
 /// Whether an origin may stand in a text, in any spelling: its host is spelled the same in all.
 pub fn may_hold(text: &[u8], origin: &str) -> bool {
-    let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
-    let host = authority.split([':', '/']).next().unwrap_or(authority).as_bytes();
+    let host = host_of(origin);
     match host.first() {
         // To prepare the other search takes longer than to go through such a text.
         Some(first) if text.len() <= SHORT => {
@@ -131,6 +149,11 @@ pub fn may_hold(text: &[u8], origin: &str) -> bool {
 }
 
 const SHORT: usize = 1024;
+
+fn host_of(origin: &str) -> &[u8] {
+    let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
+    authority.split([':', '/']).next().unwrap_or(authority).as_bytes()
+}
 
 /// Whether an origin is over before this byte.
 fn ends_an_origin(next: u8) -> bool {
