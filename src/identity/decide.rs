@@ -8,6 +8,7 @@ use super::{
     Meaning, Words, each_document, fields, identifiers, is_epoch, is_moment, may_identify,
     may_mark, may_number, moments, pieced_together, plain, refers, says_something, word_around,
 };
+use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
 use crate::config::{Rules, Treatment};
@@ -19,6 +20,9 @@ use crate::text::percent;
 /// as it is. Of the rest, what looks random or stands in a field for identifiers is made up by the
 /// client. These rules are frozen, as a cassette without a table is read by them.
 pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
+    if let Some(exchanges) = Exchanges::of(cassette) {
+        return exchanges.folded(decide(&exchanges.cassette, rules));
+    }
     let candidates = candidates(cassette, rules);
     let given = Given::of(cassette, &candidates);
     let mut ids = Ids::default();

@@ -98,6 +98,9 @@ pub struct Session {
     unfinished: Unfinished,
 }
 
+/// What is under way has so long to end.
+const GRACE: Duration = Duration::from_millis(500);
+
 impl Session {
     /// Starts a session on one cassette with the settings of the environment: `RETAPE_MODE`,
     /// `RETAPE_UPSTREAM`, and the folder `cassettes` of the crate under test.
@@ -169,7 +172,8 @@ impl Session {
     /// Takes no more requests.
     pub(crate) async fn close(self) -> Closed {
         self.gateway.end_waiting();
-        self.server.stop(Duration::from_millis(500)).await;
+        self.server.stop(GRACE).await;
+        self.gateway.close_sockets(GRACE).await;
         self.unfinished.finish();
         Closed::new(self.gateway)
     }

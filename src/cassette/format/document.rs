@@ -18,7 +18,7 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     let mut w = Writer::default();
     w.object(Spread::Broken);
     w.name(VERSION);
-    w.number(FormatVersion::CURRENT.0);
+    w.number(version(cassette).0);
     write_recorded(&mut w, &cassette.recorded);
     if cassette.interrupted {
         w.name("interrupted");
@@ -36,6 +36,13 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     });
     w.end('}');
     w.into_file()
+}
+
+/// The oldest version that can say it: what older releases can read stays as it is.
+fn version(cassette: &Cassette) -> FormatVersion {
+    let mut answers = cassette.interactions.iter().filter_map(Interaction::response);
+    let has_frames = answers.any(|response| !response.frames.is_empty());
+    if has_frames { FormatVersion::CURRENT } else { FormatVersion(1) }
 }
 
 fn write_recorded(w: &mut Writer, recorded: &Recorded) {
@@ -84,7 +91,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         Ok(())
     })?;
     match version {
-        Some(1) => Ok(cassette),
+        Some(1..=2) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
         None => Err(here
             .error(Kind::MissingMember { name: VERSION })

@@ -8,7 +8,7 @@
 //! # Layout
 //!
 //! `document` is the file, `exchange` a request and its answer, `body` what they carry, `chunk` one
-//! line of a stream; `sse`, `ndjson` and `text` are the forms, `style` says how they stood on the
+//! line of a stream, `frames` those of a WebSocket; `sse`, `ndjson` and `text` are the forms, `style` says how they stood on the
 //! wire. `rules` are
 //! what a person says about matching. `reader` and `writer` know JSON and nothing of cassettes.
 
@@ -18,6 +18,7 @@ mod document;
 mod encoded;
 mod exchange;
 mod form;
+mod frames;
 mod headers;
 mod ids;
 mod reader;
@@ -41,8 +42,8 @@ use crate::error::Result;
 pub struct FormatVersion(pub u64);
 
 impl FormatVersion {
-    /// The one that is written.
-    pub const CURRENT: Self = Self(1);
+    /// The newest. A cassette that has nothing new is written in an older one.
+    pub const CURRENT: Self = Self(2);
 }
 
 /// A cassette as it is stored.
@@ -81,7 +82,7 @@ pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
 /// ```
 /// use retape::cassette::format::decode;
 ///
-/// let error = decode(r#"{"retape": 2, "tapes": []}"#, |_| unreachable!()).unwrap_err();
+/// let error = decode(r#"{"retape": 3, "tapes": []}"#, |_| unreachable!()).unwrap_err();
 ///
 /// assert!(error.is_newer_version());
 /// ```

@@ -10,6 +10,7 @@ mod fault;
 mod forward;
 mod location;
 mod prompt;
+mod relay;
 mod rescue;
 mod sent;
 mod shown;

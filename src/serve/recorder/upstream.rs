@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, UPGRADE};
 use http::{HeaderMap, Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::fault::Fault;
 use super::location::{Location, Speaks};
 use super::sent::Abandoned;
-use super::tls::{Connector, Trust, connector};
+use super::tls::{Connector, Trust, connector, connector_of_http1};
 use crate::cassette::End;
 use crate::error::{Error, Result};
 use crate::serve::recording::Patience;
@@ -37,6 +37,8 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 pub struct Upstream {
     kept_alive: Client<Connector, Outgoing>,
     fresh: Client<Connector, Outgoing>,
+    /// For what HTTP/2 has no way to: to become a WebSocket.
+    upgrading: Client<Connector, Outgoing>,
     location: Location,
     trust: Trust,
     /// Whether it has answered before, so that a connection may be used again.
@@ -56,7 +58,9 @@ impl Upstream {
         let (connector, trust) = connector(tcp(), location.speaks);
         let kept_alive = client(connector.clone(), location.speaks, KEPT_IDLE);
         let fresh = client(connector, location.speaks, 0);
-        Ok(Self { kept_alive, fresh, location, trust, answered: Arc::default() })
+        let (connector, _) = connector_of_http1(tcp(), location.speaks);
+        let upgrading = client(connector, Speaks::Plain, 0);
+        Ok(Self { kept_alive, fresh, upgrading, location, trust, answered: Arc::default() })
     }
 
     /// Whether this build can ask it.
@@ -103,7 +107,13 @@ impl Upstream {
         patience: Patience,
     ) -> Result<Response<Incoming>, Fault> {
         let again = self.answered.load(Ordering::Relaxed).then(|| repeated(&request)).flatten();
-        let client = if is_repeatable(&request) { &self.kept_alive } else { &self.fresh };
+        let client = if request.headers().contains_key(UPGRADE) {
+            &self.upgrading
+        } else if is_repeatable(&request) {
+            &self.kept_alive
+        } else {
+            &self.fresh
+        };
         let mut outcome = send_once(client, request, patience).await;
         let is_cut = outcome.as_ref().is_err_and(|fault| fault.end() == End::ServerClosed);
         if let Some(again) = again.filter(|_| is_cut) {
@@ -147,7 +157,8 @@ fn is_repeatable(request: &Request<Outgoing>) -> bool {
 
 /// The same request, if it may be sent twice.
 fn repeated(request: &Request<Outgoing>) -> Option<Request<Outgoing>> {
-    is_repeatable(request).then(|| {
+    let is_socket = request.headers().contains_key(UPGRADE);
+    (is_repeatable(request) && !is_socket).then(|| {
         let body = Empty::new().map_err(|never| match never {}).boxed_unsync();
         let mut again = Request::new(body);
         *again.method_mut() = request.method().clone();

@@ -98,7 +98,7 @@ fn responses() -> impl Strategy<Value = Response> {
     (head, messages(body), trailers, ends()).prop_map(|(head, message, trailers, end)| {
         let (ms, status, reason) = head;
         let (headers, body) = message;
-        Response { ms, status, reason, headers, body, trailers, end }
+        Response { frames: Vec::new(), ms, status, reason, headers, body, trailers, end }
     })
 }
 

@@ -1,0 +1,295 @@
+//! What was said over WebSockets, as requests and answers.
+
+use std::collections::HashMap;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+
+use super::{
+    Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Progress, Request,
+    Response,
+};
+use crate::cassette::End;
+
+/// A cassette in which each message of a client over a WebSocket is a request of its own, and what the
+/// server said until the next one its answer: so whatever knows requests and answers knows frames.
+#[derive(Debug, Default)]
+pub(crate) struct Exchanges {
+    pub(crate) cassette: Cassette,
+    spots: Vec<Spot>,
+    /// Where each interaction went.
+    opened: Vec<usize>,
+    /// Where each message of a client went, by interaction and frame.
+    asked: HashMap<(usize, usize), usize>,
+}
+
+/// Where an exchange comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The interaction.
+    pub(crate) interaction: usize,
+    pub(crate) part: Part,
+}
+
+/// What of an interaction an exchange is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The request and its answer; of a WebSocket, what opens it.
+    Request,
+    /// The frame of that number, which is a message of the client.
+    Frame(usize),
+    /// What the server said after something else was asked.
+    Rest,
+}
+
+/// The method of a message: no request of HTTP has it.
+pub(crate) const MESSAGE: &str = "SEND";
+
+/// What the answers to messages are: one on each line.
+const LINES: &str = "application/x-ndjson";
+const BINARY: &str = "application/octet-stream";
+
+/// What stands before the number of a frame, in a place: `frame.3/request_id`.
+const FRAME: &str = "frame.";
+
+impl Exchanges {
+    /// The exchanges of a cassette, if there is a WebSocket in it.
+    pub(crate) fn of(cassette: &Cassette) -> Option<Self> {
+        let mut answers = cassette.interactions.iter().filter_map(Interaction::response);
+        answers.any(|response| !response.frames.is_empty()).then(|| {
+            let mut unfolding = Unfolding::new(cassette);
+            for number in 0..cassette.interactions.len() {
+                unfolding.interaction(number);
+            }
+            unfolding.finish()
+        })
+    }
+
+    /// Where an exchange comes from.
+    pub(crate) fn spot(&self, exchange: usize) -> Spot {
+        self.spots[exchange]
+    }
+
+    /// The exchange that an interaction begins with.
+    pub(crate) fn opened(&self, interaction: usize) -> usize {
+        self.opened[interaction]
+    }
+
+    /// The exchange of a message of a client.
+    pub(crate) fn asked(&self, interaction: usize, frame: usize) -> Option<usize> {
+        self.asked.get(&(interaction, frame)).copied()
+    }
+
+    /// A table of the exchanges as one of the cassette.
+    pub(crate) fn folded(&self, mut ids: Ids) -> Ids {
+        for id in ids.client.iter_mut().chain(&mut ids.server) {
+            let Spot { interaction, part } = self.spots[id.interaction];
+            id.interaction = interaction;
+            if let Part::Frame(frame) = part {
+                let at = if id.at == "body" { "" } else { id.at.as_str() };
+                id.at = format!("{FRAME}{}{at}", frame + 1);
+            }
+        }
+        ids
+    }
+
+    /// A table of the cassette as one of the exchanges.
+    pub(crate) fn unfolded(&self, ids: &Ids) -> Ids {
+        let mut ids = ids.clone();
+        for id in ids.client.iter_mut().chain(&mut ids.server) {
+            self.unfold(id);
+        }
+        ids
+    }
+
+    fn unfold(&self, id: &mut Id) {
+        let place = id.at.strip_prefix(FRAME).map(|rest| {
+            let end = rest.find('/').unwrap_or(rest.len());
+            (rest[..end].parse::<usize>().ok(), rest[end..].to_owned())
+        });
+        let frame = place.as_ref().and_then(|(frame, _)| frame.as_ref()?.checked_sub(1));
+        let exchange = frame.and_then(|frame| self.asked(id.interaction, frame));
+        let opened = self.opened.get(id.interaction).copied();
+        id.interaction = exchange.or(opened).unwrap_or(usize::MAX);
+        if let (Some(_), Some((_, at))) = (exchange, place) {
+            id.at = if at.is_empty() { "body".to_owned() } else { at };
+        }
+    }
+}
+
+/// A cassette whose frames become exchanges, in the order in which they came as far as it is known.
+struct Unfolding<'c> {
+    source: &'c Cassette,
+    exchanges: Exchanges,
+    sockets: Vec<Socket<'c>>,
+    /// When each interaction began, in milliseconds, as far as it is known.
+    begun: Vec<u64>,
+}
+
+/// A WebSocket of which not all frames were put anywhere.
+struct Socket<'c> {
+    interaction: usize,
+    frames: &'c [Frame],
+    next: usize,
+    /// The exchange to which what the server says belongs.
+    latest: usize,
+}
+
+impl<'c> Unfolding<'c> {
+    fn new(source: &'c Cassette) -> Self {
+        let cassette = Cassette { interactions: Vec::new(), ids: None, ..source.clone() };
+        let exchanges = Exchanges { cassette, ..Exchanges::default() };
+        Self { source, exchanges, sockets: Vec::new(), begun: Vec::new() }
+    }
+
+    fn interaction(&mut self, number: usize) {
+        let interaction = &self.source.interactions[number];
+        let progress = |of: usize| {
+            let mut after = interaction.after.iter();
+            after.find(|progress| progress.interaction == of).map(|progress| progress.chunks)
+        };
+        let limits: Vec<usize> = self
+            .sockets
+            .iter()
+            .map(|socket| progress(socket.interaction).unwrap_or(usize::MAX))
+            .collect();
+        let mut begun = self.begun.last().copied().unwrap_or_default();
+        for (socket, limit) in self.sockets.iter().zip(&limits) {
+            let passed = socket.frames[..socket.frames.len().min(*limit)].last();
+            let passed = passed.map_or(0, |frame| frame.ms);
+            begun = begun.max(self.begun[socket.interaction] + passed);
+        }
+        self.frames(&limits);
+        self.begun.push(begun);
+        let mut whole = interaction.clone();
+        for progress in &mut whole.after {
+            progress.interaction = self.exchanges.opened[progress.interaction];
+        }
+        let latest = self.exchanges.cassette.interactions.len();
+        if let Outcome::Response(response) = &mut whole.outcome
+            && interaction.is_socket()
+        {
+            response.frames = Vec::new();
+            response.body = Body::Stream(Vec::new());
+        }
+        self.exchanges.opened.push(latest);
+        self.push(whole, Spot { interaction: number, part: Part::Request });
+        if let Some(response) = interaction.response().filter(|_| interaction.is_socket()) {
+            let frames = &response.frames;
+            self.sockets.push(Socket { interaction: number, frames, next: 0, latest });
+        }
+    }
+
+    /// Puts frames where they belong, up to a number of each socket, by their time.
+    fn frames(&mut self, limits: &[usize]) {
+        loop {
+            let due = self.sockets.iter().zip(limits).enumerate();
+            let due =
+                due.filter(|(_, (socket, limit))| socket.next < socket.frames.len().min(**limit));
+            let time = |(at, (socket, _)): (usize, (&Socket<'_>, &usize))| {
+                (self.begun[socket.interaction] + socket.frames[socket.next].ms, at)
+            };
+            let Some((_, at)) = due.map(time).min() else { return };
+            self.frame(at);
+        }
+    }
+
+    fn frame(&mut self, at: usize) {
+        let Socket { interaction, frames, next, latest } = self.sockets[at];
+        let frame = &frames[next];
+        self.sockets[at].next += 1;
+        let Some(message) = frame.message() else { return };
+        let count = self.exchanges.cassette.interactions.len();
+        if frame.asks() {
+            let spot = Spot { interaction, part: Part::Frame(next) };
+            self.exchanges.asked.insert((interaction, next), count);
+            let asked = request(&self.source.interactions[interaction], interaction, frame);
+            self.push(answered(asked, frame.ms), spot);
+            self.sockets[at].latest = count;
+            return;
+        }
+        // What came after something else was asked is no answer from before it.
+        let is_last = latest + 1 == count;
+        if !is_last {
+            let path = self.source.interactions[interaction].request.path.clone();
+            let nobody = Request {
+                method: String::new(),
+                path,
+                headers: Headers::new(),
+                body: Bytes::new(),
+            };
+            self.push(answered(nobody, frame.ms), Spot { interaction, part: Part::Rest });
+            self.sockets[at].latest = count;
+        }
+        let latest = self.sockets[at].latest;
+        if let Outcome::Response(response) =
+            &mut self.exchanges.cassette.interactions[latest].outcome
+            && let Body::Stream(chunks) = &mut response.body
+        {
+            chunks.push(Chunk { ms: frame.ms, bytes: line(message) });
+        }
+    }
+
+    fn push(&mut self, interaction: Interaction, spot: Spot) {
+        self.exchanges.cassette.interactions.push(interaction);
+        self.exchanges.spots.push(spot);
+    }
+
+    fn finish(mut self) -> Exchanges {
+        self.frames(&vec![usize::MAX; self.sockets.len()]);
+        let Self { source, mut exchanges, .. } = self;
+        exchanges.cassette.ids = source.ids.as_ref().map(|ids| exchanges.unfolded(ids));
+        exchanges
+    }
+}
+
+/// A message as a request to the socket of that number.
+fn request(opened: &Interaction, socket: usize, frame: &Frame) -> Request {
+    message_request(&path_of(&opened.request, socket), frame)
+}
+
+/// What the messages of a socket are sent to: the path, with the number of the interaction, which
+/// stands in no path of HTTP.
+pub(crate) fn path_of(opened: &Request, socket: usize) -> String {
+    format!("{}#{}", opened.path_only(), socket + 1)
+}
+
+/// A message as a request.
+pub(crate) fn message_request(path: &str, frame: &Frame) -> Request {
+    let is_binary = matches!(frame.content, super::Content::Binary(_));
+    let mut headers = Headers::new();
+    if is_binary {
+        headers.set("content-type", BINARY.to_owned());
+    }
+    Request {
+        method: MESSAGE.to_owned(),
+        path: path.to_owned(),
+        headers,
+        body: frame.message().cloned().unwrap_or_default(),
+    }
+}
+
+fn answered(request: Request, ms: u64) -> Interaction {
+    let mut headers = Headers::new();
+    headers.set("content-type", LINES.to_owned());
+    Interaction {
+        after: Vec::<Progress>::new(),
+        request,
+        outcome: Outcome::Response(Response {
+            ms,
+            status: 101,
+            reason: None,
+            headers,
+            body: Body::Stream(Vec::new()),
+            trailers: Headers::new(),
+            frames: Vec::new(),
+            end: End::Complete,
+        }),
+    }
+}
+
+fn line(message: &Bytes) -> Bytes {
+    let mut line = BytesMut::with_capacity(message.len() + 1);
+    line.extend_from_slice(message);
+    line.put_u8(b'\n');
+    line.freeze()
+}
