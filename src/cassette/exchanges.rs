@@ -54,14 +54,41 @@ const FRAME: &str = "frame.";
 impl Exchanges {
     /// The exchanges of a cassette, if there is a WebSocket in it.
     pub(crate) fn of(cassette: &Cassette) -> Option<Self> {
+        Self::split(cassette, Split::ByTime)
+    }
+
+    /// The same, whatever else was asked between two messages.
+    pub(crate) fn by_message(cassette: &Cassette) -> Option<Self> {
+        Self::split(cassette, Split::ByMessage)
+    }
+
+    fn split(cassette: &Cassette, split: Split) -> Option<Self> {
         let mut answers = cassette.interactions.iter().filter_map(Interaction::response);
         answers.any(|response| !response.frames.is_empty()).then(|| {
-            let mut unfolding = Unfolding::new(cassette);
+            let mut unfolding = Unfolding::new(cassette, split);
             for number in 0..cassette.interactions.len() {
                 unfolding.interaction(number);
             }
             unfolding.finish()
         })
+    }
+
+    /// The cassette that exchanges make, which are `told` in other words: when the WebSocket was closed
+    /// that each opens, it, and its number here. Those of one WebSocket stand in order.
+    pub(crate) fn fold(
+        &self,
+        source: &Cassette,
+        told: Vec<(Option<u64>, Interaction, Option<usize>)>,
+    ) -> Vec<Interaction> {
+        let mut folding = Folding::default();
+        for (closed, interaction, number) in told {
+            let spot = number.map(|number| self.spots[number]);
+            if let Some(Spot { interaction, part: Part::Request }) = spot {
+                folding.closed.insert(interaction, closed);
+            }
+            folding.put(source, interaction, spot);
+        }
+        folding.finish(source)
     }
 
     /// Where an exchange comes from.
@@ -116,9 +143,110 @@ impl Exchanges {
     }
 }
 
+impl Cassette {
+    /// The cassette with each message of a client over a WebSocket as a request of its own, for
+    /// whoever reads requests and answers.
+    pub(crate) fn by_message(self) -> Self {
+        let Some(exchanges) = Exchanges::by_message(&self) else { return self };
+        let mut cassette = exchanges.cassette;
+        for Interaction { request, .. } in &mut cassette.interactions {
+            if let Some(end) = request.path.find('#') {
+                request.path.truncate(end);
+            }
+        }
+        cassette
+    }
+}
+
+/// What ends what a server said to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Split {
+    /// The next message on the WebSocket.
+    ByMessage,
+    /// Whatever else is asked as well.
+    ByTime,
+}
+
+/// Exchanges that become a cassette again.
+#[derive(Default)]
+struct Folding {
+    done: Vec<Interaction>,
+    /// Where each exchange went, by its place.
+    places: Vec<usize>,
+    /// Where each interaction of the source went, and how many of its frames were put there.
+    sockets: HashMap<usize, (usize, usize)>,
+    /// When those were closed, where that is known better.
+    closed: HashMap<usize, Option<u64>>,
+}
+
+impl Folding {
+    fn put(&mut self, source: &Cassette, mut interaction: Interaction, spot: Option<Spot>) {
+        for progress in &mut interaction.after {
+            progress.interaction = self.places[progress.interaction];
+        }
+        let Some(Spot { interaction: number, part }) = spot else {
+            self.places.push(self.done.len());
+            return self.done.push(interaction);
+        };
+        let frames = |number: usize| {
+            let response = source.interactions[number].response();
+            response.map_or(&[][..], |response| &response.frames)
+        };
+        if part == Part::Request && !source.interactions[number].is_socket() {
+            self.places.push(self.done.len());
+            return self.done.push(interaction);
+        }
+        let Interaction { request, outcome, .. } = &interaction;
+        let Outcome::Response(response) = outcome else { return };
+        let (ms, chunks) = (response.ms, response.body.chunks().to_vec());
+        if part == Part::Request {
+            self.sockets.insert(number, (self.done.len(), 0));
+            let mut opened = interaction.clone();
+            if let Outcome::Response(response) = &mut opened.outcome {
+                response.body = Body::default();
+            }
+            self.done.push(opened);
+        }
+        let Some((place, count)) = self.sockets.get_mut(&number) else { return };
+        self.places.push(*place);
+        let Outcome::Response(opened) = &mut self.done[*place].outcome else { return };
+        if let Part::Frame(at) = part {
+            let frame = frames(number)[at].clone();
+            opened.frames.push(frame.saying(ms, request.body.clone()));
+            *count = at + 1;
+        }
+        let behind = frames(number)[*count..].iter();
+        let said: Vec<&Frame> =
+            behind.take_while(|it| it.message().is_some() && !it.asks()).collect();
+        let is_same = said.len() >= chunks.len();
+        *count += chunks.len().min(said.len());
+        for (at, Chunk { ms, bytes }) in chunks.into_iter().enumerate() {
+            let bytes = bytes.slice(..bytes.len() - usize::from(bytes.ends_with(b"\n")));
+            let frame = said.get(at).filter(|_| is_same).map(|frame| (*frame).clone());
+            opened.frames.push(frame.unwrap_or_else(Frame::of_server).saying(ms, bytes));
+        }
+    }
+
+    /// The interactions, with how their WebSockets ended.
+    fn finish(mut self, source: &Cassette) -> Vec<Interaction> {
+        for (number, (place, _)) in self.sockets {
+            let last = source.interactions[number].response().and_then(|it| it.frames.last());
+            let close = last.filter(|frame| frame.message().is_none()).cloned();
+            let ms = self.closed.get(&number).copied().flatten();
+            let close = close.map(|close| Frame { ms: ms.unwrap_or(close.ms), ..close });
+            if let (Outcome::Response(opened), Some(close)) = (&mut self.done[place].outcome, close)
+            {
+                opened.frames.push(close);
+            }
+        }
+        self.done
+    }
+}
+
 /// A cassette whose frames become exchanges, in the order in which they came as far as it is known.
 struct Unfolding<'c> {
     source: &'c Cassette,
+    split: Split,
     exchanges: Exchanges,
     sockets: Vec<Socket<'c>>,
     /// When each interaction began, in milliseconds, as far as it is known.
@@ -135,10 +263,10 @@ struct Socket<'c> {
 }
 
 impl<'c> Unfolding<'c> {
-    fn new(source: &'c Cassette) -> Self {
+    fn new(source: &'c Cassette, split: Split) -> Self {
         let cassette = Cassette { interactions: Vec::new(), ids: None, ..source.clone() };
         let exchanges = Exchanges { cassette, ..Exchanges::default() };
-        Self { source, exchanges, sockets: Vec::new(), begun: Vec::new() }
+        Self { source, split, exchanges, sockets: Vec::new(), begun: Vec::new() }
     }
 
     fn interaction(&mut self, number: usize) {
@@ -208,8 +336,7 @@ impl<'c> Unfolding<'c> {
             return;
         }
         // What came after something else was asked is no answer from before it.
-        let is_last = latest + 1 == count;
-        if !is_last {
+        if self.split == Split::ByTime && latest + 1 != count {
             let path = self.source.interactions[interaction].request.path.clone();
             let nobody = Request {
                 method: String::new(),

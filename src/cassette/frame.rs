@@ -51,6 +51,29 @@ impl Frame {
         }
     }
 
+    /// The same frame with another message.
+    pub(crate) fn saying(mut self, ms: u64, bytes: Bytes) -> Self {
+        self.ms = ms;
+        let all: usize = self.fragments.iter().sum();
+        if let Some(last) = self.fragments.last_mut() {
+            // What is longer or shorter now is so at its end.
+            match (*last + bytes.len()).checked_sub(all) {
+                Some(length) => *last = length,
+                None => self.fragments.clear(),
+            }
+        }
+        if let Some(message) = self.message_mut() {
+            *message = bytes;
+        }
+        self
+    }
+
+    /// A message of a server.
+    pub(crate) fn of_server() -> Self {
+        let content = Content::Text(Bytes::new());
+        Self { ms: 0, from: Peer::Server, content, fragments: Vec::new() }
+    }
+
     pub(crate) fn message_mut(&mut self) -> Option<&mut Bytes> {
         match &mut self.content {
             Content::Text(bytes) | Content::Binary(bytes) => Some(bytes),

@@ -148,6 +148,7 @@ impl Gateway {
                 session: session.clone(),
                 cassette: slot.cassette.to_string(),
                 interaction,
+                frame: replayer.unsent(interaction),
                 method: interactions[interaction].request.method.clone(),
                 path: interactions[interaction].request.path.clone(),
             }));

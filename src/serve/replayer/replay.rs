@@ -185,7 +185,11 @@ impl Replayer {
 
     /// What the run has shown so far, if it is to prove the recording.
     pub fn proof(&self) -> Option<Proof> {
-        Some(lock(self.proof.as_ref()?).clone())
+        let proof = lock(self.proof.as_ref()?).clone();
+        Some(match &self.recorded.exchanges {
+            Some(exchanges) => proof.folded(exchanges),
+            None => proof,
+        })
     }
 
     /// What is replayed.
@@ -348,6 +352,15 @@ impl Replayer {
             }
             None => mismatch,
         })
+    }
+
+    /// The first message that the client did not send over a WebSocket that was opened.
+    pub fn unsent(&self, interaction: usize) -> Option<usize> {
+        let opened = self.recorded.opened(interaction);
+        let script = self.recorded.script(opened)?;
+        let playlist = self.playlist();
+        let mut unsent = script.unsent(|asked| playlist.was_played(asked));
+        playlist.was_played(opened).then(|| unsent.next()).flatten()
     }
 
     /// The numbers of the interactions that were not asked for in this run, and of WebSockets on which
