@@ -136,7 +136,8 @@ impl Exchanges {
         let frame = place.as_ref().and_then(|(frame, _)| frame.as_ref()?.checked_sub(1));
         let exchange = frame.and_then(|frame| self.asked(id.interaction, frame));
         let opened = self.opened.get(id.interaction).copied();
-        id.interaction = exchange.or(opened).unwrap_or(usize::MAX);
+        // A person may have written anything into the table.
+        id.interaction = exchange.or(opened).unwrap_or_default();
         if let (Some(_), Some((_, at))) = (exchange, place) {
             id.at = if at.is_empty() { "body".to_owned() } else { at };
         }
@@ -196,23 +197,24 @@ impl Folding {
             self.places.push(self.done.len());
             return self.done.push(interaction);
         }
-        let Interaction { request, outcome, .. } = &interaction;
-        let Outcome::Response(response) = outcome else { return };
-        let (ms, chunks) = (response.ms, response.body.chunks().to_vec());
-        if part == Part::Request {
-            self.sockets.insert(number, (self.done.len(), 0));
-            let mut opened = interaction.clone();
-            if let Outcome::Response(response) = &mut opened.outcome {
-                response.body = Body::default();
+        let body = interaction.request.body.clone();
+        let (mut ms, mut chunks) = (0, Vec::new());
+        if let Outcome::Response(response) = &mut interaction.outcome {
+            ms = response.ms;
+            if let Body::Stream(said) = std::mem::take(&mut response.body) {
+                chunks = said;
             }
-            self.done.push(opened);
         }
-        let Some((place, count)) = self.sockets.get_mut(&number) else { return };
+        let next = self.done.len();
+        let (place, count) = self.sockets.entry(number).or_insert((next, 0));
         self.places.push(*place);
+        if *place == next {
+            self.done.push(interaction);
+        }
         let Outcome::Response(opened) = &mut self.done[*place].outcome else { return };
         if let Part::Frame(at) = part {
             let frame = frames(number)[at].clone();
-            opened.frames.push(frame.saying(ms, request.body.clone()));
+            opened.frames.push(frame.saying(ms, body));
             *count = at + 1;
         }
         let behind = frames(number)[*count..].iter();

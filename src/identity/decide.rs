@@ -77,14 +77,6 @@ pub fn decide_behind(base: Option<&Cassette>, cassette: &Cassette) -> Ids {
 /// Two recordings are two runs of the same client: what looks made up and was the same in both is not.
 /// `names` is the table of the new recording before it was given the old words.
 pub fn decide_again(old: &Cassette, names: &Ids, cassette: &Cassette) -> Ids {
-    let [olds, news] = [old, cassette].map(Exchanges::of);
-    if olds.is_some() || news.is_some() {
-        let read = |it: &Option<Exchanges>, other: &Cassette| {
-            it.as_ref().map_or_else(|| other.clone(), |it| it.cassette.clone())
-        };
-        let ids = decide_again(&read(&olds, old), names, &read(&news, cassette));
-        return news.map_or_else(|| ids.clone(), |news| news.folded(ids.clone()));
-    }
     let mut ids = decide(cassette, &cassette.rules);
     let words = names.client.iter().filter(|id| id.reach == Reach::Anywhere);
     let words = Words::of(words.map(|id| id.value.as_str()));
@@ -107,6 +99,8 @@ pub fn decide_again(old: &Cassette, names: &Ids, cassette: &Cassette) -> Ids {
 /// Those of some words that the requests of a recording hold.
 fn found_in_requests(cassette: &Cassette, words: &Words) -> HashSet<String> {
     let mut found = HashSet::new();
+    let exchanges = Exchanges::of(cassette);
+    let cassette = exchanges.as_ref().map_or(cassette, |exchanges| &exchanges.cassette);
     for Interaction { request, .. } in &cassette.interactions {
         let mut search = |text: &str| {
             found.extend(words.find(text).map(|range| text[range].to_owned()));

@@ -290,3 +290,129 @@ async fn a_server_that_opens_no_websocket_is_recorded_as_it_answered() {
 
     assert_eq!((refused, again, unknown), (200, 200, 470));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frame_is_in_the_journal_before_it_is_passed_on() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    assert_eq!(socket.ask("hello there"), "HELLO THERE");
+    let journal = stage.file("tape.json.part");
+    socket.close(1000, "");
+    session.finish().await.unwrap();
+
+    let frames = journal.lines().filter(|line| line.contains("\"from\""));
+    let frames: Vec<&str> = frames.map(|line| line.split_once("from").unwrap().1).collect();
+    assert_eq!(frames.len(), 2, "{journal}");
+    assert!(frames[0].contains("client") && frames[0].contains("hello there"));
+    assert!(frames[1].contains("server") && frames[1].contains("HELLO THERE"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unchanged_server_recorded_again_changes_no_line() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server = Sockets::answering(move |text| {
+        let count = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let asked: serde_json::Value = serde_json::from_str(text).unwrap();
+        let run = format!("run-{:016x}", (count as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let at = format!("2026-11-22T10:00:{:02}Z", count % 60);
+        vec![
+            format!(r#"{{"of":{},"run_id":"{run}","created_at":"{at}"}}"#, asked["request_id"]),
+            format!(r#"{{"type":"done","run_id":"{run}"}}"#),
+        ]
+    });
+    let client = |url: &str, id: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        for number in 1..3 {
+            let hello = format!(r#"{{"request_id":"req-{id}{number}","say":"hello"}}"#);
+            socket.ask(&hello);
+            socket.read().unwrap();
+        }
+        socket.close(1000, "bye");
+    };
+    let stage = recorded(&server, |url| client(url, "8f3a9c2b1d4e")).await;
+    let before = stage.file("tape.json");
+
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    client(&session.url(), "77aa0c1d9e2f");
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!(stage.file("tape.json"), before);
+    assert_eq!(summary.recordings[0].kept.unwrap().interactions, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_says_otherwise_is_seen_when_it_is_recorded_again() {
+    let answers = |word: &'static str| {
+        Sockets::answering(move |_| vec![r#"{"type":"delta","n":1}"#.to_owned(), word.to_owned()])
+    };
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(r#"{"say":"hello"}"#);
+        socket.read().unwrap();
+    };
+    let stage = recorded(&answers(r#"{"type":"done","ok":true}"#), client).await;
+    let before = stage.file("tape.json");
+
+    let server = answers(r#"{"type":"done","ok":false}"#);
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    client(&session.url());
+    session.finish().await.unwrap();
+
+    let after = stage.file("tape.json");
+    let changed: Vec<&str> =
+        after.lines().filter(|line| !before.lines().any(|old| old == *line)).collect();
+    assert!(changed.iter().any(|line| line.contains(r#""ok": false"#)), "{after}");
+    assert!(!changed.iter().any(|line| line.contains("delta")), "{after}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_shows_what_went_over_a_websocket() {
+    let server = Sockets::answering(|_| {
+        let delta = r#"{"type":"delta","text":"Hi"}"#;
+        vec![delta.to_owned(), delta.to_owned(), r#"{"type":"done"}"#.to_owned()]
+    });
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.send(r#"{"type":"input","text":"hello"}"#);
+        socket.read_all(3);
+    })
+    .await;
+
+    let shown = retape::review::report::show(
+        "tape",
+        &stage.cassette(),
+        retape::review::report::ShowOptions::default(),
+    );
+
+    assert!(
+        shown.contains("SEND") && shown.contains("delta ×2") && shown.contains("done"),
+        "{shown}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_websockets_are_played_at_once() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask("one");
+        socket.ask("two");
+    })
+    .await;
+    let session = stage.replay().await;
+
+    let mut sockets: Vec<Socket> = (0..200)
+        .map(|number| Socket::open(&format!("{}/ws", session.url_of(&format!("tape~{number}")))))
+        .collect();
+    for (asked, answered) in [("one", "ONE"), ("two", "TWO")] {
+        sockets.iter_mut().for_each(|socket| socket.send(asked));
+        assert!(sockets.iter_mut().all(|socket| socket.read().unwrap() == answered));
+    }
+    drop(sockets);
+
+    let summary = session.finish().await.unwrap().all_played().unwrap();
+    assert_eq!((summary.sessions, summary.played), (200, 200));
+}

@@ -75,9 +75,13 @@ impl Playlist {
         all.any(|number| !self.played[number] && self.fits(index, number, asked))
     }
 
-    /// Lets an interaction that was played be played again, and another one in its place.
-    pub fn exchange(&mut self, played: usize, other: usize) {
-        self.played.swap(played, other);
+    /// Lets two interactions that ask the same be each other: what was played, and what stands for what
+    /// the client made up in them. Done twice, all is as before.
+    pub fn exchange(&mut self, index: &Index, one: usize, other: usize) {
+        self.played.swap(one, other);
+        for (one, other) in index.entry(one).holes.iter().zip(&index.entry(other).holes) {
+            self.bindings.exchange(one, other);
+        }
     }
 
     /// The same for a request that was recognized.

@@ -71,8 +71,6 @@ impl Recorder {
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
         let mut headers = of_request(&head.headers);
-        inward.fields(&mut headers, &[ORIGIN, REFERER]);
-        self.upstream.authorize(&mut headers);
         let (body, upgrade) = match body {
             Asked::Upgrade(client) => {
                 relay::ask(&mut headers);
@@ -80,6 +78,13 @@ impl Recorder {
             }
             body => (body, None),
         };
+        inward.fields(&mut headers, &[ORIGIN, REFERER]);
+        if upgrade.is_some() {
+            // A server takes a WebSocket only from its own pages.
+            let ours = Place::of(&head.headers, "").address();
+            Rewriter::new(&ours, &self.upstream.page_origin()).fields(&mut headers, &[ORIGIN]);
+        }
+        self.upstream.authorize(&mut headers);
         // Whether the length can be announced again hangs on how fast the body comes.
         let kept = if upgrade.is_some() { relay::recorded } else { recorded };
         let mut said = kept(&headers);

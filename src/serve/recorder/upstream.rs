@@ -80,6 +80,14 @@ impl Upstream {
         &self.location.origin
     }
 
+    /// What a page of this server gives as its origin: the address without a path.
+    pub(super) fn page_origin(&self) -> String {
+        let origin = self.origin();
+        let (scheme, rest) = origin.split_once("://").unwrap_or(("http", origin));
+        let scheme = if scheme == "https" { scheme } else { "http" };
+        format!("{scheme}://{}", rest.split('/').next().unwrap_or(rest))
+    }
+
     /// The address of a request target at this server.
     ///
     /// # Errors

@@ -249,18 +249,21 @@ impl Replayer {
             let mut playlist = self.playlist();
             let mut sockets = lock(&self.sockets);
             let plain = message.readable();
-            let read = recorded.index.read(message, &plain);
+            let index = &recorded.index;
+            let read = index.read(message, &plain);
             let owner = sockets.open.iter().find(|(_, state)| state.opened == *other);
             let owner = owner.map(|(owner, state)| (*owner, state.is_begun));
             let is_free = match owner {
                 Some((_, is_begun)) => !is_begun,
                 None => !playlist.was_played(*other),
             };
-            if !is_free || !playlist.answers(&recorded.index, &read) {
+            if !is_free {
                 return false;
             }
-            if owner.is_none() {
-                playlist.exchange(opened, *other);
+            playlist.exchange(index, opened, *other);
+            if !playlist.answers(index, &read) {
+                playlist.exchange(index, opened, *other);
+                return false;
             }
             sockets.swap((number, opened), (owner.map(|(owner, _)| owner), *other), recorded);
             true
