@@ -92,6 +92,15 @@ pub fn decide_again(old: &Cassette, names: &Ids, cassette: &Cassette) -> Ids {
             None => ids.client.push(id.clone()),
         }
     }
+    // Of several WebSockets it is not known for sure what was said first.
+    let known = old.ids.iter().flat_map(|ids| &ids.client);
+    for id in known.filter(|id| id.reach == Reach::Anywhere) {
+        let before = ids.server.len();
+        ids.server.retain(|other| other.value != id.value);
+        if ids.server.len() < before && !ids.client.iter().any(|other| other.value == id.value) {
+            ids.client.push(id.clone());
+        }
+    }
     ids.client.sort_by_key(|id| id.interaction);
     ids
 }

@@ -7,6 +7,7 @@ use super::frames;
 use super::headers;
 use super::reader::Reader;
 use super::sidecar::Fetch;
+use super::style::Style;
 use super::writer::{Spread, Writer};
 use crate::cassette::{Body, End, Headers, Interaction, Outcome, Progress, Request, Response};
 use crate::error::{Kind, Result};
@@ -59,7 +60,7 @@ fn write_response(w: &mut Writer, response: &Response, trace: &Tracer<'_>) {
     headers::write(w, "headers", &response.headers);
     write_trace(w, &trace(response));
     body::write(w, &response.headers, &response.body);
-    frames::write(w, &response.frames);
+    frames::write(w, &response.frames, &response.body);
     headers::write(w, "trailers", &response.trailers);
     write_end(w, response.end);
 }
@@ -181,8 +182,9 @@ impl<'a> Answer<'a> {
         let missing = |name| here.error(Kind::MissingMember { name });
         let end = self.end.ok_or_else(|| missing("end"))?;
         let headers = self.headers.unwrap_or_default();
-        let usual = self.parts.layout();
+        let layout = self.parts.layout();
         let body = self.parts.into_body(&headers, fetch)?;
+        let usual = if body.is_empty() { layout } else { Style::COMPACT };
         let frames = self.frames.into_iter().map(|line| line.into_frame(usual, fetch));
         let frames = frames.collect::<Result<Vec<_>>>()?;
         let Some(status) = self.status else {

@@ -8,18 +8,18 @@ use super::sidecar::{self, Fetch};
 use super::style::{Framing, Style};
 use super::text;
 use super::writer::{Spread, Writer};
-use crate::cassette::{Content, Frame, Peer};
+use crate::cassette::{Body, Content, Frame, Peer};
 use crate::error::{Kind, Result};
 
 /// The member that holds them.
 pub(super) const MEMBER: &str = "frames";
 
-/// Writes the member, if there are any.
-pub(super) fn write(w: &mut Writer, frames: &[Frame]) {
+/// Writes the member, if there are any. `layout` goes for all of them where there is no body.
+pub(super) fn write(w: &mut Writer, frames: &[Frame], body: &Body) {
     if frames.is_empty() {
         return;
     }
-    let usual = usual(frames);
+    let usual = if body.is_empty() { usual(frames) } else { Style::COMPACT };
     usual.write(w, Some(Style::COMPACT));
     w.name(MEMBER);
     w.list(Spread::Broken, frames, |w, frame| write_frame(w, frame, usual));
