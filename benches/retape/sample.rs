@@ -161,5 +161,14 @@ fn request(method: &str, path: String, body: String) -> Request {
 
 fn response(headers: Headers, body: Body) -> Response {
     let (reason, trailers) = (None, Headers::new());
-    Response { ms: 1, status: 200, reason, headers, body, trailers, end: End::Complete }
+    Response {
+        ms: 1,
+        status: 200,
+        reason,
+        headers,
+        body,
+        trailers,
+        frames: Vec::new(),
+        end: End::Complete,
+    }
 }

@@ -149,7 +149,8 @@ pub(crate) fn learned(
 /// other cassettes cannot be read.
 fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
     let names = store::list(cassettes).into_iter();
-    let all = names.map(|name| store::load(cassettes, &name).map(|cassette| (name, cassette)));
+    let all = names
+        .map(|name| store::load(cassettes, &name).map(|cassette| (name, cassette.by_message())));
     let (mut loaded, mut unread) = (Vec::new(), Vec::new());
     for one in all {
         match one {
@@ -170,7 +171,9 @@ fn both(cassettes: &Path) -> Result<(Loaded, Vec<Contract>, Vec<Error>)> {
 /// All cassettes of a folder.
 pub(crate) fn load(cassettes: &Path) -> Result<Loaded> {
     let names = store::list(cassettes).into_iter();
-    names.map(|name| store::load(cassettes, &name).map(|cassette| (name, cassette))).collect()
+    names
+        .map(|name| store::load(cassettes, &name).map(|cassette| (name, cassette.by_message())))
+        .collect()
 }
 
 /// What was recorded in cassettes, sorted by endpoint.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{Body, Headers, Media, coding};
+use super::{Body, Frame, Headers, Media, coding};
 
 /// A request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub struct Interaction {
 pub struct Progress {
     /// Its number in the cassette, counted from 0.
     pub interaction: usize,
-    /// How many chunks of its answer had been sent on to the client.
+    /// How many chunks of its answer had been sent on to the client; of a WebSocket, how many frames
+    /// there had been in both directions.
     pub chunks: usize,
 }
 
@@ -65,6 +66,8 @@ pub struct Response {
     pub body: Body,
     /// Fields that came after the body.
     pub trailers: Headers,
+    /// What went over the WebSocket, in both directions, if the status is 101.
+    pub frames: Vec<Frame>,
     /// How it ended.
     pub end: End,
 }
@@ -98,10 +101,15 @@ impl Interaction {
     }
 
     /// Whether the client listened to the answer beside what else it did: it asked for events and for
-    /// nothing to be done.
+    /// nothing to be done, or opened a WebSocket.
     pub fn is_listening(&self) -> bool {
         let media = self.response().map(|response| Media::of_headers(&response.headers));
-        self.request.only_reads() && media == Some(Media::EventStream)
+        self.is_socket() || (self.request.only_reads() && media == Some(Media::EventStream))
+    }
+
+    /// Whether it is a WebSocket.
+    pub fn is_socket(&self) -> bool {
+        self.response().is_some_and(|response| response.status == 101)
     }
 
     /// How it ended.

@@ -6,7 +6,9 @@
 
 mod body;
 pub mod coding;
+pub(crate) mod exchanges;
 pub mod format;
+mod frame;
 mod headers;
 mod ids;
 mod interaction;
@@ -19,6 +21,7 @@ pub(crate) mod splice;
 pub(crate) use body::text;
 pub use body::{Body, Chunk};
 pub use format::FormatVersion;
+pub use frame::{Content, Frame, Peer};
 pub use headers::Headers;
 pub use ids::{Evidence, Id, Ids, Reach};
 pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};

@@ -148,10 +148,14 @@ pub(super) fn hint(text: &str) {
 
 /// What was recorded and not asked for, one by one.
 pub(super) fn unplayed(unplayed: &[Unplayed]) {
-    for Unplayed { cassette, interaction, method, path, .. } in unplayed {
+    for Unplayed { cassette, interaction, frame, method, path, .. } in unplayed {
         let number = interaction + 1;
+        let (what, part) = match frame {
+            None => ("not asked for", String::new()),
+            Some(frame) => ("not sent", format!("frame {} of ", frame + 1)),
+        };
         say(&format!(
-            "{YELLOW}not asked for:{PLAIN} {} (interaction {number} of `{cassette}`)\n",
+            "{YELLOW}{what}:{PLAIN} {part}{} (interaction {number} of `{cassette}`)\n",
             visible(&format!("{method} {path}"))
         ));
     }

@@ -229,6 +229,7 @@ mod tests {
             headers: Headers::new(),
             body: Body::Whole(r#"{"name":"get_secret","type":"tool_use"}"#.into()),
             trailers: Headers::new(),
+            frames: Vec::new(),
             ms: 0,
             end: End::Complete,
         };

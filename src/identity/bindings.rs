@@ -41,6 +41,22 @@ impl Bindings {
         true
     }
 
+    /// Lets what stands for each of two recorded values stand for the other one.
+    pub fn exchange(&mut self, one: &Hole, other: &Hole) {
+        let mut taken = [one, other].map(|recorded| {
+            let live = self.live.get_mut(&recorded.scope)?.remove(&recorded.identifier)?;
+            let reverse = self.recorded.get_mut(&recorded.scope);
+            reverse.map(|reverse| reverse.remove(&live.identifier));
+            Some(live)
+        });
+        taken.reverse();
+        for (recorded, live) in [one, other].into_iter().zip(taken) {
+            if let Some(live) = live {
+                self.bind(recorded, &live);
+            }
+        }
+    }
+
     /// Lets `live` stand for `recorded` from now on.
     pub fn bind(&mut self, recorded: &Hole, live: &Hole) {
         let known = self.live.entry(recorded.scope).or_default();

@@ -8,6 +8,7 @@ use super::{
     Meaning, Words, each_document, fields, identifiers, is_epoch, is_moment, may_identify,
     may_mark, may_number, moments, pieced_together, plain, refers, says_something, word_around,
 };
+use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
 use crate::config::{Rules, Treatment};
@@ -19,6 +20,9 @@ use crate::text::percent;
 /// as it is. Of the rest, what looks random or stands in a field for identifiers is made up by the
 /// client. These rules are frozen, as a cassette without a table is read by them.
 pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
+    if let Some(exchanges) = Exchanges::of(cassette) {
+        return exchanges.folded(decide(&exchanges.cassette, rules));
+    }
     let candidates = candidates(cassette, rules);
     let given = Given::of(cassette, &candidates);
     let mut ids = Ids::default();
@@ -88,6 +92,15 @@ pub fn decide_again(old: &Cassette, names: &Ids, cassette: &Cassette) -> Ids {
             None => ids.client.push(id.clone()),
         }
     }
+    // Of several WebSockets it is not known for sure what was said first.
+    let known = old.ids.iter().flat_map(|ids| &ids.client);
+    for id in known.filter(|id| id.reach == Reach::Anywhere) {
+        let before = ids.server.len();
+        ids.server.retain(|other| other.value != id.value);
+        if ids.server.len() < before && !ids.client.iter().any(|other| other.value == id.value) {
+            ids.client.push(id.clone());
+        }
+    }
     ids.client.sort_by_key(|id| id.interaction);
     ids
 }
@@ -95,6 +108,8 @@ pub fn decide_again(old: &Cassette, names: &Ids, cassette: &Cassette) -> Ids {
 /// Those of some words that the requests of a recording hold.
 fn found_in_requests(cassette: &Cassette, words: &Words) -> HashSet<String> {
     let mut found = HashSet::new();
+    let exchanges = Exchanges::of(cassette);
+    let cassette = exchanges.as_ref().map_or(cassette, |exchanges| &exchanges.cassette);
     for Interaction { request, .. } in &cassette.interactions {
         let mut search = |text: &str| {
             found.extend(words.find(text).map(|range| text[range].to_owned()));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::{Issuer, Origin, Words, decide, each_document, identifiers, plain};
+use crate::cassette::exchanges::Exchanges;
 use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Reach, text};
 use crate::text::percent;
 
@@ -42,6 +43,8 @@ struct Writer {
 impl Ledger {
     /// Goes through a recording once.
     pub fn of(cassette: &Cassette) -> Self {
+        let exchanges = Exchanges::by_message(cassette);
+        let cassette = exchanges.as_ref().map_or(cassette, |exchanges| &exchanges.cassette);
         let decided;
         let ids = match &cassette.ids {
             Some(ids) => ids,

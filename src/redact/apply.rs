@@ -4,7 +4,7 @@ use super::rule::{Notes, Rule, Side};
 use super::secrets::Searcher;
 use super::{Redactor, Secrets, body, header, url};
 use crate::cassette::splice::{Edit, in_order, splice};
-use crate::cassette::{Body, Cassette, Headers, Media, Outcome, Request, Response};
+use crate::cassette::{Body, Cassette, Frame, Headers, Media, Outcome, Peer, Request, Response};
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
@@ -51,6 +51,23 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
     });
 }
 
+/// Applies the rules to a frame of a WebSocket, which is read like a body.
+fn frame(redactor: &Redactor, frame: &mut Frame, secrets: &mut Secrets) {
+    let side = if frame.from == Peer::Client { Side::Request } else { Side::Response };
+    let mut notes = Notes { redactor, side, secrets };
+    edit_frame(frame, |text| body::find(text, None, &mut notes));
+}
+
+fn edit_frame(frame: &mut Frame, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
+    if let Some(message) = frame.message() {
+        let edits = in_order(find(message));
+        if !edits.is_empty() {
+            let (ms, edited) = (frame.ms, splice(message, &edits).into());
+            *frame = frame.clone().saying(ms, edited);
+        }
+    }
+}
+
 /// Applies the rules to all interactions, and replaces what they found in any of them in all of them.
 pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     let mut secrets = Secrets::default();
@@ -58,6 +75,7 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
         request(redactor, &mut interaction.request, &mut secrets);
         if let Outcome::Response(answer) = &mut interaction.outcome {
             response(redactor, answer, &mut secrets);
+            answer.frames.iter_mut().for_each(|it| frame(redactor, it, &mut secrets));
         }
     }
     if let Some(range) = url::userinfo(&cassette.recorded.upstream) {
@@ -73,6 +91,9 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
         known_in_request(&searcher, &mut interaction.request);
         if let Outcome::Response(answer) = &mut interaction.outcome {
             known_in_response(&searcher, answer);
+            for frame in &mut answer.frames {
+                edit_frame(frame, |text| searcher.edits_of_body(text));
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Listens, records and replays: everything that talks HTTP.
+//! Listens, records and replays: everything that talks HTTP or WebSocket.
 
 #[cfg(feature = "record")]
 pub(crate) mod recorder;
@@ -8,3 +8,4 @@ pub(crate) mod recorder;
 mod recording;
 pub(crate) mod replayer;
 pub(crate) mod server;
+pub(crate) mod websocket;

@@ -35,6 +35,8 @@ pub enum Asked {
     Arriving(Incoming),
     /// Read already.
     Whole(Bytes),
+    /// A WebSocket.
+    Upgrade(hyper::upgrade::OnUpgrade),
 }
 
 impl Upstream {

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use http::header::UPGRADE;
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::Request;
 use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use serde_json::Value;
 use tokio::sync::OnceCell;
+use tokio::task::JoinSet;
 
 use super::event::{Event, Miss};
 use super::misses::{self, Misses};
@@ -16,16 +18,18 @@ use super::settings::{Opening, Settings};
 use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
-use super::track::{self, Extension, Live, Track, Unanswered};
+use super::track::{self, Extension, Live, Played, Track, Unanswered};
 use super::{inspect, track::Begun};
-use crate::cassette::Name;
+use crate::cassette::exchanges::MESSAGE;
+use crate::cassette::{Frame, Name};
 use crate::compare::matching::Mismatch;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
-use crate::review::report::{self, Withheld};
+use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::recorder::{Tape, Upstream};
-use crate::serve::replayer::{Recorded, Replayer, miss_answer};
-use crate::serve::server::{Address, Answer, Place, problem};
+use crate::serve::replayer::{Lost, Recorded, Replayer, miss_answer};
+use crate::serve::server::{Address, Answer, Place};
+use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -38,6 +42,8 @@ pub(super) struct Gateway {
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Misses,
+    /// The WebSockets that are replayed.
+    pub(super) sockets: Mutex<JoinSet<()>>,
     /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
@@ -54,6 +60,7 @@ impl Gateway {
             tracks: Mutex::default(),
             library: Mutex::default(),
             tapes: Mutex::default(),
+            sockets: Mutex::default(),
             requests: AtomicUsize::new(0),
             failure: Mutex::default(),
         };
@@ -97,6 +104,14 @@ impl Gateway {
     pub(super) fn end_waiting(&self) {
         let tracks = lock(&self.tracks);
         tracks.values().filter_map(|slot| slot.replayer()).for_each(Replayer::end);
+    }
+
+    /// Waits for the WebSockets that were told to end, but not for longer than `grace`.
+    pub(super) async fn close_sockets(&self, grace: Duration) {
+        let mut sockets = std::mem::take(&mut *lock(&self.sockets));
+        let ended = async { while sockets.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(grace, ended).await;
+        sockets.shutdown().await;
     }
 
     /// The sessions that were asked for and their cassettes.
@@ -156,6 +171,7 @@ impl Gateway {
                 session: session.clone(),
                 cassette: slot.cassette.to_string(),
                 interaction,
+                frame: replayer.unsent(interaction),
                 method: interactions[interaction].request.method.clone(),
                 path: interactions[interaction].request.path.clone(),
             }));
@@ -164,7 +180,9 @@ impl Gateway {
     }
 
     pub(super) async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
+        let client = head.extensions.remove::<OnUpgrade>();
+        let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         self.requests.fetch_add(1, Ordering::Relaxed);
         let address = Address::parse(target);
@@ -176,14 +194,20 @@ impl Gateway {
             Ok(track) => track,
             Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
         };
-        if head.method == Method::GET && wants_websocket(&head.headers) {
-            return self.refuse_upgrade(
-                missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES.to_owned()),
-                track,
-            );
-        }
         let place = Place::of_request(&head, address.session);
-        match track.answer(&head, &address.target, body, place).await {
+        let answered = match client {
+            Some(client) => {
+                let upgraded = track.upgrade(&head, &address.target, client, place).await;
+                upgraded.map(|(answer, socket)| {
+                    if let Some(socket) = socket {
+                        self.play(socket, address.session, &slot.cassette);
+                    }
+                    answer
+                })
+            }
+            None => track.answer(&head, &address.target, body, place).await,
+        };
+        match answered {
             Ok(answer) => answer,
             Err(why) => {
                 let miss = self.note(match why {
@@ -193,6 +217,31 @@ impl Gateway {
                 miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
         }
+    }
+
+    /// Plays a WebSocket on a task of its own.
+    fn play(self: &Arc<Self>, played: Played, session: &str, cassette: &Name) {
+        let (gateway, session, cassette) = (Arc::clone(self), session.to_owned(), cassette.clone());
+        let report = move |lost| {
+            let miss = match lost {
+                Lost::Mismatch(why) => gateway.missed(&session, &cassette, &why),
+                Lost::Missing { interaction, frame, waited } => {
+                    let (number, frame) = *frame;
+                    gateway.unsent(&session, &cassette, (interaction, number, &frame), waited)
+                }
+            };
+            let reason = match (miss.differences.first(), miss.nearest) {
+                (Some(first), Some(nearest)) => {
+                    format!("{} is not as in interaction {}", first.at, nearest + 1)
+                }
+                _ => miss.explanation.lines().next().unwrap_or_default().to_owned(),
+            };
+            gateway.note(miss);
+            format!("retape: {reason}")
+        };
+        let mut sockets = lock(&self.sockets);
+        while sockets.try_join_next().is_some() {}
+        sockets.spawn(played.socket.play(played.client, report));
     }
 
     fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
@@ -221,7 +270,7 @@ impl Gateway {
         };
         Ok(match Track::plan(settings, name) {
             Mode::Replay | Mode::Once => {
-                Track::Replay(Box::new(replayer(self.recorded(name).await?)))
+                Track::Replay(Arc::new(replayer(self.recorded(name).await?)))
             }
             Mode::Passthrough => Track::Forward(Box::new(live(None)?)),
             Mode::Record => Track::Forward(Box::new(live(Some(self.tape(name).await?))?)),
@@ -294,6 +343,30 @@ impl Gateway {
         Miss::of(session, name.as_str(), mismatch).explained(explanation)
     }
 
+    /// A message of a recorded WebSocket that did not come.
+    fn unsent(
+        &self,
+        session: &str,
+        name: &Name,
+        (interaction, number, frame): (usize, usize, &Frame),
+        waited: Duration,
+    ) -> Miss {
+        let path = lock(&self.library).get(name).and_then(|cell| {
+            let recorded = cell.get()?;
+            Some(recorded.cassette().interactions[interaction].request.path.clone())
+        });
+        let path = path.unwrap_or_default();
+        let unsent = Unsent {
+            cassette: name.as_str(),
+            socket: (interaction, &path),
+            frame: (number, frame),
+            waited,
+            upstream: self.settings.upstream.as_ref().map_or("", Upstream::origin),
+        };
+        let explanation = report::unsent(&unsent, &self.settings.rerun);
+        Miss::unexplained(session, name.as_str(), (MESSAGE, &path)).explained(explanation)
+    }
+
     fn withheld(
         &self,
         head: &http::request::Parts,
@@ -347,15 +420,6 @@ impl Gateway {
         miss_answer(&head.headers, &miss.explanation, miss.to_json())
     }
 
-    /// What cannot be recorded is missing in a replay, and in the recording.
-    fn refuse_upgrade(&self, miss: Miss, track: &Track) -> Answer {
-        match track {
-            Track::Replay(_) => drop(self.note(miss)),
-            Track::Forward(_) | Track::Extend(_) => self.tell(Event::Unrecorded(miss)),
-        }
-        problem(StatusCode::NOT_IMPLEMENTED, "upgrade", NO_UPGRADES)
-    }
-
     /// Whether a request of that cassette is to be recorded.
     fn records(&self, cassette: &str) -> bool {
         let mode = match Name::new(cassette) {
@@ -388,8 +452,6 @@ impl Gateway {
     }
 }
 
-const NO_UPGRADES: &str = "retape does not record WebSocket or other upgrades yet";
-
 /// A request that is not answered, as people may see it.
 fn missed(
     head: &http::request::Parts,
@@ -401,17 +463,6 @@ fn missed(
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
     Miss::unexplained(address.session, cassette, asked).explained(explanation)
-}
-
-/// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.
-fn wants_websocket(headers: &HeaderMap) -> bool {
-    if !headers.contains_key(UPGRADE) {
-        return false;
-    }
-    let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
-    offers
-        .flat_map(|offer| offer.split(','))
-        .any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

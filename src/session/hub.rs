@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use http::{HeaderName, Request, StatusCode};
 use hyper::body::Incoming;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::closed::{Closed, Ended};
 use super::gateway::{Gateway, lock};
 use super::settings::SessionBuilder;
-use super::{control, guard, opening};
+use super::{GRACE, control, guard, opening};
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::Course;
 use crate::serve::server::{Address, Answer, Handler, Meant, problem};
@@ -79,6 +80,7 @@ impl Hub {
         let gateway = lock(&self.opened).remove(session).ok_or_else(|| not_opened(session))?;
         lock(&self.routes).retain(|_, to| to != session);
         gateway.end_waiting();
+        gateway.close_sockets(GRACE).await;
         let closed = Closed::new(gateway, Ended::default());
         closed.settle().await;
         let proofs = closed.proofs();
@@ -93,6 +95,14 @@ impl Hub {
     pub(super) fn end_waiting(&self) {
         self.main.end_waiting();
         lock(&self.opened).values().for_each(|gateway| gateway.end_waiting());
+    }
+
+    /// Ends the WebSockets that are still open, each session's in at most that time.
+    pub(super) async fn close_sockets(&self, grace: Duration) {
+        let opened: Vec<Arc<Gateway>> = lock(&self.opened).values().cloned().collect();
+        for gateway in std::iter::once(&self.main).chain(&opened) {
+            gateway.close_sockets(grace).await;
+        }
     }
 
     /// What the sessions that were finished came to.

@@ -101,6 +101,9 @@ pub struct Session {
     unfinished: Unfinished,
 }
 
+/// What is under way has so long to end.
+const GRACE: Duration = Duration::from_millis(500);
+
 impl Session {
     /// Starts a session on one cassette with the settings of the environment: `RETAPE_MODE`,
     /// `RETAPE_UPSTREAM`, and the folder `cassettes` of the crate under test.
@@ -172,7 +175,8 @@ impl Session {
     /// Takes no more requests.
     pub(crate) async fn close(self) -> Closed {
         self.hub.end_waiting();
-        self.server.stop(Duration::from_millis(500)).await;
+        self.server.stop(GRACE).await;
+        self.hub.close_sockets(GRACE).await;
         self.unfinished.finish();
         Closed::new(Arc::clone(&self.hub.main), self.hub.ended())
     }

@@ -1,6 +1,7 @@
 //! What a session came to.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde_json::json;
 
@@ -44,6 +45,9 @@ pub struct Unplayed {
     pub cassette: String,
     /// The number of the interaction, counted from 0.
     pub interaction: usize,
+    /// The first message that the client did not send over it, counted from 0, if it is a WebSocket
+    /// that was opened.
+    pub frame: Option<usize>,
     /// `GET`, `POST`, …
     pub method: String,
     /// What it asks for.
@@ -77,13 +81,8 @@ impl Summary {
     pub fn all_played(self) -> Result<Self> {
         match self.unplayed.first() {
             None => Ok(self),
-            Some(first) => Err(Error::new(Kind::Unplayed { count: self.unplayed.len() }).with_hint(format!(
-                "`{}` was not asked for `{} {}` (interaction {}); record it again if that is meant to be",
-                first.cassette,
-                first.method,
-                first.path,
-                first.interaction + 1
-            ))),
+            Some(first) => Err(Error::new(Kind::Unplayed { count: self.unplayed.len() })
+                .with_hint(format!("{first}; record it again if that is meant to be"))),
         }
     }
 }
@@ -109,7 +108,7 @@ impl Summary {
         let unplayed: Vec<_> = self.unplayed.iter().map(Unplayed::to_json).collect();
         let recorded = |it: &Recording| {
             json!({
-                "cassette": it.saved_name().as_str(),
+                "cassette": it.saved_name.as_str(),
                 "path": it.path,
                 "interactions": it.interactions,
                 "answered": it.answered,
@@ -138,6 +137,23 @@ fn unanswered(recording: &Recording) -> Error {
         hint.push_str(&format!("; what was asked is kept as `{name}` (`{}`)", path.display()));
     }
     Error::new(Kind::Unanswered).with_hint(hint.trim_start_matches("; "))
+}
+
+impl fmt::Display for Unplayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cassette, interaction, method, path, .. } = self;
+        let number = interaction + 1;
+        match self.frame {
+            None => {
+                write!(f, "`{cassette}` was not asked for `{method} {path}` (interaction {number})")
+            }
+            Some(frame) => write!(
+                f,
+                "`{cassette}` was not sent frame {} of `{method} {path}` (interaction {number})",
+                frame + 1
+            ),
+        }
+    }
 }
 
 impl Unplayed {

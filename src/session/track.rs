@@ -9,6 +9,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
+use hyper::upgrade::OnUpgrade;
 
 use super::settings::{Settings, no_upstream};
 use super::stale::{Stale, stale};
@@ -16,7 +17,7 @@ use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
 use crate::serve::recorder::{Asked, Patience, Recorder, Tape, Upstream};
-use crate::serve::replayer::{Recorded, Replayer};
+use crate::serve::replayer::{Opened, Recorded, Replayer, Socket, Upgraded};
 use crate::serve::server::{Answer, Place, no_answer};
 use crate::store::mode::Mode;
 use crate::store::{self, Recovered};
@@ -25,7 +26,7 @@ use crate::store::{self, Recovered};
 #[derive(Debug)]
 pub(super) enum Track {
     /// Answers from the cassette.
-    Replay(Box<Replayer>),
+    Replay(Arc<Replayer>),
     /// Asks the live server; records the answers if it has a tape.
     Forward(Box<Live>),
     /// Answers from the cassette where it can, and records the rest.
@@ -35,7 +36,7 @@ pub(super) enum Track {
 /// A cassette and the live server that is asked for what it has not.
 #[derive(Debug)]
 pub(super) struct Extension {
-    replayer: Replayer,
+    replayer: Arc<Replayer>,
     live: Live,
 }
 
@@ -46,6 +47,13 @@ pub(super) enum Unanswered {
     Mismatch(Box<Mismatch>),
     /// Nor may the live server be asked.
     Stale(Stale),
+}
+
+/// A WebSocket that is replayed to a client.
+#[derive(Debug)]
+pub(super) struct Played {
+    pub(super) socket: Socket,
+    pub(super) client: OnUpgrade,
 }
 
 /// The live server.
@@ -97,6 +105,36 @@ impl Track {
         }
     }
 
+    /// Answers a request for a WebSocket.
+    pub(super) async fn upgrade(
+        &self,
+        head: &Parts,
+        target: &str,
+        client: OnUpgrade,
+        place: Place<'_>,
+    ) -> Result<(Answer, Option<Played>), Unanswered> {
+        let (replayer, live) = match self {
+            Self::Forward(live) => (None, Some(&**live)),
+            Self::Replay(replayer) => (Some(replayer), None),
+            Self::Extend(extension) => (Some(&extension.replayer), Some(&extension.live)),
+        };
+        let known = match replayer {
+            Some(replayer) => Some(replayer.open(head, target, place).await),
+            None => None,
+        };
+        match (known, live) {
+            (Some(Ok(Upgraded::Opened(Opened { answer, socket }))), _) => {
+                Ok((answer, Some(Played { socket, client })))
+            }
+            (Some(Ok(Upgraded::Refused(answer))), _) => Ok((answer, None)),
+            (_, Some(live)) => {
+                Ok((live.ask(head, target, Asked::Upgrade(client), place).await, None))
+            }
+            (Some(Err(why)), None) => Err(Unanswered::Mismatch(why)),
+            (None, None) => Ok((abandoned(), None)),
+        }
+    }
+
     pub(super) fn replayer(&self) -> Option<&Replayer> {
         match self {
             Self::Replay(replayer) => Some(replayer),
@@ -117,7 +155,7 @@ impl Track {
 
 impl Extension {
     pub(super) fn new(replayer: Replayer, live: Live) -> Self {
-        Self { replayer, live }
+        Self { replayer: Arc::new(replayer), live }
     }
 
     async fn answer(

@@ -18,6 +18,7 @@ fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
     let data = events.iter().map(|data| format!("data: {}\n\n", data.replace(r#""type""#, &id)));
     let body = Body::Whole(data.collect::<String>().into());
     let response = Response {
+        frames: Vec::new(),
         ms: 0,
         status: 200,
         reason: None,

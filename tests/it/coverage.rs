@@ -21,6 +21,7 @@ fn interaction(line: &str) -> Interaction {
         headers,
         body: Body::Whole(Bytes::from_static(br#"{"type":"answer"}"#)),
         trailers: Headers::default(),
+        frames: Vec::new(),
         end: End::Complete,
     };
     let request = Request {

@@ -13,6 +13,7 @@ fn streamed(path: &str, lines: &[&str]) -> Interaction {
     let mut headers = Headers::default();
     headers.append("content-type", "application/x-ndjson");
     let response = Response {
+        frames: Vec::new(),
         ms: 0,
         status: 200,
         reason: None,

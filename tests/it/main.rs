@@ -56,4 +56,5 @@ mod stage;
 mod states;
 mod tagging;
 mod true_streams;
+mod websocket;
 mod written;

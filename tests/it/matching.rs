@@ -9,6 +9,7 @@ use retape::config::{Repeats, Rules};
 /// A request and what it was answered with.
 fn turn(request: Request, answer: &str) -> Interaction {
     let response = Response {
+        frames: Vec::new(),
         ms: 0,
         status: 200,
         reason: None,

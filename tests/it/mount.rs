@@ -28,6 +28,7 @@ fn answered(status: u16, body: &'static str) -> Response {
         .collect(),
         body: Body::Whole(body.into()),
         trailers: Headers::new(),
+        frames: Vec::new(),
         end: End::Complete,
     }
 }

@@ -29,6 +29,7 @@ fn interaction(path: &str, said: &[&str]) -> Interaction {
         headers,
         body: Body::Whole(data.collect::<String>().into()),
         trailers: Headers::default(),
+        frames: Vec::new(),
         end: End::Complete,
     };
     let request = Request {

@@ -36,6 +36,7 @@ fn recorded(path: &str, fields: &[(&str, &str)], body: Body) -> Interaction {
             body: Bytes::new(),
         },
         outcome: Outcome::Response(Response {
+            frames: Vec::new(),
             ms: 1000,
             status: 200,
             reason: None,

@@ -36,6 +36,7 @@ fn ask(method: &str, path: &str, body: &str, outcome: Outcome) -> Interaction {
 /// An answer that came after 40 ms.
 fn answer(status: u16, media: &'static str, body: Body) -> Response {
     Response {
+        frames: Vec::new(),
         ms: 40,
         status,
         reason: None,

@@ -28,6 +28,7 @@ fn interaction(events: &[String]) -> Interaction {
     headers.append("content-type", "text/event-stream");
     let data = events.iter().map(|data| format!("data: {data}\n\n"));
     let response = Response {
+        frames: Vec::new(),
         ms: 0,
         status: 200,
         reason: None,

@@ -91,6 +91,7 @@ fn interaction(random: &mut Random, tag: &str, names: &[&str], is_stream: bool) 
     let mut headers = Headers::default();
     headers.append("content-type", media);
     let response = Response {
+        frames: Vec::new(),
         ms: 0,
         status: 200,
         reason: None,

@@ -6,6 +6,7 @@
 
 pub mod client;
 pub mod gate;
+pub mod socket;
 pub mod upstream;
 pub mod wire;
 

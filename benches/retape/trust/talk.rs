@@ -249,6 +249,7 @@ impl Talk {
             headers,
             body,
             trailers: Headers::new(),
+            frames: Vec::new(),
             end: retape::cassette::End::Complete,
         };
         let outcome = Outcome::Response(response);

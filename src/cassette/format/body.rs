@@ -163,6 +163,11 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
+    /// How JSON stands in it.
+    pub(super) fn layout(&self) -> Style {
+        self.style.unwrap_or(Style::COMPACT)
+    }
+
     /// The body as it went over the wire.
     pub(super) fn into_body(mut self, headers: &Headers, fetch: &mut Fetch<'_>) -> Result<Body> {
         let Some(here) = self.here.take() else { return Ok(Body::default()) };

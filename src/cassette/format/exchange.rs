@@ -3,9 +3,11 @@
 use super::Tracer;
 use super::body::{self, Parts};
 use super::form::Form;
+use super::frames;
 use super::headers;
 use super::reader::Reader;
 use super::sidecar::Fetch;
+use super::style::Style;
 use super::writer::{Spread, Writer};
 use crate::cassette::{Body, End, Headers, Interaction, Outcome, Progress, Request, Response};
 use crate::error::{Kind, Result};
@@ -58,6 +60,7 @@ fn write_response(w: &mut Writer, response: &Response, trace: &Tracer<'_>) {
     headers::write(w, "headers", &response.headers);
     write_trace(w, &trace(response));
     body::write(w, &response.headers, &response.body);
+    frames::write(w, &response.frames, &response.body);
     headers::write(w, "trailers", &response.trailers);
     write_end(w, response.end);
 }
@@ -147,11 +150,13 @@ struct Answer<'a> {
     headers: Option<Headers>,
     parts: Parts<'a>,
     trailers: Option<Headers>,
+    frames: Vec<frames::Line<'a>>,
     end: Option<End>,
 }
 
 fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
-    const MEMBERS: &[&str] = &["ms", "status", "reason", "headers", TRACE, "trailers", "end"];
+    const MEMBERS: &[&str] =
+        &["ms", "status", "reason", "headers", TRACE, frames::MEMBER, "trailers", "end"];
     let here = reader.clone();
     let mut answer = Answer::default();
     reader.object(&[MEMBERS, Parts::MEMBERS, Form::WHOLE], |reader, name| {
@@ -163,6 +168,7 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
             // It only repeats for people what the body says.
             TRACE => drop(reader.list(|reader| reader.string())?),
             "trailers" => answer.trailers = Some(headers::read(reader)?),
+            frames::MEMBER => answer.frames = reader.list(frames::Line::read)?,
             "end" => answer.end = Some(read_end(reader)?),
             _ => answer.parts.member(reader, name)?,
         }
@@ -176,9 +182,14 @@ impl<'a> Answer<'a> {
         let missing = |name| here.error(Kind::MissingMember { name });
         let end = self.end.ok_or_else(|| missing("end"))?;
         let headers = self.headers.unwrap_or_default();
+        let layout = self.parts.layout();
         let body = self.parts.into_body(&headers, fetch)?;
+        let usual = if body.is_empty() { layout } else { Style::COMPACT };
+        let frames = self.frames.into_iter().map(|line| line.into_frame(usual, fetch));
+        let frames = frames.collect::<Result<Vec<_>>>()?;
         let Some(status) = self.status else {
-            let nothing = self.ms.is_none() && headers.is_empty() && body.is_empty();
+            let nothing =
+                self.ms.is_none() && headers.is_empty() && body.is_empty() && frames.is_empty();
             return if nothing { Ok(Outcome::Nothing(end)) } else { Err(missing("status")) };
         };
         Ok(Outcome::Response(Response {
@@ -188,6 +199,7 @@ impl<'a> Answer<'a> {
             headers,
             body,
             trailers: self.trailers.unwrap_or_default(),
+            frames,
             end,
         }))
     }

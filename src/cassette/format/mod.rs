@@ -8,7 +8,7 @@
 //! # Layout
 //!
 //! `document` is the file, `exchange` a request and its answer, `body` what they carry, `chunk` one
-//! line of a stream; `sse`, `ndjson` and `text` are the forms, `style` says how they stood on the
+//! line of a stream, `frames` those of a WebSocket; `sse`, `ndjson` and `text` are the forms, `style` says how they stood on the
 //! wire. `rules` are
 //! what a person says about matching. `reader` and `writer` know JSON and nothing of cassettes.
 
@@ -18,6 +18,7 @@ mod document;
 mod encoded;
 mod exchange;
 mod form;
+mod frames;
 mod headers;
 mod ids;
 mod reader;
@@ -43,7 +44,7 @@ pub struct FormatVersion(pub u64);
 impl FormatVersion {
     /// The one that is written where it can say all of a cassette.
     pub const OLDEST: Self = Self(1);
-    /// The newest, written where an older one cannot say it: messages in Amazon's framing.
+    /// The newest, written where an older one cannot say it: messages in Amazon's framing, and frames.
     pub const CURRENT: Self = Self(2);
 }
 

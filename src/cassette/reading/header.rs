@@ -7,8 +7,15 @@ use crate::cassette::Headers;
 use crate::config::{Rules, Treatment};
 
 /// Fields that have a meaning in the protocol and are compared as they are.
-const COUNTED: [&str; 6] =
-    ["if-match", "if-none-match", "last-event-id", "mcp-session-id", "prefer", "range"];
+const COUNTED: [&str; 7] = [
+    "if-match",
+    "if-none-match",
+    "last-event-id",
+    "mcp-session-id",
+    "prefer",
+    "range",
+    "sec-websocket-protocol",
+];
 
 /// Fields in which an SDK counts its own attempts, with the first one as 0.
 const ATTEMPTS: [&str; 3] = ["x-stainless-retry-count", "x-retry-count", "retry-attempt"];
@@ -75,6 +82,8 @@ enum Counted {
     Whole,
     Accepted,
     MediaType,
+    /// Only the wish for a WebSocket: other offers may be ignored.
+    Upgrade,
 }
 
 impl Counted {
@@ -83,7 +92,8 @@ impl Counted {
         match name.len() {
             6 if name.eq_ignore_ascii_case("accept") => Some(Self::Accepted),
             12 if name.eq_ignore_ascii_case("content-type") => Some(Self::MediaType),
-            5 | 6 | 8 | 13 | 14 => {
+            7 if name.eq_ignore_ascii_case("upgrade") => Some(Self::Upgrade),
+            5 | 6 | 8 | 13 | 14 | 22 => {
                 let mut counted = COUNTED.iter();
                 counted.any(|counted| counted.eq_ignore_ascii_case(name)).then_some(Self::Whole)
             }
@@ -98,6 +108,7 @@ impl Counted {
             Self::MediaType if value == JSON.as_bytes() => Some(JSON.into()),
             Self::MediaType => Some(media_type(&String::from_utf8_lossy(value))),
             Self::Accepted => accepted(&String::from_utf8_lossy(value)).map(Cow::Owned),
+            Self::Upgrade => value.eq_ignore_ascii_case(b"websocket").then_some("websocket".into()),
             Self::Whole => Some(String::from_utf8_lossy(value)),
         }
     }

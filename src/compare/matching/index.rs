@@ -188,6 +188,16 @@ impl Index {
         &self.made_up
     }
 
+    /// What the client made up in a request.
+    pub fn made_up_in(&self, interaction: usize) -> impl Iterator<Item = (Scope, &str)> {
+        self.entries[interaction].made_up().map(|hole| (hole.scope, hole.identifier.as_str()))
+    }
+
+    /// Whether two requests ask the same, and are open in the same places.
+    pub fn asks_the_same(&self, one: usize, other: usize) -> bool {
+        self.entries[one].group == self.entries[other].group
+    }
+
     /// Which values of the cassette are names.
     pub(crate) fn names(&self) -> &Names {
         &self.names

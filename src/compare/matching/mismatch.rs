@@ -4,6 +4,7 @@ use super::nearest::{Found, Library};
 use super::why::{Conflicts, Why};
 use super::{Asked, Index, Playlist};
 use crate::cassette::Place;
+use crate::cassette::exchanges::{Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Request};
 use crate::compare::difference::{Difference, compare};
 use crate::redact::{Memory, Redactor};
@@ -90,6 +91,40 @@ impl Mismatch {
             path: target(&asked.path, veil),
             method: asked.method.clone(),
         }
+    }
+}
+
+impl Mismatch {
+    /// The same with the numbers of a cassette of so many interactions, of which exchanges were
+    /// compared.
+    pub(crate) fn numbered(mut self, exchanges: &Exchanges, recorded: usize) -> Self {
+        self.recorded = recorded;
+        let number = |exchange: usize| exchanges.spot(exchange).interaction;
+        let asking = |asking: &mut Asking| {
+            let Spot { interaction, part } = exchanges.spot(asking.interaction);
+            asking.interaction = interaction;
+            if let Part::Frame(frame) = part {
+                asking.path = format!("{}, frame {}", asking.path, frame + 1);
+            }
+        };
+        self.others.iter_mut().for_each(asking);
+        let Some(nearest) = &mut self.nearest else { return self };
+        asking(&mut nearest.asking);
+        nearest.next.iter_mut().chain(&mut nearest.awaited).for_each(asking);
+        for Differing { why, .. } in &mut nearest.differences {
+            match why {
+                Why::Issued { interaction, asked, .. } => {
+                    *interaction = number(*interaction);
+                    asked.iter_mut().for_each(|it| it.interaction = number(it.interaction));
+                }
+                Why::Given { interaction, .. } => *interaction = number(*interaction),
+                Why::CalledBefore { interaction, .. } => {
+                    interaction.iter_mut().for_each(|it| *it = number(*it));
+                }
+                _ => {}
+            }
+        }
+        self
     }
 }
 

@@ -63,6 +63,30 @@ impl Playlist {
         Some(number)
     }
 
+    /// The first interaction that answers a request and was not played yet.
+    pub fn take_next(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
+        let mut all = index.candidates(asked).flat_map(Candidates::iter);
+        let number =
+            all.find(|number| !self.played[*number] && self.fits(index, *number, asked))?;
+        self.play(index, number, asked);
+        Some(number)
+    }
+
+    /// Whether an interaction answers a request that was not played yet.
+    pub fn answers(&self, index: &Index, asked: &Asked<'_>) -> bool {
+        let mut all = index.candidates(asked).flat_map(Candidates::iter);
+        all.any(|number| !self.played[number] && self.fits(index, number, asked))
+    }
+
+    /// Lets two interactions that ask the same be each other: what was played, and what stands for what
+    /// the client made up in them. Done twice, all is as before.
+    pub fn exchange(&mut self, index: &Index, one: usize, other: usize) {
+        self.played.swap(one, other);
+        for (one, other) in index.entry(one).holes.iter().zip(&index.entry(other).holes) {
+            self.bindings.exchange(one, other);
+        }
+    }
+
     /// The same for a request that was recognized.
     pub fn take_recognized(&mut self, index: &Index, recognized: &Recognized<'_>) -> Option<usize> {
         match recognized {

@@ -7,6 +7,7 @@ use similar::{DiffOp, capture_diff_slices};
 
 use super::nearest::Library;
 use super::{Asked, Index, Playlist};
+use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Node};
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
 use crate::compare::difference::{Differences, compare};
@@ -51,6 +52,13 @@ impl Proof {
     /// What the run has shown to be made up, to be found in answers.
     pub fn shown(&self) -> Option<MadeUp> {
         (!self.holes.is_empty()).then(|| MadeUp::of(self.holes.iter()))
+    }
+
+    /// The same of the cassette whose exchanges were played.
+    pub(crate) fn folded(mut self, exchanges: &Exchanges) -> Self {
+        let client = std::mem::take(&mut self.made_up);
+        self.made_up = exchanges.folded(Ids { client, ..Ids::default() }).client;
+        self
     }
 
     /// Places that differ although a person says that nothing there is made up.

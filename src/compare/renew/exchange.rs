@@ -62,6 +62,7 @@ fn response(
         headers,
         body,
         trailers: fields(before.map(|before| &before.trailers), &now.trailers, settle),
+        frames: now.frames.clone(),
         end: now.end,
     }
 }

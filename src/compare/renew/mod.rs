@@ -17,9 +17,10 @@ mod exchange;
 mod order;
 mod settle;
 
-use self::order::Entry;
+use self::order::{Entry, Kept};
 use self::settle::Settle;
 use crate::cassette::Cassette;
+use crate::cassette::exchanges::Exchanges;
 use crate::compare::alignment::{Moved, Sides};
 
 /// A recording in the words of an older one.
@@ -39,8 +40,40 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
     if moved.is_some() {
         new.recorded.upstream.clone_from(&old.recorded.upstream);
     }
-    let mut sides = Sides::of(old, &new);
-    let alignment = sides.align(moved.as_ref());
+    let [olds, news] = [old, &new].map(Exchanges::by_message);
+    let (told, gone) = tell(
+        olds.as_ref().map_or(old, |it| &it.cassette),
+        news.as_ref().map_or(&new, |it| &it.cassette),
+        moved.as_ref(),
+    );
+    let kept = told.iter().filter(|it| it.is_kept).count();
+    let interactions: Vec<_> = match &news {
+        None => told.into_iter().map(|it| it.interaction).collect(),
+        Some(news) => {
+            let closed = |told: &Kept| closed(old, olds.as_ref()?.spot(told.old?).interaction);
+            let told = told.into_iter().map(|it| (closed(&it), it.interaction, it.new));
+            news.fold(&new, told.collect())
+        }
+    };
+    let kept = match &news {
+        None => kept,
+        // Of a WebSocket all has to be as it was.
+        Some(_) => interactions.iter().filter(|it| old.interactions.contains(it)).count(),
+    };
+    let is_same = interactions == old.interactions && new.interrupted == old.interrupted;
+    let cassette = if is_same {
+        // Rules that had nothing to redact are no change.
+        Cassette { rules: new.rules, ..old.clone() }
+    } else {
+        Cassette { interactions, ..new }
+    };
+    Renewed { cassette, kept, gone }
+}
+
+/// The interactions of a new recording in the words of the old one.
+fn tell(old: &Cassette, new: &Cassette, moved: Option<&Moved>) -> (Vec<Kept>, usize) {
+    let mut sides = Sides::of(old, new);
+    let alignment = sides.align(moved);
     let settle = Settle { renaming: &alignment.renaming };
     let mut entries = Vec::new();
     let mut pairs = alignment.pairs.iter().peekable();
@@ -52,15 +85,12 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
         let interaction = exchange::told(old.map(|old| &sides.old[old]), view, settle);
         entries.push(Entry { old, new: Some(number), interaction });
     }
-    let interactions = order::restored(entries, &alignment.waits_old, old, &new);
-    let kept = interactions.iter().filter(|(_, is_kept)| *is_kept).count();
-    let interactions: Vec<_> = interactions.into_iter().map(|(it, _)| it).collect();
-    let is_same = interactions == old.interactions && new.interrupted == old.interrupted;
-    let cassette = if is_same {
-        // Rules that had nothing to redact are no change.
-        Cassette { rules: new.rules, ..old.clone() }
-    } else {
-        Cassette { interactions, ..new }
-    };
-    Renewed { cassette, kept, gone: alignment.only_old.len() }
+    let kept = order::restored(entries, &alignment.waits_old, old, new);
+    (kept, alignment.only_old.len())
+}
+
+/// When a WebSocket was closed.
+fn closed(cassette: &Cassette, interaction: usize) -> Option<u64> {
+    let last = cassette.interactions[interaction].response()?.frames.last()?;
+    last.message().is_none().then_some(last.ms)
 }

@@ -12,6 +12,16 @@ pub(super) struct Entry {
     pub(super) interaction: Interaction,
 }
 
+/// An interaction of the renewed recording, and whether it is as it was.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) interaction: Interaction,
+    pub(super) is_kept: bool,
+    /// Its numbers in the recordings, where it comes from them.
+    pub(super) old: Option<usize>,
+    pub(super) new: Option<usize>,
+}
+
 /// Puts interactions that were under way at the same time into their old order, and those back by
 /// which the client only waited. Tells of each whether it is as it was.
 pub(super) fn restored(
@@ -19,7 +29,7 @@ pub(super) fn restored(
     waits: &[usize],
     old: &Cassette,
     new: &Cassette,
-) -> Vec<(Interaction, bool)> {
+) -> Vec<Kept> {
     sort(&mut entries, old, new);
     for wait in waits {
         // It stands behind what is left of what stood before it.
@@ -36,7 +46,7 @@ pub(super) fn restored(
     let mut done = Vec::with_capacity(entries.len());
     for (at, entry) in entries.into_iter().enumerate() {
         let told = meanwhile(&listened, &entry, new);
-        let Entry { old: number, mut interaction, .. } = entry;
+        let Entry { old: number, new: fresh, mut interaction } = entry;
         let before = number.map(|number| &old.interactions[number]);
         let is_kept = before.is_some_and(|before| {
             before.request == interaction.request && before.outcome == interaction.outcome
@@ -54,7 +64,7 @@ pub(super) fn restored(
             }
             None => placed(&interaction.after, &news, at),
         };
-        done.push((interaction, is_kept));
+        done.push(Kept { interaction, is_kept, old: number, new: fresh });
     }
     within_bounds(&mut done);
     done
@@ -172,9 +182,9 @@ fn chunks(interaction: &Interaction) -> usize {
 }
 
 /// No more of an answer had been sent than there is.
-fn within_bounds(interactions: &mut [(Interaction, bool)]) {
-    let most: Vec<usize> = interactions.iter().map(|(it, _)| chunks(it)).collect();
-    for (interaction, _) in interactions.iter_mut().filter(|(_, is_kept)| !is_kept) {
+fn within_bounds(interactions: &mut [Kept]) {
+    let most: Vec<usize> = interactions.iter().map(|it| chunks(&it.interaction)).collect();
+    for Kept { interaction, .. } in interactions.iter_mut().filter(|it| !it.is_kept) {
         for progress in &mut interaction.after {
             progress.chunks = progress.chunks.min(most[progress.interaction]);
         }

@@ -1,11 +1,14 @@
 //! Why nothing recorded answers a request, for a person.
 
+use std::time::Duration;
+
 use serde_json::{Value as Json, json};
 
 use super::Rerun;
 use super::line::{count, cut, cut_middle, shorten_ids, size, visible, width, wrap};
 use super::words::{COLUMNS, pair};
-use crate::cassette::Place;
+use crate::cassette::exchanges::MESSAGE;
+use crate::cassette::{Frame, Place, text};
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Differing, Mismatch, Nearest, Why};
 use crate::identity::{Issuer, Origin};
@@ -277,6 +280,41 @@ pub fn withheld(request: &Withheld<'_>, rerun: &Rerun) -> String {
         "hint: record the whole cassette again:".to_owned(),
     ];
     let steps = rerun.steps(request.upstream, name);
+    lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
+    lines.join("\n")
+}
+
+/// A message that a client has sent over a WebSocket when it was recorded, and did not now.
+pub struct Unsent<'a> {
+    /// The cassette.
+    pub cassette: &'a str,
+    /// The interaction, counted from 0, and what it asked for.
+    pub socket: (usize, &'a str),
+    /// The frame, counted from 0.
+    pub frame: (usize, &'a Frame),
+    /// How long it was waited for.
+    pub waited: Duration,
+    /// The live server.
+    pub upstream: &'a str,
+}
+
+/// So much of a message is shown.
+const MESSAGE_SHOWN: usize = 600;
+
+/// Explains it, and says what to do next.
+pub fn unsent(unsent: &Unsent<'_>, rerun: &Rerun) -> String {
+    let Unsent { cassette, socket: (interaction, path), frame: (number, frame), .. } = unsent;
+    let text = frame.message().map(|message| text(message).into_owned()).unwrap_or_default();
+    let text: String = text.chars().take(MESSAGE_SHOWN).collect();
+    let mut lines = vec![
+        format!("`{cassette}` waits for a message that the client did not send"),
+        format!("  {}, frame {}", first_line(MESSAGE, path), number + 1),
+        format!("of interaction {}; what comes next was recorded behind it:", interaction + 1),
+    ];
+    lines.extend(wrap(&visible(&text), COLUMNS, 4).iter().map(|line| format!("  {line}")));
+    lines.push(format!("waited {} s, while the client said nothing", unsent.waited.as_secs()));
+    lines.push("hint: if the client is meant not to send it, record it again:".to_owned());
+    let steps = rerun.steps(unsent.upstream, cassette);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
     lines.join("\n")
 }

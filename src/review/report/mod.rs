@@ -33,7 +33,7 @@ pub use line::Colour;
 #[cfg(feature = "cli")]
 pub(crate) use line::{count, time, visible, wrap};
 pub(crate) use miss::asking_to_json;
-pub use miss::{Differs, Withheld, miss, withheld};
+pub use miss::{Differs, Unsent, Withheld, miss, unsent, withheld};
 #[cfg(feature = "insta")]
 pub(crate) use order::out_of_order;
 pub use rerun::Rerun;

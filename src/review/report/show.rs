@@ -63,6 +63,7 @@ pub fn show_by(
     cassette: &Cassette,
     options: ShowOptions,
 ) -> String {
+    let cassette = &cassette.clone().by_message();
     let summary = Summary::of(protocols, cassette);
     let page = Page::new(&summary, options);
     let mut lines = page.head(name, cassette, &summary);

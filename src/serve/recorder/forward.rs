@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, ORIGIN, REFERER};
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body::Body as _;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
+use hyper::upgrade::OnUpgrade;
 use tokio::sync::oneshot;
 
 use super::end_to_end::{of_request, of_response, recorded};
 use super::fault::Fault;
 use super::prompt::{Came, came};
+use super::relay;
 use super::sent::{Abandoned, Sent};
 use super::take::Take;
 use super::tape::Tape;
@@ -26,6 +28,7 @@ use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
     may_hold_origins, may_name_us,
 };
+use crate::serve::websocket::Compression;
 
 /// Sends requests to a live server and records what comes of them.
 #[derive(Debug, Clone)]
@@ -53,6 +56,8 @@ pub enum Asked {
     Arriving(Incoming),
     /// Read already.
     Whole(Bytes),
+    /// None: it asks for a WebSocket, which is the client's end of the connection.
+    Upgrade(OnUpgrade),
 }
 
 impl Recorder {
@@ -76,16 +81,29 @@ impl Recorder {
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
         let mut headers = of_request(&head.headers);
+        let (body, upgrade) = match body {
+            Asked::Upgrade(client) => {
+                relay::ask(&mut headers);
+                (Asked::Whole(Bytes::new()), Some(client))
+            }
+            body => (body, None),
+        };
         inward.fields(&mut headers, &[ORIGIN, REFERER]);
+        if upgrade.is_some() {
+            // A server takes a WebSocket only from its own pages.
+            let ours = Place::of(&head.headers, "").address();
+            Rewriter::new(&ours, &self.upstream.page_origin()).fields(&mut headers, &[ORIGIN]);
+        }
         self.upstream.authorize(&mut headers);
         // Whether the length can be announced again hangs on how fast the body comes.
-        let mut said = recorded(&headers);
+        let kept = if upgrade.is_some() { relay::recorded } else { recorded };
+        let mut said = kept(&headers);
         let body = match prepared(body, &mut headers, &inward).await {
             Ok(body) => body,
             Err(answer) => return answer,
         };
         if headers.contains_key(CONTENT_LENGTH) {
-            said = recorded(&headers);
+            said = kept(&headers);
         }
         let take = self.tape.as_ref().map(|tape| {
             tape.take(cassette::Request {
@@ -101,7 +119,7 @@ impl Recorder {
             self.fail(take.as_deref(), &Fault::Target).await;
             return Fault::Target.answer(self.upstream.origin());
         };
-        self.exchange(request, take, place, outward).await
+        self.exchange((request, upgrade), take, place, outward).await
     }
 
     fn exchanged(&self, place: Place<'_>) -> Exchanged {
@@ -139,7 +157,7 @@ impl Recorder {
     /// The exchange runs on a task of its own: it goes on if the client leaves.
     async fn exchange(
         &self,
-        request: Request<Outgoing>,
+        (request, upgrade): (Request<Outgoing>, Option<OnUpgrade>),
         take: Option<Arc<Take>>,
         place: Place<'_>,
         outward: Rewriter,
@@ -153,7 +171,12 @@ impl Recorder {
                 outcome = recorder.upstream.send(request, patience) => outcome,
                 () = left_for(grace, &mut tell) => Err(Fault::Abandoned),
             };
-            let outcome = outcome.map(|response| noted(response, take.clone(), patience));
+            let outcome = outcome.map(|response| match upgrade {
+                Some(client) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                    opened(response, client, take.clone())
+                }
+                _ => noted(response, take.clone(), patience),
+            });
             if let Err(fault) = &outcome {
                 recorder.fail(take.as_deref(), fault).await;
             }
@@ -237,6 +260,26 @@ fn noted(
     Response::from_parts(head, Answered::new(body, spoken, take, patience))
 }
 
+/// Writes the head of an answer down that opens a WebSocket, and lets it begin.
+fn opened(
+    mut response: Response<Incoming>,
+    client: OnUpgrade,
+    take: Option<Arc<Take>>,
+) -> Response<Answered> {
+    let server = hyper::upgrade::on(&mut response);
+    let (mut head, _) = response.into_parts();
+    head.headers = of_response(&head.headers);
+    head.version = http::Version::HTTP_11;
+    if let Some(take) = &take {
+        take.head(head.status.as_u16(), None, &relay::noted(head.headers.clone()));
+        take.write();
+    }
+    let compression = Compression::of_answer(&head.headers);
+    tokio::spawn(relay::relay((client, server), compression, take));
+    relay::agree(&mut head.headers);
+    Response::from_parts(head, Answered::nothing())
+}
+
 /// A request body with our address replaced by the server's, and its length corrected.
 async fn prepared(
     body: Asked,
@@ -257,7 +300,9 @@ async fn prepared(
                 return Ok(outgoing(Rewritten::new(body, inward.clone())));
             }
         },
+        Asked::Whole(bytes) if bytes.is_empty() => return Ok(outgoing(Empty::new())),
         Asked::Whole(bytes) => bytes,
+        Asked::Upgrade(_) => Bytes::new(),
     };
     let Some(replaced) = inward.clone().whole(&bytes).filter(|_| names_us) else {
         return Ok(outgoing(Full::new(bytes)));

@@ -12,6 +12,7 @@ mod forward;
 mod location;
 mod pool;
 mod prompt;
+mod relay;
 mod rescue;
 mod sent;
 mod shown;

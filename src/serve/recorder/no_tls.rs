@@ -37,6 +37,11 @@ impl fmt::Display for TlsFault {
     }
 }
 
+/// The same, for HTTP/1.1 alone.
+pub(super) fn connector_of_http1(tcp: HttpConnector, speaks: Speaks) -> (Connector, Trust) {
+    connector(tcp, speaks)
+}
+
 pub(super) fn connector(tcp: HttpConnector, _: Speaks) -> (Connector, Trust) {
     (tcp, Trust)
 }

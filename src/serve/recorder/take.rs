@@ -13,8 +13,10 @@ use super::arrived::Arrived;
 use super::end_to_end::recorded;
 use super::shown::Shown;
 use super::tape::Tape;
-use crate::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
-use crate::redact::{Redactor, Secrets};
+use crate::cassette::{
+    Body, Content, End, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
+};
+use crate::redact::{Live, Redactor, Secrets};
 use crate::store::Entry;
 
 /// One interaction while it is being recorded. Everything is noted for the journal, redacted; whoever
@@ -166,6 +168,7 @@ impl Take {
             headers,
             body: Body::default(),
             trailers: Headers::new(),
+            frames: Vec::new(),
             end: End::Interrupted,
         });
     }
@@ -178,6 +181,41 @@ impl Take {
         self.show_chunk(ms, shown.unwrap_or_default());
         state.answer.push(ms, bytes);
         self.chunks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A frame of a WebSocket. What comes behind a close says nothing.
+    pub(super) fn frame(&self, from: Peer, content: Content, fragments: Vec<usize>) {
+        let ms = self.ms();
+        let mut state = self.state();
+        if state.over || state.is_closed() {
+            return;
+        }
+        let fragments = if from == Peer::Server { fragments } else { Vec::new() };
+        let frame = Frame { ms, from, content, fragments };
+        let mut harmless = frame.clone();
+        if let Some(message) = harmless.message_mut() {
+            let mut live = Live::new(&self.redactor, std::mem::take(&mut state.secrets));
+            let mut shown = live.push(message);
+            let (rest, secrets) = live.finish();
+            shown.extend(rest);
+            state.secrets = secrets;
+            *message = shown.into();
+        }
+        self.note(&Entry::Frame { n: self.number, frame: Cow::Owned(harmless) });
+        if let Outcome::Response(response) = &mut state.interaction.outcome {
+            response.frames.push(frame);
+        }
+        self.chunks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One side of a WebSocket sends no more.
+    pub(super) fn end_frames(&self, by: Peer) {
+        let is_closed = self.state().is_closed();
+        self.end(match by {
+            _ if is_closed => End::Complete,
+            Peer::Client => End::ClientClosed,
+            Peer::Server => End::ServerClosed,
+        });
     }
 
     /// The fields behind the body.
@@ -311,6 +349,15 @@ impl State {
             self.asking = asking;
         }
         is_first
+    }
+
+    /// Whether a side of a WebSocket has said that it sends no more.
+    fn is_closed(&self) -> bool {
+        let last = match &self.interaction.outcome {
+            Outcome::Response(response) => response.frames.last(),
+            Outcome::Nothing(_) => None,
+        };
+        last.is_some_and(|frame| frame.message().is_none())
     }
 
     fn is_answered(&self) -> bool {

@@ -325,9 +325,10 @@ fn out_of_files(path: Option<&Path>) -> Error {
 /// in one piece had sent of itself depends on the network and is not kept.
 fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
     let chunks = earlier.response().map_or(&[][..], |response| response.body.chunks());
-    if chunks.is_empty() {
+    let frames = earlier.response().map_or(0, |response| response.frames.len());
+    if chunks.is_empty() && frames == 0 {
         progress.chunks = 0;
         return true;
     }
-    progress.chunks < chunks.len() || earlier.is_listening()
+    progress.chunks < chunks.len().max(frames) || earlier.is_listening()
 }

@@ -61,6 +61,11 @@ impl Answered {
         Self { source: Some(source) }
     }
 
+    /// No body: what follows is no HTTP.
+    pub(super) fn nothing() -> Self {
+        Self { source: None }
+    }
+
     /// A body that is passed on as it comes, behind its head.
     pub(super) fn streamed(self) -> AnswerBody {
         write(self.source.as_ref().and_then(|source| source.take.as_ref()));

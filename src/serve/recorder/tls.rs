@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+use hyper_rustls::builderstates::WantsProtocols1;
 use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::{CertificateError, ClientConfig, ConfigBuilder, Error, WantsVerifier};
@@ -97,12 +98,22 @@ impl fmt::Display for TlsFault {
 
 /// What connects to a server that is spoken to like that.
 pub(super) fn connector(tcp: HttpConnector, speaks: Speaks) -> (Connector, Trust) {
+    let (builder, trust) = builder(speaks);
+    (builder.enable_all_versions().wrap_connector(tcp), trust)
+}
+
+/// The same, for HTTP/1.1 alone.
+pub(super) fn connector_of_http1(tcp: HttpConnector, speaks: Speaks) -> (Connector, Trust) {
+    let (builder, trust) = builder(speaks);
+    (builder.enable_http1().wrap_connector(tcp), trust)
+}
+
+fn builder(speaks: Speaks) -> (HttpsConnectorBuilder<WantsProtocols1>, Trust) {
     let (tls, trust) = match speaks {
         Speaks::Tls => trusting(),
         Speaks::Plain | Speaks::PriorKnowledge => (trusting_nobody(), Trust::Nobody),
     };
-    let builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
-    (builder.enable_all_versions().wrap_connector(tcp), trust)
+    (HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http(), trust)
 }
 
 /// Trusts whom this machine trusts. If there is nobody, a request will say so.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, UPGRADE};
 use http::{HeaderMap, Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -18,7 +18,7 @@ use super::fault::Fault;
 use super::location::{Location, Speaks};
 use super::pool::{Pool, Repeatable};
 use super::sent::Abandoned;
-use super::tls::{Connector, Trust, connector};
+use super::tls::{Connector, Trust, connector, connector_of_http1};
 use crate::cassette::End;
 use crate::error::{Error, Result};
 use crate::serve::recording::Patience;
@@ -37,6 +37,8 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 #[derive(Debug, Clone)]
 pub struct Upstream {
     connector: Connector,
+    /// For what HTTP/2 has no way to: to become a WebSocket.
+    upgrading: Connector,
     pool: Pool,
     location: Location,
     trust: Trust,
@@ -55,8 +57,9 @@ impl Upstream {
     pub fn new(address: &str) -> Result<Self> {
         let location = Location::parse(address)?;
         let (connector, trust) = connector(tcp(), location.speaks);
+        let (upgrading, _) = connector_of_http1(tcp(), location.speaks);
         let pool = Pool::default();
-        Ok(Self { connector, pool, location, trust, answered: Arc::default() })
+        Ok(Self { connector, upgrading, pool, location, trust, answered: Arc::default() })
     }
 
     /// Whether this build can ask it.
@@ -74,6 +77,14 @@ impl Upstream {
     /// The address, without user information and without a slash at its end.
     pub fn origin(&self) -> &str {
         &self.location.origin
+    }
+
+    /// What a page of this server gives as its origin: the address without a path.
+    pub(super) fn page_origin(&self) -> String {
+        let origin = self.origin();
+        let (scheme, rest) = origin.split_once("://").unwrap_or(("http", origin));
+        let scheme = if scheme == "https" { scheme } else { "http" };
+        format!("{scheme}://{}", rest.split('/').next().unwrap_or(rest))
     }
 
     /// The address of a request target at this server.
@@ -114,6 +125,15 @@ impl Upstream {
 
     /// Asks on a connection that was kept, or else on a new one.
     async fn ask(&self, mut request: Request<Outgoing>) -> Result<Response<Incoming>, Fault> {
+        let address = request.uri().clone();
+        if request.headers().contains_key(UPGRADE) {
+            let own = Connection::open(self.upgrading.clone(), address, false, || {}).await?;
+            return own
+                .send(request)
+                .await
+                .map(|(it, _)| it)
+                .map_err(|unanswered| unanswered.fault);
+        }
         let repeatable = repeatable(&request);
         while let Some(kept) = self.pool.take(repeatable) {
             let again = repeated(&request);
@@ -130,7 +150,7 @@ impl Upstream {
             }
         }
         let speaks_http2 = self.location.speaks == Speaks::PriorKnowledge;
-        let (connector, address) = (self.connector.clone(), request.uri().clone());
+        let connector = self.connector.clone();
         let fresh = Connection::open(connector, address, speaks_http2, self.pool.on_end()).await?;
         self.ask_on(fresh, request).await.map_err(|unanswered| unanswered.fault)
     }

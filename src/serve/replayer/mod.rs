@@ -7,10 +7,15 @@ mod miss;
 mod pace;
 mod progress;
 mod replay;
+mod script;
 mod shelf;
+mod socket;
+mod sockets;
 
 pub use miss::miss_answer;
 #[cfg(feature = "wiremock")]
 pub use miss::{MISS, SHOULD_RETRY};
 pub use pace::Pace;
 pub use replay::{Recorded, Replayer};
+pub use socket::{Lost, Opened, Socket};
+pub use sockets::Upgraded;

@@ -17,7 +17,7 @@ impl Replayer {
             method: request.method,
             path: request.path,
         });
-        askings.partition(|asking| playlist.was_played(asking.interaction))
+        askings.partition(|asking| playlist.was_played(self.recorded().opened(asking.interaction)))
     }
 
     /// What stands for the client-minted identifiers and times of what was played, by the recorded

@@ -13,10 +13,14 @@ use tokio::sync::watch;
 
 use super::Pace;
 use super::answers::{Answers, Wanted};
-use super::meanwhile::{Meanwhile, Run};
+use super::meanwhile::Meanwhile;
+pub(super) use super::meanwhile::Run;
 use super::pace::Clock;
+use super::script::Script;
+use super::sockets::{self, Sockets};
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
+use crate::cassette::exchanges::{Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Name, Request};
 use crate::compare::matching::{Asked, Index, Mismatch, Playlist, Proof};
 use crate::config::Rules;
@@ -32,10 +36,13 @@ use crate::store;
 #[derive(Debug)]
 pub struct Recorded {
     cassette: Cassette,
-    index: Index,
-    answers: Answers,
-    meanwhile: Meanwhile,
-    redactor: Redactor,
+    /// The same with the messages of WebSockets as requests, if there are any.
+    exchanges: Option<Exchanges>,
+    scripts: Vec<(usize, Script)>,
+    pub(super) index: Index,
+    pub(super) answers: Answers,
+    pub(super) meanwhile: Meanwhile,
+    pub(super) redactor: Redactor,
 }
 
 impl Recorded {
@@ -58,10 +65,13 @@ impl Recorded {
     pub fn new(mut cassette: Cassette, rules: &Rules) -> Result<Self> {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
-        let index = Index::of(&cassette, rules);
-        let answers = Answers::of(&mut cassette, index.made_up());
-        let meanwhile = Meanwhile::of(&cassette);
-        Ok(Self { cassette, index, answers, meanwhile, redactor })
+        let mut exchanges = Exchanges::of(&cassette);
+        let index = Index::of(exchanges.as_ref().map_or(&cassette, |it| &it.cassette), rules);
+        let scripts = sockets::scripts(&cassette, exchanges.as_ref(), &index);
+        let read = exchanges.as_mut().map_or(&mut cassette, |it| &mut it.cassette);
+        let answers = Answers::of(read, index.made_up());
+        let meanwhile = Meanwhile::of(read);
+        Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor })
     }
 
     /// Whether all rules of this release were applied to it.
@@ -72,6 +82,33 @@ impl Recorded {
     /// Whether an answer may wait for what else is asked.
     fn is_watched(&self) -> bool {
         !self.meanwhile.is_empty() || self.index.has_needed()
+    }
+
+    /// The requests and answers that are played.
+    pub(super) fn played(&self) -> &Cassette {
+        self.exchanges.as_ref().map_or(&self.cassette, |exchanges| &exchanges.cassette)
+    }
+
+    /// The number of the exchange that an interaction begins with.
+    pub(super) fn opened(&self, interaction: usize) -> usize {
+        self.exchanges.as_ref().map_or(interaction, |it| it.opened(interaction))
+    }
+
+    /// What an exchange is in the cassette.
+    pub(super) fn spot(&self, exchange: usize) -> Spot {
+        let whole = Spot { interaction: exchange, part: Part::Request };
+        self.exchanges.as_ref().map_or(whole, |exchanges| exchanges.spot(exchange))
+    }
+
+    /// What went over the WebSocket that an exchange has opened.
+    pub(super) fn script(&self, exchange: usize) -> Option<&Script> {
+        let at = self.scripts.binary_search_by_key(&exchange, |(opened, _)| *opened);
+        at.ok().map(|at| &self.scripts[at].1)
+    }
+
+    /// All of them.
+    pub(super) fn scripts(&self) -> impl Iterator<Item = (usize, &Script)> {
+        self.scripts.iter().map(|(opened, script)| (*opened, script))
     }
 
     /// What was recorded.
@@ -111,13 +148,14 @@ impl Recorded {
 #[derive(Debug)]
 pub struct Replayer {
     recorded: Arc<Recorded>,
-    pace: Pace,
+    pub(super) pace: Pace,
     playlist: Mutex<Playlist>,
     /// What it has come to, for answers that wait for it.
-    run: watch::Sender<Run>,
-    memory: Memory,
+    pub(super) run: watch::Sender<Run>,
+    pub(super) memory: Memory,
+    pub(super) sockets: Mutex<Sockets>,
     /// What the run shows about the recording, if it is to prove it.
-    proof: Option<Mutex<Proof>>,
+    pub(super) proof: Option<Mutex<Proof>>,
 }
 
 /// How long an answer waits for what it shows: for requests that are under way at once.
@@ -138,7 +176,8 @@ impl Replayer {
         let playlist = Mutex::new(Playlist::new(&recorded.index));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
-        Self { recorded, pace, playlist, run, memory: Memory::default(), proof: None }
+        let (memory, sockets) = Default::default();
+        Self { recorded, pace, playlist, run, memory, sockets, proof: None }
     }
 
     /// Lets the run prove the recording: what differs in values only is answered, and noted.
@@ -149,7 +188,11 @@ impl Replayer {
 
     /// What the run has shown so far, if it is to prove the recording.
     pub fn proof(&self) -> Option<Proof> {
-        Some(lock(self.proof.as_ref()?).clone())
+        let proof = lock(self.proof.as_ref()?).clone();
+        Some(match &self.recorded.exchanges {
+            Some(exchanges) => proof.folded(exchanges),
+            None => proof,
+        })
     }
 
     /// What is replayed.
@@ -189,7 +232,13 @@ impl Replayer {
         Some(self.send(chosen, head, place, clock).await)
     }
 
-    async fn send(&self, chosen: Chosen, head: &Parts, place: Place<'_>, clock: Clock) -> Answer {
+    pub(super) async fn send(
+        &self,
+        chosen: Chosen,
+        head: &Parts,
+        place: Place<'_>,
+        clock: Clock,
+    ) -> Answer {
         let Chosen { number, renamed } = chosen;
         let wanted = Wanted {
             upstream: &self.recorded.cassette.recorded.upstream,
@@ -220,7 +269,7 @@ impl Replayer {
     }
 
     /// The interaction that answers a request, or what was asked.
-    async fn found(
+    pub(super) async fn found(
         &self,
         head: &Parts,
         target: &str,
@@ -284,8 +333,8 @@ impl Replayer {
 
     /// The interaction that a request differs from in the fewest values, if the run is to prove the
     /// recording.
-    fn assume(&self, asked: &Request) -> Option<Chosen> {
-        let Recorded { cassette, index, .. } = &*self.recorded;
+    pub(super) fn assume(&self, asked: &Request) -> Option<Chosen> {
+        let (cassette, index) = (self.recorded.played(), &self.recorded.index);
         let plain = asked.readable();
         let mut playlist = self.playlist();
         let mut proof = lock(self.proof.as_ref()?);
@@ -293,24 +342,50 @@ impl Replayer {
         Some(self.chosen(number, &playlist, Some(&proof)))
     }
 
-    fn explain(&self, asked: Request) -> Box<Mismatch> {
-        let Recorded { cassette, index, .. } = &*self.recorded;
+    pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
+        let (cassette, index) = (self.recorded.played(), &self.recorded.index);
         // What was compared is redacted by the rules that the cassette names, which may be none, if
         // somebody wrote it by hand.
         let veil = (!self.recorded.is_redacted()).then(Redactor::standard);
         let playlist = self.playlist();
-        Box::new(Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref()))
+        let mismatch = Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref());
+        Box::new(match &self.recorded.exchanges {
+            Some(exchanges) => {
+                mismatch.numbered(exchanges, self.recorded.cassette.interactions.len())
+            }
+            None => mismatch,
+        })
     }
 
-    /// The numbers of the interactions that were not asked for in this run.
+    /// The first message that the client did not send over a WebSocket that was opened.
+    pub fn unsent(&self, interaction: usize) -> Option<usize> {
+        let opened = self.recorded.opened(interaction);
+        let script = self.recorded.script(opened)?;
+        let playlist = self.playlist();
+        let mut unsent = script.unsent(|asked| playlist.was_played(asked));
+        playlist.was_played(opened).then(|| unsent.next()).flatten()
+    }
+
+    /// The numbers of the interactions that were not asked for in this run, and of WebSockets on which
+    /// the client did not say all that it said when they were recorded.
     pub fn unplayed(&self) -> Vec<usize> {
-        self.playlist().unplayed().collect()
+        let (recorded, playlist) = (&self.recorded, self.playlist());
+        let all = 0..recorded.cassette.interactions.len();
+        let is_left = |number: &usize| {
+            let opened = recorded.opened(*number);
+            let script = recorded.script(opened);
+            let mut unsent =
+                script.into_iter().flat_map(|it| it.unsent(|asked| playlist.was_played(asked)));
+            !playlist.was_played(opened) || unsent.next().is_some()
+        };
+        all.filter(is_left).collect()
     }
 
     /// Begins the run anew.
     pub fn reset(&self) {
         *self.playlist() = Playlist::new(&self.recorded.index);
         self.run.send_modify(Run::reset);
+        lock(&self.sockets).clear();
         self.memory.clear();
     }
 
@@ -336,14 +411,19 @@ impl Replayer {
 
     fn take(&self, asked: &Asked<'_>) -> Option<Chosen> {
         let mut playlist = self.playlist();
+        let number = playlist.take(&self.recorded.index, asked)?;
+        Some(self.taken(number, &playlist, asked))
+    }
+
+    /// Notes what the choice shows.
+    pub(super) fn taken(&self, number: usize, playlist: &Playlist, asked: &Asked<'_>) -> Chosen {
         let index = &self.recorded.index;
-        let number = playlist.take(index, asked)?;
         let mut proof = self.proof.as_ref().map(lock);
         if let Some(proof) = &mut proof {
             let called = playlist.called(index, number, asked);
             proof.note(called.iter().map(|(recorded, live)| (recorded, live)));
         }
-        Some(self.chosen(number, &playlist, proof.as_deref()))
+        self.chosen(number, playlist, proof.as_deref())
     }
 
     fn chosen(&self, number: usize, playlist: &Playlist, proof: Option<&Proof>) -> Chosen {
@@ -386,7 +466,7 @@ impl Replayer {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

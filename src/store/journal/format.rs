@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::cassette::{End, Headers, Progress, Recorded};
+use crate::cassette::{Content, End, Frame, Headers, Peer, Progress, Recorded};
 
 /// One thing that happened while recording. `n` is the number of the interaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +64,13 @@ pub enum Entry<'a> {
         /// The chunk.
         bytes: Cow<'a, [u8]>,
     },
+    /// A frame of a WebSocket passed.
+    Frame {
+        /// The interaction.
+        n: usize,
+        /// It.
+        frame: Cow<'a, Frame>,
+    },
     /// The interaction is over.
     End {
         /// The interaction.
@@ -109,6 +116,17 @@ struct Line<'a> {
     headers: Option<Vec<(Cow<'a, str>, Piece<'a>)>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chunk: Option<Piece<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<Cow<'a, str>>,
+    /// Of a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said: Option<Piece<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binary: Option<Piece<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    close: Option<(Option<u16>, Cow<'a, str>)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fragments: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<Cow<'a, str>>,
 }
@@ -182,6 +200,7 @@ impl Entry<'_> {
                 chunk: Some(Piece::of_body(bytes)),
                 ..Line::default()
             },
+            Self::Frame { n, frame } => Line { n: Some(*n), ..Line::of_frame(frame) },
             Self::End { n, end, trailers } => Line {
                 n: Some(*n),
                 end: Some(end.as_str().into()),
@@ -219,6 +238,9 @@ impl Entry<'static> {
             let trailers = Cow::Owned(headers(line.headers.unwrap_or_default())?);
             return Some(Self::End { n, end: End::from_word(&end)?, trailers });
         }
+        if line.from.is_some() {
+            return Some(Self::Frame { n, frame: Cow::Owned(line.frame()?) });
+        }
         if let Some(chunk) = line.chunk {
             return Some(Self::Chunk { n, ms: line.ms?, bytes: Cow::Owned(chunk.bytes(behind)?) });
         }
@@ -241,6 +263,37 @@ impl Entry<'static> {
             path: owned(line.path?),
             headers,
         })
+    }
+}
+
+impl<'a> Line<'a> {
+    fn of_frame(frame: &'a Frame) -> Self {
+        let line = Line {
+            ms: Some(frame.ms),
+            from: Some(frame.from.as_str().into()),
+            fragments: frame.fragments.clone(),
+            ..Line::default()
+        };
+        match &frame.content {
+            Content::Text(bytes) => Line { said: Some(Piece::of(bytes)), ..line },
+            Content::Binary(bytes) => Line { binary: Some(Piece::of(bytes)), ..line },
+            Content::Close { code, reason } => {
+                Line { close: Some((*code, reason.as_str().into())), ..line }
+            }
+        }
+    }
+
+    fn frame(self) -> Option<Frame> {
+        let content = match (self.said, self.binary, self.close) {
+            (Some(text), None, None) => Content::Text(text.bytes(&[])?.into()),
+            (None, Some(bytes), None) => Content::Binary(bytes.bytes(&[])?.into()),
+            (None, None, Some((code, reason))) => {
+                Content::Close { code, reason: reason.into_owned() }
+            }
+            _ => return None,
+        };
+        let from = Peer::from_word(&self.from?)?;
+        Some(Frame { ms: self.ms?, from, content, fragments: self.fragments })
     }
 }
 

@@ -87,11 +87,17 @@ fn put(partials: &mut BTreeMap<usize, Partial>, entry: Entry<'static>) {
                 headers: headers.into_owned(),
                 body: Body::default(),
                 trailers: Headers::new(),
+                frames: Vec::new(),
                 end: End::Interrupted,
             });
         }),
         Entry::Chunk { n, ms, bytes } => with(partials, n, |partial| {
             partial.chunks.push(Chunk { ms, bytes: bytes.into_owned().into() });
+        }),
+        Entry::Frame { n, frame } => with(partials, n, |partial| {
+            if let Outcome::Response(response) = &mut partial.interaction.outcome {
+                response.frames.push(frame.into_owned());
+            }
         }),
         Entry::End { n, end, trailers } => with(partials, n, |partial| {
             partial.over = true;

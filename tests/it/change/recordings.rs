@@ -19,6 +19,7 @@ fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction 
         false => said.concat(),
     };
     let response = Response {
+        frames: Vec::new(),
         ms: 0,
         status,
         reason: None,

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use retape::Cassette;
 use retape::cassette::{
-    Body, Chunk, End, Evidence, Headers, Id, Ids, Interaction, Outcome, Progress, Reach, Recorded,
-    Request, Response,
+    Body, Chunk, Content, End, Evidence, Frame, Headers, Id, Ids, Interaction, Outcome, Peer,
+    Progress, Reach, Recorded, Request, Response,
 };
 
 use retape::config::{Repeats, Rules};
@@ -95,10 +95,32 @@ fn responses() -> impl Strategy<Value = Response> {
     let body = prop_oneof![whole_bodies(), streams()].boxed();
     let head = (times(), 100..600_u16, option::weighted(0.2, text()));
     let trailers = prop_oneof![3 => Just(Headers::new()), 1 => headers()];
-    (head, messages(body), trailers, ends()).prop_map(|(head, message, trailers, end)| {
+    let frames = prop_oneof![4 => Just(Vec::new()), 1 => vec(frames(), 1..5)];
+    let parts = (head, messages(body), trailers, frames, ends());
+    parts.prop_map(|(head, message, trailers, frames, end)| {
         let (ms, status, reason) = head;
         let (headers, body) = message;
-        Response { ms, status, reason, headers, body, trailers, end }
+        Response { frames, ms, status, reason, headers, body, trailers, end }
+    })
+}
+
+fn frames() -> impl Strategy<Value = Frame> {
+    let message = |body: Body, is_text: bool| {
+        if is_text { Content::Text(body.bytes()) } else { Content::Binary(body.bytes()) }
+    };
+    let content = prop_oneof![
+        9 => (whole_bodies(), any::<bool>()).prop_map(move |(body, is_text)| message(body, is_text)),
+        1 => (option::of(any::<u16>()), text())
+            .prop_map(|(code, reason)| Content::Close { code, reason }),
+    ];
+    let from = select(&[Peer::Client, Peer::Server][..]);
+    (times(), from, content, any::<bool>()).prop_map(|(ms, from, content, is_cut)| {
+        let mut frame = Frame { ms, from, content, fragments: Vec::new() };
+        let length = frame.message().map_or(0, |message| message.len());
+        if is_cut && length > 1 {
+            frame.fragments = vec![1, length - 1];
+        }
+        frame
     })
 }
 

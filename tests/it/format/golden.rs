@@ -1,4 +1,4 @@
-//! Files of version 1, which every release reads. `RETAPE_BLESS=1` writes them anew.
+//! Files of all versions, which every release reads. `RETAPE_BLESS=1` writes them anew.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use retape::Cassette;
 use retape::cassette::format::{File, encode};
-use retape::cassette::{Body, End, Interaction, Outcome, Progress, Recorded, Response};
+use retape::cassette::{
+    Body, Content, End, Frame, Interaction, Outcome, Peer, Progress, Recorded, Response,
+};
 
 use retape::config::{Repeats, Rules};
 
@@ -53,6 +55,36 @@ fn large() {
             whole("application/octet-stream", &binary),
             interaction(request(), Response { body: stream(&[binary]), ..response() }),
         ]),
+    );
+}
+
+/// Of version 2.
+#[test]
+fn frames() {
+    let frame = |ms, from, content| Frame { ms, from, content, fragments: Vec::new() };
+    let (client, server) = (Peer::Client, Peer::Server);
+    let text = |text: &str| Content::Text(bytes(text));
+    let mut spoken = response();
+    spoken.status = 101;
+    spoken.headers = headers(&[("upgrade", "websocket")]);
+    spoken.frames = vec![
+        frame(3, client, text("{\"id\": 1, \"method\": \"initialize\"}")),
+        frame(4, server, text("{\"id\":1,\"result\":{}}")),
+        Frame { fragments: vec![2, 6], ..frame(5, server, text("in parts")) },
+        frame(6, server, text("{\n  \"pretty\": true\n}\n")),
+        frame(7, server, text("")),
+        frame(8, server, Content::Text(bytes(b"\xff is no text"))),
+        frame(9, client, Content::Binary(bytes(b"\x00\x9f\x92\x96"))),
+        frame(9, client, Content::Binary(bytes("{\"binary\":[]}"))),
+        frame(10, server, Content::Close { code: Some(4001), reason: "enough".to_owned() }),
+    ];
+    let mut silent = response();
+    silent.status = 101;
+    silent.frames = vec![frame(1, client, Content::Close { code: None, reason: String::new() })];
+    check_in(
+        "v2",
+        "frames",
+        &cassette(vec![interaction(request(), spoken), interaction(request(), silent)]),
     );
 }
 
@@ -182,7 +214,11 @@ const ZSTD: &[&str] =
     &["KLUv/QRoeAAAZGF0YTogeyJuIjoxfQoK", "VAAAIDJ9CgoBAGJMIA==", "cQAAZGF0YTogW0RPTkVdCgqYlJkU"];
 
 fn check(name: &str, cassette: &Cassette) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cassettes/compat/v1");
+    check_in("v1", name, cassette);
+}
+
+fn check_in(version: &str, name: &str, cassette: &Cassette) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cassettes/compat").join(version);
     let path = folder.join(format!("{name}.json"));
     let beside = folder.join(format!("{name}.bodies"));
     let file = encode(cassette);

@@ -29,6 +29,7 @@ pub(super) fn response() -> Response {
         headers: Headers::new(),
         body: Body::default(),
         trailers: Headers::new(),
+        frames: Vec::new(),
         end: End::Complete,
     }
 }

@@ -34,6 +34,7 @@ fn response(headers: &[(&str, &str)], body: Body) -> Response {
         headers: headers.iter().map(|(name, value)| (*name, value.to_string())).collect(),
         body,
         trailers: Headers::new(),
+        frames: Vec::new(),
         end: End::Complete,
     }
 }

@@ -40,6 +40,7 @@ fn exchange(asked: &str, (headers, body): (Headers, Body)) -> Interaction {
         body: sent.into(),
     };
     let response = Response {
+        frames: Vec::new(),
         ms: 1,
         status: 200,
         reason: None,

@@ -1,0 +1,424 @@
+//! What was said over WebSockets, as requests and answers.
+
+use std::collections::HashMap;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+
+use super::{
+    Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Progress, Request,
+    Response,
+};
+use crate::cassette::End;
+
+/// A cassette in which each message of a client over a WebSocket is a request of its own, and what the
+/// server said until the next one its answer: so whatever knows requests and answers knows frames.
+#[derive(Debug, Default)]
+pub(crate) struct Exchanges {
+    pub(crate) cassette: Cassette,
+    spots: Vec<Spot>,
+    /// Where each interaction went.
+    opened: Vec<usize>,
+    /// Where each message of a client went, by interaction and frame.
+    asked: HashMap<(usize, usize), usize>,
+}
+
+/// Where an exchange comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The interaction.
+    pub(crate) interaction: usize,
+    pub(crate) part: Part,
+}
+
+/// What of an interaction an exchange is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The request and its answer; of a WebSocket, what opens it.
+    Request,
+    /// The frame of that number, which is a message of the client.
+    Frame(usize),
+    /// What the server said after something else was asked.
+    Rest,
+}
+
+/// The method of a message: no request of HTTP has it.
+pub(crate) const MESSAGE: &str = "SEND";
+
+/// What the answers to messages are: one on each line.
+const LINES: &str = "application/x-ndjson";
+const BINARY: &str = "application/octet-stream";
+
+/// What stands before the number of a frame, in a place: `frame.3/request_id`.
+const FRAME: &str = "frame.";
+
+impl Exchanges {
+    /// The exchanges of a cassette, if there is a WebSocket in it.
+    pub(crate) fn of(cassette: &Cassette) -> Option<Self> {
+        Self::split(cassette, Split::ByTime)
+    }
+
+    /// The same, whatever else was asked between two messages.
+    pub(crate) fn by_message(cassette: &Cassette) -> Option<Self> {
+        Self::split(cassette, Split::ByMessage)
+    }
+
+    fn split(cassette: &Cassette, split: Split) -> Option<Self> {
+        let mut answers = cassette.interactions.iter().filter_map(Interaction::response);
+        answers.any(|response| !response.frames.is_empty()).then(|| {
+            let mut unfolding = Unfolding::new(cassette, split);
+            for number in 0..cassette.interactions.len() {
+                unfolding.interaction(number);
+            }
+            unfolding.finish()
+        })
+    }
+
+    /// The cassette that exchanges make, which are `told` in other words: when the WebSocket was closed
+    /// that each opens, it, and its number here. Those of one WebSocket stand in order.
+    pub(crate) fn fold(
+        &self,
+        source: &Cassette,
+        told: Vec<(Option<u64>, Interaction, Option<usize>)>,
+    ) -> Vec<Interaction> {
+        let mut folding = Folding::default();
+        for (closed, interaction, number) in told {
+            let spot = number.map(|number| self.spots[number]);
+            if let Some(Spot { interaction, part: Part::Request }) = spot {
+                folding.closed.insert(interaction, closed);
+            }
+            folding.put(source, interaction, spot);
+        }
+        folding.finish(source)
+    }
+
+    /// Where an exchange comes from.
+    pub(crate) fn spot(&self, exchange: usize) -> Spot {
+        self.spots[exchange]
+    }
+
+    /// The exchange that an interaction begins with.
+    pub(crate) fn opened(&self, interaction: usize) -> usize {
+        self.opened[interaction]
+    }
+
+    /// The exchange of a message of a client.
+    pub(crate) fn asked(&self, interaction: usize, frame: usize) -> Option<usize> {
+        self.asked.get(&(interaction, frame)).copied()
+    }
+
+    /// A table of the exchanges as one of the cassette.
+    pub(crate) fn folded(&self, mut ids: Ids) -> Ids {
+        for id in ids.client.iter_mut().chain(&mut ids.server) {
+            let Spot { interaction, part } = self.spots[id.interaction];
+            id.interaction = interaction;
+            if let Part::Frame(frame) = part {
+                let at = if id.at == "body" { "" } else { id.at.as_str() };
+                id.at = format!("{FRAME}{}{at}", frame + 1);
+            }
+        }
+        ids
+    }
+
+    /// A table of the cassette as one of the exchanges.
+    pub(crate) fn unfolded(&self, ids: &Ids) -> Ids {
+        let mut ids = ids.clone();
+        for id in ids.client.iter_mut().chain(&mut ids.server) {
+            self.unfold(id);
+        }
+        ids
+    }
+
+    fn unfold(&self, id: &mut Id) {
+        let place = id.at.strip_prefix(FRAME).map(|rest| {
+            let end = rest.find('/').unwrap_or(rest.len());
+            (rest[..end].parse::<usize>().ok(), rest[end..].to_owned())
+        });
+        let frame = place.as_ref().and_then(|(frame, _)| frame.as_ref()?.checked_sub(1));
+        let exchange = frame.and_then(|frame| self.asked(id.interaction, frame));
+        let opened = self.opened.get(id.interaction).copied();
+        // A person may have written anything into the table.
+        id.interaction = exchange.or(opened).unwrap_or_default();
+        if let (Some(_), Some((_, at))) = (exchange, place) {
+            id.at = if at.is_empty() { "body".to_owned() } else { at };
+        }
+    }
+}
+
+impl Cassette {
+    /// The cassette with each message of a client over a WebSocket as a request of its own, for
+    /// whoever reads requests and answers.
+    pub(crate) fn by_message(self) -> Self {
+        let Some(exchanges) = Exchanges::by_message(&self) else { return self };
+        let mut cassette = exchanges.cassette;
+        for Interaction { request, .. } in &mut cassette.interactions {
+            if let Some(end) = request.path.find('#') {
+                request.path.truncate(end);
+            }
+        }
+        cassette
+    }
+}
+
+/// What ends what a server said to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Split {
+    /// The next message on the WebSocket.
+    ByMessage,
+    /// Whatever else is asked as well.
+    ByTime,
+}
+
+/// Exchanges that become a cassette again.
+#[derive(Default)]
+struct Folding {
+    done: Vec<Interaction>,
+    /// Where each exchange went, by its place.
+    places: Vec<usize>,
+    /// Where each interaction of the source went, and how many of its frames were put there.
+    sockets: HashMap<usize, (usize, usize)>,
+    /// When those were closed, where that is known better.
+    closed: HashMap<usize, Option<u64>>,
+}
+
+impl Folding {
+    fn put(&mut self, source: &Cassette, mut interaction: Interaction, spot: Option<Spot>) {
+        for progress in &mut interaction.after {
+            progress.interaction = self.places[progress.interaction];
+        }
+        let Some(Spot { interaction: number, part }) = spot else {
+            self.places.push(self.done.len());
+            return self.done.push(interaction);
+        };
+        let frames = |number: usize| {
+            let response = source.interactions[number].response();
+            response.map_or(&[][..], |response| &response.frames)
+        };
+        if part == Part::Request && !source.interactions[number].is_socket() {
+            self.places.push(self.done.len());
+            return self.done.push(interaction);
+        }
+        let body = interaction.request.body.clone();
+        let (mut ms, mut chunks) = (0, Vec::new());
+        if let Outcome::Response(response) = &mut interaction.outcome {
+            ms = response.ms;
+            if let Body::Stream(said) = std::mem::take(&mut response.body) {
+                chunks = said;
+            }
+        }
+        let next = self.done.len();
+        let (place, count) = self.sockets.entry(number).or_insert((next, 0));
+        self.places.push(*place);
+        if *place == next {
+            self.done.push(interaction);
+        }
+        let Outcome::Response(opened) = &mut self.done[*place].outcome else { return };
+        if let Part::Frame(at) = part {
+            let frame = frames(number)[at].clone();
+            opened.frames.push(frame.saying(ms, body));
+            *count = at + 1;
+        }
+        let behind = frames(number)[*count..].iter();
+        let said: Vec<&Frame> =
+            behind.take_while(|it| it.message().is_some() && !it.asks()).collect();
+        let is_same = said.len() >= chunks.len();
+        *count += chunks.len().min(said.len());
+        for (at, Chunk { ms, bytes }) in chunks.into_iter().enumerate() {
+            let bytes = bytes.slice(..bytes.len() - usize::from(bytes.ends_with(b"\n")));
+            let frame = said.get(at).filter(|_| is_same).map(|frame| (*frame).clone());
+            opened.frames.push(frame.unwrap_or_else(Frame::of_server).saying(ms, bytes));
+        }
+    }
+
+    /// The interactions, with how their WebSockets ended.
+    fn finish(mut self, source: &Cassette) -> Vec<Interaction> {
+        for (number, (place, _)) in self.sockets {
+            let last = source.interactions[number].response().and_then(|it| it.frames.last());
+            let close = last.filter(|frame| frame.message().is_none()).cloned();
+            let ms = self.closed.get(&number).copied().flatten();
+            let close = close.map(|close| Frame { ms: ms.unwrap_or(close.ms), ..close });
+            if let (Outcome::Response(opened), Some(close)) = (&mut self.done[place].outcome, close)
+            {
+                opened.frames.push(close);
+            }
+        }
+        self.done
+    }
+}
+
+/// A cassette whose frames become exchanges, in the order in which they came as far as it is known.
+struct Unfolding<'c> {
+    source: &'c Cassette,
+    split: Split,
+    exchanges: Exchanges,
+    sockets: Vec<Socket<'c>>,
+    /// When each interaction began, in milliseconds, as far as it is known.
+    begun: Vec<u64>,
+}
+
+/// A WebSocket of which not all frames were put anywhere.
+struct Socket<'c> {
+    interaction: usize,
+    frames: &'c [Frame],
+    next: usize,
+    /// The exchange to which what the server says belongs.
+    latest: usize,
+}
+
+impl<'c> Unfolding<'c> {
+    fn new(source: &'c Cassette, split: Split) -> Self {
+        let cassette = Cassette { interactions: Vec::new(), ids: None, ..source.clone() };
+        let exchanges = Exchanges { cassette, ..Exchanges::default() };
+        Self { source, split, exchanges, sockets: Vec::new(), begun: Vec::new() }
+    }
+
+    fn interaction(&mut self, number: usize) {
+        let interaction = &self.source.interactions[number];
+        let progress = |of: usize| {
+            let mut after = interaction.after.iter();
+            after.find(|progress| progress.interaction == of).map(|progress| progress.chunks)
+        };
+        let limits: Vec<usize> = self
+            .sockets
+            .iter()
+            .map(|socket| progress(socket.interaction).unwrap_or(usize::MAX))
+            .collect();
+        let mut begun = self.begun.last().copied().unwrap_or_default();
+        for (socket, limit) in self.sockets.iter().zip(&limits) {
+            let passed = socket.frames[..socket.frames.len().min(*limit)].last();
+            let passed = passed.map_or(0, |frame| frame.ms);
+            begun = begun.max(self.begun[socket.interaction] + passed);
+        }
+        self.frames(&limits);
+        self.begun.push(begun);
+        let mut whole = interaction.clone();
+        for progress in &mut whole.after {
+            progress.interaction = self.exchanges.opened[progress.interaction];
+        }
+        let latest = self.exchanges.cassette.interactions.len();
+        if let Outcome::Response(response) = &mut whole.outcome
+            && interaction.is_socket()
+        {
+            response.frames = Vec::new();
+            response.body = Body::Stream(Vec::new());
+        }
+        self.exchanges.opened.push(latest);
+        self.push(whole, Spot { interaction: number, part: Part::Request });
+        if let Some(response) = interaction.response().filter(|_| interaction.is_socket()) {
+            let frames = &response.frames;
+            self.sockets.push(Socket { interaction: number, frames, next: 0, latest });
+        }
+    }
+
+    /// Puts frames where they belong, up to a number of each socket, by their time.
+    fn frames(&mut self, limits: &[usize]) {
+        loop {
+            let due = self.sockets.iter().zip(limits).enumerate();
+            let due =
+                due.filter(|(_, (socket, limit))| socket.next < socket.frames.len().min(**limit));
+            let time = |(at, (socket, _)): (usize, (&Socket<'_>, &usize))| {
+                (self.begun[socket.interaction] + socket.frames[socket.next].ms, at)
+            };
+            let Some((_, at)) = due.map(time).min() else { return };
+            self.frame(at);
+        }
+    }
+
+    fn frame(&mut self, at: usize) {
+        let Socket { interaction, frames, next, latest } = self.sockets[at];
+        let frame = &frames[next];
+        self.sockets[at].next += 1;
+        let Some(message) = frame.message() else { return };
+        let count = self.exchanges.cassette.interactions.len();
+        if frame.asks() {
+            let spot = Spot { interaction, part: Part::Frame(next) };
+            self.exchanges.asked.insert((interaction, next), count);
+            let asked = request(&self.source.interactions[interaction], interaction, frame);
+            self.push(answered(asked, frame.ms), spot);
+            self.sockets[at].latest = count;
+            return;
+        }
+        // What came after something else was asked is no answer from before it.
+        if self.split == Split::ByTime && latest + 1 != count {
+            let path = self.source.interactions[interaction].request.path.clone();
+            let nobody = Request {
+                method: String::new(),
+                path,
+                headers: Headers::new(),
+                body: Bytes::new(),
+            };
+            self.push(answered(nobody, frame.ms), Spot { interaction, part: Part::Rest });
+            self.sockets[at].latest = count;
+        }
+        let latest = self.sockets[at].latest;
+        if let Outcome::Response(response) =
+            &mut self.exchanges.cassette.interactions[latest].outcome
+            && let Body::Stream(chunks) = &mut response.body
+        {
+            chunks.push(Chunk { ms: frame.ms, bytes: line(message) });
+        }
+    }
+
+    fn push(&mut self, interaction: Interaction, spot: Spot) {
+        self.exchanges.cassette.interactions.push(interaction);
+        self.exchanges.spots.push(spot);
+    }
+
+    fn finish(mut self) -> Exchanges {
+        self.frames(&vec![usize::MAX; self.sockets.len()]);
+        let Self { source, mut exchanges, .. } = self;
+        exchanges.cassette.ids = source.ids.as_ref().map(|ids| exchanges.unfolded(ids));
+        exchanges
+    }
+}
+
+/// A message as a request to the socket of that number.
+fn request(opened: &Interaction, socket: usize, frame: &Frame) -> Request {
+    message_request(&path_of(&opened.request, socket), frame)
+}
+
+/// What the messages of a socket are sent to: the path, with the number of the interaction, which
+/// stands in no path of HTTP.
+pub(crate) fn path_of(opened: &Request, socket: usize) -> String {
+    format!("{}#{}", opened.path_only(), socket + 1)
+}
+
+/// A message as a request.
+pub(crate) fn message_request(path: &str, frame: &Frame) -> Request {
+    let is_binary = matches!(frame.content, super::Content::Binary(_));
+    let mut headers = Headers::new();
+    if is_binary {
+        headers.set("content-type", BINARY.to_owned());
+    }
+    Request {
+        method: MESSAGE.to_owned(),
+        path: path.to_owned(),
+        headers,
+        body: frame.message().cloned().unwrap_or_default(),
+    }
+}
+
+fn answered(request: Request, ms: u64) -> Interaction {
+    let mut headers = Headers::new();
+    headers.set("content-type", LINES.to_owned());
+    Interaction {
+        after: Vec::<Progress>::new(),
+        request,
+        outcome: Outcome::Response(Response {
+            ms,
+            status: 101,
+            reason: None,
+            headers,
+            body: Body::Stream(Vec::new()),
+            trailers: Headers::new(),
+            frames: Vec::new(),
+            end: End::Complete,
+        }),
+    }
+}
+
+fn line(message: &Bytes) -> Bytes {
+    let mut line = BytesMut::with_capacity(message.len() + 1);
+    line.extend_from_slice(message);
+    line.put_u8(b'\n');
+    line.freeze()
+}

@@ -1,0 +1,104 @@
+//! What goes over a WebSocket.
+
+use bytes::Bytes;
+
+/// A message on a WebSocket, or its close.
+///
+/// Pings and pongs are not kept: whoever holds a connection open answers them by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Milliseconds since the request arrived, when all of it had come.
+    pub ms: u64,
+    /// Who sent it.
+    pub from: Peer,
+    /// What it says, decompressed.
+    pub content: Content,
+    /// The lengths of the fragments in which the server sent it; nothing if it came in one piece.
+    pub fragments: Vec<usize>,
+}
+
+/// A side of a WebSocket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// What a frame says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// Text, as it was sent.
+    Text(Bytes),
+    /// Bytes.
+    Binary(Bytes),
+    /// This side sends no more; the first such frame of a connection.
+    Close {
+        /// Why, as a number.
+        code: Option<u16>,
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+impl Frame {
+    /// The bytes of a message; nothing for a close.
+    pub fn message(&self) -> Option<&Bytes> {
+        match &self.content {
+            Content::Text(bytes) | Content::Binary(bytes) => Some(bytes),
+            Content::Close { .. } => None,
+        }
+    }
+
+    /// The same frame with another message.
+    pub(crate) fn saying(mut self, ms: u64, bytes: Bytes) -> Self {
+        self.ms = ms;
+        let all: usize = self.fragments.iter().sum();
+        if let Some(last) = self.fragments.last_mut() {
+            // What is longer or shorter now is so at its end.
+            match (*last + bytes.len()).checked_sub(all) {
+                Some(length) => *last = length,
+                None => self.fragments.clear(),
+            }
+        }
+        if let Some(message) = self.message_mut() {
+            *message = bytes;
+        }
+        self
+    }
+
+    /// A message of a server.
+    pub(crate) fn of_server() -> Self {
+        let content = Content::Text(Bytes::new());
+        Self { ms: 0, from: Peer::Server, content, fragments: Vec::new() }
+    }
+
+    pub(crate) fn message_mut(&mut self) -> Option<&mut Bytes> {
+        match &mut self.content {
+            Content::Text(bytes) | Content::Binary(bytes) => Some(bytes),
+            Content::Close { .. } => None,
+        }
+    }
+
+    /// Whether it is a message of the client.
+    pub fn asks(&self) -> bool {
+        self.from == Peer::Client && self.message().is_some()
+    }
+}
+
+impl Peer {
+    const ALL: [Self; 2] = [Self::Client, Self::Server];
+
+    /// The words of both.
+    pub(super) const WORDS: [&'static str; 2] = ["client", "server"];
+
+    /// The word for it in a cassette.
+    pub const fn as_str(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|peer| peer.as_str() == word)
+    }
+}

@@ -1,0 +1,312 @@
+//! A WebSocket that is replayed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::Replayer;
+use super::pace::Clock;
+use super::replay::Run;
+use crate::cassette::{Content, End, Frame, Peer};
+use crate::compare::matching::Mismatch;
+use crate::serve::server::Answer;
+use crate::serve::websocket::{Compression, Event, Reader, Strictness, Writer};
+
+/// The code of a close that no server sends: what the client said, or did not say, was not recorded.
+pub const NOT_RECORDED: u16 = 4470;
+
+/// The code of a close by a server that goes away.
+const GOING_AWAY: u16 = 1001;
+
+/// A client that says nothing for so long, and twice as long as it did when it was recorded, while we
+/// wait for it, waits for us.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A client has so long to answer a close.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// So much is read at once.
+const BUFFER: usize = 4 * 1024;
+
+/// A WebSocket that is replayed: its answer, and what goes on behind it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The answer to the request.
+    pub answer: Answer,
+    /// What goes on behind it.
+    pub socket: Socket,
+}
+
+/// One end of a WebSocket that is replayed.
+#[derive(Debug)]
+pub struct Socket {
+    pub(super) replayer: Arc<Replayer>,
+    /// Which of the replayer's it is.
+    pub(super) number: usize,
+    pub(super) compression: Option<Compression>,
+}
+
+/// Why a WebSocket was closed before its end.
+#[derive(Debug)]
+pub enum Lost {
+    /// The client sent what was not recorded.
+    Mismatch(Box<Mismatch>),
+    /// The client did not send what was.
+    Missing {
+        /// The number of the interaction in the cassette.
+        interaction: usize,
+        /// The frame that did not come, and its number.
+        frame: Box<(usize, Frame)>,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+}
+
+/// How a connection goes on.
+enum Next {
+    Read(usize),
+    Due,
+    Held,
+    Missing,
+    Over,
+}
+
+/// A connection while it is played.
+struct Live<'s, T> {
+    socket: &'s Socket,
+    io: T,
+    reader: Reader,
+    writer: Writer,
+    /// What happened last, and when.
+    clock: (Option<usize>, Clock),
+    heard: Instant,
+    hold: Option<super::meanwhile::Hold>,
+}
+
+impl Socket {
+    /// Plays what was recorded to whoever takes the connection over. What is lost is reported, and
+    /// closes the connection with a reason.
+    pub async fn play(self, upgrade: OnUpgrade, report: impl Fn(Lost) -> String + Send + Sync) {
+        if let Ok(io) = upgrade.await {
+            self.run(TokioIo::new(io), report).await;
+        }
+        self.replayer.leave(self.number);
+    }
+
+    async fn run(
+        &self,
+        io: impl AsyncRead + AsyncWrite + Unpin,
+        report: impl Fn(Lost) -> String + Send + Sync,
+    ) {
+        let inflate = self.compression.and_then(|it| it.inflate(Peer::Client));
+        let mut live = Live {
+            socket: self,
+            io,
+            reader: Reader::new(Strictness::Server, inflate),
+            writer: Writer::new(self.compression.and_then(Compression::deflate)),
+            clock: (None, self.replayer.clock()),
+            heard: Instant::now(),
+            hold: self.replayer.hold(self.number),
+        };
+        if let Some((code, reason)) = live.play(&report).await {
+            live.writer.close(code, &reason);
+            let _ = live.flush().await;
+            live.farewell().await;
+        }
+        let _ = live.io.shutdown().await;
+    }
+}
+
+/// How a connection is closed: with a code and a reason, or not at all.
+type Closing = Option<(Option<u16>, String)>;
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
+    async fn play(&mut self, report: &(impl Fn(Lost) -> String + Send + Sync)) -> Closing {
+        let mut run = self.socket.replayer.watch();
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            let due = match self.send().await {
+                Ok(due) => due,
+                Err(closing) => return closing,
+            };
+            match self.next(due, &mut run, &mut buffer).await {
+                Next::Due | Next::Held => {}
+                Next::Over => return Some((Some(GOING_AWAY), String::new())),
+                Next::Missing => return Some((Some(NOT_RECORDED), report(self.missing()?))),
+                Next::Read(0) => return None,
+                Next::Read(length) => {
+                    if let Err(closing) = self.hear(&buffer[..length], report).await {
+                        return closing;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for what happens next.
+    async fn next(
+        &mut self,
+        due: Option<Option<Instant>>,
+        run: &mut tokio::sync::watch::Receiver<Run>,
+        buffer: &mut [u8],
+    ) -> Next {
+        if run.borrow().is_over() {
+            return Next::Over;
+        }
+        let missing = match due {
+            None => self.deadline(),
+            Some(_) => None,
+        };
+        let held = matches!(due, Some(None));
+        let at = due.flatten();
+        let far = || Instant::now() + Duration::from_secs(3600);
+        let hold = &mut self.hold;
+        let sent = self.socket.replayer.passed(self.socket.number);
+        let gate = std::future::poll_fn(|context| match hold {
+            Some(hold) => hold.poll(sent, context).map(drop),
+            None => std::task::Poll::Ready(()),
+        });
+        loop {
+            tokio::select! {
+                read = self.io.read(buffer) => return Next::Read(read.unwrap_or(0)),
+                () = sleep_until(at.unwrap_or_else(far)), if at.is_some() => return Next::Due,
+                () = gate, if held => return Next::Held,
+                () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => {
+                    return Next::Missing;
+                }
+                over = run.wait_for(Run::is_over) => {
+                    drop(over);
+                    return Next::Over;
+                }
+            }
+        }
+    }
+
+    /// Sends what may be sent. Tells what is left to be waited for: a moment, what else is asked, or
+    /// the client.
+    async fn send(&mut self) -> Result<Option<Option<Instant>>, Closing> {
+        let (replayer, number) = (&self.socket.replayer, self.socket.number);
+        loop {
+            let Some((at, gap)) = replayer.due(number) else {
+                self.flush().await.map_err(|_| None)?;
+                return if replayer.is_cut(number) { Err(None) } else { Ok(None) };
+            };
+            if self.is_held().await {
+                self.flush().await.map_err(|_| None)?;
+                return Ok(Some(None));
+            }
+            let follows = self.clock.0 == at.checked_sub(1);
+            let due = if follows { self.clock.1.due(gap) } else { None };
+            if due.is_some_and(|due| due > Instant::now()) {
+                self.flush().await.map_err(|_| None)?;
+                return Ok(Some(due));
+            }
+            self.clock = (Some(at), replayer.clock());
+            self.heard = Instant::now();
+            let (frame, content) = replayer.say(number, at);
+            if let Content::Close { code, reason } = content {
+                return Err(Some((code, reason)));
+            }
+            self.writer.frame(&frame, &content);
+        }
+    }
+
+    /// Whether something else has to be asked before the next frame is sent.
+    async fn is_held(&mut self) -> bool {
+        let sent = self.socket.replayer.passed(self.socket.number);
+        let Some(hold) = &mut self.hold else { return false };
+        let polled = std::future::poll_fn(|context| {
+            std::task::Poll::Ready(hold.poll(sent, context).is_pending())
+        });
+        polled.await
+    }
+
+    /// Takes what the client has sent.
+    async fn hear(
+        &mut self,
+        mut bytes: &[u8],
+        report: &(impl Fn(Lost) -> String + Send + Sync),
+    ) -> Result<(), Closing> {
+        loop {
+            let event = match self.reader.next(&mut bytes) {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ok(()),
+                Err(violation) => {
+                    // What was asked before is answered first.
+                    let _ = self.send().await;
+                    return Err(Some((Some(violation.code), violation.what.to_owned())));
+                }
+            };
+            match event {
+                Event::Ping(payload) => {
+                    self.writer.pong(&payload);
+                    self.flush().await.map_err(|_| None)?;
+                }
+                Event::Frame(Content::Close { code, .. }, _) => {
+                    let _ = self.send().await;
+                    self.writer.close(code, "");
+                    let _ = self.flush().await;
+                    return Err(None);
+                }
+                Event::Frame(content, _) => {
+                    self.heard = Instant::now();
+                    let at = match self.socket.replayer.ask(self.socket.number, content) {
+                        Ok(at) => at,
+                        Err(mismatch) => {
+                            let reason = report(Lost::Mismatch(mismatch));
+                            return Err(Some((Some(NOT_RECORDED), reason)));
+                        }
+                    };
+                    if let Some(at) = at {
+                        self.clock = (Some(at), self.socket.replayer.clock());
+                    }
+                    if let Err(closing) = self.send().await {
+                        return Err(closing);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn flush(&mut self) -> std::io::Result<()> {
+        let bytes = self.writer.take();
+        if !bytes.is_empty() {
+            self.io.write_all(&bytes).await?;
+            self.io.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Reads on until the client has heard the close.
+    async fn farewell(&mut self) {
+        let mut buffer = [0; 1024];
+        let _ = self.io.shutdown().await;
+        let rest = async { while let Ok(1..) = self.io.read(&mut buffer).await {} };
+        let _ = timeout(FAREWELL, rest).await;
+    }
+
+    /// When a client that is waited for has said nothing for too long.
+    fn deadline(&self) -> Option<Instant> {
+        let (_, gap) = self.socket.replayer.awaited(self.socket.number)?;
+        Some(self.heard + patience(gap))
+    }
+
+    fn missing(&self) -> Option<Lost> {
+        let (lost, gap) = self.socket.replayer.awaited(self.socket.number)?;
+        let (interaction, frame) = lost;
+        Some(Lost::Missing { interaction, frame, waited: patience(gap) })
+    }
+}
+
+fn patience(gap: u64) -> Duration {
+    PATIENCE + Duration::from_millis(gap.saturating_mul(2))
+}
+
+/// Whether a connection breaks off when all was said.
+pub(super) fn breaks_off(end: End) -> bool {
+    matches!(end, End::ServerClosed | End::Timeout)
+}

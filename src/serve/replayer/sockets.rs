@@ -1,0 +1,304 @@
+//! The WebSockets of a run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{
+    CONNECTION, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_EXTENSIONS, UPGRADE,
+};
+use http::request::Parts;
+use tokio::sync::watch;
+
+use super::Replayer;
+use super::meanwhile::Hold;
+use super::pace::Clock;
+use super::replay::{Recorded, Run, lock};
+use super::script::Script;
+use super::socket::{Opened, Socket, breaks_off};
+use crate::cassette::exchanges::{Exchanges, message_request, path_of};
+use crate::cassette::{Cassette, Content, Frame, Peer, Request};
+use crate::compare::matching::{Index, Mismatch};
+use crate::identity::{Echo, Renamed};
+use crate::serve::server::{Answer, Place};
+use crate::serve::websocket::{Compression, accept_key};
+
+/// The WebSockets that are open, by a number of their own.
+#[derive(Debug, Default)]
+pub(super) struct Sockets {
+    open: BTreeMap<usize, State>,
+    count: usize,
+}
+
+/// How far a WebSocket has come.
+#[derive(Debug)]
+struct State {
+    /// The exchange that opened it.
+    opened: usize,
+    /// Which of its frames have passed.
+    done: Vec<bool>,
+    /// Whether the client has said anything.
+    is_begun: bool,
+}
+
+/// The frame of the client that is waited for: its interaction, its number, and it.
+pub(super) type Awaited = (usize, Box<(usize, Frame)>);
+
+/// What a request comes to that asks for a WebSocket.
+#[derive(Debug)]
+pub enum Upgraded {
+    /// It is opened.
+    Opened(Opened),
+    /// It was not.
+    Refused(Answer),
+}
+
+/// The WebSockets of a cassette, by the exchanges that open them.
+pub(super) fn scripts(
+    cassette: &Cassette,
+    exchanges: Option<&Exchanges>,
+    index: &Index,
+) -> Vec<(usize, Script)> {
+    let sockets = cassette.interactions.iter().enumerate().filter(|(_, it)| it.is_socket());
+    let scripts = sockets.filter_map(|(number, interaction)| {
+        let asked = |frame| exchanges?.asked(number, frame);
+        let script = Script::of(interaction, number, index, asked)?;
+        Some((exchanges.map_or(number, |it| it.opened(number)), script))
+    });
+    scripts.collect()
+}
+
+impl Sockets {
+    /// All runs begin anew.
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+    }
+}
+
+impl Replayer {
+    /// Answers a request for a WebSocket as it was recorded.
+    ///
+    /// # Errors
+    ///
+    /// What is most alike, if nothing answers it.
+    pub async fn open(
+        self: &Arc<Self>,
+        head: &Parts,
+        target: &str,
+        place: Place<'_>,
+    ) -> Result<Upgraded, Box<Mismatch>> {
+        let clock = self.clock();
+        let chosen = self.found(head, target, Bytes::new(), place).await;
+        let chosen = chosen.map_err(|asked| self.explain(*asked))?;
+        let number = chosen.number;
+        let mut answer = self.send(chosen, head, place, clock).await;
+        let Some(script) = self.recorded().script(number) else {
+            return Ok(Upgraded::Refused(answer));
+        };
+        let headers = answer.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+        if let Some(key) = accept_key(&head.headers) {
+            headers.insert(SEC_WEBSOCKET_ACCEPT, key);
+        }
+        let was_compressed = headers.remove(SEC_WEBSOCKET_EXTENSIONS).is_some();
+        let agreed = Compression::agreed(&head.headers).filter(|_| was_compressed);
+        let compression = agreed.map(|(compression, answered)| {
+            headers.insert(SEC_WEBSOCKET_EXTENSIONS, answered);
+            compression
+        });
+        let state =
+            State { opened: number, done: vec![false; script.steps.len()], is_begun: false };
+        let mut sockets = lock(&self.sockets);
+        let number = sockets.count;
+        sockets.count += 1;
+        sockets.open.insert(number, state);
+        let socket = Socket { replayer: Arc::clone(self), number, compression };
+        Ok(Upgraded::Opened(Opened { answer, socket }))
+    }
+
+    pub(super) fn clock(&self) -> Clock {
+        self.pace.begin()
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<Run> {
+        self.run.subscribe()
+    }
+
+    pub(super) fn leave(&self, number: usize) {
+        lock(&self.sockets).open.remove(&number);
+    }
+
+    /// What of other requests holds a WebSocket back.
+    pub(super) fn hold(&self, number: usize) -> Option<Hold> {
+        let opened = lock(&self.sockets).open.get(&number)?.opened;
+        self.recorded().meanwhile.hold(opened, &self.run)
+    }
+
+    /// How many frames have passed.
+    pub(super) fn passed(&self, number: usize) -> usize {
+        self.with(number, |_, state| state.done.iter().filter(|done| **done).count())
+            .unwrap_or_default()
+    }
+
+    /// The frame that may be sent now, and how long after what came before it.
+    pub(super) fn due(&self, number: usize) -> Option<(usize, u64)> {
+        self.with(number, |script, state| script.due(&state.done).map(|at| (at, script.gap(at))))?
+    }
+
+    /// The frame of the client that is waited for, and how long it took when it was recorded.
+    pub(super) fn awaited(&self, number: usize) -> Option<(Awaited, u64)> {
+        self.with(number, |script, state| {
+            let at = script.awaited(&state.done)?;
+            let frame = Box::new((at, script.steps[at].frame.clone()));
+            Some(((script.interaction, frame), script.gap(at)))
+        })?
+    }
+
+    /// Whether all was said, and the server broke off.
+    pub(super) fn is_cut(&self, number: usize) -> bool {
+        let is_cut = self.with(number, |script, state| {
+            breaks_off(script.end) && state.done.iter().all(|done| *done)
+        });
+        is_cut.unwrap_or(true)
+    }
+
+    /// A frame as it is sent in this run.
+    pub(super) fn say(&self, number: usize, at: usize) -> (Frame, Content) {
+        let playlist = self.playlist();
+        let mut sockets = lock(&self.sockets);
+        let Some(state) = sockets.open.get_mut(&number) else { return gone() };
+        state.done[at] = true;
+        let Some(script) = self.recorded().script(state.opened) else { return gone() };
+        let step = &script.steps[at];
+        let proof = self.proof.as_ref().map(lock);
+        let shown = proof.as_ref().and_then(|proof| proof.shown());
+        let text = step.frame.message().map(Bytes::as_ref).unwrap_or_default();
+        let shown = shown.map(|shown| Echo::all(text, &shown)).unwrap_or_default();
+        let names = step.names().chain(shown.iter().map(Echo::value));
+        let renamed = Renamed::of(names, playlist.bindings());
+        (step.frame.clone(), step.said(&renamed, &shown))
+    }
+
+    /// Takes a message of the client. Tells which frame it is; nothing, if it does not matter.
+    ///
+    /// # Errors
+    ///
+    /// What is most alike, if it was not recorded.
+    pub(super) fn ask(
+        &self,
+        number: usize,
+        content: Content,
+    ) -> Result<Option<usize>, Box<Mismatch>> {
+        let frame = Frame { ms: 0, from: Peer::Client, content, fragments: Vec::new() };
+        let mut opened = self.with(number, |_, state| state.opened).unwrap_or_default();
+        let mut asked = self.message(opened, &frame);
+        let mut chosen = self.take_message(&asked);
+        if chosen.is_none()
+            && let Some((other, message)) = self.another(number, opened, &frame)
+        {
+            chosen = self.take_message(&message);
+            if chosen.is_some() {
+                (opened, asked) = (other, message);
+            }
+        }
+        let chosen = chosen.or_else(|| self.assume(&asked).map(|chosen| chosen.number));
+        let Some(exchange) = chosen else { return Err(self.explain(asked)) };
+        let at = self.recorded().script(opened).and_then(|script| {
+            script.steps.iter().position(|step| step.exchange == Some(exchange))
+        });
+        if let (Some(state), Some(at)) = (lock(&self.sockets).open.get_mut(&number), at) {
+            state.done[at] = true;
+            state.is_begun = true;
+        }
+        Ok(at)
+    }
+
+    fn take_message(&self, asked: &Request) -> Option<usize> {
+        let index = &self.recorded().index;
+        let plain = asked.readable();
+        let read = index.read(asked, &plain);
+        let mut playlist = self.playlist();
+        let number = playlist.take_next(index, &read)?;
+        Some(self.taken(number, &playlist, &read).number)
+    }
+
+    /// A message as the recorded server would have been asked.
+    fn message(&self, opened: usize, frame: &Frame) -> Request {
+        let recorded = self.recorded();
+        let spot = recorded.spot(opened).interaction;
+        let path = path_of(&recorded.cassette().interactions[spot].request, spot);
+        let mut asked = message_request(&path, frame);
+        self.memory.redact(&recorded.redactor, &mut asked);
+        asked
+    }
+
+    /// Another recorded WebSocket that was asked for in the same way, in whose place this one may be:
+    /// of two clients the other may come first this time. Neither may have said anything yet, nor been
+    /// told another thing.
+    fn another(&self, number: usize, opened: usize, frame: &Frame) -> Option<(usize, Request)> {
+        let recorded = self.recorded();
+        let is_begun = self.with(number, |_, state| state.is_begun)?;
+        let script = recorded.script(opened).filter(|_| !is_begun)?;
+        let others = recorded.scripts().filter(|(other, it)| {
+            *other != opened
+                && recorded.index.asks_the_same(opened, *other)
+                && it.greeting().eq(script.greeting())
+        });
+        others.map(|(other, _)| (other, self.message(other, frame))).find(|(other, message)| {
+            let mut playlist = self.playlist();
+            let mut sockets = lock(&self.sockets);
+            let plain = message.readable();
+            let index = &recorded.index;
+            let read = index.read(message, &plain);
+            let owner = sockets.open.iter().find(|(_, state)| state.opened == *other);
+            let owner = owner.map(|(owner, state)| (*owner, state.is_begun));
+            let is_free = match owner {
+                Some((_, is_begun)) => !is_begun,
+                None => !playlist.was_played(*other),
+            };
+            if !is_free {
+                return false;
+            }
+            playlist.exchange(index, opened, *other);
+            if !playlist.answers(index, &read) {
+                playlist.exchange(index, opened, *other);
+                return false;
+            }
+            sockets.swap((number, opened), (owner.map(|(owner, _)| owner), *other), recorded);
+            true
+        })
+    }
+
+    fn with<R>(&self, number: usize, read: impl FnOnce(&Script, &State) -> R) -> Option<R> {
+        let sockets = lock(&self.sockets);
+        let state = sockets.open.get(&number)?;
+        Some(read(self.recorded().script(state.opened)?, state))
+    }
+}
+
+impl Sockets {
+    /// Lets two of them be each other.
+    fn swap(
+        &mut self,
+        (one, opened): (usize, usize),
+        (owner, other): (Option<usize>, usize),
+        recorded: &Recorded,
+    ) {
+        for (number, opened) in [(Some(one), other), (owner, opened)] {
+            let state = number.and_then(|number| self.open.get_mut(&number));
+            let steps = recorded.script(opened).map_or(0, |script| script.steps.len());
+            if let Some(state) = state {
+                // Both were told the same so far.
+                state.opened = opened;
+                state.done.resize(steps, false);
+            }
+        }
+    }
+}
+
+/// What is sent on a connection that a new run has taken away.
+fn gone() -> (Frame, Content) {
+    let content = Content::Close { code: Some(1001), reason: String::new() };
+    (Frame { ms: 0, from: Peer::Server, content: content.clone(), fragments: Vec::new() }, content)
+}

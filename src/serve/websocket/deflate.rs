@@ -1,0 +1,137 @@
+//! Messages that are compressed.
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+
+/// Decompresses the messages of one side.
+#[derive(Debug)]
+pub struct Inflate {
+    state: Box<Decompress>,
+    /// Whether a message may refer to those before it.
+    takes_over: bool,
+}
+
+/// Compresses the messages that we send, each by itself: what is kept from one to the next takes a
+/// quarter of a megabyte for each connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Deflate;
+
+/// What ends a flushed block, and is not sent.
+const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
+
+impl Inflate {
+    pub(super) fn new(takes_over: bool) -> Option<Self> {
+        Some(Self { state: Box::new(Decompress::new(false)), takes_over })
+    }
+
+    /// Appends what a piece of a message says.
+    ///
+    /// # Errors
+    ///
+    /// If it is not compressed.
+    pub(super) fn push(&mut self, mut piece: &[u8], to: &mut Vec<u8>) -> Result<(), ()> {
+        while !piece.is_empty() {
+            to.reserve(piece.len().saturating_mul(2).max(64));
+            let (before, room) = (self.state.total_in(), to.capacity() - to.len());
+            let length = to.len();
+            let status =
+                self.state.decompress_vec(piece, to, FlushDecompress::Sync).map_err(drop)?;
+            let taken = (self.state.total_in() - before) as usize;
+            piece = &piece[taken..];
+            match status {
+                // A block may say that it is the last one; the message goes on all the same.
+                Status::StreamEnd => self.state.reset(false),
+                _ if taken == 0 && to.len() - length < room => return Err(()),
+                _ => {}
+            }
+        }
+        self.flush(to)
+    }
+
+    /// Takes what is left in the decoder where the room was too small for it.
+    fn flush(&mut self, to: &mut Vec<u8>) -> Result<(), ()> {
+        while to.len() == to.capacity() {
+            to.reserve(4096);
+            let length = to.len();
+            self.state.decompress_vec(&[], to, FlushDecompress::Sync).or_else(ended)?;
+            if to.len() == length {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The message is over.
+    ///
+    /// # Errors
+    ///
+    /// If it was not compressed.
+    pub(super) fn finish(&mut self, to: &mut Vec<u8>) -> Result<(), ()> {
+        self.push(&TAIL, to)?;
+        if !self.takes_over {
+            self.state.reset(false);
+        }
+        Ok(())
+    }
+}
+
+/// A decoder that has nothing to read says so by an error.
+fn ended(_: flate2::DecompressError) -> Result<Status, ()> {
+    Ok(Status::BufError)
+}
+
+impl Deflate {
+    pub(super) fn new() -> Option<Self> {
+        Some(Self)
+    }
+
+    /// A message that is not empty, compressed.
+    pub(super) fn message(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut state = Compress::new(Compression::fast(), false);
+        let mut out = Vec::with_capacity(bytes.len() / 2 + 64);
+        let mut rest = bytes;
+        loop {
+            let before = state.total_in();
+            let flushed = state.compress_vec(rest, &mut out, FlushCompress::Sync);
+            rest = &rest[(state.total_in() - before) as usize..];
+            if flushed.is_err() || (rest.is_empty() && out.len() < out.capacity()) {
+                break;
+            }
+            out.reserve(out.capacity().max(64));
+        }
+        if out.ends_with(&TAIL) {
+            out.truncate(out.len() - TAIL.len());
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compressed_comes_back_in_any_pieces() {
+        for length in [1, 5, 100, 4096, 300_000] {
+            let text: Vec<u8> = (0..length).map(|at: usize| (at * at / 7) as u8).collect();
+            let compressed = Deflate.message(&text);
+            for piece in [1, 7, 1000, compressed.len()] {
+                let mut inflate = Inflate::new(true).unwrap();
+                for _ in 0..2 {
+                    let mut plain = Vec::new();
+                    compressed
+                        .chunks(piece)
+                        .for_each(|piece| inflate.push(piece, &mut plain).unwrap());
+                    inflate.finish(&mut plain).unwrap();
+                    assert!(plain == text, "{length} in pieces of {piece}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_compressed_is_an_error() {
+        let mut inflate = Inflate::new(true).unwrap();
+
+        assert!(inflate.push(b"\xff\xff\xff\xff", &mut Vec::new()).is_err());
+    }
+}

@@ -1,0 +1,419 @@
+//! WebSockets, recorded and replayed.
+
+use retape::Mode;
+use retape::cassette::{Content, End, Frame};
+
+use crate::stage::{Stage, answer, without_test};
+use crate::support::socket::{Ended, Socket, Sockets};
+use crate::support::upstream::Upstream;
+
+/// Records what a client says to a server.
+async fn recorded(server: &Sockets, client: impl FnOnce(&str)) -> Stage {
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    client(&session.url());
+    session.finish().await.unwrap();
+    stage
+}
+
+fn said(frames: &[Frame]) -> Vec<String> {
+    let said = |frame: &Frame| match &frame.content {
+        Content::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Content::Binary(bytes) => format!("{bytes:?}"),
+        Content::Close { code, reason } => format!("close {code:?} {reason}"),
+    };
+    frames.iter().map(|it| format!("{}: {}", it.from.as_str(), said(it))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_in_both_directions_is_recorded_and_replayed() {
+    let server = Sockets::answering(|text| vec![text.replace("ask", "answer"), "more".to_owned()]);
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        assert_eq!(socket.ask(r#"{"ask":1}"#), r#"{"answer":1}"#);
+        assert_eq!(socket.read().unwrap(), "more");
+        assert_eq!(socket.ask(r#"{"ask": 2}"#), r#"{"answer": 2}"#);
+        assert_eq!(socket.read().unwrap(), "more");
+        socket.close(1000, "bye");
+    };
+
+    let stage = recorded(&server, client).await;
+
+    let cassette = stage.cassette();
+    let response = answer(&cassette);
+    assert_eq!((response.status, response.end), (101, End::Complete));
+    assert_eq!(
+        said(&response.frames),
+        [
+            r#"client: {"ask":1}"#,
+            r#"server: {"answer":1}"#,
+            "server: more",
+            r#"client: {"ask": 2}"#,
+            r#"server: {"answer": 2}"#,
+            "server: more",
+            "client: close Some(1000) bye",
+        ]
+    );
+    assert!(stage.file("tape.json").starts_with("{\n  \"retape\": 2,"));
+
+    let session = stage.replay().await;
+    client(&session.url());
+    let summary = session.finish().await.unwrap().all_played().unwrap();
+    assert_eq!(summary.played, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_client_makes_up_may_differ_and_comes_back() {
+    let server = Sockets::answering(|text| {
+        let asked: serde_json::Value = serde_json::from_str(text).unwrap();
+        vec![
+            format!(
+                r#"{{"request_id":{},"ok":true,"run":"run-1f8a77c2d9e04b51"}}"#,
+                asked["request_id"]
+            ),
+            format!(r#"{{"type":"done","of":{}}}"#, asked["request_id"]),
+        ]
+    });
+    let client = |url: &str, id: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        let first = socket.ask(&format!(r#"{{"request_id":"{id}-1","say":"hello"}}"#));
+        let done = socket.read().unwrap();
+        let run = "run-1f8a77c2d9e04b51";
+        let again = format!(r#"{{"request_id":"{id}-2","say":"more","run":"{run}"}}"#);
+        let last = socket.ask(&again);
+        vec![first, done, last, socket.read().unwrap()]
+    };
+    let stage = recorded(&server, |url| drop(client(url, "req-8f3a9c2b1d"))).await;
+
+    let session = stage.replay().await;
+    let heard = client(&session.url(), "req-11aa22bb33");
+    session.finish().await.unwrap().all_played().unwrap();
+
+    assert_eq!(
+        heard,
+        [
+            r#"{"request_id":"req-11aa22bb33-1","ok":true,"run":"run-1f8a77c2d9e04b51"}"#,
+            r#"{"type":"done","of":"req-11aa22bb33-1"}"#,
+            r#"{"request_id":"req-11aa22bb33-2","ok":true,"run":"run-1f8a77c2d9e04b51"}"#,
+            r#"{"type":"done","of":"req-11aa22bb33-2"}"#,
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_not_recorded_is_a_miss_that_closes_the_connection() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = recorded(&server, |url| {
+        Socket::open(&format!("{url}/ws")).ask(r#"{"type":"input","text":"hello"}"#);
+    })
+    .await;
+
+    let session = stage.replay().await;
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    socket.send(r#"{"type":"input","text":"hullo"}"#);
+    let ended = socket.read().unwrap_err();
+    let summary = session.stop().await.unwrap();
+
+    let reason = "retape: /text is not as in interaction 1".to_owned();
+    assert_eq!(ended, Ended::Closed(4470, reason));
+    let [miss] = summary.misses.as_slice() else { panic!("{:?}", summary.misses) };
+    insta::assert_snapshot!(without_test(&miss.explanation), @"");
+    let error = summary.checked().unwrap_err();
+    assert!(error.is_miss());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_client_did_not_say_is_reported() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask("one");
+        socket.ask("two");
+    })
+    .await;
+
+    let session = stage.replay().await;
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    assert_eq!(socket.ask("one"), "ONE");
+    socket.close(1000, "");
+    let summary = session.finish().await.unwrap();
+
+    let [unplayed] = summary.unplayed.as_slice() else { panic!("{:?}", summary.unplayed) };
+    assert_eq!((unplayed.interaction, unplayed.frame), (0, Some(2)));
+    let error = summary.all_played().unwrap_err();
+    insta::assert_snapshot!(format!("{error:?}"), @"");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_that_are_independent_may_come_in_another_order() {
+    let server = Sockets::answering(|text| {
+        let asked: serde_json::Value = serde_json::from_str(text).unwrap();
+        vec![format!(r#"{{"jsonrpc":"2.0","id":{},"result":{}}}"#, asked["id"], asked["params"])]
+    });
+    let call = |id: usize, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"get","params":{params}}}"#)
+    };
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(&call(1, r#"{"of":"a"}"#));
+        socket.ask(&call(2, r#"{"of":"b"}"#));
+    })
+    .await;
+
+    let session = stage.replay().await;
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    let second = socket.ask(&call(1, r#"{"of":"b"}"#));
+    let first = socket.ask(&call(2, r#"{"of":"a"}"#));
+    session.finish().await.unwrap();
+
+    assert_eq!(second, r#"{"jsonrpc":"2.0","id":1,"result":{"of":"b"}}"#);
+    assert_eq!(first, r#"{"jsonrpc":"2.0","id":2,"result":{"of":"a"}}"#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_clients_may_come_in_another_order() {
+    let server = Sockets::start(|socket| {
+        socket.send("welcome");
+        while let Ok(text) = socket.read() {
+            socket.send(&text.to_uppercase());
+        }
+    });
+    let both = |url: &str, order: [usize; 2]| {
+        let mut sockets = [0, 1].map(|_| Socket::open(&format!("{url}/ws")));
+        let welcomed = sockets.each_mut().map(|socket| socket.read().unwrap());
+        assert_eq!(welcomed, ["welcome", "welcome"]);
+        let heard = ["ann", "bob"].map(|name| {
+            let socket = &mut sockets[order[usize::from(name == "bob")]];
+            [socket.ask(name), socket.ask("and so on")]
+        });
+        assert_eq!(heard, [["ANN", "AND SO ON"], ["BOB", "AND SO ON"]]);
+    };
+    let stage = recorded(&server, |url| both(url, [0, 1])).await;
+
+    let session = stage.replay().await;
+    both(&session.url(), [1, 0]);
+    session.finish().await.unwrap().all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fragments_binary_messages_subprotocols_and_the_close_of_a_server_are_kept() {
+    use tungstenite::protocol::frame::{
+        Frame,
+        coding::{Data, OpCode},
+    };
+    let server = Sockets::start(|socket| {
+        assert_eq!(socket.read().unwrap(), "go");
+        for (text, code, is_last) in [
+            ("one ", Data::Text, false),
+            ("and ", Data::Continue, false),
+            ("two", Data::Continue, true),
+        ] {
+            let frame = Frame::message(text.to_owned(), OpCode::Data(code), is_last);
+            socket.inner.send(tungstenite::Message::Frame(frame)).unwrap();
+        }
+        socket.inner.send(tungstenite::Message::binary(vec![0, 159, 146, 150])).unwrap();
+        socket.close(4001, "enough");
+    });
+    let client = |url: &str| {
+        let fields = [("sec-websocket-protocol", "chat.v2, chat.v1")];
+        let mut socket = Socket::open_with(&format!("{url}/ws"), &fields);
+        let accepted =
+            socket.fields.iter().find(|(name, _)| name == "sec-websocket-protocol").unwrap();
+        assert_eq!(accepted.1, "chat.v2");
+        assert_eq!(socket.ask("go"), "one and two");
+        assert!(socket.read().is_ok());
+        assert_eq!(socket.read().unwrap_err(), Ended::Closed(4001, "enough".to_owned()));
+    };
+
+    let stage = recorded(&server, client).await;
+
+    let cassette = stage.cassette();
+    let frames = &answer(&cassette).frames;
+    assert_eq!(frames[1].fragments, [4, 4, 3]);
+    assert_eq!(frames[2].content, Content::Binary(vec![0, 159, 146, 150].into()));
+    let session = stage.replay().await;
+    client(&session.url());
+    session.finish().await.unwrap().all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_breaks_off_breaks_off_again() {
+    let server = Sockets::start(|socket| {
+        socket.send("half a");
+        socket.inner.get_ref().shutdown(std::net::Shutdown::Both).unwrap();
+    });
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        assert_eq!(socket.read().unwrap(), "half a");
+        assert_eq!(socket.read().unwrap_err(), Ended::Cut);
+    };
+
+    let stage = recorded(&server, client).await;
+
+    assert_eq!(answer(&stage.cassette()).end, End::ServerClosed);
+    let session = stage.replay().await;
+    client(&session.url());
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_of_both_sides_are_taken_out_and_need_not_come_back() {
+    let key = ["sk", "proj", &"a1B2c3D4e5".repeat(4)].join("-");
+    let other = ["sk", "proj", &"z9Y8x7W6v5".repeat(4)].join("-");
+    let said = key.clone();
+    let server = Sockets::answering(move |_| vec![format!(r#"{{"api_key":"{said}","n":1}}"#)]);
+    let stage = recorded(&server, |url| {
+        let hello = format!(r#"{{"type":"auth","api_key":"{key}"}}"#);
+        Socket::open(&format!("{url}/ws")).ask(&hello);
+    })
+    .await;
+
+    assert!(!stage.file("tape.json").contains(&key), "{}", stage.file("tape.json"));
+    let session = stage.replay().await;
+    let hello = format!(r#"{{"type":"auth","api_key":"{other}"}}"#);
+    Socket::open(&format!("{}/ws", session.url())).ask(&hello);
+    session.finish().await.unwrap().all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_opens_no_websocket_is_recorded_as_it_answered() {
+    let server = Upstream::json(|_| "{}".to_owned());
+    let stage = Stage::new();
+    let session = stage.record(&server).await;
+    let refused = Socket::try_open(&format!("{}/ws", session.url()), &[]).unwrap_err();
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let again = Socket::try_open(&format!("{}/ws", session.url()), &[]).unwrap_err();
+    let unknown = Socket::try_open(&format!("{}/other", session.url()), &[]).unwrap_err();
+    session.stop().await.unwrap();
+
+    assert_eq!((refused, again, unknown), (200, 200, 470));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frame_is_in_the_journal_before_it_is_passed_on() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    assert_eq!(socket.ask("hello there"), "HELLO THERE");
+    let journal = stage.file("tape.json.part");
+    socket.close(1000, "");
+    session.finish().await.unwrap();
+
+    let frames = journal.lines().filter(|line| line.contains("\"from\""));
+    let frames: Vec<&str> = frames.map(|line| line.split_once("from").unwrap().1).collect();
+    assert_eq!(frames.len(), 2, "{journal}");
+    assert!(frames[0].contains("client") && frames[0].contains("hello there"));
+    assert!(frames[1].contains("server") && frames[1].contains("HELLO THERE"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unchanged_server_recorded_again_changes_no_line() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server = Sockets::answering(move |text| {
+        let count = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let asked: serde_json::Value = serde_json::from_str(text).unwrap();
+        let run = format!("run-{:016x}", (count as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let at = format!("2026-11-22T10:00:{:02}Z", count % 60);
+        vec![
+            format!(r#"{{"of":{},"run_id":"{run}","created_at":"{at}"}}"#, asked["request_id"]),
+            format!(r#"{{"type":"done","run_id":"{run}"}}"#),
+        ]
+    });
+    let client = |url: &str, id: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        for number in 1..3 {
+            let hello = format!(r#"{{"request_id":"req-{id}{number}","say":"hello"}}"#);
+            socket.ask(&hello);
+            socket.read().unwrap();
+        }
+        socket.close(1000, "bye");
+    };
+    let stage = recorded(&server, |url| client(url, "8f3a9c2b1d4e")).await;
+    let before = stage.file("tape.json");
+
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    client(&session.url(), "77aa0c1d9e2f");
+    let summary = session.finish().await.unwrap();
+
+    assert_eq!(stage.file("tape.json"), before);
+    assert_eq!(summary.recordings[0].kept.unwrap().interactions, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_says_otherwise_is_seen_when_it_is_recorded_again() {
+    let answers = |word: &'static str| {
+        Sockets::answering(move |_| vec![r#"{"type":"delta","n":1}"#.to_owned(), word.to_owned()])
+    };
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(r#"{"say":"hello"}"#);
+        socket.read().unwrap();
+    };
+    let stage = recorded(&answers(r#"{"type":"done","ok":true}"#), client).await;
+    let before = stage.file("tape.json");
+
+    let server = answers(r#"{"type":"done","ok":false}"#);
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+    client(&session.url());
+    session.finish().await.unwrap();
+
+    let after = stage.file("tape.json");
+    let changed: Vec<&str> =
+        after.lines().filter(|line| !before.lines().any(|old| old == *line)).collect();
+    assert!(changed.iter().any(|line| line.contains(r#""ok": false"#)), "{after}");
+    assert!(!changed.iter().any(|line| line.contains("delta")), "{after}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_shows_what_went_over_a_websocket() {
+    let server = Sockets::answering(|_| {
+        let delta = r#"{"type":"delta","text":"Hi"}"#;
+        vec![delta.to_owned(), delta.to_owned(), r#"{"type":"done"}"#.to_owned()]
+    });
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.send(r#"{"type":"input","text":"hello"}"#);
+        socket.read_all(3);
+    })
+    .await;
+
+    let shown = retape::review::report::show(
+        "tape",
+        &stage.cassette(),
+        retape::review::report::ShowOptions::default(),
+    );
+
+    assert!(
+        shown.contains("SEND") && shown.contains("delta ×2") && shown.contains("done"),
+        "{shown}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_websockets_are_played_at_once() {
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask("one");
+        socket.ask("two");
+    })
+    .await;
+    let session = stage.replay().await;
+
+    let mut sockets: Vec<Socket> = (0..200)
+        .map(|number| Socket::open(&format!("{}/ws", session.url_of(&format!("tape~{number}")))))
+        .collect();
+    for (asked, answered) in [("one", "ONE"), ("two", "TWO")] {
+        sockets.iter_mut().for_each(|socket| socket.send(asked));
+        assert!(sockets.iter_mut().all(|socket| socket.read().unwrap() == answered));
+    }
+    drop(sockets);
+
+    let summary = session.finish().await.unwrap();
+    // The session without a name was not asked for.
+    assert_eq!((summary.sessions, summary.played, summary.unplayed.len()), (201, 200, 1));
+}
