@@ -10,6 +10,7 @@ mod coverage;
 mod demo;
 mod diff;
 mod export;
+mod import;
 mod record;
 mod recover;
 mod replay;
@@ -44,6 +45,7 @@ enum Command {
     Review(review::Review),
     Diff(diff::Diff),
     Coverage(coverage::Coverage),
+    Import(import::Import),
     Export(export::Export),
     Recover(recover::Recover),
     Demo(demo::Demo),
@@ -98,6 +100,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Review(review) => review.run(),
         Command::Diff(diff) => diff.run(),
         Command::Coverage(coverage) => coverage.run(),
+        Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),

@@ -17,6 +17,7 @@ mod environment;
 mod export;
 mod failing;
 mod help;
+mod import;
 mod killed;
 mod messages;
 mod retape;

@@ -23,6 +23,7 @@ mod explained;
 mod export;
 mod format;
 mod frozen;
+mod import;
 mod invariant;
 mod journal;
 mod listening;

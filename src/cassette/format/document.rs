@@ -18,7 +18,7 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     let mut w = Writer::default();
     w.object(Spread::Broken);
     w.name(VERSION);
-    w.number(FormatVersion::CURRENT.0);
+    w.number(FormatVersion::of(cassette).0);
     write_recorded(&mut w, &cassette.recorded);
     if cassette.interrupted {
         w.name("interrupted");
@@ -52,6 +52,9 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
     if let Some(server) = &recorded.server {
         w.text_member("server", server);
     }
+    if let Some(tool) = &recorded.tool {
+        w.text_member("tool", tool);
+    }
     w.end('}');
 }
 
@@ -84,7 +87,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         Ok(())
     })?;
     match version {
-        Some(1) => Ok(cassette),
+        Some(1 | 2) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
         None => Err(here
             .error(Kind::MissingMember { name: VERSION })
@@ -104,12 +107,13 @@ fn read_interactions(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<V
 
 fn read_recorded(reader: &mut Reader<'_>) -> Result<Recorded> {
     let mut recorded = Recorded::default();
-    reader.object(&[&["at", "upstream", "server"]], |reader, name| {
+    reader.object(&[&["at", "upstream", "server", "tool"]], |reader, name| {
         let value = reader.string()?.into_owned();
         match name {
             "at" => recorded.at = value,
             "upstream" => recorded.upstream = value,
-            _ => recorded.server = Some(value),
+            "server" => recorded.server = Some(value),
+            _ => recorded.tool = Some(value),
         }
         Ok(())
     })?;

@@ -41,8 +41,14 @@ use crate::error::Result;
 pub struct FormatVersion(pub u64);
 
 impl FormatVersion {
-    /// The one that is written.
-    pub const CURRENT: Self = Self(1);
+    /// The newest one that is read.
+    pub const CURRENT: Self = Self(2);
+
+    /// The one in which a cassette is written: the oldest that can say all of it. What was imported
+    /// takes the second one.
+    pub fn of(cassette: &Cassette) -> Self {
+        if cassette.recorded.tool.is_some() { Self(2) } else { Self(1) }
+    }
 }
 
 /// A cassette as it is stored.
@@ -81,7 +87,7 @@ pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
 /// ```
 /// use retape::cassette::format::decode;
 ///
-/// let error = decode(r#"{"retape": 2, "tapes": []}"#, |_| unreachable!()).unwrap_err();
+/// let error = decode(r#"{"retape": 3, "tapes": []}"#, |_| unreachable!()).unwrap_err();
 ///
 /// assert!(error.is_newer_version());
 /// ```

@@ -70,7 +70,7 @@ impl Tape {
         let recorded = Recorded {
             at: rfc3339(SystemTime::now()),
             upstream: upstream.to_owned(),
-            server: None,
+            ..Recorded::default()
         };
         journal.begin(&recorded)?;
         let state = State { recorded, takes: Vec::new(), open: BTreeMap::new(), fault: None };
