@@ -67,6 +67,11 @@ pub(crate) enum Kind {
     NoCassette {
         name: String,
     },
+    /// There is a cassette of that name already.
+    #[cfg(feature = "cli")]
+    Present {
+        name: String,
+    },
     /// No recorder of that cassette was killed.
     #[cfg(feature = "cli")]
     NoJournal {
@@ -318,6 +323,8 @@ impl fmt::Display for Kind {
             Self::MissingBody { hash } => write!(f, "body `{hash}` is missing or has been changed"),
             Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
             Self::NoCassette { name } => write!(f, "no cassette `{name}`"),
+            #[cfg(feature = "cli")]
+            Self::Present { name } => write!(f, "there is a cassette `{name}`"),
             #[cfg(feature = "cli")]
             Self::NoJournal { name } => write!(f, "no recorder of `{name}` left anything"),
             Self::UnknownRule { rule } => {

@@ -11,6 +11,8 @@ mod demo;
 mod diff;
 mod export;
 mod import;
+mod list;
+mod new;
 mod record;
 mod recover;
 mod replay;
@@ -45,6 +47,8 @@ enum Command {
     Review(review::Review),
     Diff(diff::Diff),
     Coverage(coverage::Coverage),
+    List(list::List),
+    New(new::New),
     Import(import::Import),
     Export(export::Export),
     Recover(recover::Recover),
@@ -100,6 +104,8 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Review(review) => review.run(),
         Command::Diff(diff) => diff.run(),
         Command::Coverage(coverage) => coverage.run(),
+        Command::List(list) => list.run(),
+        Command::New(new) => new.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),

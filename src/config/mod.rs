@@ -21,6 +21,8 @@ mod treatment;
 
 pub use at::At;
 pub use file::Config;
+#[cfg(feature = "cli")]
+pub(crate) use glob::Glob;
 pub(crate) use key::Key;
 pub use key::{Compare, Early, NewFields, Repeats};
 pub use pattern::Pattern;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::event::Miss;
 use super::gateway::{Gateway, lock};
+use super::lax;
 use super::summary::Summary;
 use super::track::Track;
 use crate::cassette::Name;
@@ -55,10 +57,19 @@ impl Closed {
             }
         }
         failure = failure.or(self.gateway.misses().finish().err());
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(self.summary(recordings)),
+        let summary = self.summary(recordings);
+        if let Some(file) = &self.gateway.settings.lax {
+            failure = failure.or(lax::write(file, &summary).err());
         }
+        failure.map_or(Ok(summary), Err)
+    }
+
+    /// What strict matching would have refused, in an order that does not depend on which session was
+    /// faster.
+    fn drifted(&self) -> Vec<Miss> {
+        let mut drifted = lock(&self.gateway.drifted).clone();
+        drifted.sort_by(|a, b| (&a.cassette, &a.session).cmp(&(&b.cassette, &b.session)));
+        drifted
     }
 
     fn tapes(&self) -> Vec<(Name, Arc<Tape>)> {
@@ -83,6 +94,7 @@ impl Closed {
             cassettes,
             recordings,
             misses: self.gateway.misses().all(),
+            drifted: self.drifted(),
             sessions: lengths.len(),
             replayed: replayed.into_iter().cloned().collect(),
             played: lengths.iter().sum::<usize>() - unplayed.len(),

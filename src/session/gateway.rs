@@ -38,6 +38,8 @@ pub(super) struct Gateway {
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
     pub(super) tapes: Mutex<BTreeMap<Name, Arc<OnceCell<Arc<Tape>>>>>,
     misses: Misses,
+    /// What strict matching would have refused.
+    pub(super) drifted: Mutex<Vec<Miss>>,
     /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
@@ -51,6 +53,7 @@ impl Gateway {
         let gateway = Self {
             misses: Misses::begin(settings.misses.clone())?,
             settings,
+            drifted: Mutex::default(),
             tracks: Mutex::default(),
             library: Mutex::default(),
             tapes: Mutex::default(),
@@ -166,7 +169,9 @@ impl Gateway {
             );
         }
         let place = Place::of(&head.headers, address.session);
-        match track.answer(&head, &address.target, body, place).await {
+        let answered = track.answer(&head, &address.target, body, place).await;
+        self.note_drift(&address, &slot);
+        match answered {
             Ok(answer) => answer,
             Err(why) => {
                 let miss = self.note(match why {
@@ -196,7 +201,8 @@ impl Gateway {
         let settings = &self.settings;
         let replayer = |recorded| {
             let replayer = Replayer::new(recorded, settings.pace);
-            if settings.is_proving { replayer.proving() } else { replayer }
+            let replayer = if settings.is_proving { replayer.proving() } else { replayer };
+            if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
         let live = |tape| {
             let upstream = track::upstream(settings)?;
@@ -270,6 +276,16 @@ impl Gateway {
                 cut: left.cut,
             });
         }
+    }
+
+    fn note_drift(&self, address: &Address<'_>, slot: &Slot) {
+        if self.settings.lax.is_none() {
+            return;
+        }
+        let drifted = slot.replayer().map(Replayer::drifted).unwrap_or_default();
+        let drifted =
+            drifted.iter().map(|it| Miss::of(address.session, slot.cassette.as_str(), it));
+        lock(&self.drifted).extend(drifted);
     }
 
     fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {

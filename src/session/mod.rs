@@ -10,6 +10,7 @@ mod event;
 mod gateway;
 mod guard;
 mod inspect;
+mod lax;
 mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;

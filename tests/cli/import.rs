@@ -118,3 +118,61 @@ fn a_file_of_no_known_tool_says_what_was_tried() {
     assert!(said.contains("not a recording of a tool that is known"), "{said}");
     assert!(said.contains("vcrpy has `interactions`"), "{said}");
 }
+
+#[test]
+fn what_strict_matching_would_refuse_is_reported_field_by_field() {
+    let stage = Stage::new();
+    let recorded = "interactions:
+- request: {method: POST, uri: 'https://h/chat', headers: {content-type: [application/json]}, body: '{\"model\": \"old\", \"messages\": [{\"content\": \"hi\"}]}'}
+  response: {status: {code: 200}, headers: {}, body: {string: one}}
+- request: {method: POST, uri: 'https://h/chat', headers: {content-type: [application/json]}, body: '{\"model\": \"old\", \"messages\": [{\"content\": \"ho\"}]}'}
+  response: {status: {code: 200}, headers: {}, body: {string: two}}
+";
+    stage.write("tapes/test_chat.yaml", recorded);
+    let ask = |model: &str, said: &str| {
+        format!(
+            "curl -s -H 'content-type: application/json' {{url}}/test_chat/-/chat \
+             -d '{{\"model\": \"{model}\", \"messages\": [{{\"content\": \"{said}\"}}]}}'"
+        )
+    };
+    let command = format!("{}; {}", ask("new", "hi"), ask("old", "ho"));
+
+    let arguments =
+        ["replay", "--cassettes", "tapes", "--report-lax", "lax.md", "--", "sh", "-c", &command];
+    let output = stage.retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "onetwo");
+    assert_snapshot!(stage.read("lax.md"), @r#"
+    # What strict matching would refuse
+
+    1 of 2 requests, in 1 of 1 cassettes.
+
+    These requests were answered because method, server, path and query are as recorded. Their
+    bodies or header fields are not. Each line has what was recorded, and what is asked now.
+
+    ## By field
+
+    | field | times | cassettes | for example |
+    |---|---|---|---|
+    | `/model` | 1 | 1 | `"old"` → `"new"` |
+
+    ## By cassette
+
+    ### `test_chat`
+
+    - `POST /chat` (interaction 1)
+      - `/model`: `"old"` → `"new"`
+
+    ## What to do
+
+    Where the recording is out of date, record it again. Where a field does not count, add it to
+    `ignore`. Until then, this `retape.toml` compares all other cassettes strictly:
+
+    ```toml
+    [[cassette]]
+    name = "test_chat"
+    compare = "path"
+    ```
+    "#);
+}

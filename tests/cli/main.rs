@@ -19,6 +19,7 @@ mod failing;
 mod help;
 mod import;
 mod killed;
+mod list;
 mod messages;
 mod retape;
 mod review;

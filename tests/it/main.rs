@@ -46,6 +46,7 @@ mod replay;
 mod rerecord;
 mod retries;
 mod rules;
+mod schema;
 mod sessions;
 mod shape;
 mod show;
