@@ -67,6 +67,11 @@ pub(crate) enum Kind {
     NoCassette {
         name: String,
     },
+    /// There is a cassette of that name already.
+    #[cfg(feature = "cli")]
+    Present {
+        name: String,
+    },
     /// No recorder of that cassette was killed.
     #[cfg(feature = "cli")]
     NoJournal {
@@ -113,6 +118,12 @@ pub(crate) enum Kind {
     },
     /// A revision cannot be read through git.
     Revision,
+    /// The text is no recording of another tool: why.
+    #[cfg(feature = "import")]
+    Foreign(&'static str),
+    /// The text is of no tool whose recordings can be imported.
+    #[cfg(feature = "import")]
+    UnknownFormat,
     /// The text is no OpenAPI document: why.
     Document(&'static str),
     /// Recording needs an address to record from.
@@ -270,6 +281,12 @@ impl Error {
         matches!(self.0.kind, Kind::Name { .. })
     }
 
+    /// Whether a file is of no tool whose recordings can be imported.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_unknown_format(&self) -> bool {
+        matches!(self.0.kind, Kind::UnknownFormat)
+    }
+
     /// Whether there is no cassette of that name.
     pub fn is_no_cassette(&self) -> bool {
         matches!(self.0.kind, Kind::NoCassette { .. })
@@ -313,6 +330,8 @@ impl fmt::Display for Kind {
             Self::Name { name, why } => write!(f, "`{name}` is not a cassette name: {why}"),
             Self::NoCassette { name } => write!(f, "no cassette `{name}`"),
             #[cfg(feature = "cli")]
+            Self::Present { name } => write!(f, "there is a cassette `{name}`"),
+            #[cfg(feature = "cli")]
             Self::NoJournal { name } => write!(f, "no recorder of `{name}` left anything"),
             Self::UnknownRule { rule } => {
                 write!(f, "redaction rule `{rule}` is not known to this release")
@@ -332,6 +351,10 @@ impl fmt::Display for Kind {
             Self::NoChange { fingerprint } => write!(f, "no change has `{fingerprint}`"),
             Self::Revision => f.write_str("cannot read the revision"),
             Self::Document(why) => write!(f, "not an OpenAPI document that can be read: {why}"),
+            #[cfg(feature = "import")]
+            Self::Foreign(why) => write!(f, "not a recording that can be imported: {why}"),
+            #[cfg(feature = "import")]
+            Self::UnknownFormat => f.write_str("not a recording of a tool that is known"),
             Self::NoUpstream => f.write_str("recording needs the address of a live server"),
             Self::NotBuilt { feature } => {
                 write!(f, "retape was built without the feature `{feature}`")

@@ -9,6 +9,11 @@ use smol_str::SmolStr;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Headers(Vec<(SmolStr, Bytes)>);
 
+/// RFC 9110, section 7.6.1: fields that a proxy does not pass on, besides those that `connection`
+/// names. Cassettes do not have them.
+pub(crate) const HOP_BY_HOP: [&str; 6] =
+    ["connection", "proxy-connection", "keep-alive", "te", "transfer-encoding", "upgrade"];
+
 impl Headers {
     /// No header fields.
     pub const fn new() -> Self {

@@ -7,6 +7,8 @@
 mod body;
 pub mod coding;
 pub(crate) mod exchanges;
+#[cfg(feature = "import")]
+pub mod foreign;
 pub mod format;
 mod frame;
 mod headers;
@@ -22,6 +24,8 @@ pub(crate) use body::text;
 pub use body::{Body, Chunk};
 pub use format::FormatVersion;
 pub use frame::{Content, Frame, Peer};
+#[cfg(any(feature = "record", feature = "import"))]
+pub(crate) use headers::HOP_BY_HOP;
 pub use headers::Headers;
 pub use ids::{Evidence, Id, Ids, Reach};
 pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
@@ -60,4 +64,7 @@ pub struct Recorded {
     pub upstream: String,
     /// What the server says of itself in its `server` header, if it does.
     pub server: Option<String>,
+    /// The tool that recorded it, if it was imported: `vcrpy`. Then nobody knows when each piece of an
+    /// answer came, and how the network cut it.
+    pub tool: Option<String>,
 }

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::cassette::Name;
+use crate::config::Glob;
 use crate::review::report::Rerun;
 use crate::session::SessionBuilder;
+use crate::store;
 
 /// Where retape listens if nothing is said.
 const ANYWHERE: &str = "127.0.0.1:0";
@@ -105,6 +108,11 @@ pub(super) struct Play {
     /// made
     #[arg(long, value_name = "FILE", env = "RETAPE_MISSES")]
     misses: Option<PathBuf>,
+
+    /// Compare method, server, path and query alone, as vcrpy does, and write to this file what strict
+    /// matching would have refused, field by field: as JSON, or, if it ends in .md, for people
+    #[arg(long, value_name = "FILE", env = "RETAPE_REPORT_LAX")]
+    report_lax: Option<PathBuf>,
 }
 
 impl Common {
@@ -175,6 +183,11 @@ impl Live {
 impl Play {
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.pace(self.pace);
+        let lax = self.report_lax.as_ref().filter(|file| !file.as_os_str().is_empty());
+        let session = match lax {
+            Some(file) => session.report_lax(absolute(file)),
+            None => session,
+        };
         match self.misses.as_ref().filter(|file| !file.as_os_str().is_empty()) {
             Some(file) => session.misses(absolute(file)),
             None => session,
@@ -195,6 +208,12 @@ pub(super) fn place(cassette: &str, folder: &Path) -> (PathBuf, String) {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     (parent.unwrap_or(Path::new(".")).to_owned(), name)
+}
+
+/// The cassettes of a folder whose name fits a pattern.
+pub(super) fn fitting(folder: &Path, pattern: &str) -> crate::error::Result<Vec<Name>> {
+    let glob = Glob::new(pattern)?;
+    Ok(store::list(folder).into_iter().filter(|name| glob.fits(name.as_str())).collect())
 }
 
 /// The command line means folders below the current one, also when cargo runs it.

@@ -11,6 +11,9 @@ mod coverage;
 mod demo;
 mod diff;
 mod export;
+mod import;
+mod list;
+mod new;
 mod record;
 mod recover;
 mod replay;
@@ -45,6 +48,9 @@ enum Command {
     Review(review::Review),
     Diff(diff::Diff),
     Coverage(coverage::Coverage),
+    List(list::List),
+    New(new::New),
+    Import(import::Import),
     Export(export::Export),
     Recover(recover::Recover),
     Demo(demo::Demo),
@@ -122,6 +128,9 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Review(review) => review.run(),
         Command::Diff(diff) => diff.run(),
         Command::Coverage(coverage) => coverage.run(),
+        Command::List(list) => list.run(),
+        Command::New(new) => new.run(),
+        Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
         Command::Demo(demo) => demo.run(),

@@ -1,14 +1,14 @@
 //! `retape show`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use terminal_size::{Width, terminal_size};
 
-use super::arguments::{absolute, place};
+use super::arguments::{absolute, fitting, place};
 use super::{Exit, tell};
 use crate::cassette::Name;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
 use crate::review::report::{self, Colour, Detail, ShowOptions};
 use crate::store;
@@ -21,7 +21,8 @@ Examples:
   retape show --bodies cassettes/letta/hello.json
   retape show --ids letta/hello")]
 pub(super) struct Show {
-    /// The cassettes: names below the folder of cassettes, or paths of files
+    /// The cassettes: names below the folder of cassettes, patterns of them (`letta/*`, `**`), or paths
+    /// of files
     #[arg(required = true, value_name = "CASSETTE")]
     cassettes: Vec<String>,
 
@@ -52,14 +53,28 @@ impl Show {
         for cassette in &self.cassettes {
             let (folder, name) = place(cassette, &self.folder);
             let folder = absolute(&folder);
-            let loaded = store::load(&folder, &Name::new(name.as_str())?)?;
-            let protocols = Protocols::of(&store::find_config(&folder)?);
-            tell::data(&match self.ids {
-                true => report::ids(&name, &loaded, Colour::Ansi),
-                false => report::show_by(&protocols, &name, &loaded, self.options()),
-            });
+            if !name.contains(['*', '?']) {
+                self.show(&folder, &Name::new(name)?)?;
+                continue;
+            }
+            let names = fitting(&folder, &name)?;
+            if names.is_empty() {
+                let hint = format!("`retape list` lists those of `{}`", folder.display());
+                return Err(Error::new(Kind::NoCassette { name }).with_hint(hint));
+            }
+            names.iter().try_for_each(|name| self.show(&folder, name))?;
         }
         Ok(Exit::Agrees)
+    }
+
+    fn show(&self, folder: &Path, name: &Name) -> Result<()> {
+        let loaded = store::load(folder, name)?;
+        let protocols = Protocols::of(&store::find_config(folder)?);
+        tell::data(&match self.ids {
+            true => report::ids(name.as_str(), &loaded, Colour::Ansi),
+            false => report::show_by(&protocols, name.as_str(), &loaded, self.options()),
+        });
+        Ok(())
     }
 
     fn options(&self) -> ShowOptions {

@@ -117,6 +117,10 @@ pub(super) fn verdict(summary: &Summary) {
         let cassettes = count(saved.len(), "cassette");
         line(&format!("recorded {} in {cassettes}", count(interactions, "interaction")));
     }
+    if !summary.drifted.is_empty() {
+        let drifted = count(summary.drifted.len(), "request");
+        line(&format!("{drifted} would be refused by strict matching; the report says why"));
+    }
 }
 
 /// How many cassettes, and in how many sessions where that is more.

@@ -7,12 +7,12 @@ use crate::error::{Error, Kind, Result};
 /// Names of cassettes with wildcards: `?` is a character, `*` any number of them within a part,
 /// `**` any number of parts. Everything else stands for itself, brackets too.
 #[derive(Debug, Clone)]
-pub(super) struct Glob {
+pub(crate) struct Glob {
     names: Regex,
 }
 
 impl Glob {
-    pub(super) fn new(text: &str) -> Result<Self> {
+    pub(crate) fn new(text: &str) -> Result<Self> {
         let refused = |text: &str, why| Error::new(Kind::Rule { text: text.to_owned(), why });
         if let Some(why) = flaw(text) {
             let text = if text.is_empty() { "name" } else { text };
@@ -26,7 +26,7 @@ impl Glob {
         Ok(Self { names })
     }
 
-    pub(super) fn fits(&self, name: &str) -> bool {
+    pub(crate) fn fits(&self, name: &str) -> bool {
         self.names.is_match(name)
     }
 }

@@ -28,6 +28,7 @@ macro_rules! words {
 /// counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
+    Compare,
     Repeats,
     Early,
     Headers,
@@ -38,13 +39,13 @@ pub(crate) enum Key {
     NotIds,
 }
 
-words!(Key: Repeats "repeats", Early "early", Headers "headers", Ignore "ignore",
+words!(Key: Compare "compare", Repeats "repeats", Early "early", Headers "headers", Ignore "ignore",
     Patterns "patterns", Unordered "unordered", Ids "ids", NotIds "not-ids");
 
 impl Key {
     /// Whether a word stands below it, and no list.
     pub(crate) const fn is_of_a_word(self) -> bool {
-        matches!(self, Self::Repeats | Self::Early)
+        matches!(self, Self::Compare | Self::Repeats | Self::Early)
     }
 
     /// Whether it says what is an identifier and what is not.
@@ -65,6 +66,19 @@ impl Key {
         })
     }
 }
+
+/// Which parts of a request count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Compare {
+    /// All that means something: also the body, and some fields of the header.
+    #[default]
+    All,
+    /// The method, the server, the path and the query alone: as vcrpy compares if nothing is said.
+    Path,
+}
+
+words!(Compare: All "all", Path "path");
 
 /// How often an answer may be given in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,6 +127,14 @@ pub enum NewFields {
 }
 
 words!(NewFields: Compatible "compatible", Breaking "breaking");
+
+impl FromStr for Compare {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        Self::from_word(word).ok_or_else(|| nearest::hint(word, Self::WORDS))
+    }
+}
 
 impl FromStr for NewFields {
     type Err = String;

@@ -21,8 +21,10 @@ mod treatment;
 
 pub use at::At;
 pub use file::Config;
+#[cfg(feature = "cli")]
+pub(crate) use glob::Glob;
 pub(crate) use key::Key;
-pub use key::{Early, NewFields, Repeats};
+pub use key::{Compare, Early, NewFields, Repeats};
 pub use pattern::Pattern;
 pub(crate) use protocol::Object;
 pub use protocol::Protocol;
@@ -50,6 +52,7 @@ use crate::error::{Error, Kind, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rules {
+    compare: Option<Compare>,
     repeats: Option<Repeats>,
     early: Option<Early>,
     headers: Vec<String>,
@@ -62,6 +65,11 @@ impl Rules {
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Which parts of a request count: [`Compare::All`] if nothing is said.
+    pub fn comparison(&self) -> Compare {
+        self.compare.unwrap_or_default()
     }
 
     /// How often an answer may be given: [`Repeats::Allowed`] if nothing is said.
@@ -78,6 +86,12 @@ impl Rules {
     /// The header fields that count as well, as they were spelled.
     pub fn headers(&self) -> &[String] {
         &self.headers
+    }
+
+    /// Says which parts of a request count.
+    pub fn compare(mut self, compare: Compare) -> Self {
+        self.compare = Some(compare);
+        self
     }
 
     /// Says how often an answer may be given.
@@ -113,6 +127,7 @@ impl Rules {
 
     /// Both together; where they contradict each other, the other one has the last word.
     pub fn and(mut self, other: &Self) -> Self {
+        self.compare = other.compare.or(self.compare);
         self.repeats = other.repeats.or(self.repeats);
         self.early = other.early.or(self.early);
         self.headers.extend_from_slice(&other.headers);
@@ -126,6 +141,10 @@ impl Rules {
     /// Adds what stands below a key as text: a word, or an item of its list.
     pub(crate) fn put(&mut self, key: Key, text: &str) -> Result<()> {
         match key {
+            Key::Compare => {
+                let words = ("all, path", Compare::WORDS);
+                self.compare = Some(key.said(text, Compare::from_word(text), words)?);
+            }
             Key::Repeats => {
                 let said = Repeats::from_word(text);
                 let words = ("allowed, once, strict", Repeats::WORDS);
@@ -155,9 +174,10 @@ impl Rules {
 
     /// The keys whose values are words, with what is said.
     pub(crate) fn words(&self) -> impl Iterator<Item = (Key, &'static str)> {
+        let compare = self.compare.map(|compare| (Key::Compare, compare.as_str()));
         let repeats = self.repeats.map(|repeats| (Key::Repeats, repeats.as_str()));
         let early = self.early.map(|early| (Key::Early, early.as_str()));
-        repeats.into_iter().chain(early)
+        compare.into_iter().chain(repeats).chain(early)
     }
 
     /// The keys whose values are lists of text, with the lists; those that are empty are left out.

@@ -34,7 +34,7 @@ impl Treatment<'_> {
             Key::Unordered => Some(Self::Unordered),
             Key::Ids => Some(Self::Id),
             Key::NotIds => Some(Self::NotId),
-            Key::Repeats | Key::Early | Key::Headers | Key::Patterns => None,
+            Key::Compare | Key::Repeats | Key::Early | Key::Headers | Key::Patterns => None,
         }
     }
 

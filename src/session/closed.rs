@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::event::Miss;
 use super::gateway::{Gateway, lock};
+use super::lax;
 use super::summary::Summary;
 use super::track::Track;
 use crate::cassette::Name;
@@ -65,7 +67,7 @@ impl Closed {
 
     /// Saves what was recorded and sums up. All cassettes are tried before the first failure is
     /// returned.
-    pub(crate) fn save(self, course: Course) -> Result<Summary> {
+    pub(crate) fn save(mut self, course: Course) -> Result<Summary> {
         let mut recordings = Vec::new();
         let mut failure = lock(&self.gateway.failure).take();
         for (name, tape) in self.tapes() {
@@ -80,14 +82,20 @@ impl Closed {
             }
         }
         failure = failure.or(self.gateway.misses().finish().err());
-        match failure {
-            Some(error) => Err(error),
-            None => {
-                let mut summary = self.summary(recordings);
-                summary.add(self.ended.summary);
-                Ok(summary)
-            }
+        let mut summary = self.summary(recordings);
+        summary.add(std::mem::take(&mut self.ended.summary));
+        if let Some(file) = &self.gateway.settings.lax {
+            failure = failure.or(lax::write(file, &summary).err());
         }
+        failure.map_or(Ok(summary), Err)
+    }
+
+    /// What strict matching would have refused, in an order that does not depend on which session was
+    /// faster.
+    fn drifted(&self) -> Vec<Miss> {
+        let mut drifted = lock(&self.gateway.drifted).clone();
+        drifted.sort_by(|a, b| (&a.cassette, &a.session).cmp(&(&b.cassette, &b.session)));
+        drifted
     }
 
     fn tapes(&self) -> Vec<(Name, Arc<Tape>)> {
@@ -112,6 +120,7 @@ impl Closed {
             cassettes,
             recordings,
             misses: self.gateway.misses().all(),
+            drifted: self.drifted(),
             sessions: lengths.len(),
             replayed: replayed.into_iter().cloned().collect(),
             played: lengths.iter().sum::<usize>() - unplayed.len(),

@@ -44,6 +44,8 @@ pub(super) struct Gateway {
     misses: Misses,
     /// The WebSockets that are replayed.
     pub(super) sockets: Mutex<JoinSet<()>>,
+    /// What strict matching would have refused.
+    pub(super) drifted: Mutex<Vec<Miss>>,
     /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
     /// The first cassette that could not be opened while clients asked for it.
@@ -57,6 +59,7 @@ impl Gateway {
         let gateway = Self {
             misses: Misses::begin(settings.misses.clone())?,
             settings,
+            drifted: Mutex::default(),
             tracks: Mutex::default(),
             library: Mutex::default(),
             tapes: Mutex::default(),
@@ -207,6 +210,7 @@ impl Gateway {
             }
             None => track.answer(&head, &address.target, body, place).await,
         };
+        self.note_drift(&address, &slot);
         match answered {
             Ok(answer) => answer,
             Err(why) => {
@@ -262,7 +266,8 @@ impl Gateway {
         let settings = &self.settings;
         let replayer = |recorded| {
             let replayer = Replayer::new(recorded, settings.pace);
-            if settings.is_proving { replayer.proving() } else { replayer }
+            let replayer = if settings.is_proving { replayer.proving() } else { replayer };
+            if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
         let live = |tape| {
             let upstream = track::upstream(settings)?;
@@ -336,6 +341,16 @@ impl Gateway {
                 cut: left.cut,
             });
         }
+    }
+
+    fn note_drift(&self, address: &Address<'_>, slot: &Slot) {
+        if self.settings.lax.is_none() {
+            return;
+        }
+        let drifted = slot.replayer().map(Replayer::drifted).unwrap_or_default();
+        let drifted =
+            drifted.iter().map(|it| Miss::of(address.session, slot.cassette.as_str(), it));
+        lock(&self.drifted).extend(drifted);
     }
 
     fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {

@@ -11,6 +11,7 @@ mod gateway;
 mod guard;
 mod hub;
 mod inspect;
+mod lax;
 mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;

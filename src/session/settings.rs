@@ -14,7 +14,7 @@ use super::misses::Report;
 use super::unfinished::Unfinished;
 use super::{Event, Session};
 use crate::cassette::Name;
-use crate::config::{Config, Rules};
+use crate::config::{Compare, Config, Rules};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Upstream, Wording};
@@ -40,6 +40,7 @@ pub struct SessionBuilder {
     patience: Patience,
     wording: Wording,
     misses: Option<PathBuf>,
+    lax: Option<PathBuf>,
     may_be_unused: bool,
     is_proving: bool,
     /// Whether it is opened in a running session.
@@ -76,6 +77,8 @@ pub(super) struct Settings {
     pub(super) patience: Patience,
     pub(super) wording: Wording,
     pub(super) misses: Report,
+    /// Where to tell what strict matching would have refused.
+    pub(super) lax: Option<PathBuf>,
     pub(super) may_be_unused: bool,
     pub(super) is_proving: bool,
     /// How what is missed is recorded.
@@ -100,6 +103,7 @@ impl SessionBuilder {
             patience: Patience::default(),
             wording: Wording::default(),
             misses: None,
+            lax: None,
             may_be_unused: false,
             is_proving: false,
             is_opened: false,
@@ -186,6 +190,15 @@ impl SessionBuilder {
     /// `RETAPE_MISSES` names is shared by all sessions of a process; one of another process empties it.
     pub fn misses(mut self, file: impl Into<PathBuf>) -> Self {
         self.misses = Some(file.into());
+        self
+    }
+
+    /// Compares method, server, path and query alone, and tells in a file what strict matching would have
+    /// refused: as JSON like that of [`misses`](Self::misses), or, if its name ends in `.md`, as a report
+    /// for people. It fails nothing. What a cassette itself says about matching holds.
+    pub fn report_lax(mut self, file: impl Into<PathBuf>) -> Self {
+        self.rules = self.rules.compare(Compare::Path);
+        self.lax = Some(file.into());
         self
     }
 
@@ -302,6 +315,7 @@ impl SessionBuilder {
             pace: self.pace,
             patience: self.patience,
             wording: self.wording,
+            lax: self.lax.map(|file| below_crate(&file)),
             misses: match self.misses {
                 _ if self.is_opened => Report::None,
                 Some(file) => Report::Own(below_crate(&file)),

@@ -26,6 +26,9 @@ pub struct Summary {
     pub recordings: Vec<Recording>,
     /// The requests that nothing recorded answered.
     pub misses: Vec<Miss>,
+    /// The requests that strict matching would have refused, if that was to be told
+    /// ([`report_lax`](super::SessionBuilder::report_lax)).
+    pub drifted: Vec<Miss>,
     /// The cassettes that were replayed.
     pub replayed: BTreeSet<Name>,
     /// How many runs through them there were.
@@ -100,6 +103,7 @@ impl Summary {
         self.replayed.extend(other.replayed);
         self.played += other.played;
         self.unplayed.extend(other.unplayed);
+        self.drifted.extend(other.drifted);
     }
 
     /// What a test runner is told when a session is finished.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::folder::make_folder;
+use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
 use super::replace::{remove_unfinished, replace};
 use super::{Journal, find_config, mention, regular};
@@ -30,12 +31,12 @@ pub fn path_of(folder: &Path, name: &Name) -> PathBuf {
     folder.join(format!("{name}.json"))
 }
 
-/// Whether there is a cassette of that name.
+/// Whether there is a cassette of that name, or a file of vcrpy in its place.
 pub fn exists(folder: &Path, name: &Name) -> bool {
-    path_of(folder, name).is_file()
+    path_of(folder, name).is_file() || foreign_of(folder, name).is_some()
 }
 
-/// Reads a cassette.
+/// Reads a cassette: `NAME.json`, or, where there is none, `NAME.yaml` of vcrpy.
 ///
 /// # Errors
 ///
@@ -43,11 +44,18 @@ pub fn exists(folder: &Path, name: &Name) -> bool {
 pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
     let path = path_of(folder, name);
     if !path.is_file() {
+        if let Some(foreign) = foreign_of(folder, name) {
+            return load_as_it_is(&foreign);
+        }
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
             .with_hint(how_to_come_by(folder, name)));
     }
-    load_file(&path)
+    load_file(&path).or_else(|error| {
+        // vcrpy writes JSON as well, and calls the file so.
+        let is_foreign = !error.is_newer_version();
+        if is_foreign { load_as_it_is(&path).map_err(|_| error) } else { Err(error) }
+    })
 }
 
 fn how_to_come_by(folder: &Path, name: &Name) -> String {

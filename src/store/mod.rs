@@ -7,8 +7,15 @@ mod config;
 mod contracts;
 mod file;
 mod folder;
+#[cfg(feature = "import")]
+mod foreign;
+#[cfg(not(feature = "import"))]
+#[path = "no_foreign.rs"]
+mod foreign;
 #[cfg(feature = "review")]
 mod git;
+#[cfg(feature = "cli")]
+mod import;
 mod journal;
 mod list;
 mod mention;
@@ -24,6 +31,8 @@ pub use config::{find_config, load_config};
 pub(crate) use file::nearest;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
+#[cfg(feature = "cli")]
+pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
 pub(crate) use journal::{Entry, Journal, Recovered};
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;

@@ -9,3 +9,5 @@ pub(crate) mod percent;
 pub(crate) mod sequence;
 pub(crate) mod shell;
 pub(crate) mod sse;
+#[cfg(feature = "import")]
+pub(crate) mod tree;

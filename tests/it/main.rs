@@ -26,6 +26,7 @@ mod format;
 mod frozen;
 #[cfg(unix)]
 mod hostile;
+mod import;
 mod invariant;
 mod journal;
 mod listening;
@@ -49,6 +50,7 @@ mod replay;
 mod rerecord;
 mod retries;
 mod rules;
+mod schema;
 mod sessions;
 mod shape;
 mod show;

@@ -18,6 +18,7 @@ fn cassette(interactions: Vec<Interaction>) -> Cassette {
         at: "2026-11-20T10:00:00Z".to_owned(),
         upstream: "http://127.0.0.1:8283".to_owned(),
         server: Some("letta 0.16.8".to_owned()),
+        ..Recorded::default()
     };
     Cassette { recorded, interactions, ..Cassette::default() }
 }

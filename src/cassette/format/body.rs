@@ -199,8 +199,12 @@ impl<'a> Parts<'a> {
                 return Err(here.invalid("`layout` is none for a stream"));
             }
             let usual = Usual { style, framing };
-            let chunk =
-                |line: Line<'a>| Ok(Chunk { ms: line.ms(), bytes: line.bytes(usual, fetch)? });
+            // What does not say when it came, came with what is before it.
+            let mut latest = 0;
+            let chunk = |line: Line<'a>| {
+                latest = line.ms().unwrap_or(latest);
+                Ok(Chunk { ms: latest, bytes: line.bytes(usual, fetch)? })
+            };
             return lines.into_iter().map(chunk).collect::<Result<_>>().map(Readable::Stream);
         }
         let bytes = match self.form {

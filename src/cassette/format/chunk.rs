@@ -110,7 +110,7 @@ fn write_binary(w: &mut Writer, bytes: &Bytes) {
 
 fn proved(w: &mut Writer, bytes: &[u8], usual: Usual, write: impl FnOnce(&mut Writer)) -> bool {
     w.proved(write, |reader, bodies| {
-        let line = Line::read_members(reader)?;
+        let line = Line::read(reader)?;
         Ok(line.bytes(usual, &mut sidecar::among(bodies))? == bytes)
     })
 }
@@ -130,14 +130,6 @@ impl<'a> Line<'a> {
     const MEMBERS: &'static [&'static str] = &["ms", "layout", "framing", "bytes"];
 
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let line = Self::read_members(reader)?;
-        match line.ms {
-            None => Err(line.here.error(Kind::MissingMember { name: "ms" })),
-            Some(_) => Ok(line),
-        }
-    }
-
-    fn read_members(reader: &mut Reader<'a>) -> Result<Self> {
         let mut line = Self {
             here: reader.clone(),
             ms: None,
@@ -162,8 +154,9 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    pub(super) fn ms(&self) -> u64 {
-        self.ms.unwrap_or_default()
+    /// When it came, if that is said.
+    pub(super) fn ms(&self) -> Option<u64> {
+        self.ms
     }
 
     pub(super) fn bytes(self, usual: Usual, fetch: &mut Fetch<'_>) -> Result<Bytes> {

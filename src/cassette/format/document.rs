@@ -20,6 +20,7 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     w.name(VERSION);
     let version = w.text.len();
     w.number(FormatVersion::OLDEST.0);
+    w.is_newer |= cassette.recorded.tool.is_some();
     write_recorded(&mut w, &cassette.recorded);
     if cassette.interrupted {
         w.name("interrupted");
@@ -55,6 +56,9 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
     }
     if let Some(server) = &recorded.server {
         w.text_member("server", server);
+    }
+    if let Some(tool) = &recorded.tool {
+        w.text_member("tool", tool);
     }
     w.end('}');
 }
@@ -108,12 +112,13 @@ fn read_interactions(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<V
 
 fn read_recorded(reader: &mut Reader<'_>) -> Result<Recorded> {
     let mut recorded = Recorded::default();
-    reader.object(&[&["at", "upstream", "server"]], |reader, name| {
+    reader.object(&[&["at", "upstream", "server", "tool"]], |reader, name| {
         let value = reader.string()?.into_owned();
         match name {
             "at" => recorded.at = value,
             "upstream" => recorded.upstream = value,
-            _ => recorded.server = Some(value),
+            "server" => recorded.server = Some(value),
+            _ => recorded.tool = Some(value),
         }
         Ok(())
     })?;

@@ -180,7 +180,6 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
 impl<'a> Answer<'a> {
     fn into_outcome(self, here: &Reader<'a>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
         let missing = |name| here.error(Kind::MissingMember { name });
-        let end = self.end.ok_or_else(|| missing("end"))?;
         let headers = self.headers.unwrap_or_default();
         let layout = self.parts.layout();
         let body = self.parts.into_body(&headers, fetch)?;
@@ -190,17 +189,18 @@ impl<'a> Answer<'a> {
         let Some(status) = self.status else {
             let nothing =
                 self.ms.is_none() && headers.is_empty() && body.is_empty() && frames.is_empty();
-            return if nothing { Ok(Outcome::Nothing(end)) } else { Err(missing("status")) };
+            let end = self.end.filter(|_| nothing);
+            return end.map(Outcome::Nothing).ok_or_else(|| missing("status"));
         };
         Ok(Outcome::Response(Response {
-            ms: self.ms.ok_or_else(|| missing("ms"))?,
+            ms: self.ms.unwrap_or_default(),
             status,
             reason: self.reason,
             headers,
             body,
             trailers: self.trailers.unwrap_or_default(),
             frames,
-            end,
+            end: self.end.unwrap_or_default(),
         }))
     }
 }

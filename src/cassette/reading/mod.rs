@@ -12,7 +12,7 @@ use self::header::Fields;
 use self::json::Json;
 use super::Place;
 use crate::cassette::{Headers, Media, Request};
-use crate::config::{Rules, Treatment};
+use crate::config::{Compare, Rules, Treatment};
 use crate::text::json::{Text, pointer};
 use crate::text::multipart::{self, Part};
 use crate::text::percent;
@@ -102,8 +102,10 @@ impl<'t> Reading<'t> {
         reader.leaf(Root::new(Step::Method, METHOD), request.method.as_str().into(), Kind::Text);
         reader.path(request.path_only());
         reader.fields(request.query().unwrap_or(""), QUERY);
-        reader.header(header::fields(&request.headers), !body.is_empty());
-        reader.body(&request.headers, body);
+        if rules.comparison() == Compare::All {
+            reader.header(header::fields(&request.headers), !body.is_empty());
+            reader.body(&request.headers, body);
+        }
         Self { nodes: reader.nodes, body }
     }
 

@@ -213,7 +213,7 @@ impl Index {
     }
 
     /// What a person says about matching.
-    pub(super) fn rules(&self) -> &Rules {
+    pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
 

@@ -77,14 +77,36 @@ impl Mismatch {
         playlist: &Playlist,
         veil: Option<&Redactor>,
     ) -> Self {
-        let library = Library { cassette, index, playlist };
+        let found = |library: &Library<'_>, read: &Asked<'_>| library.nearest(read, &asked);
+        Self::found(&asked, Library { cassette, index, playlist }, veil, found)
+    }
+
+    /// The same beside an interaction that is known.
+    pub fn beside(
+        number: usize,
+        asked: &Request,
+        cassette: &Cassette,
+        index: &Index,
+        playlist: &Playlist,
+    ) -> Self {
+        let found = Some(Found { interaction: number, alike: 1000 });
+        Self::found(asked, Library { cassette, index, playlist }, None, |_, _| found)
+    }
+
+    fn found(
+        asked: &Request,
+        library: Library<'_>,
+        veil: Option<&Redactor>,
+        find: impl FnOnce(&Library<'_>, &Asked<'_>) -> Option<Found>,
+    ) -> Self {
+        let Library { cassette, index, .. } = library;
         let body = asked.readable();
-        let read = index.read(&asked, &body);
-        let found = library.nearest(&read, &asked);
+        let read = index.read(asked, &body);
+        let found = find(&library, &read);
         let asking = |number| library.asking(number, veil);
-        let others = if found.is_some() { Vec::new() } else { library.others(&asked) };
+        let others = if found.is_some() { Vec::new() } else { library.others(asked) };
         Self {
-            nearest: found.map(|found| library.told(found, &asked, &read, veil)),
+            nearest: found.map(|found| library.told(found, asked, &read, veil)),
             others: others.into_iter().map(asking).collect(),
             recorded: cassette.interactions.len(),
             upstream: cassette.recorded.upstream.clone(),

@@ -98,6 +98,12 @@ impl Playlist {
         }
     }
 
+    /// Takes an interaction for played, whatever was asked.
+    pub fn skip(&mut self, index: &Index, number: usize) {
+        self.mark_played(number);
+        self.note(index, number);
+    }
+
     /// What was recorded and not asked for in this run.
     pub fn unplayed(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.played.len()).filter(|number| !self.played[*number])

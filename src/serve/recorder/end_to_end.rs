@@ -1,20 +1,9 @@
 //! Header fields that are meant for the other end, not for the next hop.
 
-use http::header::{CONNECTION, EXPECT, HOST, HeaderName, TE, TRANSFER_ENCODING, UPGRADE};
+use http::header::{CONNECTION, EXPECT, HOST, HeaderName, TE};
 use http::{HeaderMap, HeaderValue};
 
-use crate::cassette::Headers;
-
-/// RFC 9110, section 7.6.1: fields that a proxy does not pass on, besides those that `connection`
-/// names.
-const HOP_BY_HOP: [HeaderName; 6] = [
-    CONNECTION,
-    HeaderName::from_static("proxy-connection"),
-    HeaderName::from_static("keep-alive"),
-    TE,
-    TRANSFER_ENCODING,
-    UPGRADE,
-];
+use crate::cassette::{HOP_BY_HOP, Headers};
 
 /// The fields of a request that go on to the server. `host` is the server's own; `expect` has been
 /// answered by us.
@@ -37,7 +26,7 @@ pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
 /// The fields of an answer that go on to the client.
 pub(super) fn of_response(headers: &HeaderMap) -> HeaderMap {
     let named = named_by_connection(headers);
-    filtered(headers, |name| !HOP_BY_HOP.contains(name) && !named.contains(name))
+    filtered(headers, |name| !HOP_BY_HOP.contains(&name.as_str()) && !named.contains(name))
 }
 
 /// The fields as a cassette keeps them.

@@ -72,7 +72,7 @@ impl Tape {
         let recorded = Recorded {
             at: rfc3339(SystemTime::now()),
             upstream: upstream.to_owned(),
-            server: None,
+            ..Recorded::default()
         };
         journal.begin(&recorded)?;
         let state = State {

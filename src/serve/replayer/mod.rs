@@ -2,6 +2,7 @@
 
 mod answers;
 mod body;
+mod drift;
 mod meanwhile;
 mod miss;
 mod pace;

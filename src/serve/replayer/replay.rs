@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::Pace;
 use super::answers::{Answers, Wanted};
+use super::drift::Drift;
 use super::meanwhile::Meanwhile;
 pub(super) use super::meanwhile::Run;
 use super::pace::Clock;
@@ -156,6 +157,8 @@ pub struct Replayer {
     pub(super) sockets: Mutex<Sockets>,
     /// What the run shows about the recording, if it is to prove it.
     pub(super) proof: Option<Mutex<Proof>>,
+    /// What strict matching would have refused, if that is to be told.
+    drift: Option<Box<Drift>>,
 }
 
 /// How long an answer waits for what it shows: for requests that are under way at once.
@@ -177,13 +180,25 @@ impl Replayer {
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
         let (memory, sockets) = Default::default();
-        Self { recorded, pace, playlist, run, memory, sockets, proof: None }
+        Self { recorded, pace, playlist, run, memory, sockets, proof: None, drift: None }
     }
 
     /// Lets the run prove the recording: what differs in values only is answered, and noted.
     pub fn proving(mut self) -> Self {
         self.proof = Some(Mutex::default());
         self
+    }
+
+    /// Notes what strict matching would have refused.
+    pub fn noting_drift(mut self) -> Self {
+        let Recorded { cassette, index, .. } = &*self.recorded;
+        self.drift = Some(Box::new(Drift::of(cassette, index.rules())));
+        self
+    }
+
+    /// What strict matching would have refused since this was asked last.
+    pub fn drifted(&self) -> Vec<Mismatch> {
+        self.drift.as_ref().map(|drift| drift.take()).unwrap_or_default()
     }
 
     /// What the run has shown so far, if it is to prove the recording.
@@ -279,7 +294,10 @@ impl Replayer {
         match self.find(head, target, body, place) {
             // In a place of its own: few wait, and all pay for what is held across a wait.
             Err(asked) => match Box::pin(self.wait(&asked)).await {
-                Some(chosen) => Ok(chosen),
+                Some(chosen) => {
+                    self.note_drift(&asked, &chosen);
+                    Ok(chosen)
+                }
                 None => self.assume(&asked).ok_or(asked),
             },
             found => found,
@@ -294,14 +312,25 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Result<Chosen, Box<Request>> {
-        if let Some(chosen) = self.take_recognized(head, target, &body) {
+        if self.drift.is_none()
+            && let Some(chosen) = self.take_recognized(head, target, &body)
+        {
             return Ok(chosen);
         }
         let asked = self.asked(head, target, body, place);
         let plain = asked.readable();
         let chosen = self.take(&self.recorded.index.read(&asked, &plain));
         drop(plain);
+        if let Some(chosen) = &chosen {
+            self.note_drift(&asked, chosen);
+        }
         chosen.ok_or_else(|| Box::new(asked))
+    }
+
+    fn note_drift(&self, asked: &Request, chosen: &Chosen) {
+        if let Some(drift) = &self.drift {
+            drift.note(&self.recorded.cassette, asked, chosen.number);
+        }
     }
 
     /// The interaction that answers a request when what it shows was asked for: the client may ask for both

@@ -304,6 +304,7 @@ impl Line<'_> {
             at: self.at?.into_owned(),
             upstream: self.upstream?.into_owned(),
             server: self.server.map(Cow::into_owned),
+            ..Recorded::default()
         };
         Some(Entry::Begin { recorded })
     }

@@ -17,8 +17,8 @@ use super::compress;
 use crate::rules::places;
 
 pub(super) fn cassettes() -> impl Strategy<Value = Cassette> {
-    let recorded = (text(), text(), option::of(text()))
-        .prop_map(|(at, upstream, server)| Recorded { at, upstream, server });
+    let recorded = (text(), text(), option::of(text()), option::of(text()))
+        .prop_map(|(at, upstream, server, tool)| Recorded { at, upstream, server, tool });
     let redactions = vec(text(), 0..3);
     let said = (any::<bool>(), rules(), option::of(ids()));
     (recorded, redactions, said, vec(interactions(), 0..5)).prop_map(

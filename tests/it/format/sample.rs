@@ -44,6 +44,7 @@ pub(super) fn cassette(interactions: Vec<Interaction>) -> Cassette {
             at: "2026-11-20T10:00:00Z".into(),
             upstream: "http://127.0.0.1:8283".into(),
             server: Some("uvicorn".into()),
+            ..Recorded::default()
         },
         redactions: vec!["headers/1".into()],
         interrupted: false,

@@ -1,0 +1,138 @@
+//! What was asked and answered, before it is an interaction.
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use super::{Corrected, refused, url};
+use crate::cassette::coding::{Coding, decode_whole};
+use crate::cassette::{
+    Body, Chunk, End, HOP_BY_HOP, Headers, Interaction, Media, Outcome, Request, Response,
+};
+use crate::error::Result;
+use crate::text::{amazon, sse};
+
+/// What was asked and answered, as another tool has it.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// When, if it is known.
+    pub(super) at: Option<String>,
+    pub(super) method: String,
+    /// The whole address; a path, where the server is not known.
+    pub(super) url: String,
+    pub(super) asked: Message,
+    pub(super) status: u64,
+    pub(super) reason: String,
+    pub(super) answered: Message,
+}
+
+/// Header and body.
+#[derive(Debug, Default)]
+pub(super) struct Message {
+    pub(super) headers: Headers,
+    pub(super) body: Bytes,
+}
+
+/// What a server says of itself and its connection, and not of what is asked.
+const OF_THE_CONNECTION: [&str; 2] = ["host", "expect"];
+
+impl Exchange {
+    pub(super) fn into_interaction(self, corrected: &mut Corrected) -> Result<Interaction> {
+        let status = u16::try_from(self.status).ok();
+        let status = status.and_then(|status| StatusCode::from_u16(status).ok());
+        let status = status.ok_or_else(|| refused("an answer has no status"))?;
+        let method = self.method.to_ascii_uppercase();
+        let mut asked = end_to_end(self.asked.headers);
+        OF_THE_CONNECTION.iter().for_each(|name| asked.remove(name));
+        let mut headers = end_to_end(self.answered.headers);
+        correct(&mut headers, &self.answered.body, (&method, status), corrected);
+        let reason = Some(self.reason).filter(|reason| {
+            !reason.is_empty() && Some(reason.as_str()) != status.canonical_reason()
+        });
+        let body = streamed(&headers, self.answered.body);
+        let request = Request {
+            method,
+            path: url::absolute(&self.url),
+            headers: asked,
+            body: self.asked.body,
+        };
+        let response = Response {
+            ms: 0,
+            status: status.as_u16(),
+            reason,
+            headers,
+            body,
+            trailers: Headers::new(),
+            frames: Vec::new(),
+            end: End::Complete,
+        };
+        Ok(Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) })
+    }
+}
+
+/// The fields that a cassette keeps, with names in lower case.
+fn end_to_end(headers: Headers) -> Headers {
+    let named = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+    named.filter(|(name, _)| !HOP_BY_HOP.contains(&name.as_str())).collect()
+}
+
+/// Makes the header say what the body is. Many tools keep the body uncompressed, and not all of them
+/// change the header.
+fn correct(
+    headers: &mut Headers,
+    body: &Bytes,
+    (method, status): (&str, StatusCode),
+    corrected: &mut Corrected,
+) {
+    let coding = headers.get("content-encoding").filter(|coding| Coding::of(coding).is_some());
+    if !body.is_empty() && coding.is_some_and(|coding| decode_whole(coding, body).is_none()) {
+        headers.remove("content-encoding");
+        corrected.codings += 1;
+    }
+    let has_none = method == "HEAD" || matches!(status.as_u16(), 100..=199 | 204 | 304);
+    let announced = headers.get("content-length").is_some_and(|length| length.trim() != "0");
+    if body.is_empty() && announced && !has_none {
+        headers.set("content-length", "0");
+        corrected.lengths += 1;
+    }
+}
+
+/// The body, cut into events if it was streamed: that is how most servers send them.
+fn streamed(headers: &Headers, body: Bytes) -> Body {
+    let media = Media::of_headers(headers);
+    if !media.is_stream() || headers.contains("content-length") || body.is_empty() {
+        return Body::Whole(body);
+    }
+    let is_plain = headers.get("content-encoding").is_none_or(|coding| coding == "identity");
+    let ends = match media {
+        _ if !is_plain => Vec::new(),
+        Media::EventStream => event_ends(&body),
+        Media::Amazon => amazon::ends(&body).collect(),
+        _ => sse::lines(&body).map(|line| line.end).collect(),
+    };
+    let mut chunks = Vec::with_capacity(ends.len() + 1);
+    let mut from = 0;
+    for end in ends.into_iter().chain([body.len()]) {
+        if end > from {
+            chunks.push(Chunk { ms: 0, bytes: body.slice(from..end) });
+            from = end;
+        }
+    }
+    Body::Stream(chunks)
+}
+
+/// Where events end: behind the empty lines that follow them.
+fn event_ends(body: &[u8]) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    let mut is_open = true;
+    for line in sse::lines(body) {
+        if !line.content.is_empty() {
+            is_open = true;
+        } else if is_open {
+            ends.push(line.end);
+            is_open = false;
+        } else if let Some(last) = ends.last_mut() {
+            *last = line.end;
+        }
+    }
+    ends
+}

@@ -1,0 +1,87 @@
+//! Replays of google-genai.
+
+use bytes::Bytes;
+
+use super::exchange::{Exchange, Message};
+use super::{base64, refused};
+use crate::cassette::Headers;
+use crate::error::Result;
+use crate::text::tree::Tree;
+
+/// What stands in addresses for the servers that were asked.
+const PREFIXES: [(&str, &str); 2] = [
+    ("{MLDEV_URL_PREFIX}", "https://generativelanguage.googleapis.com/v1beta"),
+    (
+        "{VERTEX_URL_PREFIX}",
+        "https://aiplatform.googleapis.com/v1beta1/projects/project/locations/location",
+    ),
+];
+
+pub(super) fn is_it(file: &Tree) -> bool {
+    let is_replay = |it: &Tree| it.at(&["response", "body_segments"]).is_some();
+    match file.get("interactions") {
+        Some(Tree::List(items)) => !items.is_empty() && items.iter().all(is_replay),
+        _ => false,
+    }
+}
+
+pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
+    file.get("interactions").map_or(&[][..], Tree::items).iter().map(exchange).collect()
+}
+
+fn exchange(interaction: &Tree) -> Result<Exchange> {
+    let missing = || refused("an interaction has no `request` or no `response`");
+    let request = interaction.get("request").ok_or_else(missing)?;
+    let response = interaction.get("response").ok_or_else(missing)?;
+    let mut url = request.text_of("url").unwrap_or_default().to_owned();
+    for (sign, prefix) in PREFIXES {
+        url = url.replacen(sign, prefix, 1);
+    }
+    let mut answered = headers(response);
+    let body = answer(response, url.contains("alt=sse"), &mut answered)?;
+    Ok(Exchange {
+        at: None,
+        method: request.text_of("method").unwrap_or("POST").to_owned(),
+        url,
+        asked: Message {
+            headers: headers(request),
+            body: segments(request).iter().map(Tree::to_json).collect::<String>().into(),
+        },
+        status: response.get("status_code").and_then(Tree::count).unwrap_or(200),
+        reason: String::new(),
+        answered: Message { headers: answered, body },
+    })
+}
+
+fn segments(side: &Tree) -> &[Tree] {
+    side.get("body_segments").map_or(&[], Tree::items)
+}
+
+/// The body: each segment of a stream was an event. Its length and coding are not what they were.
+fn answer(response: &Tree, is_stream: bool, headers: &mut Headers) -> Result<Bytes> {
+    for name in ["content-length", "content-encoding"] {
+        headers.remove(name);
+    }
+    if let Some(Tree::List(pieces)) =
+        response.get("byte_segments").filter(|it| !it.items().is_empty())
+    {
+        let pieces = pieces.iter().filter_map(Tree::text).map(base64);
+        return pieces.collect::<Result<Vec<Bytes>>>().map(|pieces| pieces.concat().into());
+    }
+    let segments = segments(response);
+    if is_stream {
+        headers.set("content-type", "text/event-stream");
+        let events = segments.iter().map(|it| format!("data: {}\r\n\r\n", it.to_json()));
+        return Ok(events.collect::<String>().into());
+    }
+    if !headers.contains("content-type") {
+        headers.append("content-type", "application/json; charset=UTF-8");
+    }
+    Ok(segments.iter().map(Tree::to_json).collect::<String>().into())
+}
+
+fn headers(side: &Tree) -> Headers {
+    let fields = side.get("headers").map_or(&[][..], Tree::members).iter();
+    let fields = fields.filter_map(|(name, value)| Some((name, value.words()?.into_owned())));
+    fields.map(|(name, value)| (name.to_ascii_lowercase(), value.into_bytes())).collect()
+}

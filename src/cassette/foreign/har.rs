@@ -1,0 +1,82 @@
+//! HAR, as browsers and proxies write it, and Polly, whose files are HAR.
+
+use bytes::Bytes;
+
+use super::exchange::{Exchange, Message};
+use super::{base64, refused};
+use crate::cassette::Headers;
+use crate::error::Result;
+use crate::text::percent;
+use crate::text::tree::Tree;
+
+fn entries(file: &Tree) -> &[Tree] {
+    file.at(&["log", "entries"]).map_or(&[], Tree::items)
+}
+
+pub(super) fn is_it(file: &Tree) -> bool {
+    file.at(&["log", "entries"]).is_some_and(|entries| matches!(entries, Tree::List(_)))
+}
+
+pub(super) fn is_polly(file: &Tree) -> bool {
+    let creator = file.at(&["log", "creator", "name"]).and_then(Tree::text);
+    is_it(file) && creator.is_some_and(|name| name.eq_ignore_ascii_case("Polly.JS"))
+}
+
+/// Requests that were blocked, and have no status, are left out.
+pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
+    let was_answered = |entry: &&Tree| {
+        entry.at(&["response", "status"]).and_then(Tree::count).is_some_and(|status| status > 0)
+    };
+    entries(file).iter().filter(was_answered).map(exchange).collect()
+}
+
+fn exchange(entry: &Tree) -> Result<Exchange> {
+    let missing = || refused("an entry has no `request` or no `response`");
+    let request = entry.get("request").ok_or_else(missing)?;
+    let response = entry.get("response").ok_or_else(missing)?;
+    Ok(Exchange {
+        at: entry.text_of("startedDateTime").map(str::to_owned),
+        method: request.text_of("method").unwrap_or("GET").to_owned(),
+        url: request.text_of("url").unwrap_or_default().to_owned(),
+        asked: Message { headers: headers(request), body: posted(request.get("postData")) },
+        status: response.get("status").and_then(Tree::count).unwrap_or_default(),
+        reason: response.text_of("statusText").unwrap_or_default().to_owned(),
+        answered: Message { headers: headers(response), body: content(response.get("content"))? },
+    })
+}
+
+/// The fields. Those of HTTP/2 that stand for the line of the request are none.
+fn headers(side: &Tree) -> Headers {
+    let fields = side.get("headers").map_or(&[][..], Tree::items).iter();
+    let fields = fields.filter_map(|field| Some((field.text_of("name")?, field.text_of("value")?)));
+    let fields = fields.filter(|(name, _)| !name.starts_with(':'));
+    fields.map(|(name, value)| (name, value.to_owned().into_bytes())).collect()
+}
+
+fn posted(data: Option<&Tree>) -> Bytes {
+    let Some(data) = data else { return Bytes::new() };
+    if let Some(text) = data.text_of("text").filter(|text| !text.is_empty()) {
+        return Bytes::copy_from_slice(text.as_bytes());
+    }
+    let fields = data.get("params").map_or(&[][..], Tree::items).iter();
+    let fields = fields.map(|field| {
+        let part = |name| percent::encoded(field.text_of(name).unwrap_or_default());
+        format!("{}={}", part("name"), part("value"))
+    });
+    fields.collect::<Vec<_>>().join("&").into()
+}
+
+fn content(content: Option<&Tree>) -> Result<Bytes> {
+    let text = content.and_then(|content| content.text_of("text")).unwrap_or_default();
+    match content.and_then(|content| content.text_of("encoding")) {
+        // Polly keeps the pieces of a compressed answer.
+        Some("base64") => match Tree::of_json(text) {
+            Some(Tree::List(pieces)) => {
+                let pieces = pieces.iter().filter_map(Tree::text).map(base64);
+                pieces.collect::<Result<Vec<Bytes>>>().map(|pieces| pieces.concat().into())
+            }
+            _ => base64(text),
+        },
+        _ => Ok(Bytes::copy_from_slice(text.as_bytes())),
+    }
+}

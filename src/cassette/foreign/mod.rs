@@ -1,0 +1,171 @@
+//! What other tools recorded.
+//!
+//! Each format is a file and a row in [`FORMATS`]. A reader says what was asked and answered;
+//! `exchange` makes interactions of that.
+
+mod exchange;
+mod genai;
+mod har;
+mod httpmock;
+mod nock;
+mod url;
+mod vcr;
+mod wiremock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+
+use self::exchange::Exchange;
+use crate::cassette::{Cassette, Recorded};
+use crate::error::{Error, Kind, Result};
+use crate::text::nearest;
+use crate::text::tree::Tree;
+
+/// What another tool recorded, as a cassette.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The cassette. Its streams are cut into events, and all times are 0: nobody knows them.
+    pub cassette: Cassette,
+    /// What was not as HTTP wants it.
+    pub corrected: Corrected,
+}
+
+/// What was not as HTTP wants it, and is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Corrected {
+    /// Answers that had a `content-encoding` and were not compressed: the field is left out.
+    pub codings: usize,
+    /// Answers without a body that announced one: the length is 0.
+    pub lengths: usize,
+}
+
+/// A format of another tool.
+struct Format {
+    /// The tool.
+    tool: &'static str,
+    /// What tells a file of it, for people.
+    sign: &'static str,
+    is_it: fn(&Tree) -> bool,
+    read: fn(&Tree) -> Result<Vec<Exchange>>,
+}
+
+/// All formats, in the order in which they are tried.
+const FORMATS: &[Format] = &[
+    Format {
+        tool: "vcrpy",
+        sign: "`interactions` (`http_interactions` in Ruby) with `uri` in each `request`",
+        is_it: vcr::is_it,
+        read: vcr::read,
+    },
+    Format {
+        tool: "google-genai",
+        sign: "`interactions` with `body_segments` in each `response`",
+        is_it: genai::is_it,
+        read: genai::read,
+    },
+    Format {
+        tool: "Polly",
+        sign: "`log` with `entries`, and itself as the `creator`",
+        is_it: har::is_polly,
+        read: har::read,
+    },
+    Format { tool: "HAR", sign: "`log` with `entries`", is_it: har::is_it, read: har::read },
+    Format {
+        tool: "WireMock",
+        sign: "`request` and `response`, or `mappings` of them",
+        is_it: wiremock::is_it,
+        read: wiremock::read,
+    },
+    Format {
+        tool: "httpmock",
+        sign: "`when` and `then`",
+        is_it: httpmock::is_it,
+        read: httpmock::read,
+    },
+    Format {
+        tool: "nock",
+        sign: "a list with `scope` and `path` in each item",
+        is_it: nock::is_it,
+        read: nock::read,
+    },
+];
+
+/// Reads what another tool recorded. The content tells the format.
+///
+/// # Errors
+///
+/// If it is neither JSON nor YAML, of no format that is known, or not as that format says.
+///
+/// # Example: a cassette of vcrpy
+///
+/// ```
+/// use retape::cassette::foreign::import;
+///
+/// let text = "
+/// interactions:
+/// - request: {method: GET, uri: 'https://api.example.com/v1/agents', body: null, headers: {}}
+///   response:
+///     status: {code: 200, message: OK}
+///     headers: {content-type: [application/json]}
+///     body: {string: '[\"agent-1\"]'}
+/// ";
+///
+/// let cassette = import(text)?.cassette;
+///
+/// assert_eq!(cassette.recorded.upstream, "https://api.example.com");
+/// assert_eq!(cassette.interactions[0].request.path, "/v1/agents");
+/// # Ok::<(), retape::Error>(())
+/// ```
+pub fn import(text: &str) -> Result<Imported> {
+    let text = text.trim_start_matches('\u{feff}');
+    let tree = match Tree::of_json(text) {
+        Some(tree) => tree,
+        None => Tree::of_yaml(text)?,
+    };
+    let Some(format) = FORMATS.iter().find(|format| (format.is_it)(&tree)) else {
+        return Err(unknown());
+    };
+    let mut corrected = Corrected::default();
+    let mut interactions = Vec::new();
+    let mut at = None;
+    for (number, exchange) in (format.read)(&tree)?.into_iter().enumerate() {
+        at = at.or_else(|| exchange.at.clone());
+        let interaction = exchange.into_interaction(&mut corrected);
+        interactions.push(interaction.map_err(|error| error.in_interaction(number))?);
+    }
+    let tool = Some(format.tool.to_owned());
+    let recorded = Recorded { at: at.unwrap_or_default(), tool, ..Recorded::default() };
+    let mut cassette = Cassette { recorded, interactions, ..Cassette::default() };
+    url::settle(&mut cassette);
+    Ok(Imported { cassette, corrected })
+}
+
+/// How many servers were asked.
+#[cfg(feature = "cli")]
+pub(crate) fn origins(cassette: &Cassette) -> usize {
+    url::origins(cassette)
+}
+
+fn unknown() -> Error {
+    let tried: Vec<String> =
+        FORMATS.iter().map(|format| format!("{} has {}", format.tool, format.sign)).collect();
+    let tools: Vec<&str> = FORMATS.iter().map(|format| format.tool).collect();
+    Error::new(Kind::UnknownFormat).with_hint(format!(
+        "it may be of {}:\n  {}",
+        nearest::listed(&tools),
+        tried.join("\n  ")
+    ))
+}
+
+/// Bytes that are written as base64.
+fn base64(text: &str) -> Result<Bytes> {
+    let digits: String = text.split_whitespace().collect();
+    let bytes = STANDARD.decode(digits);
+    bytes.map(Bytes::from).map_err(|error| refused("a body is not base64").because(error))
+}
+
+/// An error in what a format says.
+fn refused(why: &'static str) -> Error {
+    Error::new(Kind::Foreign(why))
+}

@@ -1,0 +1,109 @@
+//! vcrpy, pytest-recording and pydantic-ai (YAML or JSON), and VCR for Ruby and Betamax, which are alike.
+
+use bytes::Bytes;
+
+use super::exchange::{Exchange, Message};
+use super::{base64, refused};
+use crate::cassette::Headers;
+use crate::error::Result;
+use crate::text::tree::Tree;
+
+/// Where the interactions stand.
+const INTERACTIONS: [&str; 2] = ["interactions", "http_interactions"];
+
+fn interactions(file: &Tree) -> Option<&Tree> {
+    INTERACTIONS.iter().find_map(|name| file.get(name))
+}
+
+pub(super) fn is_it(file: &Tree) -> bool {
+    match interactions(file) {
+        Some(Tree::List(items)) => {
+            items.iter().all(|it| it.get("request").is_some_and(|it| it.get("uri").is_some()))
+        }
+        _ => false,
+    }
+}
+
+pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
+    let read =
+        |(number, interaction)| exchange(interaction).map_err(|error| error.in_interaction(number));
+    interactions(file).map_or(&[][..], Tree::items).iter().enumerate().map(read).collect()
+}
+
+fn exchange(interaction: &Tree) -> Result<Exchange> {
+    let missing = || refused("an interaction has no `request` or no `response`");
+    let request = interaction.get("request").ok_or_else(missing)?;
+    let response = interaction.get("response").ok_or_else(missing)?;
+    let status = response.get("status");
+    let code = status.and_then(|status| status.get("code")).or_else(|| response.get("status_code"));
+    let reason = status.and_then(|status| status.text_of("message"));
+    Ok(Exchange {
+        at: interaction.text_of("recorded_at").map(str::to_owned),
+        method: request.text_of("method").unwrap_or("GET").to_owned(),
+        url: request.text_of("uri").unwrap_or_default().to_owned(),
+        asked: message(request)?,
+        // Some recorders wrote the number as a text.
+        status: code.and_then(Tree::words).and_then(|code| code.parse().ok()).unwrap_or_default(),
+        reason: reason.unwrap_or_default().to_owned(),
+        answered: message(response)?,
+    })
+}
+
+fn message(side: &Tree) -> Result<Message> {
+    Ok(Message { headers: headers(side.get("headers")), body: body_of(side)? })
+}
+
+/// The body. `parsed_body` is how pydantic-ai keeps JSON: its serializer dumps it when it is played.
+/// `content` is how older versions kept the answers of httpx.
+fn body_of(side: &Tree) -> Result<Bytes> {
+    match side.get("parsed_body") {
+        Some(parsed) if *parsed != Tree::Null => Ok(parsed.to_python_json().into()),
+        _ => body(side.get("body").or_else(|| side.get("content")).unwrap_or(&Tree::Null)),
+    }
+}
+
+fn body(tree: &Tree) -> Result<Bytes> {
+    Ok(match tree {
+        Tree::Null => Bytes::new(),
+        Tree::Text(text) => Bytes::copy_from_slice(text.as_bytes()),
+        Tree::Bytes(bytes) => Bytes::copy_from_slice(bytes),
+        Tree::Number(number) => Bytes::copy_from_slice(number.as_bytes()),
+        // What was sent piece by piece.
+        Tree::List(pieces) => {
+            let pieces = pieces.iter().map(body).collect::<Result<Vec<Bytes>>>()?;
+            pieces.concat().into()
+        }
+        Tree::Object(_) => return of_object(tree),
+        Tree::Bool(_) => return Err(refused("a body is neither text nor bytes")),
+    })
+}
+
+/// A body with its encoding, or a Python object that had it: a `BytesIO` (its `state` begins with the
+/// content) or an iterator (its `args` are the pieces). Nothing of them is executed.
+fn of_object(tree: &Tree) -> Result<Bytes> {
+    if let Some(text) = tree.text_of("base64_string") {
+        return base64(text);
+    }
+    let inner = tree.get("string").or_else(|| tree.get("state")?.items().first());
+    match inner.or_else(|| tree.get("args")?.items().first()) {
+        Some(inner) => body(inner),
+        None if tree.members().is_empty() || tree.get("encoding").is_some() => Ok(Bytes::new()),
+        // aiohttp was given JSON as a value.
+        None => Ok(tree.to_python_json().into()),
+    }
+}
+
+/// Each name has a list of values, or one.
+fn headers(tree: Option<&Tree>) -> Headers {
+    let mut headers = Headers::new();
+    for (name, values) in tree.map_or(&[][..], Tree::members) {
+        let values = match values {
+            Tree::List(values) => values.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for value in values.iter().filter_map(Tree::words) {
+            headers.append(name, value.into_owned().into_bytes());
+        }
+    }
+    headers
+}

@@ -1,0 +1,49 @@
+//! `retape list`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::arguments::{absolute, fitting};
+use super::{Exit, tell};
+use crate::error::Result;
+use crate::review::report::count;
+use crate::store;
+
+/// List the cassettes of a folder
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape list
+  retape list 'letta/**'
+Exit status: 0, 1 there is none, 2 it could not run.")]
+pub(super) struct List {
+    /// Only those whose name fits: `?` is a character, `*` anything within a part, `**` any parts
+    #[arg(value_name = "PATTERN", default_value = "**")]
+    pattern: String,
+
+    /// The folder of cassettes
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    cassettes: PathBuf,
+}
+
+impl List {
+    pub(super) fn run(self) -> Result<Exit> {
+        let folder = absolute(&self.cassettes);
+        let names = fitting(&folder, &self.pattern)?;
+        if names.is_empty() {
+            tell::line(&format!("no cassette in `{}` fits `{}`", folder.display(), self.pattern));
+            return Ok(Exit::Findings);
+        }
+        let width = names.iter().map(|name| name.as_str().chars().count()).max().unwrap_or(0);
+        for name in names {
+            let cassette = store::load(&folder, &name)?;
+            let interactions = count(cassette.interactions.len(), "interaction");
+            let upstream = &cassette.recorded.upstream;
+            let name = name.as_str();
+            tell::data(format!("{name:width$}  {interactions:>16}  {upstream}").trim_end());
+            tell::data("\n");
+        }
+        Ok(Exit::Agrees)
+    }
+}

@@ -1,0 +1,70 @@
+//! `retape new`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::arguments::{absolute, place};
+use super::{Exit, tell};
+use crate::cassette::{
+    Body, Cassette, End, Headers, Interaction, Name, Outcome, Request, Response,
+};
+use crate::error::{Error, Kind, Result};
+use crate::redact::Redactor;
+use crate::store;
+
+/// Write a cassette to be filled in by hand
+///
+/// It has one request and its answer. schemas/cassette.schema.json of retape tells editors what may
+/// stand in it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  retape new shop/empty-cart")]
+pub(super) struct New {
+    /// The cassette: a name below the folder of cassettes, or the path of a file
+    #[arg(value_name = "CASSETTE")]
+    cassette: String,
+
+    /// The folder of cassettes
+    #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
+    cassettes: PathBuf,
+}
+
+impl New {
+    pub(super) fn run(self) -> Result<Exit> {
+        let (folder, name) = place(&self.cassette, &self.cassettes);
+        let (folder, name) = (absolute(&folder), Name::new(name)?);
+        if store::exists(&folder, &name) {
+            return Err(Error::new(Kind::Present { name: name.to_string() })
+                .with_hint("choose another name, or remove it first"));
+        }
+        let cassette = Redactor::standard().cassette(stub());
+        let path = store::save(&folder, &name, &cassette)?;
+        tell::line(&format!("wrote {}: fill in what is asked and answered", path.display()));
+        Ok(Exit::Agrees)
+    }
+}
+
+fn stub() -> Cassette {
+    let json = || Headers::from_iter([("content-type", "application/json")]);
+    let request = Request {
+        method: "POST".to_owned(),
+        path: "/v1/path".to_owned(),
+        headers: json(),
+        body: r#"{"asked":true}"#.into(),
+    };
+    let response = Response {
+        ms: 0,
+        status: 200,
+        reason: None,
+        headers: json(),
+        body: Body::Whole(r#"{"answered":true}"#.into()),
+        trailers: Headers::new(),
+        frames: Vec::new(),
+        end: End::Complete,
+    };
+    let outcome = Outcome::Response(response);
+    let interactions = vec![Interaction { after: Vec::new(), request, outcome }];
+    Cassette { interactions, ..Cassette::default() }
+}

@@ -1,0 +1,147 @@
+//! Files of other tools.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::foreign::load_foreign;
+use super::{list, path_of, save, side::in_parallel};
+use crate::cassette::foreign::{self, Corrected, Imported};
+use crate::cassette::{Cassette, Name, Outcome};
+use crate::config::Rules;
+use crate::error::{Error, Result};
+use crate::redact::{Redacted, Redactor};
+
+/// How files are imported.
+#[derive(Debug, Clone)]
+pub(crate) struct Import {
+    /// The folder of the cassettes.
+    pub(crate) into: PathBuf,
+    pub(crate) secrets: Secrets,
+    pub(crate) present: Present,
+    /// What each cassette says about matching.
+    pub(crate) rules: Rules,
+}
+
+/// What becomes of secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secrets {
+    Replaced,
+    /// All stays as it is in the file.
+    Kept,
+}
+
+/// What becomes of a cassette that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Present {
+    Stays,
+    Replaced,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub(crate) enum Became {
+    Imported(Facts),
+    /// There is a cassette of that name.
+    Present(Name),
+    /// It is a recording of no tool that is known.
+    Skipped,
+}
+
+/// What is in a file that was imported.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) tool: String,
+    pub(crate) interactions: usize,
+    /// The servers that were asked.
+    pub(crate) origins: usize,
+    pub(crate) corrected: Corrected,
+    /// How many answers had a secret in them.
+    pub(crate) redacted: usize,
+}
+
+/// A file, and the name of the cassette that it becomes.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    pub(crate) name: Name,
+    /// Whether a person has named it, and not the folder in which it is.
+    is_named: bool,
+}
+
+/// The endings of files that may be recordings.
+const ENDINGS: [&str; 4] = ["yaml", "yml", "json", "har"];
+
+/// The files that a path names: itself, or all below it that may be recordings.
+///
+/// # Errors
+///
+/// If there is none.
+pub(crate) fn sources(path: &Path) -> Result<Vec<Source>> {
+    let metadata = fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
+    if !metadata.is_dir() {
+        let file = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = named(&file)?;
+        return Ok(vec![Source { path: path.to_owned(), name, is_named: true }]);
+    }
+    let files = list::files(path, &ENDINGS).into_iter();
+    let source =
+        |(stem, path): (String, PathBuf)| Ok(Source { name: named(&stem)?, path, is_named: false });
+    files.map(source).collect()
+}
+
+/// Imports files, on all processors. What became of each stands in their order.
+pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
+    in_parallel(sources, |source| Ok(import_one(source, how))).unwrap_or_default()
+}
+
+fn import_one(source: &Source, how: &Import) -> Result<Became> {
+    if how.present == Present::Stays && path_of(&how.into, &source.name).is_file() {
+        return Ok(Became::Present(source.name.clone()));
+    }
+    let imported = match load_foreign(&source.path) {
+        Err(error) if error.is_unknown_format() && !source.is_named => return Ok(Became::Skipped),
+        imported => imported?,
+    };
+    let Imported { mut cassette, corrected } = imported;
+    cassette.rules = how.rules.clone();
+    let before = cassette.clone();
+    let redacted = match how.secrets {
+        Secrets::Replaced => Redactor::standard(),
+        Secrets::Kept => Redactor::of_rules(&[])?,
+    };
+    let redacted = redacted.cassette(cassette);
+    let facts = Facts::of(&before, &redacted, corrected);
+    save(&how.into, &source.name, &redacted)?;
+    Ok(Became::Imported(facts))
+}
+
+impl Facts {
+    fn of(before: &Cassette, after: &Redacted<Cassette>, corrected: Corrected) -> Self {
+        let answers = before.interactions.iter().zip(&after.interactions);
+        let body = |outcome: &Outcome| match outcome {
+            Outcome::Response(response) => response.body.bytes(),
+            Outcome::Nothing(_) => bytes::Bytes::new(),
+        };
+        let differs = answers.filter(|(one, other)| body(&one.outcome) != body(&other.outcome));
+        Self {
+            tool: before.recorded.tool.clone().unwrap_or_default(),
+            interactions: before.interactions.len(),
+            origins: foreign::origins(before),
+            corrected,
+            redacted: differs.count(),
+        }
+    }
+}
+
+/// A name for what is called so, with what no name can have left out.
+fn named(stem: &str) -> Result<Name> {
+    if let Ok(name) = Name::new(stem) {
+        return Ok(name);
+    }
+    let plain = |c: char| if c.is_control() || r#"\:*?"<>|~%#"#.contains(c) { '-' } else { c };
+    let segments = stem.split('/').map(|segment| {
+        let segment: String = segment.chars().map(plain).collect();
+        segment.trim_start_matches('.').trim_end_matches(['.', ' ']).to_owned()
+    });
+    Name::new(segments.collect::<Vec<_>>().join("/"))
+}

@@ -1,0 +1,178 @@
+//! `retape import`.
+
+use insta::assert_snapshot;
+
+use crate::retape::{Stage, said};
+
+const HELLO: &str = "interactions:
+- request: {method: POST, uri: 'https://api.example.com/v1/chat', headers: {}, body: 'hi'}
+  response:
+    status: {code: 200, message: OK}
+    headers: {content-type: [application/json], content-encoding: [gzip]}
+    body: {string: '{\"access_token\": \"t0k3n\"}'}
+- request: {method: GET, uri: 'https://auth.example.com/', headers: {}, body: null}
+  response: {status: {code: 204, message: ''}, headers: {}, body: {string: ''}}
+";
+
+fn stage() -> Stage {
+    let stage = Stage::new();
+    stage.write("tests/cassettes/test_chat/test_hello[a:b].yaml", HELLO);
+    stage.write("tests/cassettes/other.json", "{}");
+    stage
+}
+
+fn import(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = stage.retape(&[&["import"], arguments].concat()).output().unwrap();
+    (output.status.code(), said(&output))
+}
+
+#[test]
+fn a_folder_of_vcrpy_becomes_a_folder_of_cassettes() {
+    let stage = stage();
+
+    let (status, said) = import(&stage, &["--compare", "path", "tests/cassettes"]);
+
+    assert_eq!(status, Some(0), "{said}");
+    assert_snapshot!(said, @"
+    retape: imported 1 cassette from vcrpy into `cassettes`: 2 interactions
+    retape:   1 cassette: asked several servers
+    retape:   1 answer: had a secret that was replaced; `--as-is` keeps it
+    retape:   1 answer: said to be compressed and was not: `content-encoding` is left out
+    retape:   1 file: is of no format that is known, and was skipped
+    ");
+    assert_snapshot!(stage.read("cassettes/test_chat/test_hello[a-b].json"), @r#"
+    {
+      "retape": 2,
+      "recorded": {"upstream": "https://api.example.com", "tool": "vcrpy"},
+      "redactions": ["headers/1", "cookies/1", "query/1", "userinfo/1", "form/1", "multipart/1", "json/1", "assignments/1", "values/1"],
+      "match": {
+        "compare": "path"
+      },
+      "interactions": [
+        {
+          "request": {
+            "method": "POST",
+            "path": "/v1/chat",
+            "text": "hi"
+          },
+          "response": {
+            "ms": 0,
+            "status": 200,
+            "headers": {
+              "content-type": "application/json"
+            },
+            "layout": "spaced",
+            "json": {"access_token": "[redacted:access_token]"},
+            "end": "complete"
+          }
+        },
+        {
+          "request": {
+            "method": "GET",
+            "path": "https://auth.example.com/"
+          },
+          "response": {
+            "ms": 0,
+            "status": 204,
+            "end": "complete"
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn what_is_there_stays_unless_it_is_to_be_replaced() {
+    let stage = stage();
+    let file = "cassettes/test_chat/test_hello[a-b].json";
+    import(&stage, &["tests/cassettes"]);
+    let first = stage.read(file);
+
+    let (status, said) = import(&stage, &["--as-is", "tests/cassettes"]);
+    assert_eq!((status, stage.read(file)), (Some(0), first), "{said}");
+    assert!(said.contains("1 cassette: was there and stays"), "{said}");
+    import(&stage, &["--as-is", "--replace", "tests/cassettes"]);
+    assert!(stage.read(file).contains("t0k3n"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_fails_and_the_rest_is_imported() {
+    let stage = stage();
+    stage.write("tests/cassettes/broken.yaml", "interactions: [");
+
+    let (status, said) = import(&stage, &["tests/cassettes"]);
+
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("imported 1 cassette"), "{said}");
+    assert!(said.contains("it is not YAML (`tests/cassettes/broken.yaml`, line 2)"), "{said}");
+}
+
+#[test]
+fn a_file_of_no_known_tool_says_what_was_tried() {
+    let stage = stage();
+
+    let (status, said) = import(&stage, &["tests/cassettes/other.json"]);
+
+    assert_eq!(status, Some(1));
+    assert!(said.contains("not a recording of a tool that is known"), "{said}");
+    assert!(said.contains("vcrpy has `interactions`"), "{said}");
+}
+
+#[test]
+fn what_strict_matching_would_refuse_is_reported_field_by_field() {
+    let stage = Stage::new();
+    let recorded = "interactions:
+- request: {method: POST, uri: 'https://h/chat', headers: {content-type: [application/json]}, body: '{\"model\": \"old\", \"messages\": [{\"content\": \"hi\"}]}'}
+  response: {status: {code: 200}, headers: {}, body: {string: one}}
+- request: {method: POST, uri: 'https://h/chat', headers: {content-type: [application/json]}, body: '{\"model\": \"old\", \"messages\": [{\"content\": \"ho\"}]}'}
+  response: {status: {code: 200}, headers: {}, body: {string: two}}
+";
+    stage.write("tapes/test_chat.yaml", recorded);
+    let ask = |model: &str, said: &str| {
+        format!(
+            "curl -s -H 'content-type: application/json' {{url}}/test_chat/-/chat \
+             -d '{{\"model\": \"{model}\", \"messages\": [{{\"content\": \"{said}\"}}]}}'"
+        )
+    };
+    let command = format!("{}; {}", ask("new", "hi"), ask("old", "ho"));
+
+    let arguments =
+        ["replay", "--cassettes", "tapes", "--report-lax", "lax.md", "--", "sh", "-c", &command];
+    let output = stage.retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "onetwo");
+    assert_snapshot!(stage.read("lax.md"), @r#"
+    # What strict matching would refuse
+
+    1 of 2 requests, in 1 of 1 cassettes.
+
+    These requests were answered because method, server, path and query are as recorded. Their
+    bodies or header fields are not. Each line has what was recorded, and what is asked now.
+
+    ## By field
+
+    | field | times | cassettes | for example |
+    |---|---|---|---|
+    | `/model` | 1 | 1 | `"old"` → `"new"` |
+
+    ## By cassette
+
+    ### `test_chat`
+
+    - `POST /chat` (interaction 1)
+      - `/model`: `"old"` → `"new"`
+
+    ## What to do
+
+    Where the recording is out of date, record it again. Where a field does not count, add it to
+    `ignore`. Until then, this `retape.toml` compares all other cassettes strictly:
+
+    ```toml
+    [[cassette]]
+    name = "test_chat"
+    compare = "path"
+    ```
+    "#);
+}

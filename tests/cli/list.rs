@@ -1,0 +1,38 @@
+//! `retape list`, `retape new`, and `retape show` with patterns.
+
+use crate::retape::{Stage, said, told};
+
+fn run(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = stage.retape(arguments).output().unwrap();
+    (output.status.code(), told(&output) + &said(&output))
+}
+
+#[test]
+fn a_new_cassette_is_listed_and_shown_by_a_pattern() {
+    let stage = Stage::new();
+
+    assert_eq!(run(&stage, &["new", "shop/empty"]).0, Some(0));
+    assert_eq!(run(&stage, &["new", "shop/full"]).0, Some(0));
+
+    let (status, listed) = run(&stage, &["list"]);
+    assert_eq!(status, Some(0), "{listed}");
+    assert_eq!(listed, "shop/empty     1 interaction\nshop/full      1 interaction\n");
+    assert_eq!(run(&stage, &["list", "shop/f*"]).1.lines().count(), 1);
+    let (status, shown) = run(&stage, &["show", "shop/*"]);
+    assert_eq!((status, shown.matches("POST /v1/path").count()), (Some(0), 2), "{shown}");
+    assert!(stage.read("cassettes/shop/empty.json").contains("\"json\": {\"asked\": true}"));
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let stage = Stage::new();
+    run(&stage, &["new", "shop/empty"]);
+
+    let (status, said) = run(&stage, &["new", "shop/empty"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("there is a cassette `shop/empty`"), "{said}");
+    assert_eq!(run(&stage, &["list", "letta/*"]).0, Some(1));
+    let (status, said) = run(&stage, &["show", "letta/*"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("no cassette `letta/*`") && said.contains("`retape list`"), "{said}");
+}
