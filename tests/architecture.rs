@@ -18,7 +18,10 @@ const ROWS: [&[Room]; 11] = [
         ("session", "what a Rust test starts, and what listens for it"),
         ("assert", "the assertion macros, and what checks contracts"),
     ],
-    &[("serve", "the server, the recorder and the replayer: everything that talks HTTP")],
+    &[(
+        "serve",
+        "the server, the recorder and the replayer: everything that talks HTTP or WebSocket",
+    )],
     &[("store", "files, the journal, git and the environment")],
     // No IO, no async, no clock, no environment from here on.
     &[("review", "what changed, whether it breaks a client, and how people read about it")],

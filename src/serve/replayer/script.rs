@@ -54,7 +54,8 @@ impl Script {
             let answers = known.max();
             Step { frame: frame.clone(), exchange, echoes, answers }
         });
-        let steps = steps.collect();
+        let mut steps: Vec<Step> = steps.collect();
+        steps.retain(|step| !is_reaction(step, &response.frames));
         let Response { ms: opened, end, .. } = *response;
         Some(Self { interaction: number, opened, steps, end })
     }
@@ -113,6 +114,13 @@ impl Script {
         let before = at.checked_sub(1).map_or(self.opened, |at| self.steps[at].frame.ms);
         self.steps[at].frame.ms.saturating_sub(before)
     }
+}
+
+/// Whether a server has closed the connection because of what is no message, and so is not recorded: a
+/// client that does it again is told so by us.
+fn is_reaction(step: &Step, frames: &[Frame]) -> bool {
+    let broken = matches!(step.frame.content, Content::Close { code: Some(1002 | 1007), .. });
+    broken && step.frame.from == Peer::Server && !frames.iter().any(Frame::asks)
 }
 
 impl Step {

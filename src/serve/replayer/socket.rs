@@ -24,7 +24,7 @@ const GOING_AWAY: u16 = 1001;
 
 /// A client that says nothing for so long, and twice as long as it did when it was recorded, while we
 /// wait for it, waits for us.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client has so long to answer a close.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -170,18 +170,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             Some(hold) => hold.poll(sent, context).map(drop),
             None => std::task::Poll::Ready(()),
         });
-        loop {
-            tokio::select! {
-                read = self.io.read(buffer) => return Next::Read(read.unwrap_or(0)),
-                () = sleep_until(at.unwrap_or_else(far)), if at.is_some() => return Next::Due,
-                () = gate, if held => return Next::Held,
-                () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => {
-                    return Next::Missing;
-                }
-                over = run.wait_for(Run::is_over) => {
-                    drop(over);
-                    return Next::Over;
-                }
+        tokio::select! {
+            read = self.io.read(buffer) => Next::Read(read.unwrap_or(0)),
+            () = sleep_until(at.unwrap_or_else(far)), if at.is_some() => Next::Due,
+            () = gate, if held => Next::Held,
+            () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => Next::Missing,
+            over = run.wait_for(Run::is_over) => {
+                drop(over);
+                Next::Over
             }
         }
     }
@@ -264,9 +260,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                     if let Some(at) = at {
                         self.clock = (Some(at), self.socket.replayer.clock());
                     }
-                    if let Err(closing) = self.send().await {
-                        return Err(closing);
-                    }
+                    self.send().await?;
                 }
             }
         }

@@ -95,12 +95,22 @@ fn responses() -> impl Strategy<Value = Response> {
     let body = prop_oneof![whole_bodies(), streams()].boxed();
     let head = (times(), 100..600_u16, option::weighted(0.2, text()));
     let trailers = prop_oneof![3 => Just(Headers::new()), 1 => headers()];
-    let frames = prop_oneof![4 => Just(Vec::new()), 1 => vec(frames(), 1..5)];
-    let parts = (head, messages(body), trailers, frames, ends());
-    parts.prop_map(|(head, message, trailers, frames, end)| {
+    (head, messages(body), trailers, ends()).prop_map(|(head, message, trailers, end)| {
         let (ms, status, reason) = head;
         let (headers, body) = message;
-        Response { frames, ms, status, reason, headers, body, trailers, end }
+        Response { ms, status, reason, headers, body, trailers, frames: Vec::new(), end }
+    })
+}
+
+/// A cassette of one WebSocket.
+pub(super) fn sockets() -> impl Strategy<Value = Cassette> {
+    (cassettes(), vec(frames(), 1..5)).prop_map(|(mut cassette, frames)| {
+        for interaction in cassette.interactions.iter_mut().take(1) {
+            if let Outcome::Response(response) = &mut interaction.outcome {
+                response.frames = frames.clone();
+            }
+        }
+        cassette
     })
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 use retape::cassette::format::{decode, encode};
 
-use super::arbitrary::cassettes;
+use super::arbitrary::{cassettes, sockets};
 use super::sample::*;
 
 /// Enough to meet every form many times; `PROPTEST_CASES` asks for more.
@@ -35,6 +35,21 @@ fn any_cassette_comes_back_as_it_was_and_is_written_the_same_again() {
     let met = met.into_inner();
     let missed: Vec<_> = FORMS.iter().filter(|form| met.get(**form) < Some(&3)).collect();
     assert!(missed.is_empty(), "hardly ever met: {missed:?} of {met:?}");
+}
+
+#[test]
+fn any_frames_come_back_as_they_were_and_are_written_the_same_again() {
+    TestRunner::new_with_rng(config(), TestRng::deterministic_rng(config().rng_algorithm))
+        .run(&sockets(), |cassette| {
+            let file = encode(&cassette);
+
+            let again = decoded(&file);
+
+            prop_assert_eq!(again.as_ref().ok(), Some(&cassette), "{:?}\n{}", again, file.text);
+            prop_assert_eq!(&encode(&cassette), &file);
+            Ok(())
+        })
+        .unwrap();
 }
 
 /// What the generators must meet, or the property says little.
