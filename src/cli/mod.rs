@@ -16,6 +16,7 @@ mod recover;
 mod replay;
 mod review;
 mod run;
+mod scan;
 mod serve;
 mod show;
 mod tell;
@@ -47,6 +48,7 @@ enum Command {
     Coverage(coverage::Coverage),
     Export(export::Export),
     Recover(recover::Recover),
+    Scan(scan::Scan),
     Demo(demo::Demo),
     Completions(completions::Completions),
     Man(completions::Man),
@@ -124,6 +126,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Coverage(coverage) => coverage.run(),
         Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
+        Command::Scan(scan) => scan.run(),
         Command::Demo(demo) => demo.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),
