@@ -90,6 +90,10 @@ pub(super) struct Live {
     /// the cassette whose place it takes
     #[arg(long)]
     fresh: bool,
+
+    /// Take a recording in which values look like secrets
+    #[arg(long)]
+    pub(super) allow: bool,
 }
 
 /// How a recording is played.
@@ -141,7 +145,7 @@ impl Common {
     }
 
     /// The command that records what this one would have had to replay.
-    pub(super) fn rerun(&self, live: Option<&Live>) -> Rerun {
+    pub(super) fn rerun(&self) -> Rerun {
         let option = |name: &str, value: String| [name.to_owned(), value];
         let folder = Some(self.cassettes.display().to_string()).filter(|it| it != "cassettes");
         let listen = Some(self.listen.to_string()).filter(|it| it != ANYWHERE);
@@ -151,25 +155,11 @@ impl Common {
         words.extend(config.into_iter().flat_map(|it| option("--config", it)));
         words.extend(listen.into_iter().flat_map(|it| option("--listen", it)));
         words.extend(self.allowed_hosts.iter().flat_map(|it| option("--allow-host", it.clone())));
-        words.extend(live.into_iter().flat_map(Live::words));
-        words.extend(self.variables.iter().flat_map(|it| option("--env", it.clone())));
-        words.extend(self.cassette.clone());
-        if !self.command.is_empty() {
-            words.push("--".to_owned());
-            words.extend(self.command.iter().cloned());
-        }
-        Rerun::command(words)
+        Rerun::Cassette(words)
     }
 }
 
 impl Live {
-    /// How the server is started, as it was said.
-    fn words(&self) -> Vec<String> {
-        let said = [("--serve", &self.serve), ("--ready", &self.ready)];
-        let words = said.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
-        words.flat_map(|(name, value)| [name.to_owned(), value]).collect()
-    }
-
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.grace(self.grace).silence(self.silence);
         let session = if self.fresh { session.fresh() } else { session };

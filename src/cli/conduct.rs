@@ -15,6 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::{Course, Recording, Saved};
 use crate::session::{self, Closed, Session, SessionBuilder, Summary};
 use crate::store;
+use crate::store::mode::is_ci;
 
 /// What is to be run.
 pub(super) struct Plan<'a> {
@@ -97,7 +98,8 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         tell::unopened(&left.unopened);
     }
     tell::verdict(&summary);
-    let exit = judge(ran, &summary, &left);
+    let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
+    let exit = judge(ran, &summary, &left, is_refused);
     let is_proved = proof == Proof::Wanted && !common.command.is_empty();
     if is_proved && matches!(exit, Exit::Agrees) {
         return prove(settings, &summary, common, &mut signals).await;
@@ -196,8 +198,9 @@ async fn input_ended() {
     let _ = told.await;
 }
 
-fn judge(ran: Exit, summary: &Summary, left: &Left) -> Exit {
+fn judge(ran: Exit, summary: &Summary, left: &Left, is_refused: bool) -> Exit {
     let found = summary.recordings.iter().any(Recording::is_unheard)
+        || (is_refused && summary.recordings.iter().any(|it| !it.suspects.is_empty()))
         || !summary.misses.is_empty()
         || summary.unused
         || !left.is_empty();

@@ -19,6 +19,7 @@ mod recover;
 mod replay;
 mod review;
 mod run;
+mod scan;
 mod serve;
 mod show;
 mod tell;
@@ -53,6 +54,7 @@ enum Command {
     Import(import::Import),
     Export(export::Export),
     Recover(recover::Recover),
+    Scan(scan::Scan),
     Demo(demo::Demo),
     Completions(completions::Completions),
     Man(completions::Man),
@@ -133,6 +135,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Recover(recover) => recover.run(),
+        Command::Scan(scan) => scan.run(),
         Command::Demo(demo) => demo.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),

@@ -50,7 +50,7 @@ impl Record {
                 session: self
                     .live
                     .settle(self.common.session())
-                    .rerun(self.common.rerun(Some(&self.live)))
+                    .rerun(self.common.rerun())
                     .mode(Mode::Record),
                 common: &self.common,
                 live: Some(&self.live),

@@ -41,7 +41,7 @@ impl Replay {
             session: self
                 .play
                 .settle(self.common.session())
-                .rerun(self.common.rerun(None))
+                .rerun(self.common.rerun())
                 .mode(Mode::Replay),
             common: &self.common,
             live: None,

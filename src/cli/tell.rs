@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::child::Heard;
 use crate::cassette::{Id, Name};
 use crate::error::Error;
+use crate::redact::Suspect;
 use crate::review::report::{count, visible};
 use crate::serve::recorder::{Kept, Recording, Saved};
 use crate::session::{Event, Miss, Proven, Session, Summary, Unplayed};
@@ -260,6 +261,17 @@ impl fmt::Display for Flaw {
     }
 }
 
+/// What may be a secret.
+pub(super) fn tell_suspects(suspects: &[Suspect]) {
+    const MOST: usize = 20;
+    let verb = if suspects.len() == 1 { "looks like a secret" } else { "look like secrets" };
+    line(&format!("{RED}{} {verb}{PLAIN}:", count(suspects.len(), "value")));
+    suspects.iter().take(MOST).for_each(|suspect| line(&format!("  {suspect}")));
+    if suspects.len() > MOST {
+        line(&format!("  and {} more", suspects.len() - MOST));
+    }
+}
+
 /// What a recording came to.
 fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
     if recording.is_unheard() {
@@ -269,6 +281,12 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
     match &recording.path {
         None => line(&format!("nothing new was recorded for `{}`", recording.name)),
         Some(path) => tell_saved(recording, path, flaw),
+    }
+    if !recording.suspects.is_empty() {
+        tell_suspects(&recording.suspects);
+        hint(
+            "look at them; `--allow` takes the recording as it is, `[redact]` in retape.toml decides",
+        );
     }
     if recording.dropped > 0 {
         let requests = count(recording.dropped, "request");

@@ -1,10 +1,14 @@
 //! Applying rules and found secrets to the parts of an interaction.
 
+use bytes::Bytes;
+
 use super::rule::{Notes, Rule, Side};
-use super::secrets::Searcher;
-use super::{Redactor, Secrets, body, header, url};
+use super::searcher::Searcher;
+use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
-use crate::cassette::{Body, Cassette, Frame, Headers, Media, Outcome, Peer, Request, Response};
+use crate::cassette::{
+    Body, Cassette, End, Frame, Headers, Media, Outcome, Peer, Request, Response, coding,
+};
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
@@ -13,6 +17,50 @@ pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut 
         known(redactor, request, &own.searcher());
     }
     secrets.extend(own);
+    secrets.extend(looks(redactor, request));
+}
+
+/// Takes out of a request what is known by its look alone, and gives it.
+pub(super) fn looks(redactor: &Redactor, request: &mut Request) -> Secrets {
+    let mut own = Secrets::default();
+    let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
+    if notes.applies(Rule::Looks) {
+        edit_text(&mut request.path, |text| look::find(text.as_bytes(), &mut notes));
+        looks_in_headers(&mut request.headers, &mut notes);
+        edit_request_body(redactor, request, |text| look::find(text, &mut notes));
+    }
+    own
+}
+
+/// The same for an answer.
+fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut Secrets) {
+    let mut notes = Notes { redactor, side: Side::Response, secrets };
+    if !notes.applies(Rule::Looks) {
+        return;
+    }
+    if let Some(reason) = &mut response.reason {
+        edit_text(reason, |text| look::find(text.as_bytes(), &mut notes));
+    }
+    looks_in_headers(&mut response.headers, &mut notes);
+    looks_in_headers(&mut response.trailers, &mut notes);
+    let is_stream = Media::of_headers(&response.headers).is_stream();
+    edit_body(redactor, &mut response.headers, &mut response.body, |text| {
+        let mut edits = look::find(text, &mut notes);
+        if is_stream {
+            edits.extend(deltas::edits(text, |joined| look::find(joined, &mut notes)));
+        }
+        edits
+    });
+}
+
+/// The same for header fields.
+pub(super) fn looks_in_headers(headers: &mut Headers, notes: &mut Notes<'_>) {
+    for (_, value) in headers.iter_mut().filter(|(name, _)| !header::is_plain(name)) {
+        let edits = look::find(value, notes);
+        if !edits.is_empty() {
+            *value = splice(value, &edits).into();
+        }
+    }
 }
 
 /// Applies the rules to a request and gives what they found.
@@ -20,7 +68,9 @@ pub(super) fn rules(redactor: &Redactor, request: &mut Request) -> Secrets {
     let mut own = rules_of_head(redactor, request);
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     let content_type = content_type(&request.headers);
-    edit_request_body(request, |text| body::find(text, content_type.as_deref(), &mut notes));
+    edit_request_body(redactor, request, |text| {
+        body::find(text, content_type.as_deref(), &mut notes)
+    });
     own
 }
 
@@ -36,26 +86,34 @@ pub(super) fn rules_of_head(redactor: &Redactor, request: &mut Request) -> Secre
 /// Replaces secrets that were found, wherever they stand in a request.
 pub(super) fn known(redactor: &Redactor, request: &mut Request, searcher: &Searcher) {
     if redactor.applies(Rule::Values) && !searcher.is_empty() {
-        known_in_request(searcher, request);
+        known_in_request(redactor, searcher, request);
     }
 }
 
 /// Applies the rules to an answer.
 pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &mut Secrets) {
     let mut notes = Notes { redactor, side: Side::Response, secrets };
+    if notes.applies(Rule::Looks)
+        && let Some(reason) = &mut response.reason
+    {
+        edit_text(reason, |text| body::find(text.as_bytes(), None, &mut notes));
+    }
     header::redact(&mut response.headers, &mut notes);
     header::redact(&mut response.trailers, &mut notes);
     let content_type = content_type(&response.headers);
-    edit_body(&mut response.headers, &mut response.body, |text| {
+    edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         body::find(text, content_type.as_deref(), &mut notes)
     });
 }
 
 /// Applies the rules to a frame of a WebSocket, which is read like a body.
 fn frame(redactor: &Redactor, frame: &mut Frame, secrets: &mut Secrets) {
-    let side = if frame.from == Peer::Client { Side::Request } else { Side::Response };
-    let mut notes = Notes { redactor, side, secrets };
+    let mut notes = Notes { redactor, side: side_of(frame), secrets };
     edit_frame(frame, |text| body::find(text, None, &mut notes));
+}
+
+fn side_of(frame: &Frame) -> Side {
+    if frame.from == Peer::Client { Side::Request } else { Side::Response }
 }
 
 fn edit_frame(frame: &mut Frame, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
@@ -68,11 +126,41 @@ fn edit_frame(frame: &mut Frame, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
     }
 }
 
-/// Applies the rules to all interactions, and replaces what they found in any of them in all of them.
+/// Applies the rules to the body of an answer, and gives it without its codings.
+pub(super) fn body(
+    redactor: &Redactor,
+    headers: &Headers,
+    body: Vec<u8>,
+    secrets: &mut Secrets,
+) -> Vec<u8> {
+    let codings = coding::listed(headers);
+    let plain = coding::decode_listed(&codings, &body).unwrap_or(body);
+    let mut headers = headers.clone();
+    headers.remove("content-encoding");
+    let mut answer = Response {
+        ms: 0,
+        status: 200,
+        reason: None,
+        headers,
+        body: Body::Whole(plain.into()),
+        trailers: Headers::new(),
+        frames: Vec::new(),
+        end: End::Complete,
+    };
+    response(redactor, &mut answer, secrets);
+    looks_in_response(redactor, &mut answer, secrets);
+    known_in_response(redactor, &secrets.searcher(), &mut answer);
+    answer.body.bytes().to_vec()
+}
+
+/// Applies the rules to all interactions, and replaces what they found in any of them in all of them:
+/// first what a name tells, and then what is known by its look in what is left.
 pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
-    let mut secrets = Secrets::default();
+    let mut secrets = redactor.known();
     for interaction in &mut cassette.interactions {
-        request(redactor, &mut interaction.request, &mut secrets);
+        let own = rules(redactor, &mut interaction.request);
+        known(redactor, &mut interaction.request, &own.searcher());
+        secrets.extend(own);
         if let Outcome::Response(answer) = &mut interaction.outcome {
             response(redactor, answer, &mut secrets);
             answer.frames.iter_mut().for_each(|it| frame(redactor, it, &mut secrets));
@@ -81,16 +169,34 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     if let Some(range) = url::userinfo(&cassette.recorded.upstream) {
         cassette.recorded.upstream.replace_range(range.start..=range.end, "");
     }
-    if !redactor.applies(Rule::Values) || secrets.is_empty() {
+    known_in_cassette(redactor, cassette, &secrets.searcher());
+    let before = secrets.len();
+    for interaction in &mut cassette.interactions {
+        secrets.extend(looks(redactor, &mut interaction.request));
+        if let Outcome::Response(answer) = &mut interaction.outcome {
+            looks_in_response(redactor, answer, &mut secrets);
+            for frame in &mut answer.frames {
+                let side = side_of(frame);
+                let mut notes = Notes { redactor, side, secrets: &mut secrets };
+                edit_frame(frame, |text| look::find(text, &mut notes));
+            }
+        }
+    }
+    let mut searcher = Searcher::default();
+    secrets.add_to(&mut searcher, before);
+    known_in_cassette(redactor, cassette, &searcher);
+}
+
+fn known_in_cassette(redactor: &Redactor, cassette: &mut Cassette, searcher: &Searcher) {
+    if !redactor.applies(Rule::Values) || searcher.is_empty() {
         return;
     }
-    let searcher = secrets.searcher();
-    cassette.recorded.server.iter_mut().for_each(|server| known_in_text(&searcher, server));
-    known_in_text(&searcher, &mut cassette.recorded.upstream);
+    cassette.recorded.server.iter_mut().for_each(|server| known_in_text(searcher, server));
+    known_in_text(searcher, &mut cassette.recorded.upstream);
     for interaction in &mut cassette.interactions {
-        known_in_request(&searcher, &mut interaction.request);
+        known_in_request(redactor, searcher, &mut interaction.request);
         if let Outcome::Response(answer) = &mut interaction.outcome {
-            known_in_response(&searcher, answer);
+            known_in_response(redactor, searcher, answer);
             for frame in &mut answer.frames {
                 edit_frame(frame, |text| searcher.edits_of_body(text));
             }
@@ -114,17 +220,25 @@ fn content_type(headers: &Headers) -> Option<String> {
     headers.get("content-type").map(str::to_owned)
 }
 
-fn known_in_request(searcher: &Searcher, request: &mut Request) {
+fn known_in_request(redactor: &Redactor, searcher: &Searcher, request: &mut Request) {
     known_in_text(searcher, &mut request.path);
     known_in_headers(searcher, &mut request.headers);
-    edit_request_body(request, |text| searcher.edits_of_body(text));
+    edit_request_body(redactor, request, |text| searcher.edits_of_body(text));
 }
 
-fn known_in_response(searcher: &Searcher, response: &mut Response) {
+fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Response) {
     response.reason.iter_mut().for_each(|reason| known_in_text(searcher, reason));
     known_in_headers(searcher, &mut response.headers);
     known_in_headers(searcher, &mut response.trailers);
-    edit_body(&mut response.headers, &mut response.body, |text| searcher.edits_of_body(text));
+    let is_stream =
+        redactor.applies(Rule::Looks) && Media::of_headers(&response.headers).is_stream();
+    edit_body(redactor, &mut response.headers, &mut response.body, |text| {
+        let mut edits = searcher.edits_of_body(text);
+        if is_stream {
+            edits.extend(deltas::edits(text, |joined| searcher.edits(joined)));
+        }
+        edits
+    });
 }
 
 fn known_in_text(searcher: &Searcher, text: &mut String) {
@@ -140,30 +254,39 @@ fn known_in_headers(searcher: &Searcher, headers: &mut Headers) {
     }
 }
 
-fn edit_request_body(request: &mut Request, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
+fn edit_request_body(
+    redactor: &Redactor,
+    request: &mut Request,
+    find: impl FnOnce(&[u8]) -> Vec<Edit>,
+) {
     if request.body.is_empty() {
         return;
     }
     let mut body = Body::Whole(std::mem::take(&mut request.body));
-    edit_body(&mut request.headers, &mut body, find);
+    edit_body(redactor, &mut request.headers, &mut body, find);
     request.body = body.bytes();
 }
 
 /// Applies edits to what a body says. A compressed body with a secret in it is stored as what it
 /// says; one without stays as it is.
-fn edit_body(headers: &mut Headers, body: &mut Body, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
+fn edit_body(
+    redactor: &Redactor,
+    headers: &mut Headers,
+    body: &mut Body,
+    find: impl FnOnce(&[u8]) -> Vec<Edit>,
+) {
     let wire = body.bytes();
-    let plain = headers
-        .get("content-encoding")
-        .filter(|coding| !coding.trim().eq_ignore_ascii_case("identity"))
-        .and_then(|coding| body.decoded(coding))
-        // What only says that it is compressed is looked at as it is.
-        .filter(|plain| !plain.is_empty());
+    let several = redactor.applies(Rule::Codings).then(|| coding::listed(headers));
+    let several = several.filter(|codings| codings.contains(','));
+    let plain = several.and_then(|codings| coding::decode_listed(&codings, &wire));
+    let plain = plain.map(|plain| Body::Whole(plain.into()));
+    let plain = plain.or_else(|| decoded(headers, body));
     let lines = (Media::of_headers(headers) == Media::Amazon)
         .then(|| plain.as_ref().unwrap_or(body).lines_of_amazon())
         .flatten();
     let said = lines.as_ref().or(plain.as_ref());
-    let edits = in_order(find(&said.map_or_else(|| wire.clone(), Body::bytes)));
+    let text = said.map_or_else(|| wire.clone(), Body::bytes);
+    let edits = edits_of(redactor, &text, find);
     if edits.is_empty() {
         return;
     }
@@ -181,4 +304,25 @@ fn edit_body(headers: &mut Headers, body: &mut Body, find: impl FnOnce(&[u8]) ->
     if announced == Some(wire.len()) && body.len() != wire.len() {
         headers.set("content-length", body.len().to_string());
     }
+}
+
+/// The edits of a text, which may be in UTF-16.
+fn edits_of(redactor: &Redactor, text: &Bytes, find: impl FnOnce(&[u8]) -> Vec<Edit>) -> Vec<Edit> {
+    let wide = redactor.applies(Rule::Codings).then(|| unicode::decoded(text)).flatten();
+    let Some((plain, layout)) = wide else { return in_order(find(text)) };
+    let edits = in_order(find(plain.as_bytes()));
+    if edits.is_empty() {
+        return edits;
+    }
+    let clean = String::from_utf8_lossy(&splice(plain.as_bytes(), &edits)).into_owned();
+    vec![Edit::new(0..text.len(), unicode::encoded(&clean, layout))]
+}
+
+fn decoded(headers: &Headers, body: &Body) -> Option<Body> {
+    headers
+        .get("content-encoding")
+        .filter(|coding| !coding.trim().eq_ignore_ascii_case("identity"))
+        .and_then(|coding| body.decoded(coding))
+        // What only says that it is compressed is looked at as it is.
+        .filter(|plain| !plain.is_empty())
 }

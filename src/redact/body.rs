@@ -54,7 +54,7 @@ fn between(body: &[u8], range: Range<usize>, notes: &mut Notes<'_>) -> impl Iter
 fn in_part(part: &Part<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
     let content = String::from_utf8_lossy(part.body);
     let secret = content[value::behind_scheme(&content)..].trim();
-    let name = part.name.as_deref().filter(|name| url::tells(name, secret));
+    let name = part.name.as_deref().filter(|name| url::tells(name, secret, notes));
     let Some(name) = name else {
         return plain(part.body, Media::of(part.content_type), notes);
     };

@@ -4,8 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
+use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
-use super::{name, url, value};
+use super::{url, value};
 use crate::cassette::Headers;
 use crate::cassette::splice::{Edit, splice};
 
@@ -45,7 +46,8 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
             Err(_) => whole(&text, bytes.len(), "cookie", notes),
         };
     }
-    if notes.applies(Rule::Headers) && name::header(name) {
+    let telling = || name::header(name) || (notes.applies(Rule::Names) && tells(name, bytes));
+    if notes.applies(Rule::Headers) && telling() {
         return credential(&name.to_ascii_lowercase(), bytes, notes);
     }
     match std::str::from_utf8(bytes) {
@@ -54,6 +56,14 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
         }
         Ok(text) if text.contains("://") => urls(text, notes),
         _ => Vec::new(),
+    }
+}
+
+/// Whether a field that is none of the usual ones holds a credential.
+fn tells(name: &str, value: &Bytes) -> bool {
+    match name::composed(name) {
+        Tells::Perhaps => str::from_utf8(value).is_ok_and(value::is_credential),
+        tells => tells == Tells::Secret,
     }
 }
 
@@ -78,7 +88,7 @@ fn note_basic(name: &str, text: &str, secret: &str, notes: &mut Notes<'_>) {
     let Ok(plain) = STANDARD.decode(secret) else { return };
     if let Some((user, password)) = String::from_utf8_lossy(&plain).split_once(':') {
         let key = if password.is_empty() { user } else { password };
-        notes.secrets.note(key, value::placeholder(name));
+        notes.note(name, key);
     }
 }
 

@@ -68,7 +68,9 @@ impl<'a> Walk<'a, '_, '_> {
             Tells::Perhaps => value::may_be_credential(&plain(inner)),
             Tells::Nothing | Tells::Holder => false,
         });
-        self.levels.held().or(named).map(str::to_owned)
+        let held = self.levels.held();
+        let held = held.filter(|name| self.notes.holds(self.levels.holder(), name, &plain(inner)));
+        held.or(named).map(str::to_owned)
     }
 
     /// A number in the place of a secret becomes 0.

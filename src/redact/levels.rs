@@ -79,6 +79,11 @@ impl<'a> Levels<'a> {
         }
     }
 
+    /// The name that makes the strings here secrets.
+    pub(super) fn holder(&self) -> &str {
+        self.0.last().and_then(|level| level.holder.as_deref()).unwrap_or_default()
+    }
+
     /// What the string that comes is called, if what stands above makes it a secret.
     pub(super) fn held(&self) -> Option<&str> {
         let level = self.0.last()?;

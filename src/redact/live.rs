@@ -2,8 +2,8 @@
 
 use super::rule::{Notes, Rule, Side};
 use super::scan::{Input, Scanner};
-use super::secrets::Searcher;
-use super::{Redactor, Secrets};
+use super::searcher::Searcher;
+use super::{Redactor, Secrets, look};
 use crate::cassette::splice::{Edit, in_order, splice};
 
 /// So many bytes before the ones that are looked at are kept: a name stands there.
@@ -24,6 +24,8 @@ pub struct Live {
     redactor: Redactor,
     secrets: Secrets,
     searcher: Searcher,
+    /// How many of the secrets it knows.
+    known: usize,
     /// Bytes that may be the beginning of a known secret.
     held: Vec<u8>,
     /// What was read and may be needed still, known secrets replaced.
@@ -41,6 +43,7 @@ impl Live {
         Self {
             redactor: redactor.clone(),
             searcher: searcher(redactor, &secrets),
+            known: secrets.len(),
             secrets,
             held: Vec::new(),
             text: Vec::new(),
@@ -70,7 +73,9 @@ impl Live {
     fn may_tell(&self, bytes: &[u8]) -> bool {
         const BEFORE: usize = 256;
         let before = &self.text[self.text.len().saturating_sub(BEFORE)..];
-        self.redactor.may_tell(&[before, &self.held, bytes].concat())
+        let text = [before, &self.held, bytes].concat();
+        self.redactor.may_tell(&text)
+            || (self.redactor.applies(Rule::Looks) && look::may_tell(&text))
     }
 
     /// Gives what was held back. A value without an end is taken for a secret.
@@ -82,23 +87,59 @@ impl Live {
 
     /// Moves what was held to the text, with known secrets replaced, as far as it is decided.
     fn replace_known(&mut self, input: Input) {
+        let (found, decided) = self.by_look(input);
+        self.learn();
         let (edits, end) = match input {
             Input::Done => (self.searcher.edits_of_body(&self.held), self.held.len()),
             Input::More => self.searcher.decided_edits(&self.held),
         };
+        // What overlaps what is not decided yet is looked at again.
+        let mut end = end.min(decided);
+        let edits = in_order(edits.into_iter().chain(found).collect());
+        if let Some(cut) = edits.iter().find(|it| it.range.start < end && end < it.range.end) {
+            end = cut.range.start;
+        }
+        let within: Vec<Edit> = edits.into_iter().take_while(|it| it.range.end <= end).collect();
         let rest = self.held.split_off(end);
-        self.text.extend(splice(&self.held, &edits));
+        self.text.extend(splice(&self.held, &within));
         self.held = rest;
     }
 
+    /// What is known by its look, and up to where it is decided. A word may have begun before.
+    fn by_look(&mut self, input: Input) -> (Vec<Edit>, usize) {
+        const BEFORE: usize = 8;
+        if !self.redactor.applies(Rule::Looks) {
+            return (Vec::new(), self.held.len());
+        }
+        let before = &self.text[self.text.len().saturating_sub(BEFORE)..];
+        let offset = before.len();
+        let text = [before, &self.held].concat();
+        let redactor = &self.redactor;
+        let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
+        let (edits, end) = match input {
+            Input::Done => (look::find(&text, &mut notes), text.len()),
+            Input::More => look::decided(&text, &mut notes),
+        };
+        let local = edits.into_iter().filter(|edit| edit.range.end > offset).map(|edit| Edit {
+            range: edit.range.start.saturating_sub(offset)..edit.range.end - offset,
+            with: edit.with,
+        });
+        (local.collect(), end.saturating_sub(offset))
+    }
+
+    /// Searches for what was found from now on.
+    fn learn(&mut self) {
+        if self.redactor.applies(Rule::Values) {
+            self.secrets.add_to(&mut self.searcher, self.known);
+            self.known = self.secrets.len();
+        }
+    }
+
     fn scan(&mut self, input: Input) -> Vec<u8> {
-        let before = self.secrets.len();
         let redactor = &self.redactor;
         let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
         self.edits.extend(self.scanner.run(&self.text, input, &mut notes));
-        if self.secrets.len() > before {
-            self.searcher = searcher(&self.redactor, &self.secrets);
-        }
+        self.learn();
         let decided = self.scanner.decided(self.text.len());
         let edits = in_order(std::mem::take(&mut self.edits));
         let local = edits.into_iter().map(|edit| Edit {

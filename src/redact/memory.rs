@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::RandomState;
 use http::HeaderMap;
 
-use super::secrets::Searcher;
-use super::{Redactor, Secrets, apply, header};
+use super::searcher::Searcher;
+use super::{Found, Redactor, Secrets, apply, header};
 use crate::cassette::{Headers, Request};
 
 /// The secrets of one client's requests so far. What stood in a telling place once is a secret
@@ -32,11 +32,14 @@ struct Known {
 const FIELDS: usize = 1024;
 
 impl Memory {
-    /// Takes the secrets out of a request and remembers them.
-    pub fn redact(&self, redactor: &Redactor, request: &mut Request) {
+    /// Takes the secrets out of a request and remembers them. Gives those that stood in telling places.
+    pub fn redact(&self, redactor: &Redactor, request: &mut Request) -> Found {
         let fields = self.fields(&request.headers);
         let own = apply::rules(redactor, request);
+        let mut found = own.clone();
         self.remember(redactor, request, own, fields);
+        found.extend(apply::looks(redactor, request));
+        found.into_found()
     }
 
     /// Whether the header fields of a request hold no secret that is not known yet.
@@ -111,7 +114,8 @@ mod tests {
             headers: [(name, value)].into_iter().collect(),
             body: Default::default(),
         };
-        let redact = |mut request: Request| memory.redact(&Redactor::standard(), &mut request);
+        let redact =
+            |mut request: Request| drop(memory.redact(&Redactor::standard(), &mut request));
         assert!(seen(&memory, "host", "here") && !seen(&memory, "x-sdk", "1"));
 
         redact(asked("x-sdk", "1".to_owned()));

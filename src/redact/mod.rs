@@ -16,37 +16,46 @@
 //!
 //! # Limits
 //!
-//! No rule knows a secret by its look alone: a key in prose is found only if a telling name stands
-//! before it, or if it also stands where a rule looks. Values below 8 characters, plain words (`production`), short numbers and addresses are
-//! replaced where they are found and nowhere else. A secret that a model streams in several events,
-//! a few letters in each, is not seen. A body with a `content-encoding` that cannot be undone stays.
-//! A bare `token`, `key`, `code` or `auth` counts only if its value has 16 or more characters and
-//! looks made by a machine. Digests and signatures over a body are not made anew.
+//! A key of no known look in prose is found only if a telling name stands before it, or if it also stands
+//! where a rule looks. Values below 8 characters, plain words (`production`), short numbers and addresses
+//! are replaced where they are found and nowhere else. A body that cannot be decoded stays;
+//! [`Redactor::audit`] names it. A bare `token`, `key`, `code` or `auth` counts only if its value has 16 or
+//! more characters and looks made by a machine. Digests and signatures over a body are not made anew.
 
 mod apply;
+mod audit;
 mod body;
+mod deltas;
 mod header;
 mod json;
 mod levels;
 mod live;
+mod look;
 mod memory;
 mod name;
 mod rule;
 mod scan;
+mod searcher;
 mod secrets;
+mod spelling;
+mod unicode;
 mod url;
 mod value;
+mod veiled;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
+pub use audit::Suspect;
 pub use live::Live;
 pub(crate) use memory::Memory;
-pub use secrets::Secrets;
-pub(crate) use value::placeholder_in;
+pub use secrets::{Found, Secrets};
+pub(crate) use value::{placeholder_in, placeholders, without_numbers};
+pub use veiled::{Unveiled, Veiled};
 
+use self::name::{Known, Tells};
 use self::rule::{Notes, Rule, Side};
-use crate::cassette::splice::splice;
+use crate::cassette::splice::{in_order, splice};
 use crate::cassette::{Cassette, Headers, Ids, Request};
 use crate::error::Result;
 
@@ -58,6 +67,8 @@ pub struct Redacted<T>(T);
 #[derive(Debug, Clone)]
 pub struct Redactor {
     rules: Arc<[Rule]>,
+    /// Secrets that are known before anything was read.
+    known: Arc<Secrets>,
 }
 
 impl<T> Redacted<T> {
@@ -114,6 +125,51 @@ impl Redactor {
         Rule::ALL.iter().all(|(rule, _)| self.applies(*rule))
     }
 
+    /// The same rules, by which distinct secrets of one name have one placeholder.
+    pub(crate) fn unnumbered(&self) -> Self {
+        let rules = self.rules.iter().copied().filter(|rule| *rule != Rule::Numbers);
+        Self { rules: rules.collect(), known: Arc::clone(&self.known) }
+    }
+
+    /// The same rules, given the variables of the environment: the values of those that are secrets are
+    /// replaced wherever they stand.
+    pub fn with_environment(mut self, variables: impl Iterator<Item = (String, String)>) -> Self {
+        let mut known = Secrets::default();
+        for (name, value) in variables {
+            let tells = match name::field(&name) {
+                Tells::Nothing => name::composed(&name),
+                tells => tells,
+            };
+            let is_secret = match tells {
+                Tells::Secret | Tells::Secrets => !value::is_plain_setting(&value),
+                Tells::Perhaps => value::is_credential(&value),
+                Tells::Nothing | Tells::Holder => false,
+            };
+            if is_secret && self.is_searched_for(&value) {
+                known.note(&value, value::placeholder(&name));
+            }
+        }
+        self.known = Arc::new(known);
+        self
+    }
+
+    /// The secrets that are known before anything was read.
+    pub(crate) fn known(&self) -> Secrets {
+        self.known.as_ref().clone()
+    }
+
+    /// A text without the secrets in it.
+    pub fn text(&self, text: &str) -> String {
+        let mut secrets = self.known();
+        let mut notes = Notes { redactor: self, side: Side::Response, secrets: &mut secrets };
+        let edits = in_order(body::find(text.as_bytes(), None, &mut notes));
+        let text = splice(text.as_bytes(), &edits);
+        let edits = look::find(&text, &mut notes);
+        let text = splice(&text, &edits);
+        let text = splice(&text, &secrets.searcher().edits(&text));
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// Takes the secrets out of a cassette and names the rules in it.
     ///
     /// # Example: what is left of a key
@@ -161,14 +217,28 @@ impl Redactor {
 
     /// Takes the secrets out of the header fields of an answer and notes them.
     pub(crate) fn headers_noting(&self, headers: &mut Headers, secrets: &mut Secrets) {
-        header::redact(headers, &mut Notes { redactor: self, side: Side::Response, secrets });
+        let mut notes = Notes { redactor: self, side: Side::Response, secrets };
+        header::redact(headers, &mut notes);
+        apply::looks_in_headers(headers, &mut notes);
+    }
+
+    /// The body of an answer behind these header fields without its codings and the secrets in it.
+    pub(crate) fn body_noting(
+        &self,
+        headers: &Headers,
+        body: Vec<u8>,
+        secrets: &mut Secrets,
+    ) -> Vec<u8> {
+        apply::body(self, headers, body, secrets)
     }
 
     /// A request target without the secrets in its query; `None` if there are none.
     pub(crate) fn target(&self, path_and_query: &str) -> Option<String> {
         let secrets = &mut Secrets::default();
         let mut notes = Notes { redactor: self, side: Side::Request, secrets };
-        let edits = apply::target(path_and_query, &mut notes);
+        let mut edits = apply::target(path_and_query, &mut notes);
+        edits.extend(look::find(path_and_query.as_bytes(), &mut notes));
+        let edits = in_order(edits);
         let edited = || splice(path_and_query.as_bytes(), &edits);
         (!edits.is_empty()).then(|| String::from_utf8_lossy(&edited()).into_owned())
     }
@@ -183,20 +253,26 @@ impl Redactor {
     }
 
     fn of(rules: Vec<Rule>) -> Self {
-        Self { rules: rules.into() }
+        Self { rules: rules.into(), known: Arc::default() }
     }
 
     fn applies(&self, rule: Rule) -> bool {
         self.rules.contains(&rule)
     }
 
+    /// Which names are known.
+    fn known_names(&self) -> Known {
+        if self.applies(Rule::Names) { Known::Composed } else { Known::Listed }
+    }
+
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
         let (json, assignments) = (self.applies(Rule::Json), self.applies(Rule::Assignments));
+        let known = self.known_names();
         memchr::memchr2_iter(b'=', b':', text).any(|mark| {
             text[mark..].starts_with(b"://")
-                || (json && name::tells_before(text, mark))
-                || (assignments && scan::is_assigned(text, mark))
+                || (json && name::tells_before(text, mark, known))
+                || (assignments && scan::is_assigned(text, mark, known))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Which names tell that their value is a secret.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
@@ -33,6 +33,34 @@ const HOLDERS: &str = "\
 /// Names that tell only if the value looks like a credential.
 const PERHAPS: &str = "token key auth code jwt pass assertion";
 
+/// Last words that tell beside those above, in further languages and by further abbreviations, and last
+/// two words. Their values go whatever they are.
+const COMPOSED: &str = "\
+    passwort kennwort contrasena contraseña senha motdepasse пароль 密码 パスワード wachtwoord parola \
+    openaikey anthropickey lettakey llmkey geminikey pineconekey rapidapikey functionskey \
+    applicationkey appkey consumerkey userkey hapikey clientkeydata samlresponse recoverycodes \
+    recoverycode devicecode authorizationcode authcode connectionstring databaseurl authheader \
+    authheadervalue jwtassertion smtppass dbpass userpass oidcdata customerkey accesspat ghpat \
+    githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhookurl webhooksecret \
+    mfacode otpcode onetimepassword securitycode cvv";
+
+/// The same, but only if the value looks like a credential.
+const COMPOSED_PERHAPS: &str = "\
+    pat otp pin sid refresh access dsn jwt authentication auxiliary bearer \
+    authvalue accesskeyid";
+
+/// Words before `key` that make it one of a table, a list or a protocol.
+const PLAIN_KEYS: &str = "\
+    public idempotency cache primary foreign partition sort object row surrogate routing websocket map \
+    index group prompt unique order parent hash lookup dedup deduplication safety item field column \
+    storage range entity composite natural translation i18n message react state query result output";
+
+/// Names of variables and header fields whose values are no secrets.
+const PLAIN_ENTRIES: &str = "\
+    path home pwd user shell lang tz term hostname host port node_env mode debug log_level accept \
+    accept-encoding accept-language content-type content-length connection user-agent cache-control \
+    origin referer te via host";
+
 /// Words before `token` that make it the place in a list or a piece of text.
 const PLAIN_TOKENS: &str = "\
     page next previous prev continuation progress sync cursor pagination resume start stop begin \
@@ -50,13 +78,22 @@ const REACH: usize = 160;
 ///
 /// Only what stands before a quote and a colon is looked at: to search a large binary body for the
 /// expression takes seconds.
-pub(super) fn tells_before(text: &[u8], colon: usize) -> bool {
+pub(super) fn tells_before(text: &[u8], colon: usize, known: Known) -> bool {
     let before = text[colon.saturating_sub(REACH)..colon].trim_ascii_end();
     let Some((b'"' | b'\'', name)) = before.split_last() else { return false };
     let escapes = name.iter().rev().take_while(|byte| **byte == b'\\').count();
+    let name = &name[..name.len() - escapes];
     text[colon] == b':'
-        && may_tell(&name[..name.len() - escapes])
-        && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon])
+        && ((may_tell(name) && TELLING.is_match(&text[colon.saturating_sub(REACH)..=colon]))
+            || (known == Known::Composed && may_be_composed(name)))
+}
+
+/// Whether the name at the end of a text is one that [`composed`] may know.
+fn may_be_composed(text: &[u8]) -> bool {
+    let start = text.iter().rposition(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b'\n'));
+    let name = str::from_utf8(&text[start.map_or(0, |at| at + 1)..]);
+    // What is escaped in a name is not looked at here.
+    text.ends_with(b"\\") || name.is_ok_and(|name| composed(name) != Tells::Nothing)
 }
 
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
@@ -66,6 +103,13 @@ static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r#"(?i-u)({ends})s?{tail}\\*["']\s*:"#))
         .expect("the expression is fixed and tested")
 });
+
+/// Which names are known: those of the first rules, or all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    Listed,
+    Composed,
+}
 
 /// What a name says of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +155,46 @@ pub(super) fn field(name: &str) -> Tells {
     } else {
         Tells::Nothing
     }
+}
+
+/// What names tell that [`field`] does not know: `openaiKey`, `PINECONE_KEY`, `Passwort`.
+pub(super) fn composed(name: &str) -> Tells {
+    if !COMPOSED_ENDS.contains(&ending(name)) {
+        return Tells::Nothing;
+    }
+    let words = Words::of(name);
+    let (last, both) = (words.last(), words.last_two());
+    let three = [words.nth(2), &both].concat();
+    let is_any = |list: &str| [last, &both, &three].iter().any(|name| is_in(list, name));
+    if is_any(COMPOSED) {
+        Tells::Secret
+    } else if is_any(COMPOSED_PERHAPS)
+        || (last == "key" && !words.alone() && !is_in(PLAIN_KEYS, words.before()))
+    {
+        Tells::Perhaps
+    } else {
+        Tells::Nothing
+    }
+}
+
+/// How the names end that [`composed`] knows, without the figures behind them.
+static COMPOSED_ENDS: LazyLock<HashSet<[u8; 2], FixedState>> = LazyLock::new(|| {
+    let lists = [COMPOSED, COMPOSED_PERHAPS, "key", "enc encrypted plaintext"];
+    lists.iter().flat_map(|list| list.split(' ')).map(ending).collect()
+});
+
+/// The last two bytes of a name in lower case.
+fn ending(name: &str) -> [u8; 2] {
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-' | ' '));
+    let lower = |back: usize| {
+        name.len().checked_sub(back).map_or(0, |at| name.as_bytes()[at].to_ascii_lowercase())
+    };
+    [lower(2), lower(1)]
+}
+
+/// Whether a variable or a header field of that name is none that holds a secret.
+pub(super) fn is_plain_entry(name: &str) -> bool {
+    is_in(PLAIN_ENTRIES, &name.to_ascii_lowercase()) || name.starts_with("LC_")
 }
 
 fn listed(lists: &[(&'static str, Tells)]) -> HashMap<&'static str, Tells, FixedState> {
@@ -253,7 +337,12 @@ impl Words {
     }
 
     fn before(&self) -> &str {
-        self.text.rsplit(' ').nth(1).unwrap_or_default()
+        self.nth(1)
+    }
+
+    /// A word counted from the end.
+    fn nth(&self, back: usize) -> &str {
+        self.text.rsplit(' ').nth(back).unwrap_or_default()
     }
 
     fn last_two(&self) -> String {
@@ -324,7 +413,7 @@ mod tests {
                 let name = format!("{name}{tail}");
                 assert!(may_tell(name.as_bytes()), "{name}");
                 let text = format!(r#"{{\\"{name}\\" :"#);
-                assert!(tells_before(text.as_bytes(), text.len() - 1), "{name}");
+                assert!(tells_before(text.as_bytes(), text.len() - 1, Known::Listed), "{name}");
             }
         }
     }

@@ -16,10 +16,15 @@ pub(super) enum Rule {
     Json,
     Assignments,
     Values,
+    Harmless,
+    Names,
+    Looks,
+    Numbers,
+    Codings,
 }
 
 impl Rule {
-    pub(super) const ALL: [(Self, &str); 9] = [
+    pub(super) const ALL: [(Self, &str); 14] = [
         (Self::Headers, "headers/1"),
         (Self::Cookies, "cookies/1"),
         (Self::Query, "query/1"),
@@ -29,6 +34,11 @@ impl Rule {
         (Self::Json, "json/1"),
         (Self::Assignments, "assignments/1"),
         (Self::Values, "values/1"),
+        (Self::Harmless, "harmless/1"),
+        (Self::Names, "names/1"),
+        (Self::Looks, "looks/1"),
+        (Self::Numbers, "numbers/1"),
+        (Self::Codings, "codings/1"),
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -68,23 +78,72 @@ impl Notes<'_> {
 
     /// What the name of a JSON field tells.
     pub(super) fn field(&self, name: &str) -> Tells {
-        if self.applies(Rule::Json) { name::field(name) } else { Tells::Nothing }
+        if !self.applies(Rule::Json) {
+            return Tells::Nothing;
+        }
+        match name::field(name) {
+            Tells::Nothing if self.applies(Rule::Names) => name::composed(name),
+            tells => tells,
+        }
+    }
+
+    /// Whether a string below a name such as `env` is a secret.
+    pub(super) fn holds(&self, holder: &str, name: &str, value: &str) -> bool {
+        let is_plain = || name::is_plain_entry(name) || value::is_plain_setting(value);
+        !self.applies(Rule::Harmless)
+            || self.field(holder) != Tells::Holder
+            || value::is_credential(value)
+            || !is_plain()
     }
 
     /// What is to stand in the place of a secret, if it is not that already.
     pub(super) fn replacement(&mut self, name: &str, secret: &str) -> Option<String> {
-        let own = value::placeholder(name);
         if secret.is_empty() {
             return None;
         }
-        if !value::is_placeholder(secret) {
-            let noted = self.secrets.note(secret, own.clone());
-            return Some(if self.side == Side::Request { own } else { noted });
+        if value::is_placeholder(secret) {
+            return self.renamed(name, secret);
         }
-        if secret == own || self.side == Side::Request {
+        if self.applies(Rule::Harmless) && value::is_protocol(secret) {
+            return None;
+        }
+        let own = self.own(name, secret);
+        if !self.redactor.is_searched_for(secret) {
+            return Some(own);
+        }
+        let noted = self.secrets.note(secret, own.clone());
+        Some(if self.side == Side::Request { own } else { noted })
+    }
+
+    /// Notes a secret that stands within another.
+    pub(super) fn note(&mut self, name: &str, secret: &str) {
+        if self.redactor.is_searched_for(secret) {
+            let own = self.own(name, secret);
+            self.secrets.note(secret, own);
+        }
+    }
+
+    /// What a value of that name is replaced by: distinct values differ.
+    fn own(&mut self, name: &str, secret: &str) -> String {
+        let name = value::shown_name(name);
+        let number = self.secrets.number(&name, secret);
+        value::numbered(&name, if self.applies(Rule::Numbers) { number } else { 1 })
+    }
+
+    /// What stands in the place of a placeholder, if it is another. In what a client sends it is called
+    /// by its own field, as the value itself would be.
+    fn renamed(&mut self, name: &str, secret: &str) -> Option<String> {
+        let shown = value::name_and_number(secret).map(|(name, _)| name);
+        if shown == Some(&*value::shown_name(name)) {
             // The first name counts, as it did when the value itself stood here.
-            self.secrets.rename(secret, &own);
+            self.secrets.rename(secret, secret);
+            return None;
         }
-        (secret != own && self.side == Side::Request).then_some(own)
+        if self.side == Side::Response {
+            return None;
+        }
+        let own = self.own(name, secret);
+        self.secrets.rename(secret, &own);
+        Some(own)
     }
 }

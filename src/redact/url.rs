@@ -21,7 +21,7 @@ pub(super) fn find(url: &str, notes: &mut Notes<'_>) -> Vec<Edit> {
     {
         let user = &url[range.clone()];
         let secret = user.split_once(':').map_or(user, |(_, password)| password);
-        notes.secrets.note(&percent::decoded(secret), value::placeholder("userinfo"));
+        notes.note("userinfo", &percent::decoded(secret));
         edits.push(Edit::new(range, USER));
     }
     if notes.applies(Rule::Query)
@@ -53,8 +53,16 @@ pub(super) fn userinfo(url: &str) -> Option<Range<usize>> {
 }
 
 /// Whether a parameter or a form field of that name and value is a secret.
-pub(super) fn tells(name: &str, value: &str) -> bool {
-    match name::parameter(name) {
+pub(super) fn tells(name: &str, value: &str, notes: &Notes<'_>) -> bool {
+    // `user[password]`: the innermost name counts.
+    let inner = name.trim_end_matches(']').rsplit('[').next().filter(|name| !name.is_empty());
+    let composed = notes.applies(Rule::Names);
+    let name = inner.filter(|_| composed).unwrap_or(name);
+    let tells = match name::parameter(name) {
+        Tells::Nothing if composed => name::composed(name),
+        tells => tells,
+    };
+    match tells {
         Tells::Secret | Tells::Secrets => true,
         Tells::Perhaps => value::may_be_credential(value),
         Tells::Nothing | Tells::Holder => false,
@@ -64,7 +72,7 @@ pub(super) fn tells(name: &str, value: &str) -> bool {
 fn parameter(name: &str, spelled: &str, notes: &mut Notes<'_>) -> Option<String> {
     let name = form_decoded(name.strip_prefix("amp;").unwrap_or(name));
     let value = form_decoded(spelled);
-    if !tells(&name, &value) {
+    if !tells(&name, &value, notes) {
         return None;
     }
     let with = notes.replacement(&name, &value);

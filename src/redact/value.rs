@@ -1,5 +1,9 @@
 //! What values look like.
 
+use std::ops::Range;
+
+use crate::cassette::splice::{Edit, splice};
+
 const OPENING: &str = "[redacted:";
 
 /// The longest name that a placeholder shows.
@@ -20,12 +24,48 @@ const PREFIXES: &str = "\
 
 /// What stands in the place of a secret: `[redacted:api_key]`.
 pub(super) fn placeholder(name: &str) -> String {
+    format!("{OPENING}{}]", shown_name(name))
+}
+
+/// A name as placeholders show it.
+pub(super) fn shown_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let name = name.chars().take(LONGEST_NAME).map(|c| if plain(c) { c } else { '_' });
-    let mut text = String::from(OPENING);
-    text.extend(name);
-    text.push(']');
+    name.chars().take(LONGEST_NAME).map(|c| if plain(c) { c } else { '_' }).collect()
+}
+
+/// What stands in the place of the second value of a name, and of further ones: `[redacted:api_key~2]`.
+pub(super) fn numbered(name: &str, number: usize) -> String {
+    let mut text = placeholder(name);
+    if number > 1 {
+        text.pop();
+        text.push_str(&format!("~{number}]"));
+    }
     text
+}
+
+/// The name that a placeholder shows, and the number of the value.
+pub(super) fn name_and_number(placeholder: &str) -> Option<(&str, usize)> {
+    let inner = placeholder.strip_prefix(OPENING)?.strip_suffix(']')?;
+    let Some((name, number)) = inner.rsplit_once('~') else { return Some((inner, 1)) };
+    Some(number.parse().map_or((inner, 1), |number| (name, number)))
+}
+
+/// The placeholders in a text, with what they show, and where they stand.
+pub(crate) fn placeholders(text: &[u8]) -> impl Iterator<Item = (Range<usize>, &str, usize)> {
+    memchr::memmem::find_iter(text, OPENING).filter_map(|start| {
+        let length = memchr::memchr(b']', text[start..].get(..LONGEST_NAME + 24)?)? + 1;
+        let found = str::from_utf8(&text[start..start + length]).ok()?;
+        let (name, number) = name_and_number(found).filter(|_| is_placeholder(found))?;
+        Some((start..start + length, name, number))
+    })
+}
+
+/// A text in which no placeholder has a number, if it has one.
+pub(crate) fn without_numbers(text: &[u8]) -> Option<Vec<u8>> {
+    let edits = placeholders(text).filter(|(_, _, number)| *number > 1);
+    let edits: Vec<_> =
+        edits.map(|(range, name, _)| Edit::new(range, placeholder(name).into_bytes())).collect();
+    (!edits.is_empty()).then(|| splice(text, &edits))
 }
 
 /// Whether a value is a placeholder and nothing else.
@@ -82,6 +122,13 @@ pub(super) fn may_be_credential(value: &str) -> bool {
     is_credential(value) || is_placeholder(value)
 }
 
+/// Whether a value can hardly be anything but a generated secret, whatever it is called.
+pub(super) fn is_generated(value: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
+    let (upper, lower) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase));
+    value.len() >= 24 && upper >= 3 && lower >= 3 && count(u8::is_ascii_digit) >= 3
+}
+
 /// A run of letters and digits as only a machine writes it.
 fn is_random(run: &str) -> bool {
     let digits = run.bytes().filter(u8::is_ascii_digit).count();
@@ -114,6 +161,66 @@ pub(super) fn is_assigned(value: &str) -> bool {
     let path = value.contains('.') && value.split('.').all(is_identifier);
     let said = (digit && letter && !path) || long || is_credential(value);
     said && !value.contains('[') && is_distinctive(value)
+}
+
+/// Whether a value is put together from words, numbers and what stands between them, as a media type, a
+/// date or a list is: it may stand elsewhere by chance.
+pub(super) fn is_made_of_words(value: &str) -> bool {
+    let mut runs = value.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+    let is_plain = |run: &str| {
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        let cases = run
+            .as_bytes()
+            .windows(2)
+            .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        match digits {
+            0 => run.len() <= 16 && cases.count() <= 2,
+            _ if digits == run.len() => digits <= 6,
+            // `v1`, `h2`, `q0`.
+            _ => run.len() <= 2,
+        }
+    };
+    runs.all(is_plain)
+}
+
+/// Whether a value is one that protocols have as their own words, whatever it is called.
+pub(super) fn is_protocol(value: &str) -> bool {
+    const WORDS: &str = "true false null include omit same-origin required optional";
+    is_in(WORDS, value) || is_media_type(value)
+}
+
+/// Whether a setting is one that programs have in clear: a word, a small number, a place.
+pub(super) fn is_plain_setting(value: &str) -> bool {
+    const WORDS: &str = "\
+        none nil undefined yes no on off auto default any get post put patch delete head options \
+        close gzip deflate br zstd identity chunked keep-alive no-cache no-store utf-8 production \
+        development staging test debug info warn error";
+    let lower = value.trim().to_ascii_lowercase();
+    let is_number = value.len() <= 6 && value.bytes().all(|byte| byte.is_ascii_digit());
+    let is_place = value.starts_with(['/', '~']) && value.len() > 1;
+    let is_url = value.contains("://") && !value.contains(['@', '?']);
+    lower.is_empty()
+        || is_protocol(&lower)
+        || is_in(WORDS, &lower)
+        || is_number
+        || is_place
+        || is_url
+}
+
+/// `text/html, application/json;q=0.9, */*`.
+fn is_media_type(value: &str) -> bool {
+    const TYPES: &str = "application text image audio video multipart font message model *";
+    let one = |item: &str| {
+        let (kind, rest) = item.split_once('/').unwrap_or_default();
+        let subtype = rest.split(';').next().unwrap_or_default().trim();
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".+-_*".contains(c);
+        is_in(TYPES, kind.trim()) && !subtype.is_empty() && subtype.chars().all(plain)
+    };
+    value.split(',').all(one)
+}
+
+fn is_in(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 fn is_identifier(word: &str) -> bool {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cassette::Name;
+use crate::redact::Suspect;
 
 /// How long the recorder waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub struct Recording {
     pub dropped: usize,
     /// Why the server did not answer the first request that it did not answer.
     pub fault: Option<String>,
+    /// What in it may be a secret, and was not replaced.
+    pub suspects: Vec<Suspect>,
 }
 
 /// What is left of a cassette that was recorded anew.

@@ -5,6 +5,8 @@ mod approvals;
 mod config;
 #[cfg(feature = "review")]
 mod contracts;
+#[cfg(feature = "record")]
+mod environment;
 mod file;
 mod folder;
 #[cfg(feature = "import")]
@@ -28,6 +30,8 @@ mod repository;
 mod side;
 
 pub use config::{find_config, load_config};
+#[cfg(feature = "record")]
+pub(crate) use environment::environment;
 pub(crate) use file::nearest;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};

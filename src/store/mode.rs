@@ -78,7 +78,7 @@ impl Update {
 }
 
 /// Whether this is a build server: `CI` is set and is not `false` or `0`.
-fn is_ci() -> bool {
+pub(crate) fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }
 

@@ -52,7 +52,7 @@ fn a_miss_fails_though_the_command_did_not() {
       nothing like it was recorded; with GET there is
         GET /1 (interaction 1)
       hint: if the client is meant to ask this now, record it again:
-        retape record --upstream http://HOST tape -- CLIENT client::speak --exact --nocapture -q
+        retape record --upstream http://HOST tape -- COMMAND
     retape: replayed 1 cassette: 1 of 1 interaction played, 1 miss, nothing went to the network
     ");
 }
@@ -93,7 +93,7 @@ fn a_file_for_the_misses_that_cannot_be_written_is_told_with_its_option() {
 }
 
 #[test]
-fn a_miss_tells_the_command_that_records_it_as_it_can_be_run() {
+fn a_miss_tells_how_it_is_recorded_without_the_command_that_was_run() {
     let stage = Stage::new();
     stage.record(&server().url(), "tape", "GET /1");
     std::fs::rename(stage.folder().join("cassettes"), stage.folder().join("my tapes")).unwrap();
@@ -105,7 +105,7 @@ fn a_miss_tells_the_command_that_records_it_as_it_can_be_run() {
 
     let said = stage.harmless(&said(&output));
     let line = said.lines().find(|line| line.contains("retape record")).unwrap();
-    assert_snapshot!(line.trim(), @r#"retape record --upstream http://HOST --cassettes 'my tapes' --env 'BASE={url}/v1' tape -- sh -c 'curl -s {url}/2; echo "it'\''s done"'"#);
+    assert_snapshot!(line.trim(), @"retape record --upstream http://HOST --cassettes 'my tapes' tape -- COMMAND");
 }
 
 #[test]

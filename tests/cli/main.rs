@@ -24,6 +24,7 @@ mod messages;
 mod retape;
 mod review;
 mod samples;
+mod scan;
 mod secure;
 mod serve;
 mod tls;

@@ -16,6 +16,7 @@ mod change;
 mod contract;
 mod correlation;
 mod coverage;
+mod credentials;
 mod early;
 mod echoes;
 mod episodes;

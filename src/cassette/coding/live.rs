@@ -8,7 +8,7 @@ use flate2::write::MultiGzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::zstd::Zstd;
-use super::{Coding, LIMIT};
+use super::{Coding, allowed};
 
 /// How much is decoded at a time.
 const PIECE: usize = 16 << 10;
@@ -45,10 +45,17 @@ impl Live {
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         let decoded = match &mut self.0 {
             State::Gzip(decoder) => {
+                decoder.get_mut().came += bytes.len();
                 decoder.write_all(bytes).and_then(|()| decoder.flush()).map(|()| decoder.get_mut())
             }
-            State::Deflate(decoder) => decoder.push(bytes).map(|()| decoder.sink()),
-            State::Brotli(decoder) => decoder.write_all(bytes).map(|()| decoder.get_mut()),
+            State::Deflate(decoder) => {
+                decoder.sink().came += bytes.len();
+                decoder.push(bytes).map(|()| decoder.sink())
+            }
+            State::Brotli(decoder) => {
+                decoder.get_mut().came += bytes.len();
+                decoder.write_all(bytes).map(|()| decoder.get_mut())
+            }
             State::Zstd(decoder) => {
                 let decoded = decoder.push(bytes);
                 return self.or_damaged(decoded);
@@ -191,6 +198,8 @@ impl Inflate {
 struct Sink {
     bytes: Vec<u8>,
     taken: usize,
+    /// How many bytes came to be decoded.
+    came: usize,
 }
 
 impl Sink {
@@ -203,7 +212,7 @@ impl Sink {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.taken += bytes.len();
-        if self.taken > LIMIT {
+        if self.taken > allowed(self.came) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes.extend_from_slice(bytes);

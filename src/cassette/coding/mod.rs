@@ -1,7 +1,8 @@
 //! Content codings: what a compressed body reads as.
 //!
 //! [`decode_whole`] is for a body that is there, [`Live`] for one that is still coming in. Both stop
-//! at [`LIMIT`] bytes, so that a small body cannot fill the memory. Several codings on top of each
+//! at [`LIMIT`] bytes, and far earlier if a body is denser than any text, so that a small one cannot fill
+//! the memory. Several codings on top of each
 //! other are not undone. Without the feature `compression` none is known, and nothing is decoded.
 
 #[cfg(feature = "compression")]
@@ -15,8 +16,35 @@ mod zstd;
 pub use live::Live;
 pub(super) use live::reads_as;
 
-/// The most bytes that a body is decoded to: 256 MiB.
-pub const LIMIT: usize = 256 << 20;
+use super::Headers;
+
+/// The most bytes that a body is decoded to: 32 MiB.
+pub const LIMIT: usize = 32 << 20;
+
+/// How many bytes may come of each, beyond the first mebibyte. What is denser is no text.
+const RATIO: usize = 128;
+const FREE: usize = 1 << 20;
+
+/// The most bytes that so many may be decoded to.
+const fn allowed(came: usize) -> usize {
+    let dense = FREE.saturating_add(came.saturating_mul(RATIO));
+    if dense < LIMIT { dense } else { LIMIT }
+}
+
+/// All codings of a body, in the order in which they were applied: `gzip, br`.
+pub(crate) fn listed(headers: &Headers) -> String {
+    let fields = headers.get_all("content-encoding").filter_map(|it| str::from_utf8(it).ok());
+    let codings = fields.flat_map(|field| field.split(',')).map(str::trim);
+    let codings =
+        codings.filter(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
+    codings.collect::<Vec<_>>().join(", ")
+}
+
+/// What a body reads as to which several codings were applied; nothing if one of them is not known, or
+/// the body is damaged, cut short, or too large.
+pub(crate) fn decode_listed(codings: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    codings.rsplit(',').try_fold(bytes.to_vec(), |bytes, coding| decode_whole(coding, &bytes))
+}
 
 /// A way to compress a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

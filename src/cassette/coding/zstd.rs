@@ -5,7 +5,7 @@ use std::io;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::LIMIT;
+use super::allowed;
 
 /// How many bytes may be decoded again and again so that a stream can be read while it comes.
 const PATIENCE: usize = 16 << 20;
@@ -29,6 +29,8 @@ pub(super) struct Zstd {
     /// How much came out of all frames.
     total: usize,
     spent: usize,
+    /// How many bytes came.
+    came: usize,
     begun: bool,
 }
 
@@ -41,6 +43,7 @@ impl Zstd {
     /// Takes in more of the body and gives what can be read now.
     pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         self.frame.extend_from_slice(bytes);
+        self.came += bytes.len();
         self.begun |= !bytes.is_empty();
         self.decode(PATIENCE)
     }
@@ -53,7 +56,9 @@ impl Zstd {
     fn decode(&mut self, patience: usize) -> io::Result<Vec<u8>> {
         let mut readable = Vec::new();
         while self.spent <= patience && !self.frame.is_empty() {
-            let Some(frame) = Frame::decode(&self.frame, LIMIT - self.total)? else { break };
+            let Some(frame) = Frame::decode(&self.frame, allowed(self.came) - self.total)? else {
+                break;
+            };
             self.spent += frame.readable.len();
             readable.extend_from_slice(&frame.readable[self.shown..]);
             self.shown = frame.readable.len();

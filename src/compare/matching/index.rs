@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use http::HeaderMap;
 
 use super::agreement::Agreement;
+use super::credentials::Credentials;
 use super::groups::{Candidates, Groups};
 use super::nearest::Routes;
 use super::verbatim::{Known, Verbatim};
@@ -20,6 +21,7 @@ use crate::config::{Repeats, Rules};
 use crate::identity::decide;
 use crate::identity::names::{Names, Opening, Part, Template};
 use crate::identity::{Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
+use crate::redact::Found;
 
 /// The interactions of a cassette by what counts in their requests.
 ///
@@ -43,6 +45,7 @@ pub struct Index {
     agreement: Agreement,
     verbatim: Verbatim,
     entries: Vec<Entry>,
+    credentials: Credentials,
     has_needed: bool,
     /// Where its requests go, once a miss wants to know.
     routes: OnceLock<Routes>,
@@ -85,6 +88,8 @@ pub struct Asked<'t> {
     marks: Vec<(u64, String)>,
     /// Which attempt at the same call it is, counted from 0, if the client says so.
     pub(super) attempt: Option<u32>,
+    /// The secrets in it.
+    pub(super) found: Found,
 }
 
 /// What is known of the request of an interaction.
@@ -178,9 +183,21 @@ impl Index {
             agreement,
             verbatim,
             entries,
+            credentials: Credentials::default(),
             has_needed,
             routes,
         }
+    }
+
+    /// The same for a cassette of which it is known who asked.
+    pub fn told_apart(mut self, credentials: Credentials) -> Self {
+        self.credentials = credentials;
+        self
+    }
+
+    /// Who asked.
+    pub(super) fn credentials(&self) -> &Credentials {
+        &self.credentials
     }
 
     /// What the client of the recording made up.
@@ -233,7 +250,8 @@ impl Index {
         let marks = header_marks(&request.headers);
         let marks = marks.map(|(place, text)| (place, text.to_owned())).collect();
         let attempt = header::attempt(header::fields(&request.headers));
-        Asked { reading, headers: Some(&request.headers), groups, open, marks, attempt }
+        let found = Found::default();
+        Asked { reading, headers: Some(&request.headers), groups, open, marks, attempt, found }
     }
 
     /// Recognizes a request as it came, by its method and target, header and body.
@@ -253,8 +271,11 @@ impl Index {
         };
         let attempt = header::attempt(fields());
         let (reading, groups) = (Reading::default(), vec![group]);
-        let (open, marks) = (Vec::new(), Vec::new());
-        let asked = Asked { reading, headers: None, groups, open, marks, attempt };
+        if self.groups.get(group).is_some_and(|all| self.credentials.differ(all.iter())) {
+            return None;
+        }
+        let (open, marks, found) = (Vec::new(), Vec::new(), Found::default());
+        let asked = Asked { reading, headers: None, groups, open, marks, attempt, found };
         Some(Recognized::OneOf(Box::new(asked)))
     }
 
@@ -366,6 +387,22 @@ impl Index {
 }
 
 impl Asked<'_> {
+    /// The same, with the secrets that were found in it.
+    pub fn by(mut self, found: Found) -> Self {
+        self.found = found;
+        self
+    }
+
+    /// The secrets that were found in it.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// The same, when it is not needed any more.
+    pub fn into_found(self) -> Found {
+        self.found
+    }
+
     /// Whether it marks itself in its header.
     pub(super) fn has_marks(&self) -> bool {
         !self.marks.is_empty()

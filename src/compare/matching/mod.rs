@@ -9,6 +9,7 @@
 //! each difference counts.
 
 mod agreement;
+mod credentials;
 mod fresh;
 mod given;
 mod groups;
@@ -22,6 +23,7 @@ mod verbatim;
 mod why;
 mod writes;
 
+pub use credentials::Credentials;
 pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};
 pub use mismatch::{Asking, Differing, Mismatch, Nearest};

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::credentials::Keys;
 use super::fresh::Fresh;
 use super::groups::Candidates;
 use super::{Asked, Index, Recognized};
 use crate::config::Repeats;
 use crate::identity::{Bindings, Hole};
+use crate::redact::Found;
 
 /// One client's run through a cassette.
 #[derive(Debug, Default)]
@@ -14,6 +16,9 @@ pub struct Playlist {
     played: Vec<bool>,
     unplayed: usize,
     bindings: Bindings,
+    keys: Keys,
+    /// Whether only what was asked by the same client is meant.
+    is_same_client: bool,
     /// How far each list of candidates has come.
     progress: HashMap<u64, Progress, foldhash::fast::FixedState>,
 }
@@ -55,7 +60,7 @@ impl Playlist {
     pub fn take(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
         let (all, number) = index
             .candidates(asked)
-            .find_map(|all| self.fitting(index, all, asked).map(|number| (all, number)))?;
+            .find_map(|all| self.meant(index, all, asked).map(|number| (all, number)))?;
         self.play(index, number, asked);
         if all.len() > 1 {
             self.note(index, number);
@@ -117,6 +122,22 @@ impl Playlist {
     /// What stands for the client-minted identifiers of the recording in this run.
     pub fn bindings(&self) -> &Bindings {
         &self.bindings
+    }
+
+    /// The candidate that answers a request now: where they differ in who asked, one that the same client
+    /// asked for, if there is any. It is given again only where others were refused.
+    fn meant(&mut self, index: &Index, all: Candidates<'_>, asked: &Asked<'_>) -> Option<usize> {
+        let credentials = index.credentials();
+        if all.len() > 1 && credentials.differ(all.iter()) {
+            self.is_same_client = true;
+            let same = self.fitting(index, all, asked);
+            self.is_same_client = false;
+            let is_next = |number: &usize| !self.played[*number] || credentials.refuse(all.iter());
+            if let Some(number) = same.filter(is_next) {
+                return Some(number);
+            }
+        }
+        self.fitting(index, all, asked)
     }
 
     fn fitting(&mut self, index: &Index, all: Candidates<'_>, asked: &Asked<'_>) -> Option<usize> {
@@ -227,6 +248,7 @@ impl Playlist {
 
     fn play(&mut self, index: &Index, number: usize, asked: &Asked<'_>) {
         self.mark_played(number);
+        self.keys.bind(index.credentials(), number, &asked.found);
         let live = index.fill(number, asked).unwrap_or_default();
         for (recorded, live) in index.entry(number).holes.iter().zip(&live) {
             self.bindings.bind(recorded, live);
@@ -240,6 +262,16 @@ impl Playlist {
     pub(super) fn assume(&mut self, number: usize, bound: &[(Hole, Hole)]) {
         self.mark_played(number);
         bound.iter().for_each(|(recorded, live)| self.bindings.bind(recorded, live));
+    }
+
+    /// What stands for a secret of the recording in the answer to a request that has these.
+    pub fn secret(
+        &self,
+        index: &Index,
+        (number, found): (usize, &Found),
+        secret: &(String, usize),
+    ) -> Option<String> {
+        self.keys.value(index.credentials(), (number, found), secret)
     }
 
     /// What was recorded for what the client calls by its own names in a request, and these.
@@ -289,8 +321,11 @@ impl Playlist {
     pub(super) fn fits(&self, index: &Index, number: usize, asked: &Asked<'_>) -> bool {
         let recorded = &index.entry(number).holes;
         let live = index.fill(number, asked);
-        live.is_some_and(|live| {
-            recorded.is_empty() || self.bindings.unify(recorded.iter().zip(&live))
-        })
+        let is_meant =
+            !self.is_same_client || self.keys.agree(index.credentials(), number, &asked.found);
+        is_meant
+            && live.is_some_and(|live| {
+                recorded.is_empty() || self.bindings.unify(recorded.iter().zip(&live))
+            })
     }
 }

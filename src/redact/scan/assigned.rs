@@ -1,7 +1,7 @@
 //! `NAME=value` and `NAME: value` in prose, with nothing around the name.
 
 use super::REACH;
-use crate::redact::name::{self, Tells};
+use crate::redact::name::{self, Known, Tells};
 use crate::redact::value;
 
 /// The most white space between a name, a mark and a value.
@@ -16,12 +16,12 @@ pub(super) enum Begin {
 }
 
 /// Whether something is assigned to a telling name by the `=` or `:` at this place.
-pub(in crate::redact) fn is_assigned(text: &[u8], mark: usize) -> bool {
-    name_before(text, mark).is_some()
+pub(in crate::redact) fn is_assigned(text: &[u8], mark: usize, known: Known) -> bool {
+    name_before(text, mark, known).is_some()
 }
 
 /// The name before a `=` or `:` if it tells, and what it tells.
-pub(super) fn name_before(text: &[u8], mark: usize) -> Option<(&str, Tells)> {
+pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&str, Tells)> {
     let from = mark.saturating_sub(REACH);
     let before = &text[from..mark];
     let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -35,7 +35,10 @@ pub(super) fn name_before(text: &[u8], mark: usize) -> Option<(&str, Tells)> {
     let escape =
         usize::from(around.ends_with(b"\\") && name.first().is_some_and(|c| is_escape(*c)));
     let name = str::from_utf8(&name[escape..]).ok()?;
-    let tells = name::assigned(name);
+    let tells = match name::assigned(name) {
+        Tells::Nothing if known == Known::Composed => name::composed(name),
+        tells => tells,
+    };
     (tells != Tells::Nothing).then_some((name, tells))
 }
 

@@ -124,7 +124,7 @@ impl Scanner {
             return step;
         }
         if notes.applies(Rule::Assignments)
-            && let Some(found) = assigned::name_before(text, self.at)
+            && let Some(found) = assigned::name_before(text, self.at, notes.redactor.known_names())
         {
             return self.assigned(text, input, found);
         }
@@ -307,7 +307,11 @@ impl Scanner {
                 self.at = range.start;
                 return None;
             }
-            Role::Nested => self.nest.as_mut()?.take(content)?,
+            Role::Nested => {
+                let nest = self.nest.as_mut()?;
+                let name = nest.take(content)?;
+                notes.holds(nest.levels.holder(), &name, &quote.plain(content)).then_some(name)?
+            }
         };
         let skipped = value::behind_scheme(content);
         let with = notes.replacement(&name, &quote.plain(&content[skipped..]))?;

@@ -13,7 +13,20 @@ pub(super) struct Shown {
     /// The beginning of a message, and the beginning of its line, of a stream in Amazon's framing.
     amazon: Option<(Vec<u8>, Vec<u8>)>,
     live: Live,
+    /// What of a body is read only as a whole.
+    whole: Option<Whole>,
 }
+
+/// A form, or what has several codings.
+#[derive(Debug)]
+struct Whole {
+    redactor: Redactor,
+    headers: Headers,
+    body: Vec<u8>,
+}
+
+/// What is read as a whole is not kept beyond this: it is missing in the journal.
+const LONGEST: usize = 4 << 20;
 
 impl Shown {
     /// A body behind these header fields, given the secrets that came before it.
@@ -21,12 +34,19 @@ impl Shown {
         let coding = headers.get("content-encoding").and_then(coding::Live::new);
         let is_of_amazon = Media::of_headers(headers) == Media::Amazon;
         let amazon = is_of_amazon.then(Default::default);
-        Self { coding, amazon, live: Live::new(redactor, secrets) }
+        let is_form = matches!(Media::of_headers(headers), Media::Form | Media::Multipart);
+        let is_whole = is_form || coding::listed(headers).contains(',');
+        let whole = is_whole.then(|| Whole {
+            redactor: redactor.clone(),
+            headers: headers.clone(),
+            body: Vec::new(),
+        });
+        Self { coding, amazon, live: Live::new(redactor, secrets), whole }
     }
 
     /// The header fields of the body as it is shown.
     pub(super) fn headers(&self, headers: &mut Headers) {
-        if self.coding.is_some() {
+        if self.coding.is_some() || self.whole.is_some() {
             headers.remove("content-encoding");
             headers.remove("content-length");
         }
@@ -34,6 +54,12 @@ impl Shown {
 
     /// What can be written now that these bytes have come.
     pub(super) fn push(&mut self, bytes: &Bytes) -> Vec<u8> {
+        if let Some(whole) = &mut self.whole {
+            if whole.body.len() + bytes.len() <= LONGEST {
+                whole.body.extend_from_slice(bytes);
+            }
+            return Vec::new();
+        }
         match &mut self.coding {
             None => self.push_plain(bytes),
             Some(coding) => {
@@ -57,7 +83,12 @@ impl Shown {
 
     /// The rest, and all secrets up to here.
     pub(super) fn finish(self) -> (Vec<u8>, Secrets) {
-        let Self { coding, amazon, mut live } = self;
+        let Self { coding, amazon, mut live, whole } = self;
+        if let Some(Whole { redactor, headers, body }) = whole {
+            let (_, mut secrets) = live.finish();
+            let body = redactor.body_noting(&headers, body, &mut secrets);
+            return (body, secrets);
+        }
         let undecoded = coding.and_then(coding::Live::finish).unwrap_or_default();
         let Some((mut begun, mut shown)) = amazon else {
             let mut rest = live.push(&undecoded);

@@ -45,7 +45,7 @@ struct State {
     over: bool,
     /// Nobody asked the server.
     unasked: bool,
-    /// The body that is arriving, as the journal shows it: the request's, then the answer's.
+    /// The answer's body, as the journal shows it.
     shown: Option<Shown>,
     /// The secrets up to here.
     secrets: Secrets,
@@ -67,7 +67,6 @@ impl Take {
         interaction: Interaction,
         secrets: Secrets,
     ) -> Self {
-        let shown = Shown::new(tape.redactor(), &interaction.request.headers, secrets.clone());
         let state = State {
             interaction,
             body: BytesMut::new(),
@@ -75,7 +74,7 @@ impl Take {
             answer: Arrived::default(),
             over: false,
             unasked: false,
-            shown: Some(shown),
+            shown: None,
             secrets,
         };
         Self {
@@ -91,12 +90,7 @@ impl Take {
 
     /// A piece of the request's body, as it goes to the server.
     pub(super) fn sent(&self, bytes: &Bytes) {
-        let mut state = self.state();
-        if !state.is_answered() {
-            let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
-            self.show_sent(shown.unwrap_or_default());
-        }
-        state.body.extend_from_slice(bytes);
+        self.state().body.extend_from_slice(bytes);
     }
 
     /// The request is complete.
@@ -108,7 +102,7 @@ impl Take {
             }
             // What came behind the head of an answer is not in the journal.
             if !state.is_answered() {
-                self.show_sent(state.finish_shown());
+                self.show_sent(state.requested(&self.redactor));
                 self.note(&Entry::Asked { n: self.number });
                 self.write();
             }
@@ -147,8 +141,10 @@ impl Take {
             tape.note_server(&headers);
         }
         let mut state = self.state();
-        // An answer may come before the request was complete; the journal has seen enough of it.
-        drop(state.finish_shown());
+        // An answer may come before the request was complete; its secrets count all the same.
+        if state.asking == Asking::Arriving {
+            drop(state.requested(&self.redactor));
+        }
         let mut harmless = headers.clone();
         self.redactor.headers_noting(&mut harmless, &mut state.secrets);
         let shown = Shown::new(&self.redactor, &headers, state.secrets.clone());
@@ -362,6 +358,20 @@ impl State {
 
     fn is_answered(&self) -> bool {
         matches!(self.interaction.outcome, Outcome::Response(_))
+    }
+
+    /// The body of the request as far as it came, without its coding and the secrets in it, which are
+    /// known from now on.
+    ///
+    /// # Rationale
+    ///
+    /// No client has seen it, so the journal can wait until it is complete. Then it is read as it is for
+    /// the cassette, which knows more forms than one that is read piece by piece.
+    fn requested(&mut self, redactor: &Redactor) -> Vec<u8> {
+        let mut request = self.interaction.request.clone();
+        request.body = self.body.clone().freeze();
+        redactor.request_noting(&mut request, &mut self.secrets);
+        request.readable().into_owned()
     }
 
     /// The rest of the body that was arriving; its secrets are known from now on.

@@ -59,7 +59,7 @@ impl Tape {
         upstream: &str,
         wording: Wording,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
-        let redactor = Arc::new(Redactor::standard());
+        let redactor = Arc::new(Redactor::standard().with_environment(store::environment()));
         let rules = store::load_rules(folder, name)?;
         let (journal, left) = Journal::open(folder, name)?;
         let rescued = match left {
@@ -150,6 +150,7 @@ impl Tape {
             kept: None,
             dropped,
             fault: self.state().fault.take(),
+            suspects: Vec::new(),
         };
         let is_own_fault = self.state().out_of_files;
         recording.saved = match course {
@@ -166,6 +167,7 @@ impl Tape {
         if recording.interactions > 0 {
             let cassette = self.redactor.cassette(cassette);
             let cassette = cassette.with_ids(|cassette| decide_behind(base, cassette));
+            recording.suspects = self.redactor.audit(&cassette);
             recording.path = Some(match self.replaced(base, recording.saved) {
                 None => store::save(&self.folder, &recording.saved_name, &cassette)?,
                 Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
@@ -269,7 +271,7 @@ impl Tape {
 
     /// Notes the head of a request for the journal; returns the secrets in it.
     fn note(&self, n: usize, after: &[Progress], request: &Request) -> Secrets {
-        let mut secrets = Secrets::default();
+        let mut secrets = self.redactor.known();
         let mut harmless = request.clone();
         self.redactor.request_noting(&mut harmless, &mut secrets);
         if coding::Coding::of(request.headers.get("content-encoding").unwrap_or("")).is_some() {

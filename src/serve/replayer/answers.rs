@@ -12,6 +12,7 @@ use super::pace::Clock;
 use super::shelf::{Filling, Label, Laid, Shelf};
 use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Media, Outcome};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
+use crate::redact::{Unveiled, Veiled};
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins_in,
     no_answer,
@@ -23,6 +24,8 @@ pub(super) struct Answers {
     shelf: Shelf,
     /// What few answers have, by their numbers.
     special: HashMap<usize, Special>,
+    /// Of all others.
+    plain: Veiled,
 }
 
 /// What an answer has that is not the same each time, or that few have.
@@ -43,6 +46,8 @@ struct Special {
     echoes: Vec<Echo>,
     /// Those in the head.
     echoed: Vec<Echo>,
+    /// The placeholders in it.
+    veiled: Veiled,
 }
 
 /// What an answer is to be like this time.
@@ -54,6 +59,8 @@ pub(super) struct Wanted<'a> {
     pub(super) headers: &'a HeaderMap,
     /// What the client's own identifiers are this time.
     pub(super) renamed: &'a Renamed,
+    /// What its own secrets are.
+    pub(super) unveiled: &'a Unveiled,
     /// What holds it back.
     pub(super) hold: Option<Hold>,
     /// What this run has shown to be made up by the client.
@@ -86,13 +93,18 @@ impl Answers {
                 *body = shelf.get(number).body();
             }
         }
-        Self { shelf, special: all_special }
+        Self { shelf, special: all_special, plain: Veiled::default() }
     }
 
     /// The client-minted identifiers that come back in an answer.
     pub(super) fn echoed(&self, number: usize) -> impl Iterator<Item = (Scope, &str)> {
         let special = self.special.get(&number).into_iter();
         special.flat_map(|special| special.echoes.iter().chain(&special.echoed).map(Echo::value))
+    }
+
+    /// The placeholders in an answer.
+    pub(super) fn veiled(&self, number: usize) -> &Veiled {
+        self.special.get(&number).map_or(&self.plain, |special| &special.veiled)
     }
 
     /// The answer of an interaction, when it is due.
@@ -218,6 +230,7 @@ impl Special {
             speaks_of_itself,
             echoes: Echo::all(&response.readable().bytes(), made_up),
             echoed: echoed.collect(),
+            veiled: Veiled::of(response),
         }
     }
 
@@ -230,6 +243,7 @@ impl Special {
             || self.ending == Ending::Cut
             || self.addressed
             || !(self.echoes.is_empty() && self.echoed.is_empty())
+            || !self.veiled.is_empty()
             || asked.iter().chain(&ADDRESSES).any(|name| headers.contains_key(name))
     }
 
@@ -237,7 +251,8 @@ impl Special {
     fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
         let mut body = None;
         let renamed = !wanted.renamed.is_empty();
-        let changes = renamed || self.speaks_of_itself;
+        let unveiled = !wanted.unveiled.is_empty();
+        let changes = renamed || unveiled || self.speaks_of_itself;
         if changes || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
             body = self.decoded(recorded, headers);
         }
@@ -256,6 +271,12 @@ impl Special {
                 correct_length(headers, &named, self.ending);
             }
             body = Some(named);
+        }
+        if unveiled {
+            unveil_fields(headers, wanted.unveiled);
+            let shown = wanted.unveiled.body(body.unwrap_or_else(|| recorded.clone()));
+            correct_length(headers, &shown, self.ending);
+            body = Some(shown);
         }
         wanted.place.keep_below(headers);
         if self.addressed {
@@ -316,6 +337,16 @@ fn rename_fields(headers: &mut HeaderMap, renamed: &Renamed) {
         let named = value.to_str().ok().and_then(|text| renamed.text(text));
         if let Some(Ok(named)) = named.map(HeaderValue::try_from) {
             *value = named;
+        }
+    }
+}
+
+fn unveil_fields(headers: &mut HeaderMap, unveiled: &Unveiled) {
+    for value in headers.values_mut() {
+        if let Some(Ok(shown)) =
+            unveiled.text(value.as_bytes()).map(|it| HeaderValue::from_bytes(&it))
+        {
+            *value = shown;
         }
     }
 }

@@ -23,13 +23,13 @@ use super::sockets::{self, Sockets};
 use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Name, Request};
-use crate::compare::matching::{Asked, Index, Mismatch, Playlist, Proof};
+use crate::compare::matching::{Asked, Credentials, Index, Mismatch, Playlist, Proof};
 use crate::config::Rules;
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
 use crate::identity::Echo;
 use crate::identity::Renamed;
-use crate::redact::{Memory, Redactor};
+use crate::redact::{Found, Memory, Redactor, Unveiled};
 use crate::serve::server::{Answer, Place, Rewriter, may_name_us};
 use crate::store;
 
@@ -44,6 +44,7 @@ pub struct Recorded {
     pub(super) answers: Answers,
     pub(super) meanwhile: Meanwhile,
     pub(super) redactor: Redactor,
+    is_redacted: bool,
 }
 
 impl Recorded {
@@ -66,18 +67,25 @@ impl Recorded {
     pub fn new(mut cassette: Cassette, rules: &Rules) -> Result<Self> {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
+        let is_redacted = redactor.is_standard();
+        let redactor = redactor.unnumbered();
         let mut exchanges = Exchanges::of(&cassette);
+        let credentials = match &mut exchanges {
+            Some(exchanges) => Credentials::take(&mut exchanges.cassette),
+            None => Credentials::take(&mut cassette),
+        };
         let index = Index::of(exchanges.as_ref().map_or(&cassette, |it| &it.cassette), rules);
+        let index = index.told_apart(credentials);
         let scripts = sockets::scripts(&cassette, exchanges.as_ref(), &index);
         let read = exchanges.as_mut().map_or(&mut cassette, |it| &mut it.cassette);
         let answers = Answers::of(read, index.made_up());
         let meanwhile = Meanwhile::of(read);
-        Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor })
+        Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor, is_redacted })
     }
 
     /// Whether all rules of this release were applied to it.
     pub(super) fn is_redacted(&self) -> bool {
-        self.redactor.is_standard()
+        self.is_redacted
     }
 
     /// Whether an answer may wait for what else is asked.
@@ -171,6 +179,8 @@ pub struct Chosen {
     pub number: usize,
     /// What the client's own identifiers in its answer are this time.
     pub renamed: Renamed,
+    /// What its own secrets are.
+    pub unveiled: Unveiled,
 }
 
 impl Replayer {
@@ -254,13 +264,14 @@ impl Replayer {
         place: Place<'_>,
         clock: Clock,
     ) -> Answer {
-        let Chosen { number, renamed } = chosen;
+        let Chosen { number, renamed, unveiled } = chosen;
         let wanted = Wanted {
             upstream: &self.recorded.cassette.recorded.upstream,
             place,
             clock,
             headers: &head.headers,
             renamed: &renamed,
+            unveiled: &unveiled,
             hold: self.recorded.meanwhile.hold(number, &self.run),
             shown: self.proof.as_ref().and_then(|proof| lock(proof).shown()),
         };
@@ -280,7 +291,7 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Result<Chosen, Box<Mismatch>> {
-        self.find(head, target, body, place).map_err(|asked| self.explain(*asked))
+        self.find(head, target, body, place).map_err(|asked| self.explain(asked.0))
     }
 
     /// The interaction that answers a request, or what was asked.
@@ -295,12 +306,12 @@ impl Replayer {
             // In a place of its own: few wait, and all pay for what is held across a wait.
             Err(asked) => match Box::pin(self.wait(&asked)).await {
                 Some(chosen) => {
-                    self.note_drift(&asked, &chosen);
+                    self.note_drift(&asked.0, &chosen);
                     Ok(chosen)
                 }
-                None => self.assume(&asked).ok_or(asked),
+                None => self.assume(&asked).ok_or(Box::new(asked.0)),
             },
-            found => found,
+            Ok(found) => Ok(found),
         }
     }
 
@@ -311,20 +322,22 @@ impl Replayer {
         target: &str,
         body: Bytes,
         place: Place<'_>,
-    ) -> Result<Chosen, Box<Request>> {
+    ) -> Result<Chosen, Box<(Request, Found)>> {
         if self.drift.is_none()
             && let Some(chosen) = self.take_recognized(head, target, &body)
         {
             return Ok(chosen);
         }
-        let asked = self.asked(head, target, body, place);
+        let (asked, found) = self.asked(head, target, body, place);
         let plain = asked.readable();
-        let chosen = self.take(&self.recorded.index.read(&asked, &plain));
+        let read = self.recorded.index.read(&asked, &plain).by(found);
+        let chosen = self.take(&read);
+        let found = read.into_found();
         drop(plain);
         if let Some(chosen) = &chosen {
             self.note_drift(&asked, chosen);
         }
-        chosen.ok_or_else(|| Box::new(asked))
+        chosen.ok_or_else(|| Box::new((asked, found)))
     }
 
     fn note_drift(&self, asked: &Request, chosen: &Chosen) {
@@ -335,13 +348,13 @@ impl Replayer {
 
     /// The interaction that answers a request when what it shows was asked for: the client may ask for both
     /// at once.
-    async fn wait(&self, asked: &Request) -> Option<Chosen> {
+    async fn wait(&self, (asked, found): &(Request, Found)) -> Option<Chosen> {
         let index = &self.recorded.index;
         if !index.has_needed() {
             return None;
         }
         let plain = asked.readable();
-        let read = index.read(asked, &plain);
+        let read = index.read(asked, &plain).by(found.clone());
         let mut played = self.run.subscribe();
         let patience = tokio::time::sleep(PATIENCE);
         tokio::pin!(patience);
@@ -362,13 +375,13 @@ impl Replayer {
 
     /// The interaction that a request differs from in the fewest values, if the run is to prove the
     /// recording.
-    pub(super) fn assume(&self, asked: &Request) -> Option<Chosen> {
+    pub(super) fn assume(&self, (asked, found): &(Request, Found)) -> Option<Chosen> {
         let (cassette, index) = (self.recorded.played(), &self.recorded.index);
         let plain = asked.readable();
         let mut playlist = self.playlist();
         let mut proof = lock(self.proof.as_ref()?);
         let number = proof.assume(cassette, index, &mut playlist, &index.read(asked, &plain))?;
-        Some(self.chosen(number, &playlist, Some(&proof)))
+        Some(self.chosen(number, found, &playlist, Some(&proof)))
     }
 
     pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
@@ -435,7 +448,7 @@ impl Replayer {
         let mut playlist = self.playlist();
         let number = playlist.take_recognized(index, &recognized)?;
         let proof = self.proof.as_ref().map(lock);
-        Some(self.chosen(number, &playlist, proof.as_deref()))
+        Some(self.chosen(number, &Found::default(), &playlist, proof.as_deref()))
     }
 
     fn take(&self, asked: &Asked<'_>) -> Option<Chosen> {
@@ -452,10 +465,16 @@ impl Replayer {
             let called = playlist.called(index, number, asked);
             proof.note(called.iter().map(|(recorded, live)| (recorded, live)));
         }
-        self.chosen(number, playlist, proof.as_deref())
+        self.chosen(number, asked.found(), playlist, proof.as_deref())
     }
 
-    fn chosen(&self, number: usize, playlist: &Playlist, proof: Option<&Proof>) -> Chosen {
+    fn chosen(
+        &self,
+        number: usize,
+        found: &Found,
+        playlist: &Playlist,
+        proof: Option<&Proof>,
+    ) -> Chosen {
         if self.recorded.is_watched() {
             self.run.send_modify(|run| self.recorded.meanwhile.note(number, run));
         }
@@ -467,12 +486,14 @@ impl Replayer {
         } else {
             Renamed::of(answers.echoed(number).chain(shown), bindings)
         };
-        Chosen { number, renamed }
+        let index = &self.recorded.index;
+        let value = |secret: &_| playlist.secret(index, (number, found), secret);
+        Chosen { number, renamed, unveiled: answers.veiled(number).unveiled(value) }
     }
 
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
-    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> Request {
+    fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> (Request, Found) {
         let upstream = &self.recorded.cassette.recorded.upstream;
         let inward = |text: &[u8]| {
             let ours = place.may_stand_in(text);
@@ -486,8 +507,8 @@ impl Replayer {
         let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
         let ours = may_name_us(&head.headers).then(|| inward(&asked.body)).flatten();
         asked.body = ours.unwrap_or(asked.body);
-        self.memory.redact(&self.recorded.redactor, &mut asked);
-        asked
+        let found = self.memory.redact(&self.recorded.redactor, &mut asked);
+        (asked, found)
     }
 
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {

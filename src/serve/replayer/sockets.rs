@@ -202,7 +202,10 @@ impl Replayer {
                 (opened, asked) = (other, message);
             }
         }
-        let chosen = chosen.or_else(|| self.assume(&asked).map(|chosen| chosen.number));
+        let chosen = chosen.or_else(|| {
+            self.assume(&(asked.clone(), crate::redact::Found::default()))
+                .map(|chosen| chosen.number)
+        });
         let Some(exchange) = chosen else { return Err(self.explain(asked)) };
         let at = self.recorded().script(opened).and_then(|script| {
             script.steps.iter().position(|step| step.exchange == Some(exchange))

@@ -1,6 +1,7 @@
 //! No secret is left, nothing else is touched, and a recorded request still matches.
 
 mod compressed;
+mod corpus;
 mod live;
 mod names;
 mod planted;

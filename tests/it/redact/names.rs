@@ -13,7 +13,7 @@ fn fields_with_telling_names_are_replaced_in_place() {
     check_json(r#"{"token":"$"}"#, r#"{"token":"[redacted:token]"}"#);
     check_json(
         r#"{"api_keys":["$","x"]}"#,
-        r#"{"api_keys":["[redacted:api_keys]","[redacted:api_keys]"]}"#,
+        r#"{"api_keys":["[redacted:api_keys]","[redacted:api_keys~2]"]}"#,
     );
     check_json(
         r#"{"authorization":"Bearer $"}"#,

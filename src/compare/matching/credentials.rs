@@ -1,0 +1,144 @@
+//! Who asks: the secrets in requests, of which a cassette knows only which are equal.
+
+use std::collections::HashMap;
+
+use crate::cassette::{Cassette, Outcome, Request};
+use crate::redact::{Found, placeholders, without_numbers};
+
+/// The secrets in the recorded requests, each by its name and its number.
+///
+/// # Rationale
+///
+/// Whatever key a client has, it is answered as the recorded one was: so what is compared has no
+/// numbers. They tell only which of several interactions is meant that look the same.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    of: Vec<Vec<(String, usize)>>,
+    refused: Vec<bool>,
+}
+
+/// What the secrets of a recording are in this run.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    live: HashMap<(String, usize), String>,
+    recorded: HashMap<(String, String), (String, usize)>,
+}
+
+impl Credentials {
+    /// Takes the numbers out of the recorded requests, and keeps them.
+    pub fn take(cassette: &mut Cassette) -> Self {
+        let mut all = Self::default();
+        for interaction in &mut cassette.interactions {
+            all.of.push(numbers(&interaction.request));
+            strip(&mut interaction.request);
+            let status = match &interaction.outcome {
+                Outcome::Response(response) => response.status,
+                Outcome::Nothing(_) => 0,
+            };
+            all.refused.push(matches!(status, 401 | 403 | 407));
+        }
+        all
+    }
+
+    /// Whether some of these differ in who asked.
+    pub(super) fn differ(&self, mut interactions: impl Iterator<Item = usize>) -> bool {
+        let Some(first) = interactions.next() else { return false };
+        let of = |number: usize| self.of.get(number);
+        interactions.any(|number| of(number) != of(first))
+    }
+
+    /// Whether some of these were refused, and others were not.
+    pub(super) fn refuse(&self, mut interactions: impl Iterator<Item = usize>) -> bool {
+        let Some(first) = interactions.next() else { return false };
+        let of = |number: usize| self.refused.get(number);
+        interactions.any(|number| of(number) != of(first))
+    }
+
+    /// The secrets of an interaction, each with what the client has in its place.
+    fn pairs<'a>(
+        &'a self,
+        interaction: usize,
+        found: &'a Found,
+    ) -> Vec<(&'a (String, usize), &'a str)> {
+        let mut at: HashMap<&str, usize> = HashMap::new();
+        let recorded = self.of.get(interaction).into_iter().flatten();
+        let pairs = recorded.filter_map(|secret| {
+            let next = at.entry(&secret.0).or_default();
+            *next += 1;
+            Some((secret, found.values(&secret.0).get(*next - 1)?.as_str()))
+        });
+        pairs.collect()
+    }
+}
+
+impl Keys {
+    /// Whether an interaction may have been asked by who asks now.
+    pub(super) fn agree(&self, all: &Credentials, interaction: usize, found: &Found) -> bool {
+        let pairs = all.pairs(interaction, found);
+        let recorded = all.of.get(interaction).map_or(0, Vec::len);
+        pairs.len() == recorded
+            && found.len() == recorded
+            && pairs.iter().all(|(secret, live)| match self.live.get(*secret) {
+                Some(known) => known == live,
+                None => !self.recorded.contains_key(&(secret.0.clone(), (*live).to_owned())),
+            })
+    }
+
+    /// Notes who asks.
+    pub(super) fn bind(&mut self, all: &Credentials, interaction: usize, found: &Found) {
+        for (secret, live) in all.pairs(interaction, found) {
+            let known = (secret.0.clone(), live.to_owned());
+            if !self.live.contains_key(secret) && !self.recorded.contains_key(&known) {
+                self.live.insert(secret.clone(), live.to_owned());
+                self.recorded.insert(known, secret.clone());
+            }
+        }
+    }
+
+    /// What stands for a secret of the recording in the answer to a request.
+    pub(super) fn value(
+        &self,
+        all: &Credentials,
+        (interaction, found): (usize, &Found),
+        secret: &(String, usize),
+    ) -> Option<String> {
+        let asked = all.pairs(interaction, found).into_iter();
+        let mut own = asked.filter(|(recorded, _)| *recorded == secret);
+        own.next().map(|(_, live)| live.to_owned()).or_else(|| self.live.get(secret).cloned())
+    }
+}
+
+/// The secrets of a request as they first stand in it.
+fn numbers(request: &Request) -> Vec<(String, usize)> {
+    let body = request.readable();
+    let headers = request.headers.iter().map(|(_, value)| &value[..]);
+    let texts = std::iter::once(request.path.as_bytes()).chain(headers).chain([&*body]);
+    let mut all = Vec::new();
+    for text in texts {
+        for (_, name, number) in placeholders(text) {
+            let secret = (name.to_owned(), number);
+            if !all.contains(&secret) {
+                all.push(secret);
+            }
+        }
+    }
+    all
+}
+
+fn strip(request: &mut Request) {
+    if let Some(path) = without_numbers(request.path.as_bytes()) {
+        request.path = String::from_utf8_lossy(&path).into_owned();
+    }
+    for (_, value) in request.headers.iter_mut() {
+        if let Some(plain) = without_numbers(value) {
+            *value = plain.into();
+        }
+    }
+    if let Some(body) = without_numbers(&request.body) {
+        let length = request.headers.get("content-length").and_then(|length| length.parse().ok());
+        if length == Some(request.body.len()) {
+            request.headers.set("content-length", body.len().to_string());
+        }
+        request.body = body.into();
+    }
+}

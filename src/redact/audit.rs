@@ -1,0 +1,151 @@
+//! What is left in a cassette that may be a secret.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::{Redactor, value};
+use crate::cassette::{Cassette, Headers, Interaction, coding};
+
+/// Something in a cassette that may be a secret, without what it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Suspect {
+    /// The number of the interaction, counted from 1; nothing for a file that is no cassette.
+    pub interaction: Option<usize>,
+    /// Where it stands: `body of the answer, line 3`.
+    pub place: String,
+    /// Why it may be one: the name of what a rule calls it, `generated` or `unreadable`.
+    pub rule: String,
+}
+
+impl fmt::Display for Suspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(interaction) = self.interaction {
+            write!(f, "interaction {interaction}, ")?;
+        }
+        write!(f, "{}: {}", self.place, self.rule)
+    }
+}
+
+/// The parts of an interaction, each with what it is called.
+type Part = (String, Vec<u8>);
+
+impl Redactor {
+    /// What these rules would replace in a cassette, and what else looks like a secret.
+    pub fn audit(&self, cassette: &Cassette) -> Vec<Suspect> {
+        let clean = self.unnumbered().cassette(cassette.clone()).into_inner();
+        let mut suspects = Vec::new();
+        for (number, (before, after)) in
+            cassette.interactions.iter().zip(&clean.interactions).enumerate()
+        {
+            let suspect = |(place, rule)| Suspect { interaction: Some(number + 1), place, rule };
+            let (before, after) = (parts(before), parts(after));
+            suspects.extend(known(&before, &after).map(suspect));
+            suspects.extend(after.iter().flat_map(generated).map(suspect));
+            suspects.extend(unreadable(&cassette.interactions[number]).map(suspect));
+        }
+        suspects.sort();
+        suspects.dedup();
+        suspects
+    }
+
+    /// The same for a text that is no cassette: a contract, a report.
+    pub fn audit_text(&self, text: &str) -> Vec<Suspect> {
+        let clean = self.text(text);
+        let (before, after) = ((String::new(), text.into()), (String::new(), clean.into()));
+        let known = known(std::slice::from_ref(&before), std::slice::from_ref(&after));
+        let suspect = |(place, rule): (String, String)| {
+            let place = place.trim_start_matches([',', ' ']).to_owned();
+            Suspect { interaction: None, place, rule }
+        };
+        let mut suspects: Vec<_> = known.map(suspect).collect();
+        suspects.sort();
+        suspects.dedup();
+        suspects
+    }
+}
+
+/// The placeholders that came with cleaning.
+fn known<'a>(before: &'a [Part], after: &'a [Part]) -> impl Iterator<Item = (String, String)> + 'a {
+    before.iter().flat_map(|(place, old)| {
+        let new = after.iter().find(|(other, _)| other == place);
+        let new = new.filter(|(_, new)| new != old);
+        let lines =
+            new.into_iter().flat_map(|(_, new)| new.split(|byte| *byte == b'\n').enumerate());
+        lines.flat_map(move |(number, line)| {
+            let found = value::placeholders(line)
+                .filter(|(range, ..)| memchr::memmem::find(old, &line[range.clone()]).is_none());
+            let found: Vec<String> = found.map(|(_, name, _)| name.to_owned()).collect();
+            found.into_iter().map(move |name| (format!("{place}, line {}", number + 1), name))
+        })
+    })
+}
+
+fn parts(interaction: &Interaction) -> Vec<Part> {
+    let Interaction { request, .. } = interaction;
+    let mut parts = vec![
+        ("path".to_owned(), request.path.clone().into_bytes()),
+        ("body of the request".to_owned(), request.readable().into_owned()),
+    ];
+    parts.extend(fields(&request.headers, "of the request"));
+    if let Some(response) = interaction.response() {
+        parts.push(("reason".to_owned(), response.reason.clone().unwrap_or_default().into_bytes()));
+        parts.push(("body of the answer".to_owned(), response.readable().bytes().to_vec()));
+        parts.extend(fields(&response.headers, "of the answer"));
+        parts.extend(fields(&response.trailers, "behind the answer"));
+    }
+    parts
+}
+
+fn fields<'a>(headers: &'a Headers, of: &'a str) -> impl Iterator<Item = Part> + 'a {
+    let field = move |(at, (name, value)): (usize, (&str, &bytes::Bytes))| {
+        (format!("field {} `{name}` {of}", at + 1), value.to_vec())
+    };
+    headers.iter().enumerate().map(field)
+}
+
+/// What a name hints at and looks generated.
+fn generated((place, text): &Part) -> Vec<(String, String)> {
+    let lines = text.split(|byte| *byte == b'\n').enumerate();
+    let found = lines.filter(|(_, line)| holds_generated(line));
+    found.map(|(at, _)| (format!("{place}, line {}", at + 1), "generated".to_owned())).collect()
+}
+
+fn holds_generated(line: &[u8]) -> bool {
+    let mut named = NAMED.captures_iter(line).filter_map(|found| found.get(1));
+    named.any(|value| str::from_utf8(value.as_bytes()).is_ok_and(value::is_generated))
+}
+
+/// A name with a telling word in it, and what it has.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    let word = "secret|passw|credential|api_?key|private_?key|access_?key|auth_?key";
+    let name = format!(r#"(?i-u)(?:{word})[A-Za-z0-9_.-]{{0,40}}\\*["']?\s*[:=]\s*"#);
+    Regex::new(&format!(r#"{name}\\*["']?([A-Za-z0-9_+/=.~-]{{24,}})"#))
+        .expect("the expression is fixed and tested")
+});
+
+/// Bodies of which nobody can say what they hold.
+fn unreadable(interaction: &Interaction) -> impl Iterator<Item = (String, String)> {
+    let request = &interaction.request;
+    let asked = is_unreadable(&request.headers, &request.body);
+    let said = interaction.response();
+    let said = said.is_some_and(|it| is_unreadable(&it.headers, &it.body.bytes()));
+    let places = [(asked, "body of the request"), (said, "body of the answer")];
+    let told = places.into_iter().filter(|(is_so, _)| *is_so);
+    told.map(|(_, place)| (place.to_owned(), "unreadable".to_owned()))
+}
+
+fn is_unreadable(headers: &Headers, body: &[u8]) -> bool {
+    let codings = coding::listed(headers);
+    let is_packed = body.starts_with(&[0x1f, 0x8b]) || body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+    match codings.as_str() {
+        _ if body.len() < value::SHORTEST => false,
+        "" => is_packed,
+        // What is text in spite of its coding is read as it is.
+        _ if std::str::from_utf8(body).is_ok() => false,
+        several if several.contains(',') => coding::decode_listed(several, body).is_none(),
+        one => coding::decode_readable(one, body).is_none_or(|plain| plain.is_empty()),
+    }
+}

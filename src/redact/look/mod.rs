@@ -1,0 +1,279 @@
+//! Secrets that are known by their look, whatever they are called.
+//!
+//! The rules are data: `rules.txt`. A text is read once for the words of all rules; an expression is tried
+//! only where one of its words stands, and sees what comes in the same line. So a text takes as long
+//! whatever the number of rules, and the same is found however it is cut up.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use foldhash::fast::FixedState;
+use regex::bytes::Regex;
+
+use super::name::{self, Tells};
+use super::rule::{Notes, Rule};
+use super::value;
+use crate::cassette::splice::{Edit, in_order};
+
+const RULES: &str = include_str!("rules.txt");
+
+/// The longest secret of one line, and of several.
+const LONGEST: usize = 8 << 10;
+const LONGEST_BLOCK: usize = 18 << 10;
+
+/// How much of a line an expression sees that has a name and a value.
+const REACH: usize = 512;
+
+struct Looks {
+    words: AhoCorasick,
+    /// Which rule a word belongs to.
+    rule_of: Vec<usize>,
+    longest_word: usize,
+    /// What words begin with, in lower case.
+    begun: HashSet<Vec<u8>, FixedState>,
+    rules: Vec<Look>,
+}
+
+struct Look {
+    id: &'static str,
+    kind: Kind,
+    /// How many bytes before the word belong to it.
+    before: usize,
+    expression: Regex,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Token,
+    Exact,
+    Named,
+    Basic,
+    Block,
+}
+
+static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
+    let lines = RULES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let (mut rules, mut rule_of, mut spelled) = (Vec::new(), Vec::new(), Vec::new());
+    for line in lines {
+        let columns: Vec<&'static str> = line.split_whitespace().collect();
+        let [id, kind, before, words, expression] = columns[..] else { continue };
+        for word in words.split('|') {
+            rule_of.push(rules.len());
+            spelled.push(word.replace(r"\s", " ").to_ascii_lowercase().into_bytes());
+        }
+        rules.push(Look {
+            id,
+            kind: kind_of(kind),
+            before: before.parse().unwrap_or(0),
+            expression: Regex::new(&format!("^(?-u:{expression})"))
+                .expect("the rules are fixed and tested"),
+        });
+    }
+    let words = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(&spelled)
+        .expect("the words are fixed and tested");
+    let longest_word = spelled.iter().map(Vec::len).max().unwrap_or(0);
+    let begun = spelled.iter().flat_map(|word| (1..word.len()).map(|end| word[..end].to_vec()));
+    Looks { words, rule_of, longest_word, begun: begun.collect(), rules }
+});
+
+fn kind_of(kind: &str) -> Kind {
+    match kind {
+        "exact" => Kind::Exact,
+        "named" => Kind::Named,
+        "basic" => Kind::Basic,
+        "block" => Kind::Block,
+        _ => Kind::Token,
+    }
+}
+
+/// A secret that was found.
+struct Found<'t> {
+    name: &'t str,
+    range: Range<usize>,
+}
+
+/// Whether a word of a rule stands in a text.
+pub(super) fn may_tell(text: &[u8]) -> bool {
+    LOOKS.words.is_match(text)
+}
+
+/// The edits for a text of which all is there.
+pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
+    edits(text, text.len(), notes)
+}
+
+/// The edits for a text of which more is to come, and up to where it is decided.
+pub(super) fn decided(text: &[u8], notes: &mut Notes<'_>) -> (Vec<Edit>, usize) {
+    let end = undecided(text);
+    let edits = edits(text, end, notes);
+    let end = edits.last().map_or(end, |last: &Edit| last.range.end.max(end));
+    (edits, end)
+}
+
+fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
+    if !notes.applies(Rule::Looks) {
+        return Vec::new();
+    }
+    let words = LOOKS.words.find_overlapping_iter(text);
+    let mut edits = Vec::new();
+    for word in words.take_while(|word| word.start() < until) {
+        let rule = &LOOKS.rules[LOOKS.rule_of[word.pattern().as_usize()]];
+        let Some(Found { name, range }) = rule.found(text, word.start(), notes) else { continue };
+        let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
+        if !secret.contains("[redacted:")
+            && let Some(with) = notes.replacement(name, &secret)
+        {
+            edits.push(Edit::new(range, with));
+        }
+    }
+    in_order(edits)
+}
+
+impl Look {
+    fn found<'t>(&'t self, text: &'t [u8], word: usize, notes: &Notes<'_>) -> Option<Found<'t>> {
+        let at = word.checked_sub(self.before)?;
+        if !begins(text, at) {
+            return None;
+        }
+        let window = &text[at..at + self.window(&text[at..])];
+        let captures = self.expression.captures(window)?;
+        let secret = captures.name("s").or_else(|| captures.get(0))?;
+        let spelled = str::from_utf8(secret.as_bytes()).ok()?;
+        let name = captures.name("n").and_then(|name| str::from_utf8(name.as_bytes()).ok());
+        let mut range = at + secret.start()..at + secret.end();
+        let is_secret = match self.kind {
+            Kind::Token => is_mixed(spelled) && !is_sample(spelled),
+            Kind::Exact | Kind::Block => !is_sample(spelled),
+            Kind::Basic => is_basic(spelled),
+            Kind::Named => {
+                range.start += value::behind_scheme(spelled);
+                is_named(name?, &spelled[value::behind_scheme(spelled)..], notes)
+            }
+        };
+        is_secret.then_some(Found { name: name.unwrap_or(self.id), range })
+    }
+
+    /// How much of a text the expression sees: the rest of a line, as far as a secret goes.
+    fn window(&self, text: &[u8]) -> usize {
+        let (longest, ends_with_line) = match self.kind {
+            Kind::Block => (LONGEST_BLOCK, false),
+            Kind::Named => (REACH, self.id != "variable"),
+            _ => (LONGEST, true),
+        };
+        let longest = longest.min(text.len());
+        let line = ends_with_line.then(|| memchr::memchr(b'\n', &text[..longest])).flatten();
+        line.unwrap_or(longest)
+    }
+
+    /// Whether what comes behind the end of a text may make a secret of what begins here, or a longer one.
+    fn is_open(&self, rest: &[u8], word: usize) -> bool {
+        let behind = &rest[word.min(rest.len())..];
+        match self.kind {
+            Kind::Block => {
+                let closed = memchr::memmem::find(behind, b"-----END").is_some_and(|end| {
+                    memchr::memmem::find(&behind[end + 8..], b"-----").is_some()
+                });
+                !closed && rest.len() < LONGEST_BLOCK
+            }
+            Kind::Named => self.window(rest) == rest.len() && rest.len() < REACH,
+            _ if matches!(
+                self.id,
+                "cli-password" | "cli-user" | "netrc-password" | "authorization"
+            ) =>
+            {
+                self.window(rest) == rest.len() && rest.len() < REACH
+            }
+            _ => rest.len() < LONGEST && behind.iter().all(|byte| is_of_token(*byte)),
+        }
+    }
+}
+
+/// Up to where a text of which more is to come can be decided.
+fn undecided(text: &[u8]) -> usize {
+    let looks = &*LOOKS;
+    let from = text.len().saturating_sub(LONGEST_BLOCK);
+    let words = looks.words.find_overlapping_iter(&text[from..]);
+    let open = words.filter_map(|word| {
+        let rule = &looks.rules[looks.rule_of[word.pattern().as_usize()]];
+        let start = (from + word.start()).saturating_sub(rule.before);
+        (begins(text, start) && rule.is_open(&text[start..], rule.before + word.len()))
+            .then_some(start)
+    });
+    let begun = (text.len().saturating_sub(looks.longest_word)..text.len()).find(|start| {
+        begins(text, *start) && looks.begun.contains(&text[*start..].to_ascii_lowercase())
+    });
+    open.min().unwrap_or(text.len()).min(begun.unwrap_or(text.len()))
+}
+
+/// Whether a word may begin here: not within another one.
+fn begins(text: &[u8], at: usize) -> bool {
+    let is_sign = text.get(at).is_some_and(|byte| !byte.is_ascii_alphanumeric());
+    let Some(before) = at.checked_sub(1).map(|at| text[at]) else { return true };
+    let escape = at >= 2 && text[at - 2] == b'\\' && b"nrtbf".contains(&before);
+    let is_hex = |at: usize| text[at].is_ascii_hexdigit();
+    let percent = at >= 3 && text[at - 3] == b'%' && is_hex(at - 2) && is_hex(at - 1);
+    let unicode = at >= 6 && text[at - 6..at - 4] == *b"\\u" && (at - 4..at).all(is_hex);
+    let is_word = before.is_ascii_alphanumeric() || before == b'_';
+    is_sign || !is_word || escape || percent || unicode
+}
+
+const fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=' | b'%' | b':' | b'@' | b' '
+        )
+}
+
+/// Whether a value has figures or letters in both cases, as words have not.
+fn is_mixed(value: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
+    let cases = count(u8::is_ascii_uppercase).min(count(u8::is_ascii_lowercase));
+    count(u8::is_ascii_digit) >= 3 || cases >= 3
+}
+
+/// Whether a value stands in documentation for one.
+fn is_sample(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    ["example", "xxxx", "....", "****", "your-", "your_", "<", "${", "{{"]
+        .iter()
+        .any(|sample| lower.contains(sample))
+}
+
+fn is_basic(value: &str) -> bool {
+    let plain = STANDARD.decode(value).or_else(|_| STANDARD_NO_PAD.decode(value));
+    plain.is_ok_and(|plain| {
+        plain.contains(&b':') && plain.iter().all(|byte| (0x20..0x7f).contains(byte))
+    })
+}
+
+/// Whether a value is a secret because of the name beside it.
+fn is_named(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
+    let tells = match name::field(name) {
+        Tells::Nothing if notes.applies(Rule::Names) => name::composed(name),
+        tells => tells,
+    };
+    match tells {
+        Tells::Secret | Tells::Secrets => !value::is_plain_setting(secret) && !secret.contains(' '),
+        Tells::Perhaps => value::is_credential(secret),
+        Tells::Holder | Tells::Nothing => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_a_rule() {
+        let lines = RULES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+
+        assert_eq!(LOOKS.rules.len(), lines.count());
+    }
+}

@@ -1,0 +1,145 @@
+//! Finding secrets that are known, in any of their spellings.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+
+use super::spelling::spellings;
+use super::value;
+use crate::cassette::splice::{self, Edit};
+
+/// Finds secrets in any of their spellings: plain, escaped in JSON, percent-encoded, in base64.
+///
+/// # Rationale
+///
+/// A body may hold thousands of secrets, each of which is searched for in what comes behind it. So a
+/// secret is added without preparing all others anew, and a text is read once, whatever their number.
+/// What is looked up are the last bytes of a spelling: many secrets begin alike.
+#[derive(Clone, Default)]
+pub(super) struct Searcher {
+    /// Each spelling, and what stands for it.
+    spelled: BTreeMap<Arc<[u8]>, Arc<str>>,
+    /// The spellings that end in these bytes.
+    by_end: HashMap<u64, Vec<Arc<[u8]>>, FixedState>,
+    /// Which ends there may be: one bit for each hash.
+    filter: Vec<u64>,
+    longest: usize,
+}
+
+/// The bytes of a spelling that are looked up. None is shorter.
+const END: usize = 8;
+
+/// The words of the filter.
+const FILTER: usize = 1 << 9;
+
+impl fmt::Debug for Searcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Searcher({})", self.spelled.len())
+    }
+}
+
+impl Searcher {
+    pub(super) fn is_empty(&self) -> bool {
+        self.spelled.is_empty()
+    }
+
+    /// Adds a secret; what stands for a spelling already stays.
+    pub(super) fn add(&mut self, value: &str, placeholder: &str) {
+        let placeholder: Arc<str> = placeholder.into();
+        for spelling in spellings(value) {
+            let Some(end) = spelling.last_chunk::<END>() else { continue };
+            let end = u64::from_le_bytes(*end);
+            let spelling: Arc<[u8]> = spelling.into();
+            if self.spelled.contains_key(&spelling) {
+                continue;
+            }
+            self.longest = self.longest.max(spelling.len());
+            self.filter.resize(FILTER, 0);
+            let (word, bit) = place(end);
+            self.filter[word] |= bit;
+            self.by_end.entry(end).or_default().push(Arc::clone(&spelling));
+            self.spelled.insert(spelling, Arc::clone(&placeholder));
+        }
+    }
+
+    /// The edits that take all secrets out of a text, in order.
+    pub(super) fn edits(&self, text: &[u8]) -> Vec<Edit> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for (start, window) in text.windows(END).enumerate() {
+            let end = u64::from_le_bytes(window.try_into().expect("the window is as long"));
+            let (word, bit) = place(end);
+            if self.filter[word] & bit != 0 {
+                self.ending(&text[..start + END], end, &mut found);
+            }
+        }
+        // The name of a field may be a secret's value elsewhere; placeholders are left alone.
+        found.retain(|edit: &Edit| !value::in_placeholder(text, edit.range.start));
+        splice::in_order(found)
+    }
+
+    /// The spellings that end where the text does.
+    fn ending(&self, text: &[u8], end: u64, found: &mut Vec<Edit>) {
+        for spelling in self.by_end.get(&end).into_iter().flatten() {
+            if text.ends_with(spelling) {
+                let with = self.spelled.get(spelling).map_or("", |with| with);
+                let range = text.len() - spelling.len()..text.len();
+                found.push(Edit::new(range, with.as_bytes().to_vec()));
+            }
+        }
+    }
+
+    /// The same for a text that may be cut in the middle of a secret.
+    pub(super) fn edits_of_body(&self, text: &[u8]) -> Vec<Edit> {
+        let mut edits = self.edits(text);
+        let from = edits.last().map_or(0, |edit| edit.range.end);
+        if let Some((start, placeholder)) = self.cut(text, from)
+            && text.len() - start >= value::SHORTEST
+            && !value::in_placeholder(text, start)
+        {
+            edits.push(Edit::new(start..text.len(), placeholder.as_bytes().to_vec()));
+        }
+        edits
+    }
+
+    /// The edits for a text of which more is to come, and up to where it is decided.
+    pub(super) fn decided_edits(&self, text: &[u8]) -> (Vec<Edit>, usize) {
+        let cut = |from| self.cut(text, from).map_or(text.len(), |(start, _)| start);
+        let mut end = cut(0);
+        let mut decided = Vec::new();
+        for edit in self.edits(text) {
+            // A secret that ends here may be the beginning of a longer one.
+            if edit.range.start >= end {
+                break;
+            }
+            if edit.range.end > end {
+                end = cut(edit.range.end);
+            }
+            decided.push(edit);
+        }
+        (decided, end)
+    }
+
+    /// The first offset, not below `from`, at which a secret begins that the text does not end, and
+    /// what stands for it.
+    fn cut(&self, text: &[u8], from: usize) -> Option<(usize, &str)> {
+        let from = from.max((text.len() + 1).saturating_sub(self.longest));
+        (from..text.len()).find_map(|start| {
+            let rest = &text[start..];
+            let behind = (Bound::Excluded(rest), Bound::Unbounded);
+            let (next, placeholder) = self.spelled.range::<[u8], _>(behind).next()?;
+            next.starts_with(rest).then_some((start, &**placeholder))
+        })
+    }
+}
+
+/// The bit of the filter that stands for the end of a spelling.
+const fn place(end: u64) -> (usize, u64) {
+    let hash = end.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 49;
+    ((hash >> 6) as usize, 1 << (hash & 63))
+}

@@ -1,0 +1,96 @@
+//! Secrets that the client sends in this run, in an answer that has placeholders for them.
+
+use super::value;
+use crate::cassette::splice::{Edit, splice};
+use crate::cassette::{Body, Response};
+use crate::text::json::push_escape;
+
+/// The placeholders in an answer, each by its name and number.
+#[derive(Debug, Default)]
+pub struct Veiled(Vec<(String, usize)>);
+
+/// What stands for them in this run: of each what it was, and the client's own secret.
+///
+/// Shows their number and nothing of them.
+#[derive(Clone, Default)]
+pub struct Unveiled(Vec<(String, String)>);
+
+impl std::fmt::Debug for Unveiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Unveiled({})", self.0.len())
+    }
+}
+
+impl Veiled {
+    /// Those of a recorded answer.
+    pub(crate) fn of(response: &Response) -> Self {
+        let body = response.readable().bytes();
+        let headers = response.headers.iter().map(|(_, value)| &value[..]);
+        let mut all = Vec::new();
+        for text in headers.chain([&body[..]]) {
+            for (_, name, number) in value::placeholders(text) {
+                let secret = (name.to_owned(), number);
+                if !all.contains(&secret) {
+                    all.push(secret);
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What stands for them, as far as the client has sent it.
+    pub(crate) fn unveiled(&self, value: impl Fn(&(String, usize)) -> Option<String>) -> Unveiled {
+        let known = self
+            .0
+            .iter()
+            .filter_map(|secret| Some((value::numbered(&secret.0, secret.1), value(secret)?)));
+        Unveiled(known.filter(|(placeholder, value)| placeholder != value).collect())
+    }
+}
+
+impl Unveiled {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A text in which the client's own secrets stand, if any does.
+    pub(crate) fn text(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let edits = self.edits(text);
+        (!edits.is_empty()).then(|| splice(text, &edits))
+    }
+
+    /// The same for a body.
+    pub(crate) fn body(&self, mut body: Body) -> Body {
+        let edits = self.edits(&body.bytes());
+        body.splice(&edits);
+        body
+    }
+
+    fn edits(&self, text: &[u8]) -> Vec<Edit> {
+        let found = value::placeholders(text).filter_map(|(range, _, _)| {
+            let placeholder = &text[range.clone()];
+            let known = self.0.iter().find(|(known, _)| known.as_bytes() == placeholder);
+            known.map(|(_, value)| Edit::new(range, escaped(value).into_bytes()))
+        });
+        found.collect()
+    }
+}
+
+/// A value as it may stand in a JSON string too: few secrets have anything to be escaped.
+fn escaped(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        if matches!(c, '"' | '\\') || c.is_control() {
+            push_escape(c, &mut out);
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

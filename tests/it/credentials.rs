@@ -1,0 +1,106 @@
+//! Requests that look the same and differ in who asks.
+
+use crate::stage::Stage;
+use crate::support::client::ask;
+use crate::support::upstream::{Then, Upstream, json};
+
+const FIELDS: &str = "Content-Type: application/json\r\n";
+
+/// A key of a client, made at run time.
+fn key(seed: &str) -> String {
+    format!("{}{}", "sk-", seed.repeat(10))
+}
+
+/// A server that knows one key, and says who asked.
+fn guarded(known: String) -> Upstream {
+    Upstream::start(move |asked, wire| {
+        let said = asked.head.field("x-api-key").unwrap_or("nobody");
+        let (status, text) = if said == known { (200, "welcome") } else { (401, "refused") };
+        wire.send(json(status, &format!(r#"{{"text":"{text}","you":"{said}"}}"#)));
+        Then::KeepAlive
+    })
+}
+
+fn me(url: &str, key: Option<&str>) -> (u16, String) {
+    let field = key.map(|key| format!("X-Api-Key: {key}\r\n")).unwrap_or_default();
+    let reply = ask("GET", &format!("{url}/me"), &format!("{FIELDS}{field}"), "");
+    (reply.status, reply.text())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_key_gets_the_recorded_refusal_whatever_the_keys_are() {
+    let stage = Stage::new();
+    let (right, wrong) = (key("a1"), key("b2"));
+    let upstream = guarded(right.clone());
+    let session = stage.record(&upstream).await;
+    me(&session.url(), Some(&right));
+    me(&session.url(), Some(&wrong));
+    me(&session.url(), None);
+    session.finish().await.unwrap();
+    let file = stage.file("tape.json");
+    assert!(!file.contains(&right) && !file.contains(&wrong), "{file}");
+    assert!(file.contains("[redacted:x-api-key]") && file.contains("[redacted:x-api-key~2]"));
+
+    let session = stage.replay().await;
+    let (other, mistaken) = (key("c3"), key("d4"));
+    let asked = [Some(&*other), None, Some(&*mistaken), Some(&*other), None, Some(&*mistaken)];
+    let told = asked.map(|key| me(&session.url(), key));
+
+    assert_eq!(told.each_ref().map(|(status, _)| *status), [200, 401, 401, 200, 401, 401]);
+    assert!(told[0].1.contains(&other), "it comes back as it was sent: {}", told[0].1);
+    assert!(told[2].1.contains(&mistaken), "{}", told[2].1);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cassette_of_several_keys_replays_with_one_and_with_none() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked| format!(r#"{{"path":"{}"}}"#, asked.path()));
+    let talk = |url: &str, keys: [Option<&str>; 3]| {
+        let paths = ["/a", "/b", "/a"];
+        let told = paths.iter().zip(keys).map(|(path, key)| {
+            let field = key.map(|key| format!("X-Api-Key: {key}\r\n")).unwrap_or_default();
+            ask("GET", &format!("{url}{path}"), &field, "").status
+        });
+        told.collect::<Vec<u16>>()
+    };
+    let session = stage.record(&upstream).await;
+    let keys = ["a1", "b2", "c3"].map(key);
+    talk(&session.url(), [Some(&keys[0]), Some(&keys[1]), Some(&keys[2])]);
+    session.finish().await.unwrap();
+
+    for keys in [[Some("sk-dummy-dummy-1"); 3], [None; 3]] {
+        let session = stage.replay().await;
+        assert_eq!(talk(&session.url(), keys), [200; 3]);
+        session.finish().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_miss_never_holds_a_secret_of_the_environment_or_of_a_stream() {
+    let stage = Stage::new();
+    let secret = key("e5");
+    let streamed = secret.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        let events = streamed
+            .as_bytes()
+            .chunks(3)
+            .map(|piece| format!("data: {{\"d\":\"{}\"}}\n\n", String::from_utf8_lossy(piece)));
+        let body: String = events.collect();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        wire.send(head + &body);
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+    ask("GET", &format!("{}/x", session.url()), &format!("X-Api-Key: {secret}\r\n"), "");
+    session.finish().await.unwrap();
+
+    let file = stage.file("tape.json");
+    let joined: String = file.split(r#"{\"d\":\""#).collect();
+
+    assert!(!file.contains(&secret[3..]) && !joined.contains(&secret[3..]), "{file}");
+    assert!(!file.contains(&secret[3..6]), "no piece is left: {file}");
+}
