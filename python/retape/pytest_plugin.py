@@ -87,7 +87,7 @@ class Suite:
             for recording in came["recorded"]:
                 if recording["path"]:
                     path = os.path.relpath(recording["path"], self.config.rootpath)
-                    self.reports["recorded"].append(f"{path}")
+                    self.reports["recorded"].append(path)
                 if recording["fault"] and not recording["answered"]:
                     raise Refused(f"the server did not answer a single request: {recording['fault']}")
             if save and came["mode"] == "replay" and not came["misses"]:
