@@ -85,7 +85,9 @@ class Suite:
         self.opened |= known | {os.path.join(scope.folder, scope.name)}
         for came in scope.finish(save=save):
             for recording in came["recorded"]:
-                self.reports["recorded"].append(f"{recording['path']} ({recording['interactions']} interactions)")
+                if recording["path"]:
+                    path = os.path.relpath(recording["path"], self.config.rootpath)
+                    self.reports["recorded"].append(path)
                 if recording["fault"] and not recording["answered"]:
                     raise Refused(f"the server did not answer a single request: {recording['fault']}")
             if save and came["mode"] == "replay" and not came["misses"]:

@@ -70,7 +70,7 @@ pub(super) struct Live {
     #[arg(long, value_name = "COMMAND")]
     pub(super) serve: Option<String>,
 
-    /// An address that answers once the server is up, whatever it answers; without it, that of --upstream
+    /// An address that answers once the server is up, also with 404 or 401; without it, that of --upstream
     #[arg(long, value_name = "URL")]
     pub(super) ready: Option<String>,
 
