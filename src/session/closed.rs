@@ -104,6 +104,8 @@ impl Closed {
     }
 
     fn summary(&self, recordings: Vec<Recording>) -> Summary {
+        // They are looked for in the sessions too, so before those are locked.
+        let misses = self.gateway.misses().all();
         let unplayed = self.gateway.never_played();
         let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
         let requests = self.gateway.requests.load(Ordering::Relaxed);
@@ -119,7 +121,7 @@ impl Closed {
             forwarded: opened.map(Track::forwarded).sum(),
             cassettes,
             recordings,
-            misses: self.gateway.misses().all(),
+            misses,
             drifted: self.drifted(),
             sessions: lengths.len(),
             replayed: replayed.into_iter().cloned().collect(),

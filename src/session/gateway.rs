@@ -91,7 +91,19 @@ impl Gateway {
     }
 
     pub(super) fn misses(&self) -> &Misses {
+        self.note_overdue();
         &self.misses
+    }
+
+    /// An answer that waited in vain for what ended it is a miss, of which its client saw the beginning.
+    fn note_overdue(&self) {
+        let slots: Vec<_> =
+            lock(&self.tracks).iter().map(|it| (it.0.clone(), Arc::clone(it.1))).collect();
+        for (session, slot) in slots {
+            for mismatch in slot.replayer().iter().flat_map(|replayer| replayer.overdue()) {
+                self.note(self.missed(&session, &slot.cassette, &mismatch));
+            }
+        }
     }
 
     /// Lets the runs of a session, or of all, begin anew. Tells how many there were.

@@ -12,6 +12,7 @@ mod server_changes;
 
 mod amazon;
 mod assertion;
+mod causal;
 mod change;
 mod contract;
 mod correlation;
@@ -49,6 +50,7 @@ mod record;
 mod redact;
 mod replay;
 mod rerecord;
+mod resumed;
 mod retries;
 mod rules;
 mod schema;

@@ -14,7 +14,7 @@ use super::end_to_end::recorded;
 use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::{
-    Body, Content, End, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
+    Body, Chunk, Content, End, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
 };
 use crate::redact::{Live, Redactor, Secrets};
 use crate::store::Entry;
@@ -45,6 +45,8 @@ struct State {
     over: bool,
     /// Nobody asked the server.
     unasked: bool,
+    /// When the answer came to its own end.
+    ended: Option<u64>,
     /// The answer's body, as the journal shows it.
     shown: Option<Shown>,
     /// The secrets up to here.
@@ -74,6 +76,7 @@ impl Take {
             answer: Arrived::default(),
             over: false,
             unasked: false,
+            ended: None,
             shown: None,
             secrets,
         };
@@ -228,7 +231,9 @@ impl Take {
             if std::mem::replace(&mut state.over, true) {
                 return;
             }
-            self.show_chunk(self.ms(), state.finish_shown());
+            let ms = self.ms();
+            self.show_chunk(ms, state.finish_shown());
+            state.ended = (!matches!(end, End::ClientClosed | End::Interrupted)).then_some(ms);
             state.answer.settle();
             let mut trailers = Headers::new();
             match &mut state.interaction.outcome {
@@ -284,6 +289,9 @@ impl Take {
         match &mut interaction.outcome {
             Outcome::Response(response) => {
                 response.body = Body::of_arrival(&response.headers, state.answer.chunks());
+                if let Some(ms) = state.ended {
+                    end_at(ms, &mut response.body);
+                }
             }
             Outcome::Nothing(_) if state.asking != Asking::Complete => return None,
             Outcome::Nothing(_) => {}
@@ -380,6 +388,17 @@ impl State {
         let (rest, secrets) = shown.finish();
         self.secrets = secrets;
         rest
+    }
+}
+
+/// So many milliseconds behind the last chunk, the end of a body is a silence of its own.
+const SILENCE: u64 = 250;
+
+/// Notes when a stream ended, as an empty chunk, where that was long after its last one.
+fn end_at(ms: u64, body: &mut Body) {
+    let Body::Stream(chunks) = body else { return };
+    if chunks.last().is_some_and(|last| ms >= last.ms.saturating_add(SILENCE)) {
+        chunks.push(Chunk { ms, bytes: Bytes::new() });
     }
 }
 

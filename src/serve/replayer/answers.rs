@@ -9,6 +9,7 @@ use hyper::ext::ReasonPhrase;
 use super::body::{Ending, Played};
 use super::meanwhile::Hold;
 use super::pace::Clock;
+use super::resume::Point;
 use super::shelf::{Filling, Label, Laid, Shelf};
 use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Media, Outcome};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
@@ -63,6 +64,8 @@ pub(super) struct Wanted<'a> {
     pub(super) unveiled: &'a Unveiled,
     /// What holds it back.
     pub(super) hold: Option<Hold>,
+    /// The event behind which the client goes on with it.
+    pub(super) behind: Option<Point>,
     /// What this run has shown to be made up by the client.
     pub(super) shown: Option<MadeUp>,
 }
@@ -114,12 +117,20 @@ impl Answers {
         let plain = wanted.shown.is_some().then(Special::default);
         let special = special.or(plain.as_ref());
         if let Some(end) = special.and_then(|special| special.nothing) {
+            if let Some(mut hold) = wanted.hold.take() {
+                hold.end().await;
+            }
             return no_answer(end, &unanswered(end, wanted.upstream));
         }
         if let Some(due) = wanted.clock.due(laid.label.ms.into()) {
             tokio::time::sleep_until(due).await;
         }
-        let hold = wanted.hold.take();
+        let mut hold = wanted.hold.take();
+        if let Some(hold) = hold.as_mut().filter(|_| laid.label.in_one)
+            && hold.whole().await.is_err()
+        {
+            return no_answer(End::ServerClosed, &unanswered(End::ServerClosed, wanted.upstream));
+        }
         Ready { laid, special }.answer(&wanted, hold)
     }
 }
@@ -168,6 +179,8 @@ impl Ready<'_> {
         };
         let changed = self.special.and_then(|it| it.apply(recorded, &mut headers, wanted));
         let body = changed.as_ref().unwrap_or(recorded);
+        let rest = wanted.behind.as_ref().and_then(|point| point.rest(body));
+        let body = rest.as_ref().unwrap_or(body);
         let mut answer = Response::new(self.framed(&headers, body, wanted.clock, hold));
         *answer.status_mut() =
             StatusCode::from_u16(self.laid.label.status).unwrap_or(StatusCode::BAD_GATEWAY);

@@ -2,12 +2,14 @@
 
 mod answers;
 mod body;
+mod cancel;
 mod drift;
 mod meanwhile;
 mod miss;
 mod pace;
 mod progress;
 mod replay;
+mod resume;
 mod script;
 mod shelf;
 mod socket;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Replayer;
 use crate::cassette::Request;
-use crate::compare::matching::Asking;
+use crate::compare::matching::{Asking, Mismatch, Nearest};
 use crate::redact::Redactor;
 
 impl Replayer {
@@ -18,6 +18,39 @@ impl Replayer {
             path: request.path,
         });
         askings.partition(|asking| playlist.was_played(self.recorded().opened(asking.interaction)))
+    }
+
+    /// The requests whose answers waited in vain for another one that ended them when this was recorded,
+    /// since this was asked last.
+    pub fn overdue(&self) -> Vec<Mismatch> {
+        let overdue = self.take_overdue();
+        if overdue.is_empty() {
+            return Vec::new();
+        }
+        let requests = self.requests();
+        let asking = |interaction: usize| Asking {
+            interaction,
+            method: requests[interaction].method.clone(),
+            path: requests[interaction].path.clone(),
+        };
+        let recorded = self.recorded().cassette();
+        let overdue = overdue.into_iter().map(|(answer, end)| Mismatch {
+            method: requests[answer].method.clone(),
+            path: requests[answer].path.clone(),
+            nearest: Some(Nearest {
+                asking: asking(answer),
+                played: true,
+                alike: 1000,
+                differences: Vec::new(),
+                more: 0,
+                next: None,
+                awaited: Some(asking(end)),
+            }),
+            others: Vec::new(),
+            recorded: requests.len(),
+            upstream: recorded.recorded.upstream.clone(),
+        });
+        overdue.collect()
     }
 
     /// What stands for the client-minted identifiers and times of what was played, by the recorded

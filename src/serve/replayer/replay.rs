@@ -17,6 +17,7 @@ use super::drift::Drift;
 use super::meanwhile::Meanwhile;
 pub(super) use super::meanwhile::Run;
 use super::pace::Clock;
+use super::resume::Point;
 use super::script::Script;
 use super::sockets::{self, Sockets};
 #[cfg(feature = "wiremock")]
@@ -181,6 +182,8 @@ pub struct Chosen {
     pub renamed: Renamed,
     /// What its own secrets are.
     pub unveiled: Unveiled,
+    /// The event behind which the client goes on with it.
+    behind: Option<Point>,
 }
 
 impl Replayer {
@@ -264,7 +267,7 @@ impl Replayer {
         place: Place<'_>,
         clock: Clock,
     ) -> Answer {
-        let Chosen { number, renamed, unveiled } = chosen;
+        let Chosen { number, renamed, unveiled, behind } = chosen;
         let wanted = Wanted {
             upstream: &self.recorded.cassette.recorded.upstream,
             place,
@@ -273,6 +276,7 @@ impl Replayer {
             renamed: &renamed,
             unveiled: &unveiled,
             hold: self.recorded.meanwhile.hold(number, &self.run),
+            behind,
             shown: self.proof.as_ref().and_then(|proof| lock(proof).shown()),
         };
         self.recorded.answers.send(number, wanted).await
@@ -309,7 +313,10 @@ impl Replayer {
                     self.note_drift(&asked.0, &chosen);
                     Ok(chosen)
                 }
-                None => self.assume(&asked).ok_or(Box::new(asked.0)),
+                None => {
+                    let other = self.resumed(&asked.0).or_else(|| self.assume(&asked));
+                    other.ok_or(Box::new(asked.0))
+                }
             },
             Ok(found) => Ok(found),
         }
@@ -371,6 +378,19 @@ impl Replayer {
             }
         }
         self.take(&read)
+    }
+
+    /// The interaction with the stream that a client goes on with, behind another event than when it was
+    /// recorded.
+    fn resumed(&self, asked: &Request) -> Option<Chosen> {
+        let Recorded { cassette, index, .. } = &*self.recorded;
+        let point = Point::of(asked)?;
+        point.elsewhere(asked, cassette).iter().find_map(|alike| {
+            let chosen = self.take(&index.read(alike, &alike.readable()))?;
+            let response = cassette.interactions[chosen.number].response()?;
+            let behind = Some(point.clone()).filter(|point| point.stands_in(response))?;
+            Some(Chosen { behind: Some(behind), ..chosen })
+        })
     }
 
     /// The interaction that a request differs from in the fewest values, if the run is to prove the
@@ -488,7 +508,8 @@ impl Replayer {
         };
         let index = &self.recorded.index;
         let value = |secret: &_| playlist.secret(index, (number, found), secret);
-        Chosen { number, renamed, unveiled: answers.veiled(number).unveiled(value) }
+        let unveiled = answers.veiled(number).unveiled(value);
+        Chosen { number, renamed, unveiled, behind: None }
     }
 
     /// The request as the recorded server would have been asked: its address in the place of ours,
@@ -509,6 +530,11 @@ impl Replayer {
         asked.body = ours.unwrap_or(asked.body);
         let found = self.memory.redact(&self.recorded.redactor, &mut asked);
         (asked, found)
+    }
+
+    /// Answers that were not ended in time, and by which requests they should have been.
+    pub(super) fn take_overdue(&self) -> Vec<(usize, usize)> {
+        Run::take_overdue(&self.run)
     }
 
     pub(super) fn playlist(&self) -> MutexGuard<'_, Playlist> {

@@ -1,0 +1,180 @@
+//! What came only behind something else comes behind it in a replay, and silence stays silence.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use retape::cassette::End;
+use retape::{Mode, Pace, Session};
+
+use crate::stage::{Stage, chunks};
+use crate::support::client::{post, request, split};
+use crate::support::gate::Gate;
+use crate::support::upstream::{EVENTS, Then, Upstream, json};
+use crate::support::wire::{Chunk, Wire};
+
+/// For so long nothing is sent that is held back.
+const MOMENT: Duration = Duration::from_millis(40);
+
+/// A run that goes on until it is cancelled; anything else that is posted changes nothing.
+fn agent() -> Upstream {
+    let cancelled = Arc::new(Gate::new());
+    Upstream::start(move |asked, wire| {
+        if asked.path().ends_with("/stream") {
+            wire.send(EVENTS);
+            wire.send_chunk("data: {\"type\":\"token\"}\n\n");
+            cancelled.pass();
+            wire.send_chunk("data: {\"type\":\"cancelled\"}\n\n");
+            wire.send_end();
+        } else {
+            if asked.path().contains("cancel") {
+                cancelled.open();
+            }
+            wire.send(json(200, "{}"));
+        }
+        Then::KeepAlive
+    })
+}
+
+fn open(session: &Session, path: &str) -> Wire {
+    let url = format!("{}{path}", session.url());
+    let mut wire = Wire::connect(split(&url).0);
+    wire.send(request("POST", &url, "Content-Type: application/json\r\n", "{\"text\":\"hi\"}"));
+    wire.head().unwrap();
+    wire
+}
+
+/// Streams, cancels in the middle, and reads the rest.
+fn converse(session: &Session, is_waited_for: bool) {
+    let mut stream = open(session, "/v1/agents/agent-1/stream");
+    assert_eq!(stream.data(), "data: {\"type\":\"token\"}\n\n");
+    if is_waited_for {
+        post(&format!("{}/v1/agents/agent-1/notes", session.url()), "{\"note\":1}");
+        assert!(stream.is_silent(MOMENT), "cancelled before it was");
+    }
+    post(&format!("{}/v1/agents/agent-1/cancel", session.url()), "{}");
+    let begun = Instant::now();
+    assert_eq!(stream.data(), "data: {\"type\":\"cancelled\"}\n\n");
+    assert_eq!(stream.chunk(), Chunk::End(Vec::new()));
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tail_of_a_stream_waits_for_the_cancel_that_brought_it_about() {
+    let stage = Stage::new();
+    let upstream = agent();
+    let session = stage.record(&upstream).await;
+    converse(&session, true);
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    for pace in ["instant", "recorded", "1000x"] {
+        let pace: Pace = pace.parse().unwrap();
+        let session = stage.session(Mode::Replay).pace(pace).start().await.unwrap();
+        converse(&session, true);
+        session.finish().await.unwrap();
+    }
+    // A client that cancels at once, over and over: nothing depends on who is faster.
+    for _ in 0..20 {
+        let session = stage.session(Mode::Replay).start().await.unwrap();
+        converse(&session, false);
+        session.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_asked_meanwhile_and_ends_nothing_holds_nothing_back() {
+    let asked = Arc::new(Gate::new());
+    let go_on = Arc::clone(&asked);
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.path().ends_with("/stream") {
+            wire.send(EVENTS);
+            wire.send_chunk("data: 1\n\n");
+            go_on.pass();
+            wire.send_chunk("data: 2\n\n");
+            wire.send_end();
+        } else {
+            wire.send(json(200, "{}"));
+        }
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let mut stream = open(&session, "/v1/stream");
+    stream.data();
+    post(&format!("{}/v1/stopwords", session.url()), "{}").text();
+    asked.open();
+    stream.data();
+    stream.chunk();
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let mut stream = open(&session, "/v1/stream");
+
+    assert_eq!(stream.data(), "data: 1\n\n");
+    assert_eq!(stream.data(), "data: 2\n\n");
+    assert_eq!(stream.chunk(), Chunk::End(Vec::new()));
+    session.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_its_client_gave_up_is_silent_until_it_leaves() {
+    let never = Arc::new(Gate::new());
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send(EVENTS);
+        wire.send_chunk("data: 1\n\n");
+        wire.wait_for_end();
+        never.open();
+        Then::Close
+    });
+    let stage = Stage::new();
+    let recorder = stage.recorder(&upstream).grace(Duration::from_millis(10));
+    let session = recorder.start().await.unwrap();
+    let mut stream = open(&session, "/v1/stream");
+    stream.data();
+    drop(stream);
+    session.finish().await.unwrap();
+    assert_eq!(stage.cassette().interactions[0].end(), End::ClientClosed);
+
+    let session = stage.replay().await;
+    let mut stream = open(&session, "/v1/stream");
+
+    assert_eq!(stream.data(), "data: 1\n\n");
+    assert!(stream.is_silent(Duration::from_millis(200)), "it is cut");
+    drop(stream);
+    let begun = Instant::now();
+    session.finish().await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_a_stream_has_a_time_of_its_own() {
+    let seen = Arc::new(Gate::new());
+    let was_seen = Arc::clone(&seen);
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send(EVENTS);
+        wire.send_chunk("data: 1\n\n");
+        was_seen.pass();
+        std::thread::sleep(Duration::from_millis(300));
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let read = |session: &Session| {
+        let begun = Instant::now();
+        let mut stream = open(session, "/v1/stream");
+        assert_eq!(stream.data(), "data: 1\n\n");
+        seen.open();
+        assert_eq!(stream.chunk(), Chunk::End(Vec::new()));
+        begun.elapsed()
+    };
+    read(&session);
+    session.finish().await.unwrap();
+
+    let cassette = stage.cassette();
+    assert_eq!(chunks(cassette.interactions[0].response().unwrap()), ["data: 1\n\n", ""]);
+    let session = stage.session(Mode::Replay).pace("recorded".parse().unwrap());
+    let session = session.start().await.unwrap();
+    assert!(read(&session) >= Duration::from_millis(250));
+    session.finish().await.unwrap();
+}
