@@ -126,7 +126,7 @@ pub use error::{Error, Result};
 #[cfg(feature = "insta")]
 pub use insta;
 pub use serve::recorder::{Kept, Recording, Saved};
-pub use serve::replayer::Pace;
+pub use serve::replayer::{Chunking, Pace};
 #[cfg(feature = "wiremock")]
 pub use session::mount::{Mounted, mount};
 pub use session::{Event, Miss, Proven, Session, SessionBuilder, Summary, Unplayed};

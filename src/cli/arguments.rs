@@ -103,6 +103,11 @@ pub(super) struct Play {
     #[arg(long, default_value = "instant")]
     pace: crate::Pace,
 
+    /// In which pieces streams come: recorded, event, coalesced, a number of bytes, split-utf8, crlf, or
+    /// random:SEED
+    #[arg(long, value_name = "HOW", default_value = "recorded")]
+    chunks: crate::Chunking,
+
     /// Fail also if something that was recorded was not asked for, or, where no cassette is named, if a
     /// cassette of the folder was never opened
     #[arg(long)]
@@ -172,7 +177,7 @@ impl Live {
 
 impl Play {
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
-        let session = session.pace(self.pace);
+        let session = session.pace(self.pace).chunks(self.chunks);
         let lax = self.report_lax.as_ref().filter(|file| !file.as_os_str().is_empty());
         let session = match lax {
             Some(file) => session.report_lax(absolute(file)),

@@ -277,7 +277,7 @@ impl Gateway {
     pub(super) async fn track(&self, name: &Name) -> Result<Track> {
         let settings = &self.settings;
         let replayer = |recorded| {
-            let replayer = Replayer::new(recorded, settings.pace);
+            let replayer = Replayer::new(recorded, settings.pace).in_pieces(settings.chunking);
             let replayer = if settings.is_proving { replayer.proving() } else { replayer };
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };

@@ -18,7 +18,7 @@ use crate::config::{Compare, Config, Rules};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Upstream, Wording};
-use crate::serve::replayer::Pace;
+use crate::serve::replayer::{Chunking, Pace};
 use crate::serve::server::{FieldNames, Server};
 use crate::store;
 use crate::store::mode::Mode;
@@ -37,6 +37,7 @@ pub struct SessionBuilder {
     listen: SocketAddr,
     allowed_hosts: Vec<String>,
     pace: Pace,
+    chunking: Chunking,
     patience: Patience,
     wording: Wording,
     misses: Option<PathBuf>,
@@ -74,6 +75,7 @@ pub(super) struct Settings {
     /// The hosts beside those of this machine that requests may name.
     pub(super) allowed_hosts: Vec<String>,
     pub(super) pace: Pace,
+    pub(super) chunking: Chunking,
     pub(super) patience: Patience,
     pub(super) wording: Wording,
     pub(super) misses: Report,
@@ -100,6 +102,7 @@ impl SessionBuilder {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_hosts: Vec::new(),
             pace: Pace::Instant,
+            chunking: Chunking::Recorded,
             patience: Patience::default(),
             wording: Wording::default(),
             misses: None,
@@ -158,6 +161,12 @@ impl SessionBuilder {
     /// How fast recorded answers come.
     pub fn pace(mut self, pace: Pace) -> Self {
         self.pace = pace;
+        self
+    }
+
+    /// In which pieces recorded streams come; those of the recording if it is not set.
+    pub fn chunks(mut self, chunking: Chunking) -> Self {
+        self.chunking = chunking;
         self
     }
 
@@ -313,6 +322,7 @@ impl SessionBuilder {
             mode,
             allowed_hosts: self.allowed_hosts,
             pace: self.pace,
+            chunking: self.chunking,
             patience: self.patience,
             wording: self.wording,
             lax: self.lax.map(|file| below_crate(&file)),

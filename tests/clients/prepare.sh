@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by `run` and `record`. `prepare` installs the pinned SDKs and builds retape; it leaves the
 # interpreters in $python, $mcp, $providers, $ag_ui and $bedrock and the binary in $retape. `sort_scenarios` puts
-# the names that were asked for into $letta_scenarios, $mcp_scenarios, $providers_scenarios and
+# the names that were asked for into $letta_scenarios, $typescript_scenarios, $mcp_scenarios, $providers_scenarios and
 # $ag_ui_scenarios and so on, and says in $letta_asked, $page_asked and so on whether there is anything to do.
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -65,7 +65,7 @@ cassettes_of() {
     local -a names=("$client")
     shift
     case $client in
-    python) prefix=letta/ names=(letta/errors letta/hitl) ;;
+    python) prefix=letta/ names=(letta/cancel letta/e2e letta/errors letta/hitl letta/integration) ;;
     typescript) prefix=letta/typescript/ names=(letta/typescript) ;;
     providers) names=(openai anthropic) ;;
     esac
@@ -92,11 +92,15 @@ build_retape() {
 }
 
 sort_scenarios() {
-    letta_scenarios=() mcp_scenarios=() providers_scenarios=() ag_ui_scenarios=() bedrock_scenarios=()
+    # Those of Letta, and those of them that are there in TypeScript too.
+    letta_scenarios=() typescript_scenarios=()
+    mcp_scenarios=() providers_scenarios=() ag_ui_scenarios=() bedrock_scenarios=()
     page_asked=$(($# == 0))
+    letta_asked=$(($# == 0))
     for scenario in "$@"; do
         case $scenario in
         page) page_asked=1 ;;
+        letta) letta_asked=1 ;;
         mcp/*) mcp_scenarios+=("$scenario") ;;
         openai/* | anthropic/*) providers_scenarios+=("$scenario") ;;
         ag-ui/*) ag_ui_scenarios+=("$scenario") ;;
@@ -104,7 +108,15 @@ sort_scenarios() {
         *) letta_scenarios+=("$scenario") ;;
         esac
     done
-    letta_asked=$(($# == 0 || ${#letta_scenarios[@]} > 0))
+    letta_asked=$((letta_asked || ${#letta_scenarios[@]} > 0))
+    typescript_asked=$letta_asked
+    for scenario in "${letta_scenarios[@]}"; do
+        [ ! -f "$root/cassettes/letta/typescript/$scenario.json" ] ||
+            typescript_scenarios+=("$scenario")
+    done
+    if ((${#letta_scenarios[@]} > 0 && ${#typescript_scenarios[@]} == 0)); then
+        typescript_asked=0
+    fi
     mcp_asked=$(($# == 0 || ${#mcp_scenarios[@]} > 0))
     providers_asked=$(($# == 0 || ${#providers_scenarios[@]} > 0))
     ag_ui_asked=$(($# == 0 || ${#ag_ui_scenarios[@]} > 0))
@@ -118,7 +130,7 @@ prepare() {
         python=$clients/python/.venv/bin/python
         install_typescript_sdk
     fi
-    if ((mcp_asked)); then
+    if ((mcp_asked || letta_asked)); then
         install_python_sdk "$clients/mcp"
         mcp=$clients/mcp/.venv/bin/python
     fi

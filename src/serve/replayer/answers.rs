@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::body::{Ending, Played};
+use super::chunking::Chunking;
 use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::resume::Point;
@@ -56,6 +58,7 @@ pub(super) struct Wanted<'a> {
     pub(super) upstream: &'a str,
     pub(super) place: Place<'a>,
     pub(super) clock: Clock,
+    pub(super) chunking: Chunking,
     /// The header of the request.
     pub(super) headers: &'a HeaderMap,
     /// What the client's own identifiers are this time.
@@ -181,7 +184,7 @@ impl Ready<'_> {
         let body = changed.as_ref().unwrap_or(recorded);
         let rest = wanted.behind.as_ref().and_then(|point| point.rest(body));
         let body = rest.as_ref().unwrap_or(body);
-        let mut answer = Response::new(self.framed(&headers, body, wanted.clock, hold));
+        let mut answer = Response::new(self.framed(&headers, body, wanted, hold));
         *answer.status_mut() =
             StatusCode::from_u16(self.laid.label.status).unwrap_or(StatusCode::BAD_GATEWAY);
         *answer.headers_mut() = headers;
@@ -196,20 +199,23 @@ impl Ready<'_> {
         &self,
         headers: &HeaderMap,
         body: &Body,
-        clock: Clock,
+        wanted: &Wanted<'_>,
         hold: Option<Hold>,
     ) -> AnswerBody {
+        // What is held back is counted in recorded pieces.
+        let chunking = if hold.is_some() { Chunking::Recorded } else { wanted.chunking };
         let timed = match body {
             Body::Whole(bytes) if self.laid.label.in_one => return full(bytes.clone()),
             Body::Whole(bytes) => vec![(None, bytes.clone())],
-            Body::Stream(chunks) => {
-                let timed = |chunk: &Chunk| (clock.due(chunk.ms), chunk.bytes.clone());
-                chunks.iter().map(timed).collect()
-            }
+            Body::Stream(chunks) => in_pieces(headers, chunks, chunking)
+                .into_iter()
+                .map(|(ms, bytes)| (wanted.clock.due(ms), bytes))
+                .collect(),
         };
         let ending = self.special.map_or(Ending::Whole, |special| special.ending);
         let trailers = self.special.and_then(|special| special.trailers.clone());
         let played = Played::new(timed, ending).with_trailers(trailers).held(hold);
+        let played = if chunking == Chunking::Recorded { played } else { played.apart() };
         let played = match announced(headers) {
             Some(length) => played.with_length(length),
             None => played,
@@ -320,6 +326,18 @@ impl Special {
 fn is_of_amazon(headers: &HeaderMap) -> bool {
     let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     Media::of(media) == Media::Amazon
+}
+
+/// When each piece of a stream came, and its bytes.
+fn in_pieces(headers: &HeaderMap, chunks: &[Chunk], chunking: Chunking) -> Vec<(u64, Bytes)> {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_plain = !headers.contains_key(CONTENT_ENCODING) && announced(headers).is_none();
+    let is_events = is_plain && Media::of(content_type) == Media::EventStream;
+    let recorded: Vec<Bytes> = chunks.iter().map(|chunk| chunk.bytes.clone()).collect();
+    match chunking.cut(&recorded, is_events) {
+        Some(pieces) => pieces.into_iter().map(|(at, bytes)| (chunks[at].ms, bytes)).collect(),
+        None => chunks.iter().map(|chunk| (chunk.ms, chunk.bytes.clone())).collect(),
+    }
 }
 
 /// What is said of a server that gave no answer then. Whether it would now is not known.

@@ -25,6 +25,15 @@ pub(super) struct Played {
     sent: usize,
     /// The announced length, where there is one.
     length: Option<u64>,
+    /// Whether each piece is sent before the next one is looked at.
+    apart: Option<Sent>,
+}
+
+/// Whether what came before was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Yes,
+    No,
 }
 
 /// How a body ends.
@@ -45,7 +54,22 @@ impl Played {
     /// Plays chunks, each when it is due, or at once.
     pub(super) fn new(chunks: Vec<(Option<Instant>, Bytes)>, ending: Ending) -> Self {
         let chunks = chunks.into_iter();
-        Self { chunks, trailers: None, ending, timer: None, hold: None, sent: 0, length: None }
+        Self {
+            chunks,
+            trailers: None,
+            ending,
+            timer: None,
+            hold: None,
+            sent: 0,
+            length: None,
+            apart: None,
+        }
+    }
+
+    /// Lets each piece be sent on its own: hyper sends what it has when there is nothing more.
+    pub(super) fn apart(mut self) -> Self {
+        self.apart = Some(Sent::Yes);
+        self
     }
 
     /// Announces the length: nothing else is sent as the framing then.
@@ -99,8 +123,14 @@ impl Body for Played {
             return Poll::Ready(Some(Err(cut)));
         }
         ready!(self.poll_due(context));
+        if self.apart == Some(Sent::No) {
+            self.apart = Some(Sent::Yes);
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         if let Some((_, bytes)) = self.chunks.next() {
             self.sent += 1;
+            self.apart = self.apart.map(|_| Sent::No);
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         if self.ending == Ending::Cut {

@@ -3,6 +3,7 @@
 mod answers;
 mod body;
 mod cancel;
+mod chunking;
 mod drift;
 mod meanwhile;
 mod miss;
@@ -15,6 +16,7 @@ mod shelf;
 mod socket;
 mod sockets;
 
+pub use chunking::Chunking;
 pub use miss::miss_answer;
 #[cfg(feature = "wiremock")]
 pub use miss::{MISS, SHOULD_RETRY};

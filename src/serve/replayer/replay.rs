@@ -11,7 +11,6 @@ use http::header::{HeaderMap, HeaderValue};
 use http::request::Parts;
 use tokio::sync::watch;
 
-use super::Pace;
 use super::answers::{Answers, Wanted};
 use super::drift::Drift;
 use super::meanwhile::Meanwhile;
@@ -20,6 +19,7 @@ use super::pace::Clock;
 use super::resume::Point;
 use super::script::Script;
 use super::sockets::{self, Sockets};
+use super::{Chunking, Pace};
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot};
@@ -159,6 +159,7 @@ impl Recorded {
 pub struct Replayer {
     recorded: Arc<Recorded>,
     pub(super) pace: Pace,
+    chunking: Chunking,
     playlist: Mutex<Playlist>,
     /// What it has come to, for answers that wait for it.
     pub(super) run: watch::Sender<Run>,
@@ -192,8 +193,15 @@ impl Replayer {
         let playlist = Mutex::new(Playlist::new(&recorded.index));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
-        let (memory, sockets) = Default::default();
-        Self { recorded, pace, playlist, run, memory, sockets, proof: None, drift: None }
+        let (memory, sockets, chunking) = Default::default();
+        let (proof, drift) = (None, None);
+        Self { recorded, pace, chunking, playlist, run, memory, sockets, proof, drift }
+    }
+
+    /// Sends streams in other pieces.
+    pub fn in_pieces(mut self, chunking: Chunking) -> Self {
+        self.chunking = chunking;
+        self
     }
 
     /// Lets the run prove the recording: what differs in values only is answered, and noted.
@@ -272,6 +280,7 @@ impl Replayer {
             upstream: &self.recorded.cassette.recorded.upstream,
             place,
             clock,
+            chunking: self.chunking,
             headers: &head.headers,
             renamed: &renamed,
             unveiled: &unveiled,

@@ -20,9 +20,19 @@ from transcript import Transcript
 # run ends at the same word each time.
 COUNT = (
     "[[stub:delay=700]] [[stub:script "
-    '[[{"reasoning": "Counting."}, {"text": "one two three four five six seven eight"}]] ]]'
+    '[[{"reasoning": "Counting."}, {"text": "one two three four five"}]] ]]'
 )
-# Two steps: a tool is called, then something is said.
+# A word takes most of the time that the recorder waits for more when its client has left.
+SLOW_COUNT = (
+    "[[stub:delay=3000]] [[stub:script "
+    '[[{"reasoning": "Counting."}, {"text": "one two three four"}]] ]]'
+)
+# Two steps: a tool is called, then something is said, which takes longer than that.
+TWO_STEPS = (
+    "[[stub:delay=700]] [[stub:script "
+    '[[{"tool": "roll_dice_tool", "args": {"num_sides": 16}}], '
+    '[{"reasoning": "It was rolled."}, {"text": "one two three four five six"}]] ]]'
+)
 ROLL = "Call the roll_dice_tool with a 16 sided die."
 
 
@@ -73,12 +83,22 @@ def mid_tokens(background: bool, transcript: Transcript, provider: Provider, set
         conversation.plain(conversation.user("Hello."))
 
 
-def while_tool_runs(
-    mode: str, transcript: Transcript, provider: Provider, settle: float
-) -> None:
+def between_steps(transcript: Transcript, provider: Provider, settle: float) -> None:
+    """The first step is told of as a whole; of the second one nothing is."""
+    with Conversation.begin(transcript, provider, settle, (roll_dice_tool,)) as conversation:
+        said = conversation.steps(
+            conversation.user(TWO_STEPS), meanwhile=_once(conversation, "tool_return_message")
+        )
+        conversation.run(said[0].run_id)
+        conversation.whole_history()
+        conversation.state()
+        conversation.plain(conversation.user("Hello."))
+
+
+def while_tool_runs(transcript: Transcript, provider: Provider, settle: float) -> None:
     """The tool comes to its end; the step behind it never begins."""
     with Conversation.begin(transcript, provider, settle, (slow_tool,)) as conversation:
-        said = getattr(conversation, mode)(
+        said = conversation.tokens(
             conversation.user("Call the slow_tool with 3 seconds."),
             meanwhile=_once(conversation, "tool_call_message"),
         )
@@ -98,7 +118,7 @@ def while_waiting(transcript: Transcript, provider: Provider, settle: float) -> 
         conversation.run(run)
         conversation.state()
         conversation.whole_history()
-        transcript.refused(conversation.plain, approve(awaited_call(asked)))
+        conversation.plain(approve(awaited_call(asked)))
         conversation.plain(conversation.user(ROLL))
         conversation.state()
 
@@ -117,15 +137,17 @@ def while_waiting_for_several(transcript: Transcript, provider: Provider, settle
 
 
 def with_max_steps(transcript: Transcript, provider: Provider, settle: float) -> None:
-    """The tool is the last step that is allowed, and the run is cancelled while it works."""
-    with Conversation.begin(transcript, provider, settle, (slow_tool,)) as conversation:
-        said = conversation.steps(
+    """The tool is in the last step that is allowed, and the run is cancelled while it works."""
+    tools = (slow_tool, roll_dice_tool)
+    with Conversation.begin(transcript, provider, settle, tools) as conversation:
+        said = conversation.tokens(
             conversation.user("Call the slow_tool with 3 seconds."),
             meanwhile=_once(conversation, "tool_call_message"),
             max_steps=1,
         )
         conversation.run(said[0].run_id)
-        conversation.steps(conversation.user(ROLL), max_steps=1)
+        said = conversation.steps(conversation.user(ROLL), max_steps=1)
+        conversation.run(said[0].run_id)
 
 
 def model_failure(
@@ -148,7 +170,7 @@ def client_leaves(transcript: Transcript, provider: Provider, settle: float) -> 
     """The client hangs up in the middle of a stream, and comes back for the rest of the run."""
     with Conversation.begin(transcript, provider, settle) as conversation:
         said = conversation.tokens(
-            conversation.user(COUNT),
+            conversation.user(SLOW_COUNT),
             leave=lambda so_far: len(of_type(so_far, "assistant_message")) == 2,
             background=True,
         )
@@ -174,17 +196,17 @@ def _once(conversation: Conversation, kind: str, times: int = 1) -> Any:
 
 FAILURES = {
     "llm_error": "error=500",
-    "llm_timeout": "error=504",
+    "llm_gateway_timeout": "error=504",
     "llm_rate_limit": "error=429",
     "llm_authentication": "error=401",
     "internal_error": "drop",
 }
 SCENARIOS = {
     "cancel/before_start": before_start,
-    "cancel/between_steps": partial(while_tool_runs, "steps"),
+    "cancel/between_steps": between_steps,
     "cancel/mid_tokens": partial(mid_tokens, False),
     "cancel/mid_tokens_in_background": partial(mid_tokens, True),
-    "cancel/while_tool_runs": partial(while_tool_runs, "tokens"),
+    "cancel/while_tool_runs": while_tool_runs,
     "cancel/while_waiting": while_waiting,
     "cancel/while_waiting_for_several": while_waiting_for_several,
     "cancel/with_max_steps": with_max_steps,

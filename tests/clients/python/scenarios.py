@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import cancel
+import e2e
 import hitl
+import integration
 from letta_client import Letta
 from provider import Provider
 from transcript import Transcript
@@ -12,6 +14,8 @@ from transcript import Transcript
 SCENARIOS: dict[str, Callable[[Transcript, Provider, float], None]] = {
     **hitl.SCENARIOS,
     **cancel.SCENARIOS,
+    **e2e.SCENARIOS,
+    **integration.SCENARIOS,
 }
 
 

@@ -1,6 +1,7 @@
 """What the SDK said in one scenario, call by call."""
 
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 from letta_client import APIError, Letta
 from pydantic import BaseModel
 
+SECRET_FIELD = re.compile("api_key|value", re.IGNORECASE)
 POLLED_FOR = 60  # seconds
 
 
@@ -27,19 +29,20 @@ class Transcript:
         self._swapped = swapped
         self._minted: dict[str, list[str]] = {}
         self._steps: list[Step] = []
+        self._secrets: list[str] = []
 
     def mint(self, kind: str, value: str) -> str:
         """Notes a value that this run made up, so that it can be told from the server's own."""
         self._minted.setdefault(kind, []).append(value)
         return value
 
-    def call(self, path: str, *arguments: Any, **options: Any) -> Any:
+    def call(self, path: str, /, *arguments: Any, **options: Any) -> Any:
         step = self._begin(path)
         answer = attrgetter(path)(self._client)(*arguments, **options)
         step.said.append(answer)
         return answer
 
-    def silent(self, path: str, *arguments: Any, **options: Any) -> Any:
+    def silent(self, path: str, /, *arguments: Any, **options: Any) -> Any:
         """A call that is not told of."""
         return attrgetter(path)(self._client)(*arguments, **options)
 
@@ -48,12 +51,12 @@ class Transcript:
         path: str,
         meanwhile: Callable[[list[Any]], None] | None = None,
         leave: Callable[[list[Any]], bool] | None = None,
-        *arguments: Any,
+        /,
         **options: Any,
     ) -> list[Any]:
         """Reads a stream, or all pages of a list, to its end, or until it leaves."""
         step = self._begin(path)
-        items = attrgetter(path)(self._client)(*arguments, **options)
+        items = attrgetter(path)(self._client)(**options)
         for item in items:
             step.said.append(item)
             if meanwhile:
@@ -70,9 +73,22 @@ class Transcript:
         while not is_done(answer := ask()):
             if time.monotonic() > deadline:
                 raise AssertionError(f"not done after {POLLED_FOR} s: {answer}")
-            time.sleep(0.5 if os.environ.get("PROVIDER_URL") else 0)
+            time.sleep(2 if os.environ.get("PROVIDER_URL") else 0)
         step.said.append(answer)
         return answer
+
+    def apart(self) -> "Transcript":
+        """One for what is said at the same time as other things."""
+        return Transcript(self._client, self._swapped)
+
+    def join(self, others: list["Transcript"]) -> None:
+        """Goes on with what was said apart, in this order."""
+        self._steps.extend(step for other in others for step in other._steps)
+
+    def secret(self, value: str) -> str:
+        """Notes a value that is told nowhere."""
+        self._secrets.append(value)
+        return value
 
     def refused(self, send: Callable[..., Any], *message: Any, **more: Any) -> None:
         try:
@@ -95,7 +111,21 @@ class Transcript:
         self._steps.extend(steps)
 
     def as_json(self) -> dict[str, Any]:
-        return {"minted": self._minted, "steps": [_step(step) for step in self._steps]}
+        steps = [self._without_secrets(_step(step)) for step in self._steps]
+        return {"minted": self._minted, "steps": steps}
+
+    def _without_secrets(self, node: Any) -> Any:
+        """A field that holds a secret says so; in a recording something else stands there."""
+        if isinstance(node, dict):
+            return {
+                key: "<secret>"
+                if self._secrets and SECRET_FIELD.search(key) and isinstance(inner, str)
+                else self._without_secrets(inner)
+                for key, inner in node.items()
+            }
+        if isinstance(node, list):
+            return [self._without_secrets(inner) for inner in node]
+        return node
 
     def _begin(self, path: str) -> Step:
         self._steps.append(Step(path))

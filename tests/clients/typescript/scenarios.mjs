@@ -98,6 +98,31 @@ class Conversation {
     });
   }
 
+  run(id) {
+    return this.#transcript.call("runs.retrieve", id);
+  }
+
+  // Reads a stream, and cancels what is under way when so many assistant messages have come.
+  async cancelledTokens(message, times) {
+    let left = times;
+    try {
+      return await this.#transcript.each(
+        "agents.messages.stream",
+        this.#agentId,
+        { messages: [message], stream_tokens: true },
+        async (item) => {
+          left -= item.message_type === "assistant_message";
+          if (left === 0) {
+            left = NaN;
+            await this.#transcript.call("agents.messages.cancel", this.#agentId);
+          }
+        },
+      );
+    } finally {
+      await sleep(this.#settle);
+    }
+  }
+
   async #stream(message, streamTokens) {
     try {
       return await this.#transcript.each("agents.messages.stream", this.#agentId, {
@@ -210,6 +235,28 @@ async function refusals(transcript, settle) {
   await conversation.end();
 }
 
+async function sameMessages(transcript, settle) {
+  const conversation = await Conversation.begin(transcript, settle);
+  await conversation.plain(conversation.user("Hello."));
+  await conversation.steps(conversation.user("Hello again."));
+  await conversation.tokens(conversation.user("Hello once more."));
+  await conversation.wholeHistory();
+  await conversation.end();
+}
+
+// A word takes longer than the server waits before it looks whether the run was cancelled.
+async function midTokens(transcript, settle) {
+  const script = [[{ reasoning: "Counting." }, { text: "one two three four five" }]];
+  const count = `[[stub:delay=700]] [[stub:script ${JSON.stringify(script)} ]]`;
+  const conversation = await Conversation.begin(transcript, settle);
+  const said = await conversation.cancelledTokens(conversation.user(count), 2);
+  await conversation.run(said[0].run_id);
+  await conversation.wholeHistory();
+  await conversation.state();
+  await conversation.plain(conversation.user("Hello."));
+  await conversation.end();
+}
+
 function randomCall(transcript) {
   return transcript.mint("tool_call_id", `call_${randomUUID()}`);
 }
@@ -223,6 +270,8 @@ export const SCENARIOS = {
       MODES.map((mode) => [`hitl/${name}_${mode}`, hitl(reply, mode)]),
     ),
   ),
+  "cancel/mid_tokens": midTokens,
+  "e2e/same_messages": sameMessages,
   "errors/nothing_pending": nothingPending,
   "errors/user_message_while_pending": userMessageWhilePending,
   "errors/wrong_tool_call_id": wrongToolCallId,

@@ -26,11 +26,13 @@ export class Transcript {
     return answer;
   }
 
-  // Reads a stream, or all pages of a list, to its end.
+  // Reads a stream, or all pages of a list, to its end; a function at the end is called for each item.
   async each(path, ...options) {
     const step = this.#begin(path);
+    const meanwhile = typeof options.at(-1) === "function" ? options.pop() : () => {};
     for await (const item of await this.#method(path)(...options)) {
       step.said.push(value(item));
+      await meanwhile(item);
     }
     return step.said;
   }

@@ -1,0 +1,210 @@
+//! In which pieces a stream is sent.
+
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+use bytes::Bytes;
+
+use crate::error::{Error, Kind};
+
+/// In which pieces a recorded stream comes. Its bytes are the same in all of them, but for
+/// [`Chunking::Crlf`].
+///
+/// A network cuts streams anywhere, so a client must read the same from any pieces. Each piece is sent on
+/// its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Chunking {
+    /// As they were recorded.
+    #[default]
+    Recorded,
+    /// One for each event, or each line where no event ends with an empty one.
+    Event,
+    /// All in one.
+    Coalesced,
+    /// So many bytes each.
+    Bytes(NonZeroUsize),
+    /// Cut within each character of several bytes, and as recorded elsewhere.
+    SplitUtf8,
+    /// Lines that end in CR and LF in an event stream, cut between the two.
+    Crlf,
+    /// Of one to forty bytes, by this seed.
+    Random(u64),
+}
+
+impl Chunking {
+    /// The recorded pieces in other pieces, each with the number of the recorded one that it begins in;
+    /// `None` if they stay.
+    pub(super) fn cut(
+        self,
+        recorded: &[Bytes],
+        is_event_stream: bool,
+    ) -> Option<Vec<(usize, Bytes)>> {
+        let body = || recorded.concat();
+        let ends = ends_of(recorded);
+        match self {
+            Self::Recorded => None,
+            Self::Coalesced => Some(pieces(&body(), &[], &ends)),
+            Self::Bytes(size) => {
+                let body = body();
+                let cuts: Vec<usize> = (size.get()..body.len()).step_by(size.get()).collect();
+                Some(pieces(&body, &cuts, &ends))
+            }
+            Self::Event => {
+                let body = body();
+                Some(pieces(&body, &event_ends(&body), &ends))
+            }
+            Self::SplitUtf8 => {
+                let body = body();
+                let within = (1..body.len()).filter(|at| body[*at] & 0xC0 == 0x80);
+                let first = within.filter(|at| body[at - 1] & 0xC0 != 0x80);
+                let mut cuts: Vec<usize> = first.chain(ends.iter().copied()).collect();
+                cuts.sort_unstable();
+                Some(pieces(&body, &cuts, &ends))
+            }
+            Self::Crlf => is_event_stream.then(|| with_crlf(recorded)),
+            Self::Random(seed) => {
+                let body = body();
+                let mut state = seed;
+                let sizes = std::iter::repeat_with(|| 1 + (next(&mut state) % 40) as usize);
+                let ends_at = sizes.scan(0, |at, size| {
+                    *at += size;
+                    Some(*at)
+                });
+                let cuts: Vec<usize> = ends_at.take_while(|at| *at < body.len()).collect();
+                Some(pieces(&body, &cuts, &ends))
+            }
+        }
+    }
+}
+
+/// Where each recorded piece ends in the body.
+fn ends_of(recorded: &[Bytes]) -> Vec<usize> {
+    let ends = recorded.iter().scan(0, |at, piece| {
+        *at += piece.len();
+        Some(*at)
+    });
+    ends.collect()
+}
+
+/// The body cut there.
+fn pieces(body: &[u8], cuts: &[usize], ends: &[usize]) -> Vec<(usize, Bytes)> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for to in cuts.iter().copied().chain([body.len()]).filter(|to| *to <= body.len()) {
+        if from < to {
+            // What a piece ends with must have come.
+            let number = ends.partition_point(|end| *end < to);
+            pieces.push((
+                number.min(ends.len().saturating_sub(1)),
+                Bytes::copy_from_slice(&body[from..to]),
+            ));
+            from = to;
+        }
+    }
+    pieces
+}
+
+/// Where events end: behind an empty line; behind each line, if there is no empty one.
+fn event_ends(body: &[u8]) -> Vec<usize> {
+    let behind = |mark: &[u8]| -> Vec<usize> {
+        memchr::memmem::find_iter(body, mark).map(|at| at + mark.len()).collect()
+    };
+    let marks: [&[u8]; 3] = [b"\r\n\r\n", b"\n\n", b"\n"];
+    marks.into_iter().map(behind).find(|ends| !ends.is_empty()).unwrap_or_default()
+}
+
+fn with_crlf(recorded: &[Bytes]) -> Vec<(usize, Bytes)> {
+    let mut pieces: Vec<(usize, Bytes)> = Vec::new();
+    let mut last = 0;
+    for (number, chunk) in recorded.iter().enumerate() {
+        let mut piece: Vec<u8> = Vec::new();
+        for byte in chunk {
+            if *byte == b'\n' && last != b'\r' {
+                piece.push(b'\r');
+                pieces.push((number, std::mem::take(&mut piece).into()));
+            }
+            piece.push(*byte);
+            last = *byte;
+        }
+        if !piece.is_empty() {
+            pieces.push((number, piece.into()));
+        }
+    }
+    pieces
+}
+
+/// The next number of a sequence that looks random (SplitMix64).
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+impl FromStr for Chunking {
+    type Err = Error;
+
+    /// Reads `recorded`, `event`, `coalesced`, a number of bytes, `split-utf8`, `crlf` or `random:SEED`.
+    fn from_str(word: &str) -> Result<Self, Error> {
+        let known = match word {
+            "recorded" => Some(Self::Recorded),
+            "event" => Some(Self::Event),
+            "coalesced" => Some(Self::Coalesced),
+            "split-utf8" => Some(Self::SplitUtf8),
+            "crlf" => Some(Self::Crlf),
+            _ => match word.strip_prefix("random:") {
+                Some(seed) => seed.parse().ok().map(Self::Random),
+                None => word.parse().ok().map(Self::Bytes),
+            },
+        };
+        known.ok_or_else(|| {
+            Error::new(Kind::Setting {
+                name: "chunks",
+                value: word.to_owned(),
+                expected: "recorded, event, coalesced, a number of bytes, split-utf8, crlf, or random:SEED",
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: [&str; 2] = ["data: é\n\nda", "ta: [DONE]\n\n"];
+
+    fn cut(how: &str) -> Vec<String> {
+        let recorded = STREAM.map(|piece| Bytes::from_static(piece.as_bytes()));
+        let how: Chunking = how.parse().expect("it is one");
+        let pieces = how.cut(&recorded, true).expect("they are others");
+        pieces.iter().map(|(_, piece)| piece.escape_ascii().to_string()).collect()
+    }
+
+    #[test]
+    fn a_stream_is_cut_as_one_says() {
+        assert_eq!(cut("coalesced"), [r"data: \xc3\xa9\n\ndata: [DONE]\n\n"]);
+        assert_eq!(cut("event"), [r"data: \xc3\xa9\n\n", r"data: [DONE]\n\n"]);
+        assert_eq!(cut("split-utf8"), [r"data: \xc3", r"\xa9\n\nda", r"ta: [DONE]\n\n"]);
+        assert_eq!(cut("9"), [r"data: \xc3\xa9\n", r"\ndata: [D", r"ONE]\n\n"]);
+        assert_eq!(
+            cut("crlf"),
+            [r"data: \xc3\xa9\r", r"\n\r", r"\nda", r"ta: [DONE]\r", r"\n\r", r"\n"]
+        );
+    }
+
+    #[test]
+    fn random_pieces_are_the_same_for_a_seed_and_leave_nothing_out() {
+        assert_eq!(cut("random:7"), cut("random:7"));
+        assert_ne!(cut("random:7"), cut("random:8"));
+        assert_eq!(cut("random:7").concat(), cut("coalesced").concat());
+    }
+
+    #[test]
+    fn what_is_no_way_to_cut_is_refused() {
+        for word in ["", "0", "random", "random:x", "lines"] {
+            assert!(word.parse::<Chunking>().is_err(), "{word}");
+        }
+        assert!(Chunking::Recorded.cut(&[], true).is_none());
+    }
+}
