@@ -284,9 +284,7 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
     }
     if !recording.suspects.is_empty() {
         tell_suspects(&recording.suspects);
-        hint(
-            "look at them; `--allow` takes the recording as it is, `[redact]` in retape.toml decides",
-        );
+        hint("look at them; `--allow` takes the recording as it is");
     }
     if recording.dropped > 0 {
         let requests = count(recording.dropped, "request");
