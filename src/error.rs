@@ -315,10 +315,8 @@ impl fmt::Display for Kind {
             Self::Io(what) => write!(f, "cannot {what}"),
             Self::Syntax => f.write_str("not a cassette"),
             Self::NewerVersion { found, known } => {
-                write!(
-                    f,
-                    "cassette format {found} is newer than this release, which reads up to {known}"
-                )
+                let than = format_args!("than this release, which reads up to {known}");
+                write!(f, "cassette format {found} is newer {than}")
             }
             Self::Invalid(what) => write!(f, "not a valid cassette: {what}"),
             Self::UnknownMember { name } => write!(f, "unknown member `{name}`"),
@@ -363,18 +361,16 @@ impl fmt::Display for Kind {
             Self::ForeignJournal => {
                 f.write_str("a killed recorder of another release left this journal")
             }
-            Self::Missed { count: 1 } => f.write_str("1 request has no recorded answer"),
-            Self::Missed { count } => write!(f, "{count} requests have no recorded answer"),
+            Self::Missed { count } => {
+                counted(f, *count, ["request has", "requests have"], "no recorded answer")
+            }
             Self::Unanswered => f.write_str("the server did not answer a single request"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
-            Self::OutOfFiles => f.write_str(
-                "not everything was recorded: retape may open no more files and connections",
-            ),
+            Self::OutOfFiles => f.write_str(OUT_OF_FILES),
             Self::Unused => f.write_str("no request reached retape"),
             Self::Unproven { runs: 1 } => f.write_str("the recording does not replay"),
             Self::Unproven { runs } => write!(f, "the recording does not replay in {runs} runs"),
-            Self::Unplayed { count: 1 } => f.write_str("1 recorded interaction was not played"),
-            Self::Unplayed { count } => write!(f, "{count} recorded interactions were not played"),
+            Self::Unplayed { count } => counted(f, *count, UNPLAYED, "not played"),
             #[cfg(feature = "wiremock")]
             Self::Unsupported(why) => f.write_str(why),
             Self::Bind { address } => write!(f, "cannot listen on `{address}`"),
@@ -384,6 +380,20 @@ impl fmt::Display for Kind {
             Self::NotReady { url, why } => write!(f, "`{url}` did not become ready: {why}"),
         }
     }
+}
+
+const UNPLAYED: [&str; 2] = ["recorded interaction was", "recorded interactions were"];
+
+const OUT_OF_FILES: &str =
+    "not everything was recorded: retape may open no more files and connections";
+
+fn counted(
+    f: &mut fmt::Formatter<'_>,
+    count: usize,
+    [one, many]: [&str; 2],
+    what: &str,
+) -> fmt::Result {
+    write!(f, "{count} {} {what}", if count == 1 { one } else { many })
 }
 
 impl fmt::Debug for Error {

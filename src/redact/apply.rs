@@ -12,7 +12,7 @@ use crate::cassette::{
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
 pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut Secrets) {
-    let own = rules(redactor, request);
+    let own = rules(redactor, request, Secrets::default());
     if !own.is_empty() {
         known(redactor, request, &own.searcher());
     }
@@ -63,9 +63,9 @@ pub(super) fn looks_in_headers(headers: &mut Headers, notes: &mut Notes<'_>) {
     }
 }
 
-/// Applies the rules to a request and gives what they found.
-pub(super) fn rules(redactor: &Redactor, request: &mut Request) -> Secrets {
-    let mut own = rules_of_head(redactor, request);
+/// Applies the rules to a request and gives what they found; `own` counts what was found before.
+pub(super) fn rules(redactor: &Redactor, request: &mut Request, own: Secrets) -> Secrets {
+    let mut own = rules_of_head(redactor, request, own);
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     let content_type = content_type(&request.headers);
     edit_request_body(redactor, request, |text| {
@@ -75,8 +75,7 @@ pub(super) fn rules(redactor: &Redactor, request: &mut Request) -> Secrets {
 }
 
 /// Applies the rules to all of a request but its body, and gives what they found.
-pub(super) fn rules_of_head(redactor: &Redactor, request: &mut Request) -> Secrets {
-    let mut own = Secrets::default();
+fn rules_of_head(redactor: &Redactor, request: &mut Request, mut own: Secrets) -> Secrets {
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     edit_text(&mut request.path, |text| target(text, &mut notes));
     header::redact(&mut request.headers, &mut notes);
@@ -158,7 +157,8 @@ pub(super) fn body(
 pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     let mut secrets = redactor.known();
     for interaction in &mut cassette.interactions {
-        let own = rules(redactor, &mut interaction.request);
+        let own = secrets.begin();
+        let own = rules(redactor, &mut interaction.request, own);
         known(redactor, &mut interaction.request, &own.searcher());
         secrets.extend(own);
         if let Outcome::Response(answer) = &mut interaction.outcome {

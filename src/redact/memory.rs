@@ -35,7 +35,7 @@ impl Memory {
     /// Takes the secrets out of a request and remembers them. Gives those that stood in telling places.
     pub fn redact(&self, redactor: &Redactor, request: &mut Request) -> Found {
         let fields = self.fields(&request.headers);
-        let own = apply::rules(redactor, request);
+        let own = apply::rules(redactor, request, Secrets::default());
         let mut found = own.clone();
         self.remember(redactor, request, own, fields);
         found.extend(apply::looks(redactor, request));

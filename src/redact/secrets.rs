@@ -44,6 +44,11 @@ impl Secrets {
         self.found.is_empty()
     }
 
+    /// None yet, which go on counting where these are; [extend](Self::extend) brings the count back.
+    pub(super) fn begin(&mut self) -> Self {
+        Self { named: std::mem::take(&mut self.named), ..Self::default() }
+    }
+
     /// Adds the secrets of `other`; what stood for a value before stays.
     pub fn extend(&mut self, other: Self) {
         let Self { mut known, found, named } = other;
@@ -51,6 +56,10 @@ impl Secrets {
             if let Some(placeholder) = known.remove(&value) {
                 self.add(&value, placeholder);
             }
+        }
+        if self.named.is_empty() {
+            self.named = named;
+            return;
         }
         for (name, named) in named {
             for value in named.values {

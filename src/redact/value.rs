@@ -53,7 +53,8 @@ pub(super) fn name_and_number(placeholder: &str) -> Option<(&str, usize)> {
 /// The placeholders in a text, with what they show, and where they stand.
 pub(crate) fn placeholders(text: &[u8]) -> impl Iterator<Item = (Range<usize>, &str, usize)> {
     memchr::memmem::find_iter(text, OPENING).filter_map(|start| {
-        let length = memchr::memchr(b']', text[start..].get(..LONGEST_NAME + 24)?)? + 1;
+        let end = text.len().min(start + LONGEST_NAME + 24);
+        let length = memchr::memchr(b']', &text[start..end])? + 1;
         let found = str::from_utf8(&text[start..start + length]).ok()?;
         let (name, number) = name_and_number(found).filter(|_| is_placeholder(found))?;
         Some((start..start + length, name, number))

@@ -67,7 +67,8 @@ fn is_readable(path: &Path) -> Result<bool> {
     Ok(kind.is_file() || kind.is_dir())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::symlink;
 

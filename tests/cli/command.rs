@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 use crate::client;
 use crate::retape::{Running, Stage, said, told};
-use crate::support::client::{ask, get};
+use crate::support::client::get;
 use crate::support::upstream::{Asked, Upstream};
 
 fn server() -> Upstream {
@@ -362,42 +362,6 @@ fn what_went_to_the_live_server_is_counted() {
     retape: replayed 1 cassette: 1 of 2 interactions played, 0 misses, nothing went to the network
     retape: recorded nothing: 2 requests went to the live server
     retape: recorded 3 interactions in 2 cassettes
-    ");
-}
-
-#[test]
-fn a_websocket_is_told_in_a_recording_and_missed_in_a_replay() {
-    let stage = Stage::new();
-    let upstream = server();
-    let fields = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
-    let mut ended = Vec::new();
-
-    for (command, url) in [("record", upstream.url()), ("replay", String::new())] {
-        let mut arguments = vec![command, "tape"];
-        if command == "record" {
-            arguments.extend(["--upstream", &url]);
-        }
-        let mut running = Running::start(stage.retape(&arguments));
-        let here = running.line();
-        get(&format!("{here}/1"));
-        let answer = ask("GET", &format!("{here}/ws?api_key=sk-0123456789"), fields, "");
-        assert_eq!((answer.status, answer.field("retape-error")), (501, Some("upgrade")));
-        let (code, said) = running.stop();
-        ended.push((code, stage.harmless(&said)));
-    }
-
-    assert_eq!((ended[0].0, ended[1].0), (Some(0), Some(1)));
-    assert_snapshot!(ended[0].1, @r"
-    retape: record at http://HOST; interrupt to stop
-    not recorded: GET /ws?api_key=[redacted:api_key]
-      retape does not record WebSocket or other upgrades yet
-    retape: recorded 1 interaction in FOLDER/cassettes/tape.json
-    ");
-    assert_snapshot!(ended[1].1, @r"
-    retape: replay at http://HOST; interrupt to stop
-    miss: GET /ws?api_key=[redacted:api_key]
-      retape does not record WebSocket or other upgrades yet
-    retape: replayed 1 cassette: 1 of 1 interaction played, 1 miss, nothing went to the network
     ");
 }
 

@@ -23,7 +23,10 @@ fn a_server_to_record_from_is_needed() {
 fn an_address_of_a_server_has_a_scheme() {
     let arguments = ["record", "--upstream", "localhost:8283", "tape", "--", "true"];
 
-    assert_snapshot!(refused(&Stage::new(), &arguments), @"error: `upstream` is `localhost:8283`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]");
+    assert_snapshot!(refused(&Stage::new(), &arguments), @"
+    error: `upstream` is `localhost:8283`, which is not one of http://HOST[:PORT][/PATH], https://HOST[:PORT][/PATH], h2c://HOST[:PORT][/PATH]
+    hint: did you mean `http://localhost:8283`?
+    ");
 }
 
 #[test]

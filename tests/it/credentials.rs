@@ -39,7 +39,10 @@ async fn a_wrong_key_gets_the_recorded_refusal_whatever_the_keys_are() {
     session.finish().await.unwrap();
     let file = stage.file("tape.json");
     assert!(!file.contains(&right) && !file.contains(&wrong), "{file}");
-    assert!(file.contains("[redacted:x-api-key]") && file.contains("[redacted:x-api-key~2]"));
+    assert!(
+        file.contains("[redacted:x-api-key]") && file.contains("[redacted:x-api-key~2]"),
+        "{file}"
+    );
 
     let session = stage.replay().await;
     let (other, mistaken) = (key("c3"), key("d4"));

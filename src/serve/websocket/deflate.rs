@@ -31,8 +31,7 @@ impl Inflate {
     pub(super) fn push(&mut self, mut piece: &[u8], to: &mut Vec<u8>) -> Result<(), ()> {
         while !piece.is_empty() {
             to.reserve(piece.len().saturating_mul(2).max(64));
-            let (before, room) = (self.state.total_in(), to.capacity() - to.len());
-            let length = to.len();
+            let (before, length) = (self.state.total_in(), to.len());
             let status =
                 self.state.decompress_vec(piece, to, FlushDecompress::Sync).map_err(drop)?;
             let taken = (self.state.total_in() - before) as usize;
@@ -40,7 +39,8 @@ impl Inflate {
             match status {
                 // A block may say that it is the last one; the message goes on all the same.
                 Status::StreamEnd => self.state.reset(false),
-                _ if taken == 0 && to.len() - length < room => return Err(()),
+                // It may say what it has kept before it reads on.
+                _ if taken == 0 && to.len() == length => return Err(()),
                 _ => {}
             }
         }

