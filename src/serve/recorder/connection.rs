@@ -1,6 +1,7 @@
 //! One connection to the live server.
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use http::header::HOST;
 use http::uri::PathAndQuery;
@@ -95,8 +96,12 @@ impl Connection {
                     Box::new(request)
                 });
                 let fault = Fault::of_asking(&error.into_error());
-                // What ended the connection is not known to a request that it never saw.
-                let fault = ended.borrow().clone().filter(|_| unsent.is_some()).unwrap_or(fault);
+                // What ended the connection is not known to a request that it never saw, nor always to
+                // one that it was just sending.
+                let fault = match fault {
+                    Fault::Closed => why(&mut ended).await.unwrap_or(Fault::Closed),
+                    known => known,
+                };
                 Err(Unanswered { fault, unsent })
             }
         }
@@ -155,6 +160,15 @@ async fn answered<S>(
     }
     answer.await.map(|response| (response, None))
 }
+
+/// Why a connection ended that is ending: whoever drives it says so a moment later.
+async fn why(ended: &mut watch::Receiver<Option<Fault>>) -> Option<Fault> {
+    let told = tokio::time::timeout(MOMENT, ended.wait_for(Option::is_some)).await;
+    told.ok()?.ok()?.clone()
+}
+
+/// So long at most.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// Drives a connection on a task of its own, and tells why it ended.
 fn drive(
