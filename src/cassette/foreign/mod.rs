@@ -1,6 +1,6 @@
 //! What other tools recorded.
 //!
-//! Each format is a file and a row in [`FORMATS`]. A reader says what was asked and answered;
+//! Each format is a file and a row in `FORMATS`. A reader says what was asked and answered;
 //! `exchange` makes interactions of that.
 
 mod exchange;
