@@ -122,6 +122,7 @@ fn with(interactions: Vec<Interaction>) -> Cassette {
     let recorded = Recorded {
         at: "2026-01-01T00:00:00Z".to_owned(),
         upstream: "http://127.0.0.1:8283".to_owned(),
+        origins: Default::default(),
         server: None,
     };
     Cassette { recorded, interactions, ..Cassette::default() }

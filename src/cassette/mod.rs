@@ -15,6 +15,7 @@ mod name;
 mod place;
 pub(crate) mod reading;
 pub(crate) mod splice;
+pub(crate) mod target;
 
 pub(crate) use body::text;
 pub use body::{Body, Chunk};
@@ -25,6 +26,8 @@ pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
 pub(crate) use media::Media;
 pub use name::Name;
 pub use place::Place;
+
+use std::collections::BTreeMap;
 
 use crate::config::Rules;
 
@@ -55,6 +58,8 @@ pub struct Recorded {
     /// The server's address as it was given to the recorder, with no user information:
     /// `http://127.0.0.1:8283`.
     pub upstream: String,
+    /// The other servers that have a name, with their addresses: `openai` is `https://api.openai.com`.
+    pub origins: BTreeMap<String, String>,
     /// What the server says of itself in its `server` header, if it does.
     pub server: Option<String>,
 }

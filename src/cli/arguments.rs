@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::review::report::Rerun;
-use crate::session::SessionBuilder;
+use crate::session::{SessionBuilder, named_address};
 
 /// Where retape listens if nothing is said.
 const ANYWHERE: &str = "127.0.0.1:0";
@@ -32,6 +32,11 @@ pub(super) struct Common {
     #[arg(long, value_name = "ADDR:PORT", default_value = ANYWHERE)]
     listen: SocketAddr,
 
+    /// Let the command ask through a forward proxy: for clients that have no base address. Its environment
+    /// names the proxy, and a certificate to trust, as the common runtimes know them
+    #[arg(long)]
+    pub(super) proxy: bool,
+
     /// A further variable of the command's environment: NAME holds the address as RETAPE_URL does,
     /// NAME=VALUE what you give, with {url} for the address (`--env OPENAI_BASE_URL={url}/v1`)
     #[arg(long = "env", value_name = "NAME[=VALUE]")]
@@ -50,9 +55,16 @@ pub(super) struct Common {
 /// The live server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Live {
-    /// The server to record from: http://, https://, or h2c:// for HTTP/2 without TLS
-    #[arg(long, value_name = "URL", env = "RETAPE_UPSTREAM", hide_env_values = true)]
-    pub(super) upstream: Option<String>,
+    /// The server to record from: http://, https://, or h2c:// for HTTP/2 without TLS. Others beside it
+    /// have a name, by which clients ask for them: /-NAME/ in the place of /-/
+    #[arg(
+        long = "upstream",
+        value_name = "[NAME=]URL",
+        env = "RETAPE_UPSTREAM",
+        value_delimiter = ' ',
+        hide_env_values = true
+    )]
+    upstreams: Vec<String>,
 
     /// A shell command that starts the server; it is stopped at the end
     #[arg(long, value_name = "COMMAND", requires = "ready")]
@@ -111,6 +123,9 @@ impl Common {
         if self.cassette.is_none() {
             session = session.open_when_asked();
         }
+        if self.proxy {
+            session = session.proxy();
+        }
         if self.allow_unused {
             session = session.allow_unused();
         }
@@ -130,6 +145,7 @@ impl Common {
         words.extend(folder.into_iter().flat_map(|it| option("--cassettes", it)));
         words.extend(config.into_iter().flat_map(|it| option("--config", it)));
         words.extend(listen.into_iter().flat_map(|it| option("--listen", it)));
+        words.extend(self.proxy.then(|| "--proxy".to_owned()));
         words.extend(live.into_iter().flat_map(Live::words));
         words.extend(self.variables.iter().flat_map(|it| option("--env", it.clone())));
         words.extend(self.cassette.clone());
@@ -142,20 +158,22 @@ impl Common {
 }
 
 impl Live {
-    /// How the server is started, as it was said.
+    /// How the servers are named and started, as it was said.
     fn words(&self) -> Vec<String> {
         let said = [("--serve", &self.serve), ("--ready", &self.ready)];
-        let words = said.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
-        words.flat_map(|(name, value)| [name.to_owned(), value]).collect()
+        let said = said.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let named = self.upstreams.iter().filter(|it| named_address(it).is_some());
+        let named = named.map(|upstream| ("--upstream", upstream.clone()));
+        named.chain(said).flat_map(|(name, value)| [name.to_owned(), value]).collect()
     }
 
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.grace(self.grace).silence(self.silence);
         let session = if self.fresh { session.fresh() } else { session };
-        match &self.upstream {
-            Some(upstream) => session.upstream(upstream),
-            None => session,
-        }
+        self.upstreams.iter().fold(session, |session, upstream| match named_address(upstream) {
+            Some((name, address)) => session.named_upstream(name, address),
+            None => session.upstream(upstream),
+        })
     }
 }
 

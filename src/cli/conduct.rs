@@ -118,8 +118,7 @@ async fn prove(
     let heard = signals.heard();
     let proven = settings.prove(recordings, async |session, run| {
         let is_elsewhere = if run == 0 { Zone::Another } else { Zone::Ours };
-        signals.heard() == heard
-            && child::rerun(common, &session.url(), is_elsewhere, signals).await
+        signals.heard() == heard && child::rerun(common, session, is_elsewhere, signals).await
     });
     let proven = proven.await?;
     tell::proven(&proven);
@@ -179,7 +178,7 @@ async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Resu
         signals.next().await;
         return Ok(Exit::Agrees);
     }
-    child::run(&common.command, &common.variables, &session.url(), signals).await
+    child::run(common, session, signals).await
 }
 
 fn judge(ran: Exit, summary: &Summary, left: &Left) -> Exit {

@@ -10,6 +10,7 @@ mod coverage;
 mod demo;
 mod diff;
 mod export;
+mod proxy;
 mod record;
 mod recover;
 mod replay;

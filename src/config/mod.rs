@@ -14,6 +14,7 @@
 mod at;
 mod file;
 mod glob;
+mod hosts;
 mod key;
 mod pattern;
 mod protocol;
@@ -21,6 +22,7 @@ mod treatment;
 
 pub use at::At;
 pub use file::Config;
+pub use hosts::{HostRule, Hosts};
 pub(crate) use key::Key;
 pub use key::{Early, NewFields, Repeats};
 pub use pattern::Pattern;

@@ -1,10 +1,12 @@
 //! From a request to the session it belongs to.
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use http::header::UPGRADE;
+use http::header::{HOST, UPGRADE};
+use http::uri::Authority;
 use http::{HeaderMap, Method, Request, StatusCode};
 use hyper::body::Incoming;
 use serde_json::Value;
@@ -12,6 +14,7 @@ use tokio::sync::OnceCell;
 
 use super::event::{Event, Miss};
 use super::misses::{self, Misses};
+use super::proxied::Proxied;
 use super::settings::{Opening, Settings};
 use super::slot::Slot;
 use super::stale::Stale;
@@ -20,14 +23,15 @@ use super::track::{self, Extension, Live, Track, Unanswered};
 use super::{control, inspect, track::Begun};
 use crate::cassette::Name;
 use crate::compare::matching::Mismatch;
+use crate::config::HostRule;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report::{self, Withheld};
-use crate::serve::recorder::{Tape, Upstream};
+use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Recorded, Replayer, miss_answer};
-use crate::serve::server::{Address, Answer, Handler, Place, problem};
-use crate::store::Journal;
+use crate::serve::server::{Address, Answer, Handler, Place, Refusal, Tunnel, problem};
 use crate::store::mode::Mode;
+use crate::store::{self, Journal};
 
 /// All sessions that are served at one address.
 #[derive(Debug)]
@@ -40,6 +44,12 @@ pub(super) struct Gateway {
     misses: Misses,
     /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
+    /// How many went to hosts that the proxy leaves alone.
+    pub(super) passed: AtomicUsize,
+    /// Where we listen, once we do.
+    address: OnceLock<SocketAddr>,
+    /// What passes without being recorded.
+    untouched: Option<Live>,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
 }
@@ -50,6 +60,9 @@ impl Gateway {
     pub(super) async fn open(settings: Settings) -> Result<Self> {
         let gateway = Self {
             misses: Misses::begin(settings.misses.clone())?,
+            untouched: settings.proxy.as_ref().map(|_| Live::new(&settings, None)).transpose()?,
+            passed: AtomicUsize::new(0),
+            address: OnceLock::new(),
             settings,
             tracks: Mutex::default(),
             library: Mutex::default(),
@@ -73,6 +86,20 @@ impl Gateway {
 
     pub(super) fn mode(&self) -> Mode {
         self.settings.mode
+    }
+
+    pub(super) fn listens_at(&self, address: Option<SocketAddr>) {
+        address.into_iter().for_each(|address| _ = self.address.set(address));
+    }
+
+    /// Whether an authority is where we listen.
+    pub(super) fn is_listening_at(&self, authority: &Authority) -> bool {
+        let port = self.address.get().map(SocketAddr::port);
+        authority.port_u16() == port && is_loopback(authority.host())
+    }
+
+    pub(super) fn note_passed(&self) {
+        self.passed.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn misses(&self) -> &Misses {
@@ -141,38 +168,88 @@ impl Gateway {
     }
 
     async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        let (head, body) = request.into_parts();
-        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-        if let Some(asked) = control::asked(target) {
-            return control::answer(&self, &head.method, asked);
-        }
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        let address = Address::parse(target);
-        let slot = match self.slot(&address) {
-            Ok(slot) => slot,
-            Err(error) => return self.refuse(&head, &address, "", error),
+        let (mut head, body) = request.into_parts();
+        let proxied = match self.proxied(&mut head) {
+            Ok(proxied) => proxied,
+            Err(refusal) => return *refusal,
         };
-        let track = match slot.track(&self).await {
+        let Some(Proxied { session, target, rule }) = &proxied else {
+            let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+            if let Some(asked) = control::asked(target) {
+                return control::answer(&self, &head.method, asked);
+            }
+            let host = seen_at(&head.headers, self.settings.is_private);
+            let mut address = self.address(target).await;
+            let place = Place { authority: host, session: address.session, server: address.server };
+            let named = host.filter(|_| address.session.is_empty()).and_then(session_of_host);
+            address.session = named.as_deref().unwrap_or(address.session);
+            return self.serve_at(&head, &address, body, place).await;
+        };
+        if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
+            self.note_passed();
+            return live.ask(&head, target, Asked::Arriving(body), Place::default()).await;
+        }
+        let address = Address { session, server: "", target: target.into() };
+        self.serve_at(&head, &address, body, Place::default()).await
+    }
+
+    /// Answers what an address asks for, for a client that sees it at `place`.
+    async fn serve_at(
+        self: &Arc<Self>,
+        head: &http::request::Parts,
+        address: &Address<'_>,
+        body: Incoming,
+        place: Place<'_>,
+    ) -> Answer {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let slot = match self.slot(address) {
+            Ok(slot) => slot,
+            Err(error) => return self.refuse(head, address, "", error),
+        };
+        let track = match slot.track(self).await {
             Ok(track) => track,
-            Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
+            Err(error) => return self.refuse(head, address, slot.cassette.as_str(), error),
         };
         if head.method == Method::GET && wants_websocket(&head.headers) {
             return self.refuse_upgrade(
-                missed(&head, &address, slot.cassette.as_str(), NO_UPGRADES.to_owned()),
+                missed(head, address, slot.cassette.as_str(), NO_UPGRADES.to_owned()),
                 track,
             );
         }
-        let place = Place::of(&head.headers, address.session);
-        match track.answer(&head, &address.target, body, place).await {
+        match track.answer(head, &address.target, body, place).await {
             Ok(answer) => answer,
             Err(why) => {
                 let miss = self.note(match why {
                     Unanswered::Mismatch(why) => self.missed(address.session, &slot.cassette, &why),
-                    Unanswered::Stale(why) => self.withheld(&head, &address, &slot, &why),
+                    Unanswered::Stale(why) => self.withheld(head, address, &slot, &why),
                 });
                 miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
         }
+    }
+
+    /// What a target asks for: of the server that it names, if there is one of that name.
+    async fn address<'t>(&self, target: &'t str) -> Address<'t> {
+        if let Some(mut named) = Address::naming_a_server(target)
+            && let Some(server) = self.server_of(&named).await
+        {
+            named.target = format!("{server}{}", named.target).into();
+            return named;
+        }
+        Address::parse(target)
+    }
+
+    /// The address of the server that a target names: as we were told, or as it was recorded.
+    async fn server_of(&self, address: &Address<'_>) -> Option<String> {
+        if let Some(known) = self.settings.servers.address_of(address.server) {
+            return Some(known.to_owned());
+        }
+        let name = address.cassette().ok()?.unwrap_or_else(|| self.settings.cassette.clone());
+        if !store::exists(&self.settings.folder, &name) {
+            return None;
+        }
+        let recorded = self.recorded(&name).await.ok()?;
+        recorded.cassette().address_of(address.server).map(str::to_owned)
     }
 
     fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
@@ -195,10 +272,7 @@ impl Gateway {
             let replayer = Replayer::new(recorded, settings.pace);
             if settings.is_proving { replayer.proving() } else { replayer }
         };
-        let live = |tape| {
-            let upstream = track::upstream(settings)?;
-            Ok::<_, Error>(Live::new(upstream, settings.patience, tape))
-        };
+        let live = |tape| Live::new(settings, tape);
         Ok(match Track::plan(settings, name) {
             Mode::Replay | Mode::Once => {
                 Track::Replay(Box::new(replayer(self.recorded(name).await?)))
@@ -289,7 +363,7 @@ impl Gateway {
             asked: (&miss.method, &miss.path),
             text: &why.text,
             interaction: why.interaction,
-            upstream: self.settings.upstream.as_ref().map_or("", Upstream::origin),
+            upstream: self.settings.servers.first(),
         };
         let explanation = report::withheld(&request, &self.settings.rerun);
         miss.explained(explanation)
@@ -346,17 +420,17 @@ impl Gateway {
 
     /// How a cassette comes to be that is not there.
     fn record_it(&self, cassette: &str) -> String {
-        let upstream = self.settings.upstream.as_ref().map_or("", Upstream::origin);
+        let upstream = self.settings.servers.first();
         format!("record it:\n  {}", self.settings.rerun.steps(upstream, cassette).join("\n  "))
     }
 
-    fn note(&self, miss: Miss) -> Miss {
+    pub(super) fn note(&self, miss: Miss) -> Miss {
         self.misses.note(miss.clone());
         self.tell(Event::Miss(miss.clone()));
         miss
     }
 
-    fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: Event) {
         (self.settings.listener)(event);
     }
 }
@@ -364,6 +438,10 @@ impl Gateway {
 impl Handler for Gateway {
     fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
         self.serve(request)
+    }
+
+    fn tunnel(&self, head: &http::request::Parts) -> Result<Tunnel, Refusal> {
+        self.tunnel_to(head)
     }
 }
 
@@ -380,6 +458,29 @@ fn missed(
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
     Miss::unexplained(address.session, cassette, asked).explained(explanation)
+}
+
+/// The authority by which a request names us, if it does. Where only this machine reaches us, other names
+/// than its own are for the server: it may refuse them.
+fn seen_at(headers: &HeaderMap, is_private: bool) -> Option<&str> {
+    let Some(host) = headers.get(HOST) else { return Some("127.0.0.1") };
+    let host = host.to_str().ok()?;
+    (!is_private || is_loopback(host)).then_some(host)
+}
+
+/// The session that a host below `localhost` names: `hello.letta.localhost:8283` is `letta/hello`.
+fn session_of_host(host: &str) -> Option<String> {
+    let name = host.split(':').next()?.strip_suffix(".localhost")?;
+    Some(name.rsplit('.').collect::<Vec<_>>().join("/"))
+}
+
+/// Whether a host, with or without a port, is this machine for itself.
+fn is_loopback(host: &str) -> bool {
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |it| it.0);
+    let name = name.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    let is_address = |name: &str| name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
+    name == "localhost" || name.ends_with(".localhost") || is_address(&name)
 }
 
 /// Any other offer, such as the `h2c` of Java's client, may be ignored, and is.

@@ -19,6 +19,8 @@ pub struct Summary {
     pub unused: bool,
     /// How many requests were sent to the live server.
     pub forwarded: usize,
+    /// How often a host was asked that the proxy leaves alone: `pass` in `[proxy]` of `retape.toml`.
+    pub passed: usize,
     /// The cassettes that were opened.
     pub cassettes: BTreeSet<Name>,
     /// The cassettes that were recorded.

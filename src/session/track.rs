@@ -10,12 +10,13 @@ use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
-use super::settings::{Settings, no_upstream};
+use super::servers::{Led, Servers};
+use super::settings::Settings;
 use super::stale::{Stale, stale};
 use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
-use crate::serve::recorder::{Asked, Patience, Recorder, Tape, Upstream};
+use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
 use crate::serve::replayer::{Recorded, Replayer};
 use crate::serve::server::{Answer, Place, no_answer};
 use crate::store::mode::Mode;
@@ -51,7 +52,9 @@ pub(super) enum Unanswered {
 /// The live server.
 #[derive(Debug)]
 pub(super) struct Live {
-    recorder: Recorder,
+    servers: Servers,
+    mode: Mode,
+    patience: Patience,
     tape: Option<Arc<Tape>>,
     /// How many requests went there.
     asked: AtomicUsize,
@@ -68,7 +71,7 @@ impl Track {
     pub(super) fn plan(settings: &Settings, name: &Name) -> Mode {
         match settings.mode {
             Mode::Once if store::exists(&settings.folder, name) => Mode::Replay,
-            Mode::Once if settings.upstream.is_some() => Mode::Record,
+            Mode::Once if !settings.servers.is_empty() => Mode::Record,
             Mode::Once => Mode::Replay,
             mode => mode,
         }
@@ -146,9 +149,15 @@ impl Extension {
 
 impl Live {
     /// Records to `tape`, or only passes on.
-    pub(super) fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
-        let recorder = Recorder::new(upstream, patience, tape.clone());
-        Self { recorder, tape, asked: AtomicUsize::new(0) }
+    pub(super) fn new(settings: &Settings, tape: Option<Arc<Tape>>) -> Result<Self> {
+        settings.servers.check_built()?;
+        Ok(Self {
+            servers: settings.servers.clone(),
+            mode: settings.mode,
+            patience: settings.patience,
+            tape,
+            asked: AtomicUsize::new(0),
+        })
     }
 
     /// Whether it has said this in any answer that was recorded.
@@ -156,21 +165,27 @@ impl Live {
         self.tape.as_ref().is_some_and(|tape| tape.has_heard(text))
     }
 
-    async fn ask(&self, head: &Parts, target: &str, body: Asked, place: Place<'_>) -> Answer {
+    pub(super) async fn ask(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Asked,
+        place: Place<'_>,
+    ) -> Answer {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        self.recorder.forward(head, target, body, place).await
+        let Led { upstream, origin, target } = match self.servers.lead(target, self.mode) {
+            Ok(led) => led,
+            Err(error) => return no_answer(End::Unreachable, &format!("{error:?}")),
+        };
+        let recorder = Recorder::new(upstream, self.patience, self.tape.clone(), &origin);
+        recorder.forward(head, target, body, place).await
     }
 }
 
-pub(super) fn upstream(settings: &Settings) -> Result<Upstream> {
-    let upstream = settings.upstream.clone().ok_or_else(|| no_upstream(settings.mode))?;
-    upstream.check_built()?;
-    Ok(upstream)
-}
-
 pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
-    let upstream = upstream(settings)?;
-    let (tape, rescued) = Tape::begin(&settings.folder, name, upstream.origin(), settings.wording)?;
+    settings.servers.check_built()?;
+    let origins = settings.servers.origins();
+    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording)?;
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 
@@ -180,7 +195,7 @@ pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
         return Recorded::load(&settings.folder, name, &settings.rules_of(name));
     }
     let mut empty = Cassette::default();
-    empty.recorded.upstream = upstream(settings)?.origin().to_owned();
+    empty.recorded.upstream = settings.servers.first().to_owned();
     Recorded::new(empty, &settings.rules_of(name))
 }
 

@@ -142,7 +142,7 @@ fn a_file_that_is_no_cassette_is_not_shown() {
     hint: mend it, restore it from version control, or record it again
     ");
     assert_snapshot!(refused(&stage, &["show", "newer"]), @r"
-    error: cassette format 99 is newer than this release, which reads up to 1 (`FOLDER/cassettes/newer.json`)
+    error: cassette format 99 is newer than this release, which reads up to 2 (`FOLDER/cassettes/newer.json`)
     hint: install the release of retape that wrote it (`cargo install retape --locked` for the latest)
     ");
     assert_snapshot!(refused(&stage, &["replay", "broken", "--", "true"]), @r"

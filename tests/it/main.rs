@@ -46,6 +46,7 @@ mod rerecord;
 mod retries;
 mod rules;
 mod sessions;
+mod several;
 mod shape;
 mod show;
 mod stage;

@@ -163,7 +163,7 @@ async fn a_cassette_that_cannot_be_read_says_why() {
     let (status, text) = refused("/newer").await;
     assert_eq!(status, 470);
     assert_snapshot!(text, @r"
-    cassette format 99 is newer than this release, which reads up to 1 (`FOLDER/newer.json`)
+    cassette format 99 is newer than this release, which reads up to 2 (`FOLDER/newer.json`)
     hint: install the release of retape that wrote it (`cargo install retape --locked` for the latest)
     ");
 }

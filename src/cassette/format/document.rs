@@ -1,5 +1,7 @@
 //! The file as a whole.
 
+use std::collections::BTreeMap;
+
 use super::exchange;
 use super::ids;
 use super::reader::Reader;
@@ -18,7 +20,7 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     let mut w = Writer::default();
     w.object(Spread::Broken);
     w.name(VERSION);
-    w.number(FormatVersion::CURRENT.0);
+    w.number(FormatVersion::of(cassette).0);
     write_recorded(&mut w, &cassette.recorded);
     if cassette.interrupted {
         w.name("interrupted");
@@ -48,6 +50,12 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
         if !value.is_empty() {
             w.text_member(name, value);
         }
+    }
+    if !recorded.origins.is_empty() {
+        w.name("origins");
+        w.object(Spread::Line);
+        recorded.origins.iter().for_each(|(name, address)| w.text_member(name, address));
+        w.end('}');
     }
     if let Some(server) = &recorded.server {
         w.text_member("server", server);
@@ -84,7 +92,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         Ok(())
     })?;
     match version {
-        Some(1) => Ok(cassette),
+        Some(1 | 2) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
         None => Err(here
             .error(Kind::MissingMember { name: VERSION })
@@ -104,16 +112,29 @@ fn read_interactions(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<V
 
 fn read_recorded(reader: &mut Reader<'_>) -> Result<Recorded> {
     let mut recorded = Recorded::default();
-    reader.object(&[&["at", "upstream", "server"]], |reader, name| {
-        let value = reader.string()?.into_owned();
+    reader.object(&[&["at", "upstream", "origins", "server"]], |reader, name| {
+        let mut text = || Ok::<_, Error>(reader.string()?.into_owned());
         match name {
-            "at" => recorded.at = value,
-            "upstream" => recorded.upstream = value,
-            _ => recorded.server = Some(value),
+            "at" => recorded.at = text()?,
+            "upstream" => recorded.upstream = text()?,
+            "origins" => recorded.origins = read_origins(reader)?,
+            _ => recorded.server = Some(text()?),
         }
         Ok(())
     })?;
     Ok(recorded)
+}
+
+fn read_origins(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>> {
+    let mut origins = BTreeMap::new();
+    reader.entries(|reader, name| {
+        let address = reader.string()?.into_owned();
+        if origins.insert(name.into_owned(), address).is_some() {
+            return Err(reader.invalid("a member stands there twice"));
+        }
+        Ok(())
+    })?;
+    Ok(origins)
 }
 
 /// Refuses what a newer release wrote, whatever else stands in it.

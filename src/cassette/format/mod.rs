@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{Cassette, Response};
+use super::{Cassette, Response, target};
 use crate::config::Rules;
 use crate::error::Result;
 
@@ -41,8 +41,17 @@ use crate::error::Result;
 pub struct FormatVersion(pub u64);
 
 impl FormatVersion {
-    /// The one that is written.
-    pub const CURRENT: Self = Self(1);
+    /// The newest one that is read.
+    pub const CURRENT: Self = Self(2);
+
+    /// The one in which a cassette is written: the oldest that can say all of it. Several origins take
+    /// the second one.
+    pub fn of(cassette: &Cassette) -> Self {
+        let mut requests = cassette.interactions.iter().map(|interaction| &interaction.request);
+        let has_origins = !cassette.recorded.origins.is_empty()
+            || requests.any(|request| !target::split(&request.path).0.is_empty());
+        if has_origins { Self(2) } else { Self(1) }
+    }
 }
 
 /// A cassette as it is stored.
@@ -81,7 +90,7 @@ pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
 /// ```
 /// use retape::cassette::format::decode;
 ///
-/// let error = decode(r#"{"retape": 2, "tapes": []}"#, |_| unreachable!()).unwrap_err();
+/// let error = decode(r#"{"retape": 3, "tapes": []}"#, |_| unreachable!()).unwrap_err();
 ///
 /// assert!(error.is_newer_version());
 /// ```

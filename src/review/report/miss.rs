@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::Rerun;
 use super::line::{count, cut, cut_middle, shorten_ids, size, visible, width, wrap};
 use super::words::{COLUMNS, pair};
-use crate::cassette::Place;
+use crate::cassette::{Place, target};
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Differing, Mismatch, Nearest, Why};
 use crate::identity::{Issuer, Origin};
@@ -115,6 +115,11 @@ fn tell_others(mismatch: &Mismatch, lines: &mut Vec<String>) {
     let Some(first) = others.first() else {
         return lines.push("because nothing was recorded".to_owned());
     };
+    let (origin, _) = target::split(&mismatch.path);
+    if !origin.is_empty() && mismatch.origins.iter().all(|known| known != origin) {
+        lines.push(format!("because nothing was recorded from {}; there is", visible(origin)));
+        return lines.extend(mismatch.origins.iter().map(|known| format!("  {}", visible(known))));
+    }
     lines.push(match first.method == *method {
         true => format!("nothing like it was recorded; with {method} there is"),
         false => format!("nothing was recorded with {}; there is", visible(method)),

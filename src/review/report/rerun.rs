@@ -66,8 +66,11 @@ impl Rerun {
             Self::Cassette(options) => (options, Some([cassette, "--", "COMMAND"])),
         };
         let words = words.iter().map(String::as_str).chain(unknown.into_iter().flatten());
-        let words: Vec<_> = std::iter::once(upstream).chain(words.map(quoted)).collect();
-        format!("retape record --upstream {}", words.join(" "))
+        // The client itself says which server it means to a proxy.
+        let is_proxy = words.clone().take_while(|word| *word != "--").any(|word| word == "--proxy");
+        let upstream = (!is_proxy).then(|| ["--upstream".into(), upstream]);
+        let words = upstream.into_iter().flatten().chain(words.map(quoted));
+        format!("retape record {}", words.collect::<Vec<_>>().join(" "))
     }
 }
 

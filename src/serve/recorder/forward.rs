@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, ORIGIN, REFERER};
+use http::header::{CONTENT_LENGTH, HOST, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Full};
@@ -30,10 +30,12 @@ use crate::serve::server::{
 /// Sends requests to a live server and records what comes of them.
 #[derive(Debug, Clone)]
 pub struct Recorder {
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     patience: Patience,
     /// Where it is recorded, if it is.
     tape: Option<Arc<Tape>>,
+    /// What stands before its paths in a cassette: nothing if it is the first server.
+    origin: Box<str>,
 }
 
 /// The body of a request: still arriving, or read already.
@@ -46,9 +48,15 @@ pub enum Asked {
 }
 
 impl Recorder {
-    /// Records to `tape`, or only passes on.
-    pub fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
-        Self { upstream, patience, tape }
+    /// Records to `tape`, or only passes on. `origin` stands before the paths of a server that is not the
+    /// first one.
+    pub fn new(
+        upstream: Arc<Upstream>,
+        patience: Patience,
+        tape: Option<Arc<Tape>>,
+        origin: &str,
+    ) -> Self {
+        Self { upstream, patience, tape, origin: origin.into() }
     }
 
     /// Sends a request on and returns the answer as it comes. `place` is where the client sees us,
@@ -60,17 +68,25 @@ impl Recorder {
         body: Asked,
         place: Place<'_>,
     ) -> Answer {
-        let inward = Rewriter::new(&place.address(), self.upstream.origin());
-        let target = inward.clone().whole(target.as_bytes()).map_or_else(
+        let inward = place.inward(self.upstream.origin());
+        let replaced = inward.clone().and_then(|inward| inward.whole(target.as_bytes()));
+        let target = replaced.map_or_else(
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
         let mut headers = of_request(&head.headers);
-        inward.fields(&mut headers, &[ORIGIN, REFERER]);
+        match (&inward, head.headers.get(HOST)) {
+            (Some(inward), _) => inward.fields(&mut headers, &[ORIGIN, REFERER]),
+            // The client names neither us nor, through a proxy, the server: it means what it says.
+            (None, Some(host)) if *host != *self.upstream.host() => {
+                headers.insert(HOST, host.clone());
+            }
+            (None, _) => {}
+        }
         self.upstream.authorize(&mut headers);
         // Whether the length can be announced again hangs on how fast the body comes.
         let mut said = recorded(&headers);
-        let body = match prepared(body, &mut headers, &inward).await {
+        let body = match prepared(body, &mut headers, inward.as_ref()).await {
             Ok(body) => body,
             Err(answer) => return answer,
         };
@@ -80,7 +96,7 @@ impl Recorder {
         let take = self.tape.as_ref().map(|tape| {
             tape.take(cassette::Request {
                 method: head.method.as_str().to_owned(),
-                path: target.clone(),
+                path: format!("{}{target}", self.origin),
                 headers: said,
                 body: Bytes::new(),
             })
@@ -153,9 +169,11 @@ impl Recorder {
 
     async fn answer(&self, response: Response<Answered>, place: Place<'_>) -> Answer {
         let (mut head, body) = response.into_parts();
-        let outward = Rewriter::new(self.upstream.origin(), &place.address());
-        outward.fields(&mut head.headers, &ADDRESSES);
         place.keep_below(&mut head.headers);
+        let Some(outward) = place.outward(self.upstream.origin()) else {
+            return Response::from_parts(head, body.streamed());
+        };
+        outward.fields(&mut head.headers, &ADDRESSES);
         // The length that the answer to a `HEAD` announces is not that of its body.
         if body.is_end_stream() || !may_hold_origins(&head.headers) {
             return Response::from_parts(head, body.streamed());
@@ -215,8 +233,14 @@ fn noted(
 async fn prepared(
     body: Asked,
     headers: &mut HeaderMap,
-    inward: &Rewriter,
+    inward: Option<&Rewriter>,
 ) -> Result<Outgoing, Answer> {
+    let Some(inward) = inward else {
+        return Ok(match body {
+            Asked::Arriving(body) => outgoing(body),
+            Asked::Whole(bytes) => outgoing(Full::new(bytes)),
+        });
+    };
     let names_us = may_name_us(headers);
     let bytes = match body {
         Asked::Arriving(body) if !names_us || body.is_end_stream() => return Ok(outgoing(body)),

@@ -76,6 +76,11 @@ impl Upstream {
         &self.location.origin
     }
 
+    /// The host and port of the address.
+    pub(super) fn host(&self) -> &str {
+        self.location.host()
+    }
+
     /// The address of a request target at this server.
     ///
     /// # Errors

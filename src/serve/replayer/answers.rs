@@ -10,7 +10,7 @@ use super::body::{Ending, Played};
 use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::shelf::{Filling, Label, Laid, Shelf};
-use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome};
+use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Outcome, target};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins_in,
@@ -63,10 +63,13 @@ pub(super) struct Wanted<'a> {
 impl Answers {
     /// Makes the answers of a cassette ready. Small bodies move to where they are sent from.
     pub(super) fn of(cassette: &mut Cassette, made_up: &MadeUp) -> Self {
-        let upstream = &cassette.recorded.upstream;
         let mut filling = Filling::default();
         let mut all_special = HashMap::new();
         for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let upstream = match target::split(&interaction.request.path).0 {
+                "" => &cassette.recorded.upstream,
+                origin => origin,
+            };
             let special = match &interaction.outcome {
                 Outcome::Nothing(end) => {
                     let label = Label { special: true, ..Label::default() };
@@ -237,7 +240,7 @@ impl Special {
     fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
         let mut body = None;
         let renamed = !wanted.renamed.is_empty();
-        let changes = renamed || self.speaks_of_itself;
+        let changes = renamed || (self.speaks_of_itself && wanted.place.authority.is_some());
         if changes || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
             body = self.decoded(recorded, headers);
         }
@@ -254,8 +257,8 @@ impl Special {
             body = Some(named);
         }
         wanted.place.keep_below(headers);
-        if self.addressed {
-            let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
+        let rewriter = wanted.place.outward(wanted.upstream).filter(|_| self.addressed);
+        if let Some(rewriter) = rewriter {
             rewriter.fields(headers, &ADDRESSES);
             if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
                 let plain = body.as_ref().unwrap_or(recorded);

@@ -17,7 +17,7 @@ use super::meanwhile::{Meanwhile, Run};
 use super::pace::Clock;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
-use crate::cassette::{Cassette, Headers, Name, Request};
+use crate::cassette::{Cassette, Headers, Name, Request, target};
 use crate::compare::matching::{Asked, Index, Mismatch, Playlist, Proof};
 use crate::config::Rules;
 use crate::error::Result;
@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::identity::Echo;
 use crate::identity::Renamed;
 use crate::redact::{Memory, Redactor};
-use crate::serve::server::{Answer, Place, Rewriter, may_name_us};
+use crate::serve::server::{Answer, Place, may_name_us};
 use crate::store;
 
 /// A cassette made ready to answer: shared by all its sessions.
@@ -77,6 +77,15 @@ impl Recorded {
     /// What was recorded.
     pub fn cassette(&self) -> &Cassette {
         &self.cassette
+    }
+
+    /// The address of the server that a client sees at a place.
+    fn server(&self, place: Place<'_>) -> &str {
+        let upstream = &self.cassette.recorded.upstream;
+        if place.server.is_empty() {
+            return upstream;
+        }
+        self.cassette.address_of(place.server).unwrap_or(upstream)
     }
 
     /// The recorded answer that was chosen, with the client's own identifiers in it; `None` if there
@@ -189,7 +198,7 @@ impl Replayer {
     async fn send(&self, chosen: Chosen, head: &Parts, place: Place<'_>, clock: Clock) -> Answer {
         let Chosen { number, renamed } = chosen;
         let wanted = Wanted {
-            upstream: &self.recorded.cassette.recorded.upstream,
+            upstream: self.recorded.server(place),
             place,
             clock,
             headers: &head.headers,
@@ -242,6 +251,7 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Result<Chosen, Box<Request>> {
+        let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
         if let Some(chosen) = self.take_recognized(head, target, &body) {
             return Ok(chosen);
         }
@@ -361,10 +371,10 @@ impl Replayer {
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
     fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> Request {
-        let upstream = &self.recorded.cassette.recorded.upstream;
+        let server = self.recorded.server(place);
         let inward = |text: &[u8]| {
             let ours = place.may_stand_in(text);
-            ours.then(|| Rewriter::new(&place.address(), upstream).whole(text)).flatten()
+            ours.then(|| place.inward(server)?.whole(text)).flatten()
         };
         let target = inward(target.as_bytes()).map_or_else(
             || target.to_owned(),

@@ -1,47 +1,52 @@
 //! Where a client sees us.
 
 use http::HeaderMap;
-use http::header::{HOST, HeaderValue, LINK, SET_COOKIE};
+use http::header::{HeaderValue, LINK, SET_COOKIE};
 
-use super::Address;
 use super::origin::{LEADING, may_hold};
+use super::{Address, Rewriter};
 
-/// Where a client sees us: the authority it connected to, and the prefix of its session.
-#[derive(Debug, Clone, Copy)]
+/// Where a client sees a server: behind us, at the authority that it connected to and the prefix of its
+/// session, or at the server's own address.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Place<'a> {
-    /// The header of a request, whose `host` names us.
-    headers: &'a HeaderMap,
-    session: &'a str,
+    /// The authority by which the client names us, if it does.
+    pub authority: Option<&'a str>,
+    /// The session that the path names.
+    pub session: &'a str,
+    /// The server that the path names.
+    pub server: &'a str,
 }
 
-impl<'a> Place<'a> {
-    /// The place of a session, as the `host` field of a request names us.
-    pub fn of(headers: &'a HeaderMap, session: &'a str) -> Self {
-        Self { headers, session }
+impl Place<'_> {
+    /// What puts the server's address in the place of ours, if ours is seen.
+    pub fn inward(&self, server: &str) -> Option<Rewriter> {
+        Some(Rewriter::new(&self.address()?, server))
     }
 
-    /// The address that stands for the server's own: `http://127.0.0.1:4000/letta/hitl/-`.
-    pub fn address(&self) -> String {
-        format!("http://{}{}", self.authority(), Address::prefix(self.session))
+    /// What puts our address in the place of the server's.
+    pub fn outward(&self, server: &str) -> Option<Rewriter> {
+        Some(Rewriter::new(server, &self.address()?))
     }
 
     /// Whether our address may stand in a text.
     pub fn may_stand_in(&self, text: &[u8]) -> bool {
-        may_hold(text, self.authority())
+        self.authority.is_some_and(|authority| may_hold(text, authority))
     }
 
-    fn authority(&self) -> &'a str {
-        let host = self.headers.get(HOST).and_then(|host| host.to_str().ok());
-        host.unwrap_or("127.0.0.1")
+    /// The address that stands for the server's own: `http://127.0.0.1:4000/letta/hitl/-`.
+    fn address(&self) -> Option<String> {
+        let prefix = Address::prefix_to(self.session, self.server);
+        Some(format!("http://{}{prefix}", self.authority?))
     }
 
     /// Keeps absolute paths below the session's prefix: those to which an answer leads, and those to
     /// which a client is to send a cookie back.
     pub fn keep_below(&self, headers: &mut HeaderMap) {
-        if self.session.is_empty() {
+        let prefix = Address::prefix_to(self.session, self.server);
+        if prefix.is_empty() {
             return;
         }
-        let prefix = Address::prefix(self.session);
         for (name, value) in headers.iter_mut() {
             let Ok(text) = str::from_utf8(value.as_bytes()) else { continue };
             let below = match *name {

@@ -22,17 +22,17 @@ fn changed(from: &str, to: &str) -> String {
 #[test]
 fn a_newer_file_is_refused_whatever_else_it_is() {
     for text in [
-        r#"{"retape": 2, "interactions": 5}"#,
-        "{\"retape\": 2}\n{\"request\": {}}\n",
-        r#"{"retape": 2, "tapes": <binary>"#,
-        r#"{"interactions": [{"new": true}], "retape": 2}"#,
+        r#"{"retape": 3, "interactions": 5}"#,
+        "{\"retape\": 3}\n{\"request\": {}}\n",
+        r#"{"retape": 3, "tapes": <binary>"#,
+        r#"{"interactions": [{"new": true}], "retape": 3}"#,
     ] {
         let error = decode(text, |_| unreachable!()).unwrap_err();
 
         assert!(error.is_newer_version(), "{text}");
     }
-    assert_snapshot!(refused(r#"{"retape": 2}"#), @r#"
-    cassette format 2 is newer than this release, which reads up to 1
+    assert_snapshot!(refused(r#"{"retape": 3}"#), @r#"
+    cassette format 3 is newer than this release, which reads up to 2
     hint: install the release of retape that wrote it (`cargo install retape --locked` for the latest)
     "#);
 }
@@ -73,10 +73,10 @@ fn an_unknown_member_is_named_with_the_nearest_that_is_known() {
     unknown member `zzz` (line 5) in interaction 1
     hint: known here: `after`, `request`, `response`
     "#);
-    assert_snapshot!(changed("\"path\": \"/\"", "\"path\": \"/\", \"stream\": []"), @r#"
+    assert_snapshot!(changed("\"path\": \"/\"", "\"path\": \"/\", \"stream\": []"), @"
     unknown member `stream` (line 7) in interaction 1
-    hint: known here: `method`, `path`, `headers`, `bytes`, `layout`, `encoded`, `json`, `text`, `base64`, `file`
-    "#);
+    hint: known here: `method`, `origin`, `path`, `headers`, `bytes`, `layout`, `encoded`, `json`, `text`, `base64`, `file`
+    ");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Files of version 1, which every release reads. `RETAPE_BLESS=1` writes them anew.
+//! Files of each version, which every release reads. `RETAPE_BLESS=1` writes them anew.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use retape::Cassette;
+use retape::cassette::FormatVersion;
 use retape::cassette::format::{File, encode};
 use retape::cassette::{Body, End, Interaction, Outcome, Progress, Recorded, Response};
 
@@ -113,6 +114,21 @@ fn headers_and_endings() {
 }
 
 #[test]
+fn origins() {
+    let mut other = request();
+    other.path = "https://api.example.com/v1/models?limit=1".into();
+    let mut unnamed = request();
+    unnamed.path = "http://[::1]:8283".into();
+    let mut cassette = cassette(vec![
+        whole("text/plain", b""),
+        interaction(other, response()),
+        interaction(unnamed, response()),
+    ]);
+    cassette.recorded.origins.insert("models".into(), "https://api.example.com".into());
+    check("origins", &cassette);
+}
+
+#[test]
 fn rules() {
     let rules = Rules::default()
         .repeats(Repeats::Once)
@@ -181,8 +197,11 @@ const BROTLI: &[&str] =
 const ZSTD: &[&str] =
     &["KLUv/QRoeAAAZGF0YTogeyJuIjoxfQoK", "VAAAIDJ9CgoBAGJMIA==", "cQAAZGF0YTogW0RPTkVdCgqYlJkU"];
 
+/// It stands in the folder of the version that it takes.
 fn check(name: &str, cassette: &Cassette) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cassettes/compat/v1");
+    let version = FormatVersion::of(cassette).0;
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cassettes/compat");
+    let folder = folder.join(format!("v{version}"));
     let path = folder.join(format!("{name}.json"));
     let beside = folder.join(format!("{name}.bodies"));
     let file = encode(cassette);
