@@ -240,8 +240,10 @@ impl Special {
     fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
         let mut body = None;
         let renamed = !wanted.renamed.is_empty();
+        let coding = headers.get(CONTENT_ENCODING).cloned();
+        let is_accepted = accepts(headers, wanted.headers.get(ACCEPT_ENCODING));
         let changes = renamed || (self.speaks_of_itself && wanted.place.authority.is_some());
-        if changes || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
+        if changes || !is_accepted {
             body = self.decoded(recorded, headers);
         }
         if renamed {
@@ -269,7 +271,20 @@ impl Special {
                 body = Some(replaced);
             }
         }
-        body
+        let coding = coding.filter(|_| is_accepted && !headers.contains_key(CONTENT_ENCODING));
+        match coding.and_then(|coding| self.encoded(body.as_ref()?, coding, headers)) {
+            Some(encoded) => Some(encoded),
+            None => body,
+        }
+    }
+
+    /// A body that was changed in the coding that it had.
+    fn encoded(&self, plain: &Body, coding: HeaderValue, headers: &mut HeaderMap) -> Option<Body> {
+        let end = if self.ending == Ending::Whole { End::Complete } else { End::ServerClosed };
+        let encoded = plain.encoded(coding.to_str().ok()?, end)?;
+        headers.insert(CONTENT_ENCODING, coding);
+        correct_length(headers, &encoded, self.ending);
+        Some(encoded)
     }
 
     /// The body without its coding, for a client that does not take it.

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONNECTION, HOST, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, StatusCode, Uri, Version};
 use hyper::body::Incoming;
@@ -235,7 +235,7 @@ fn connect<H: Handler>(
     Answer::new(full(""))
 }
 
-/// A request as HTTP/1.1 has it. What RFC 9112 calls ambiguous is refused (sections 3.2 and 6.3).
+/// A request as HTTP/1.1 has it. One for two hosts is refused (RFC 9112, section 3.2).
 fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
     if request.version() == Version::HTTP_2 && request.method() != Method::CONNECT {
         let mut uri = std::mem::take(request.uri_mut()).into_parts();
@@ -244,14 +244,10 @@ fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
         *request.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
         host.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
     }
-    let headers = request.headers();
-    let why = if headers.get_all(HOST).iter().nth(1).is_some() {
-        "a request has one `host`"
-    } else if headers.contains_key(CONTENT_LENGTH) && headers.contains_key(TRANSFER_ENCODING) {
-        "a request has `content-length` or `transfer-encoding`, not both"
-    } else {
+    if request.headers().get_all(HOST).iter().nth(1).is_none() {
         return Ok(());
-    };
+    }
+    let why = "a request has one `host`";
     let mut refusal = problem(StatusCode::BAD_REQUEST, "request", why);
     refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     Err(refusal.into())
