@@ -74,9 +74,9 @@
 //!
 //! # Limits
 //!
-//! retape does not invent what was not recorded, does not check business logic, and does not intercept
-//! TLS. You point a client at it by its base address. It is a test tool and binds the loopback address
-//! unless you say otherwise. WebSocket is not recorded yet.
+//! retape does not invent what was not recorded, and does not check business logic. You point a client at
+//! it by its base address, or as its proxy. It is a test tool and binds the loopback address unless you say
+//! otherwise. WebSocket is not recorded yet.
 
 #![cfg_attr(
     not(all(feature = "record", feature = "review")),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Headers, Media, coding};
+use super::{End, Headers, Media, coding};
 use crate::text::amazon;
 
 /// The bytes of a body as they went over the wire, compressed ones still compressed.
@@ -102,6 +102,25 @@ impl Body {
                 Self::Stream(chunks.into_iter().map(chunk).collect())
             }
         }
+    }
+
+    /// The body in a content coding, chunk by chunk; without its end if more was to come. Nothing if the
+    /// coding is only read.
+    pub(crate) fn encoded(&self, content_encoding: &str, end: End) -> Option<Self> {
+        let mut encoder = coding::Encoder::new(content_encoding)?;
+        let encode = |chunk: &Chunk| (chunk.ms, encoder.push(&chunk.bytes));
+        let mut pieces: Vec<(u64, Vec<u8>)> = match self {
+            Self::Whole(bytes) => vec![(0, encoder.push(bytes))],
+            Self::Stream(chunks) => chunks.iter().map(encode).collect(),
+        };
+        if let (Some((_, last)), End::Complete) = (pieces.last_mut(), end) {
+            last.extend(encoder.finish());
+        }
+        let mut chunks = pieces.into_iter().map(|(ms, bytes)| Chunk { ms, bytes: bytes.into() });
+        Some(match self {
+            Self::Whole(_) => Self::Whole(chunks.next()?.bytes),
+            Self::Stream(_) => Self::Stream(chunks.collect()),
+        })
     }
 
     /// All bytes in one piece. Copies only if there is more than one chunk.

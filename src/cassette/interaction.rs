@@ -34,7 +34,8 @@ pub struct Request {
     /// `GET`, `POST`, …
     pub method: String,
     /// The request target as the client wrote it, with its query and without retape's own prefix:
-    /// `/v1/agents?limit=1`.
+    /// `/v1/agents?limit=1`. If it went to another server than the first one of the cassette, it begins
+    /// with the address of that: `https://api.openai.com/v1/models`.
     pub path: String,
     /// End-to-end header fields; the hop-by-hop ones are not kept.
     pub headers: Headers,

@@ -19,6 +19,7 @@ mod name;
 mod place;
 pub(crate) mod reading;
 pub(crate) mod splice;
+pub(crate) mod target;
 
 pub(crate) use body::text;
 pub use body::{Body, Chunk};
@@ -32,6 +33,8 @@ pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
 pub(crate) use media::Media;
 pub use name::Name;
 pub use place::Place;
+
+use std::collections::BTreeMap;
 
 use crate::config::Rules;
 
@@ -62,6 +65,8 @@ pub struct Recorded {
     /// The server's address as it was given to the recorder, with no user information:
     /// `http://127.0.0.1:8283`.
     pub upstream: String,
+    /// The other servers that have a name, with their addresses: `openai` is `https://api.openai.com`.
+    pub origins: BTreeMap<String, String>,
     /// What the server says of itself in its `server` header, if it does.
     pub server: Option<String>,
     /// The tool that recorded it, if it was imported: `vcrpy`. Then nobody knows when each piece of an

@@ -8,12 +8,14 @@ use crate::text::json::pointer;
 ///
 /// It is written as people would: `/messages/0/content` (a JSON Pointer into the body),
 /// `query.limit`, `header.accept`, `form.name`, `part.file`, `path.3` (a segment, counted from 1), `path`,
-/// `method`, `body`.
+/// `method`, `origin`, `body`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Place {
     /// The method.
     Method,
+    /// The server, where a cassette has several.
+    Origin,
     /// The path as a whole.
     Path,
     /// A segment of the path, counted from 1.
@@ -49,7 +51,9 @@ impl Place {
                 return Some(self.to_string());
             }
             Self::InPart { part, .. } => return Some(format!("part.{part}")),
-            Self::Method | Self::Path | Self::Segment(_) | Self::Body => return None,
+            Self::Method | Self::Origin | Self::Path | Self::Segment(_) | Self::Body => {
+                return None;
+            }
         };
         let mut path = "$".to_owned();
         for name in pointer::steps(pointer) {
@@ -70,6 +74,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Method => f.write_str("method"),
+            Self::Origin => f.write_str("origin"),
             Self::Path => f.write_str("path"),
             Self::Segment(number) => write!(f, "path.{number}"),
             Self::Query(name) => write!(f, "query.{name}"),

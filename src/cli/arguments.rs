@@ -9,7 +9,7 @@ use clap::Args;
 use crate::cassette::Name;
 use crate::config::Glob;
 use crate::review::report::Rerun;
-use crate::session::SessionBuilder;
+use crate::session::{SessionBuilder, named_address};
 use crate::store;
 
 /// Where retape listens if nothing is said.
@@ -39,6 +39,11 @@ pub(super) struct Common {
     #[arg(long = "allow-host", value_name = "HOST")]
     allowed_hosts: Vec<String>,
 
+    /// Let the command ask through a forward proxy: for clients that have no base address. Its environment
+    /// names the proxy, and a certificate to trust, as the common runtimes know them
+    #[arg(long)]
+    pub(super) proxy: bool,
+
     /// A further variable of the command's environment: NAME holds the address as RETAPE_URL does,
     /// NAME=VALUE what you give, with {url} for the address (`--env OPENAI_BASE_URL={url}/v1`)
     #[arg(long = "env", value_name = "NAME[=VALUE]")]
@@ -62,9 +67,16 @@ pub(super) struct Common {
 /// The live server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Live {
-    /// The server to record from: http://, https://, or h2c:// for HTTP/2 without TLS
-    #[arg(long, value_name = "URL", env = "RETAPE_UPSTREAM", hide_env_values = true)]
-    pub(super) upstream: Option<String>,
+    /// The server to record from: http://, https://, or h2c:// for HTTP/2 without TLS. Others beside it
+    /// have a name, by which clients ask for them: /-NAME/ in the place of /-/
+    #[arg(
+        long = "upstream",
+        value_name = "[NAME=]URL",
+        env = "RETAPE_UPSTREAM",
+        value_delimiter = ' ',
+        hide_env_values = true
+    )]
+    upstreams: Vec<String>,
 
     /// A shell command that starts the server; it is stopped at the end
     #[arg(long, value_name = "COMMAND")]
@@ -140,6 +152,9 @@ impl Common {
         if self.cassette.is_none() {
             session = session.open_when_asked();
         }
+        if self.proxy {
+            session = session.proxy();
+        }
         if self.allow_unused {
             session = session.allow_unused();
         }
@@ -160,18 +175,24 @@ impl Common {
         words.extend(config.into_iter().flat_map(|it| option("--config", it)));
         words.extend(listen.into_iter().flat_map(|it| option("--listen", it)));
         words.extend(self.allowed_hosts.iter().flat_map(|it| option("--allow-host", it.clone())));
+        words.extend(self.proxy.then(|| "--proxy".to_owned()));
         Rerun::Cassette(words)
     }
 }
 
 impl Live {
+    /// The server that has no name.
+    pub(super) fn upstream(&self) -> Option<&String> {
+        self.upstreams.iter().find(|it| named_address(it).is_none())
+    }
+
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.grace(self.grace).silence(self.silence);
         let session = if self.fresh { session.fresh() } else { session };
-        match &self.upstream {
-            Some(upstream) => session.upstream(upstream),
-            None => session,
-        }
+        self.upstreams.iter().fold(session, |session, upstream| match named_address(upstream) {
+            Some((name, address)) => session.named_upstream(name, address),
+            None => session.upstream(upstream),
+        })
     }
 }
 

@@ -14,18 +14,16 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix;
 
 use super::arguments::Common;
+use super::proxy::Trust;
 use super::{Exit, tell};
 use crate::error::{Error, Kind, Result};
+use crate::session::Session;
 
 /// Starts the command with the address in its environment, waits for it, and passes signals on.
-pub(super) async fn run(
-    command: &[String],
-    variables: &[String],
-    url: &str,
-    signals: &mut Signals,
-) -> Result<Exit> {
-    let program = command.first().expect("clap gives a command or none");
-    let mut process = process(command, variables, url).expect("there is a program");
+pub(super) async fn run(common: &Common, session: &Session, signals: &mut Signals) -> Result<Exit> {
+    let program = common.command.first().expect("clap gives a command or none");
+    let trust = common.proxy.then(|| Trust::new(session)).transpose()?;
+    let mut process = process(common, session, trust.as_ref()).expect("there is a program");
     let mut child = process.spawn().map_err(|source| {
         let hint = "is it installed, and spelled as the shell would find it?";
         Error::new(Kind::Spawn { command: program.clone() }).because(source).with_hint(hint)
@@ -56,8 +54,14 @@ impl Zone {
 }
 
 /// Runs the command once more, and keeps what it says to itself. Tells whether it succeeded.
-pub(super) async fn rerun(common: &Common, url: &str, zone: Zone, signals: &mut Signals) -> bool {
-    let Some(mut process) = process(&common.command, &common.variables, url) else { return false };
+pub(super) async fn rerun(
+    common: &Common,
+    session: &Session,
+    zone: Zone,
+    signals: &mut Signals,
+) -> bool {
+    let Ok(trust) = common.proxy.then(|| Trust::new(session)).transpose() else { return false };
+    let Some(mut process) = process(common, session, trust.as_ref()) else { return false };
     let is_said = common.variables.iter().any(|variable| variable.starts_with("TZ="));
     if zone == Zone::Another && !is_said {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -71,12 +75,14 @@ pub(super) async fn rerun(common: &Common, url: &str, zone: Zone, signals: &mut 
 }
 
 /// The command with the address in its environment.
-fn process(command: &[String], variables: &[String], url: &str) -> Option<Command> {
-    let with_url = |text: &str| text.replace("{url}", url);
-    let (program, arguments) = command.split_first()?;
+fn process(common: &Common, session: &Session, trust: Option<&Trust>) -> Option<Command> {
+    let url = session.url();
+    let with_url = |text: &str| text.replace("{url}", &url);
+    let (program, arguments) = common.command.split_first()?;
     let mut process = Command::new(with_url(program));
-    process.args(arguments.iter().map(|argument| with_url(argument))).env("RETAPE_URL", url);
-    for variable in variables {
+    process.args(arguments.iter().map(|argument| with_url(argument))).env("RETAPE_URL", &url);
+    process.envs(trust.into_iter().flat_map(|trust| trust.variables(session)));
+    for variable in &common.variables {
         let (name, value) = variable.split_once('=').unwrap_or((variable, "{url}"));
         process.env(name, with_url(value));
     }

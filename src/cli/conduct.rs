@@ -121,8 +121,7 @@ async fn prove(
     let heard = signals.heard();
     let proven = settings.prove(recordings, async |session, run| {
         let is_elsewhere = if run == 0 { Zone::Another } else { Zone::Ours };
-        signals.heard() == heard
-            && child::rerun(common, &session.url(), is_elsewhere, signals).await
+        signals.heard() == heard && child::rerun(common, session, is_elsewhere, signals).await
     });
     let proven = proven.await?;
     tell::proven(&proven);
@@ -185,7 +184,7 @@ async fn play(session: &Session, common: &Common, signals: &mut Signals) -> Resu
         }
         return Ok(Exit::Agrees);
     }
-    child::run(&common.command, &common.variables, &session.url(), signals).await
+    child::run(common, session, signals).await
 }
 
 /// Waits until standard input ends. On a thread, as nothing else can wait for it everywhere.

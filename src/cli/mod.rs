@@ -14,6 +14,7 @@ mod export;
 mod import;
 mod list;
 mod new;
+mod proxy;
 mod record;
 mod recover;
 mod replay;

@@ -47,7 +47,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 impl Served {
     /// Starts the server if one is to be started, and waits until it answers.
     pub(super) async fn start(live: &Live, signals: &mut Signals) -> Result<Start> {
-        let ready = match (&live.ready, &live.serve, &live.upstream) {
+        let ready = match (&live.ready, &live.serve, live.upstream()) {
             (Some(ready), ..) => ready,
             (None, Some(_), Some(upstream)) => upstream,
             (None, Some(_), None) => return Err(Error::new(Kind::NoUpstream).with_hint(UNSAID)),

@@ -102,6 +102,10 @@ pub(super) fn verdict(summary: &Summary) {
         0 => "nothing went to the network".to_owned(),
         sent => format!("{} went to the live server", count(sent, "request")),
     };
+    let network = match summary.passed {
+        0 => network,
+        passed => format!("{network} but what passes ({})", count(passed, "time")),
+    };
     if summary.sessions > 0 {
         let all = summary.played + summary.unplayed.len();
         let played = format!("{} of {} played", summary.played, count(all, "interaction"));

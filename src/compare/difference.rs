@@ -159,6 +159,8 @@ impl<'t> Walk<'_, '_, 't> {
         let roots = |reading: &Reading<'_>, is_meant: fn(&Step<'_>) -> bool| -> Vec<usize> {
             reading.inside(None).filter(|at| is_meant(&reading.nodes[*at].step)).collect()
         };
+        let of_origin = |step: &Step<'_>| *step == Step::Origin;
+        self.named(&roots(recorded, of_origin), &roots(asked, of_origin));
         let of_path = |step: &Step<'_>| matches!(step, Step::Path | Step::Segment(_));
         let (old, new) = (roots(recorded, of_path), roots(asked, of_path));
         if old.len() == new.len() {

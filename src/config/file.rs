@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::glob::Glob;
-use super::{Key, NewFields, Protocol, Rules};
+use super::{HostRule, Hosts, Key, NewFields, Protocol, Rules};
 use crate::error::{Error, Kind, Result};
 use crate::text::nearest;
 
@@ -36,10 +36,11 @@ pub struct Config {
     some: Vec<(Glob, Rules)>,
     protocols: Vec<Protocol>,
     new_fields: NewFields,
+    hosts: Hosts,
 }
 
 /// What the sections are called.
-const SECTIONS: [&str; 4] = ["match", "cassette", "protocol", "diff"];
+const SECTIONS: [&str; 5] = ["match", "cassette", "protocol", "diff", "proxy"];
 
 /// The key of `[diff]`.
 const NEW_FIELDS: &str = "new-fields";
@@ -69,6 +70,7 @@ impl Config {
                         sections.map(|value| source.protocol(value)).collect::<Result<_>>()?;
                 }
                 "diff" => config.new_fields = source.diff(source.table(value)?)?,
+                "proxy" => config.hosts = source.hosts(source.table(value)?)?,
                 _ => return Err(source.unknown(name, &SECTIONS)),
             }
         }
@@ -91,6 +93,11 @@ impl Config {
     /// What a new field means to clients.
     pub fn new_fields(&self) -> NewFields {
         self.new_fields
+    }
+
+    /// Which hosts the proxy leaves alone.
+    pub fn hosts(&self) -> &Hosts {
+        &self.hosts
     }
 }
 
@@ -155,6 +162,23 @@ impl Source<'_> {
             new_fields = word.parse().map_err(not_known)?;
         }
         Ok(new_fields)
+    }
+
+    /// A `[proxy]`: which hosts are left alone.
+    fn hosts(&self, table: &DeTable<'_>) -> Result<Hosts> {
+        let mut hosts = Hosts::default();
+        for (name, value) in entries(table) {
+            let known = HostRule::WORDS.iter().find(|(word, _)| word == name.get_ref());
+            let (_, rule) = known.ok_or_else(|| {
+                let words = HostRule::WORDS.map(|(word, _)| word);
+                self.unknown(name, &words)
+            })?;
+            for value in self.list(value)?.iter() {
+                let put = hosts.put(*rule, self.text(value)?);
+                put.map_err(|error| self.at(error, value.span()))?;
+            }
+        }
+        Ok(hosts)
     }
 
     fn rules(&self, table: &DeTable<'_>) -> Result<Rules> {

@@ -14,6 +14,7 @@
 mod at;
 mod file;
 mod glob;
+mod hosts;
 mod key;
 mod pattern;
 mod protocol;
@@ -23,6 +24,7 @@ pub use at::At;
 pub use file::Config;
 #[cfg(feature = "cli")]
 pub(crate) use glob::Glob;
+pub use hosts::{HostRule, Hosts};
 pub(crate) use key::Key;
 pub use key::{Compare, Early, NewFields, Repeats};
 pub use pattern::Pattern;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::cassette::{Request, Response};
+use crate::cassette::{Request, Response, target};
 use crate::identity::identifiers;
 
 /// A method, a path in which identifiers are left open, a status, and a media type.
@@ -12,7 +12,8 @@ use crate::identity::identifiers;
 pub struct Endpoint {
     /// `GET`, `POST`, …
     pub method: String,
-    /// The path, with names in braces in the place of identifiers: `/v1/agents/{agent_id}`.
+    /// The path, with names in braces in the place of identifiers: `/v1/agents/{agent_id}`. Behind the
+    /// address of its server, if that is not the first one of the cassette.
     pub path: String,
     /// The status of the answer.
     pub status: u16,
@@ -65,14 +66,16 @@ impl Endpoint {
 /// The characters of a slug, of which a file may have 255 with what stands around it.
 const LONGEST: usize = 120;
 
+/// The name of a server has no open places.
 fn template(path: &str, returned: &HashSet<String>) -> String {
+    let (origin, path) = target::split(path);
     let mut before = "";
     let segments = path.split('/').map(|segment| {
         let named = parameter(segment, before, returned);
         before = segment;
         named.unwrap_or_else(|| segment.to_owned())
     });
-    segments.collect::<Vec<_>>().join("/")
+    format!("{origin}{}", segments.collect::<Vec<_>>().join("/"))
 }
 
 /// What stands for a segment that is an identifier.
@@ -149,6 +152,10 @@ mod tests {
             ("/v1/runs/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "/v1/runs/{run_id}"),
             ("/v1/categories/17/items/18", "/v1/categories/{category_id}/items/18"),
             ("/6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0", "/{id}"),
+            (
+                "https://6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0.dev/runs/17",
+                "https://6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0.dev/runs/{run_id}",
+            ),
         ] {
             assert_eq!(template(path, &returned), expected);
         }

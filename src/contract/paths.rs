@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Endpoint;
 use super::endpoint::named_after;
 use super::template::{Fit, Template};
+use crate::cassette::target;
 
 /// So many names at one place are a parameter.
 const NAMES: usize = 2;
@@ -85,6 +86,7 @@ fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
 
 /// A path with an open place in place of a name, and the name.
 fn opened(path: &str, place: usize) -> Option<(String, &str)> {
+    let (origin, path) = target::split(path);
     let segment = path.split('/').nth(place)?;
     let (name, verb) = match segment.rsplit_once(':') {
         Some((name, verb)) if verb.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
@@ -99,7 +101,7 @@ fn opened(path: &str, place: usize) -> Option<(String, &str)> {
     let open = format!("{}{verb}", named_after(before.unwrap_or_default()));
     let segments = path.split('/').enumerate();
     let segments = segments.map(|(at, segment)| if at == place { &*open } else { segment });
-    Some((segments.collect::<Vec<_>>().join("/"), name))
+    Some((format!("{origin}{}", segments.collect::<Vec<_>>().join("/")), name))
 }
 
 fn is_name(segment: &str) -> bool {

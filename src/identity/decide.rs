@@ -182,7 +182,8 @@ fn candidates(cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
             if it.rule == Some(Treatment::Id) || matches!(role, Some(Role::Made(_))) {
                 put(&it.text, Sort::Said);
             }
-            if it.kind.is_container() || is_ruled || role.is_some() {
+            let is_server = it.step == Step::Origin;
+            if it.kind.is_container() || is_ruled || is_server || role.is_some() {
                 continue;
             }
             let name = if matches!(it.step, Step::Header(_)) { "" } else { reading.name(node) };

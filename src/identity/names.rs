@@ -105,7 +105,7 @@ impl Names {
                     scope: Scope::Anywhere,
                 }));
             }
-            if it.kind.is_container() || matches!(it.step, Step::Method) {
+            if it.kind.is_container() || matches!(it.step, Step::Method | Step::Origin) {
                 continue;
             }
             let here =

@@ -13,7 +13,7 @@ use crate::cassette::{Cassette, End, Name};
 use crate::error::{Error, Result};
 use crate::store::Recovered;
 
-pub use super::recording::{Course, Kept, Patience, Recording, Saved, Wording};
+pub use super::recording::{Course, Kept, Origins, Patience, Recording, Saved, Wording};
 
 /// A live server that is named, and never asked.
 #[derive(Debug, Clone)]
@@ -24,12 +24,11 @@ pub struct Upstream(String);
 pub enum Tape {}
 
 /// Passes nothing on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Recorder;
 
 /// The body of a request.
 #[derive(Debug)]
-#[expect(dead_code, reason = "nobody is there to read it")]
 pub enum Asked {
     /// Still arriving.
     Arriving(Incoming),
@@ -57,7 +56,7 @@ impl Tape {
     pub fn begin(
         _: &Path,
         _: &Name,
-        _: &str,
+        _: Origins,
         _: Wording,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         Err(Error::not_built("record"))
@@ -83,7 +82,7 @@ impl Tape {
 }
 
 impl Recorder {
-    pub fn new(_: Upstream, _: Patience, _: Option<Arc<Tape>>) -> Self {
+    pub fn new(_: Arc<Upstream>, _: Patience, _: Option<Arc<Tape>>, _: &str) -> Self {
         Self
     }
 

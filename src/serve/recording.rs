@@ -1,5 +1,6 @@
 //! How something is recorded, and what a recording came to.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,15 @@ impl Default for Patience {
     fn default() -> Self {
         Self { silence: Duration::from_secs(300), grace: Duration::from_secs(5) }
     }
+}
+
+/// The servers that are named when a recording begins, by their addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origins {
+    /// The first one; empty if it is not known yet.
+    pub first: String,
+    /// The others that have a name.
+    pub named: BTreeMap<String, String>,
 }
 
 /// In which words a cassette is written that takes the place of another.

@@ -119,6 +119,7 @@ impl Closed {
             requests,
             unused: requests == 0 && !self.gateway.settings.may_be_unused,
             forwarded: opened.map(Track::forwarded).sum(),
+            passed: self.gateway.passed.load(Ordering::Relaxed),
             cassettes,
             recordings,
             misses,

@@ -1,7 +1,8 @@
 //! The control API, `/-/retape/…`: JSON about the sessions at this address.
 
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ pub(super) fn asked(target: &str) -> Option<&str> {
 /// The field without which nothing is changed: a page cannot send it to another host.
 const CONTROL: HeaderName = HeaderName::from_static("x-retape");
 
-pub(super) async fn answer(hub: &Hub, request: Request<Incoming>, asked: &str) -> Answer {
+pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str) -> Answer {
     let (what, query) = asked.split_once('?').unwrap_or((asked, ""));
     let session = parameter(query, "session");
     let known: &[&str] = match what {
@@ -39,7 +40,6 @@ pub(super) async fn answer(hub: &Hub, request: Request<Incoming>, asked: &str) -
     if let Some(unknown) = names(query).find(|name| !known.contains(name)) {
         return refused(StatusCode::BAD_REQUEST, &unknown_parameter(what, unknown, known));
     }
-    let (head, body) = request.into_parts();
     if head.method == Method::POST && !head.headers.contains_key(CONTROL) {
         let message = "what changes something has the header field `x-retape: 1`, which no page of \
                        another host can send";
@@ -48,7 +48,7 @@ pub(super) async fn answer(hub: &Hub, request: Request<Incoming>, asked: &str) -
     match (what, &head.method) {
         ("open", &Method::POST) => match body.collect().await {
             Ok(body) => told_or_refused(hub.open(&body.to_bytes()).await.map(|(session, mode)| {
-                let address = Place::of(&head.headers, &session).address();
+                let address = Place { session: &session, ..Place::of(&head.headers) }.address();
                 json!({"session": session, "url": address, "mode": mode.as_str()})
             })),
             Err(_) => refused(StatusCode::BAD_REQUEST, "the request was cut short"),

@@ -1,11 +1,14 @@
 //! From a request to the session it belongs to.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use http::Request;
+use http::request::Parts;
+use http::uri::Authority;
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use serde_json::Value;
@@ -14,19 +17,21 @@ use tokio::task::JoinSet;
 
 use super::event::{Event, Miss};
 use super::misses::{self, Misses};
+use super::proxied::Proxied;
 use super::settings::{Opening, Settings};
 use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
 use super::track::{self, Extension, Live, Played, Track, Unanswered};
-use super::{inspect, track::Begun};
+use super::{guard, inspect, track::Begun};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Frame, Name};
 use crate::compare::matching::Mismatch;
+use crate::config::HostRule;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
-use crate::serve::recorder::{Tape, Upstream};
+use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Lost, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place};
 use crate::serve::websocket::is_upgrade;
@@ -48,6 +53,12 @@ pub(super) struct Gateway {
     pub(super) drifted: Mutex<Vec<Miss>>,
     /// How many requests came; those to the control API do not count.
     pub(super) requests: AtomicUsize,
+    /// How many went to hosts that the proxy leaves alone.
+    pub(super) passed: AtomicUsize,
+    /// Where we listen, once we do.
+    address: OnceLock<SocketAddr>,
+    /// What passes without being recorded.
+    untouched: Option<Live>,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
 }
@@ -58,6 +69,9 @@ impl Gateway {
     pub(super) async fn open(settings: Settings) -> Result<Self> {
         let gateway = Self {
             misses: Misses::begin(settings.misses.clone())?,
+            untouched: settings.proxy.as_ref().map(|_| Live::new(&settings, None)).transpose()?,
+            passed: AtomicUsize::new(0),
+            address: OnceLock::new(),
             settings,
             drifted: Mutex::default(),
             tracks: Mutex::default(),
@@ -88,6 +102,20 @@ impl Gateway {
     /// What is done with a request for the default cassette.
     pub(super) fn plan(&self) -> Mode {
         Track::plan(&self.settings, &self.settings.cassette)
+    }
+
+    pub(super) fn listens_at(&self, address: Option<SocketAddr>) {
+        address.into_iter().for_each(|address| _ = self.address.set(address));
+    }
+
+    /// Whether an authority is where we listen.
+    pub(super) fn is_listening_at(&self, authority: &Authority) -> bool {
+        let port = self.address.get().map(SocketAddr::port);
+        authority.port_u16() == port && guard::is_local(authority.host())
+    }
+
+    pub(super) fn note_passed(&self) {
+        self.passed.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn misses(&self) -> &Misses {
@@ -194,41 +222,69 @@ impl Gateway {
         all
     }
 
-    pub(super) async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        let (mut head, body) = request.into_parts();
+    /// Answers a request: by its own path, or for the server that the client means.
+    pub(super) async fn serve(
+        self: Arc<Self>,
+        mut head: Parts,
+        body: Incoming,
+        proxied: Option<Proxied>,
+    ) -> Answer {
         let client = head.extensions.remove::<OnUpgrade>();
         let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
-        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
+        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        let Some(Proxied { session, origin, rule }) = &proxied else {
+            let mut address = self.address(path).await;
+            let (session, server) = (address.session, address.server);
+            let place = Place { session, server, ..Place::of(&head.headers) };
+            let host = place.origin.filter(|_| session.is_empty()).map(|(_, host)| host);
+            let named = host.and_then(session_of_host);
+            address.session = named.as_deref().unwrap_or(session);
+            return self.serve_at(&head, &address, asked, place).await;
+        };
+        // Without the proxy a session has the servers that were named.
+        let (target, place) = match &self.settings.proxy {
+            Some(_) => (Cow::Owned(format!("{origin}{path}")), Place::default()),
+            None => (Cow::Borrowed(path), Place::at(origin)),
+        };
+        if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
+            self.note_passed();
+            return live.ask(&head, &target, asked, place).await;
+        }
+        self.serve_at(&head, &Address { session, server: "", target }, asked, place).await
+    }
+
+    /// Answers what an address asks for, for a client that sees it at `place`.
+    async fn serve_at(
+        self: &Arc<Self>,
+        head: &Parts,
+        address: &Address<'_>,
+        asked: Asked,
+        place: Place<'_>,
+    ) -> Answer {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let address = Address::parse(target);
-        let slot = match self.slot(&address) {
+        let slot = match self.slot(address) {
             Ok(slot) => slot,
-            Err(error) => return self.refuse(&head, &address, "", error),
+            Err(error) => return self.refuse(head, address, "", error),
         };
-        let track = match slot.track(&self).await {
+        let track = match slot.track(self).await {
             Ok(track) => track,
-            Err(error) => return self.refuse(&head, &address, slot.cassette.as_str(), error),
+            Err(error) => return self.refuse(head, address, slot.cassette.as_str(), error),
         };
-        let place = Place::of_request(&head, address.session);
-        let answered = match client {
-            Some(client) => {
-                let upgraded = track.upgrade(&head, &address.target, client, place).await;
-                upgraded.map(|(answer, socket)| {
-                    if let Some(socket) = socket {
-                        self.play(socket, address.session, &slot.cassette);
-                    }
-                    answer
-                })
+        let answered = track.answer(head, &address.target, asked, place).await;
+        let answered = answered.map(|(answer, socket)| {
+            if let Some(socket) = socket {
+                self.play(socket, address.session, &slot.cassette);
             }
-            None => track.answer(&head, &address.target, body, place).await,
-        };
-        self.note_drift(&address, &slot);
+            answer
+        });
+        self.note_drift(address, &slot);
         match answered {
             Ok(answer) => answer,
             Err(why) => {
                 let miss = self.note(match why {
                     Unanswered::Mismatch(why) => self.missed(address.session, &slot.cassette, &why),
-                    Unanswered::Stale(why) => self.withheld(&head, &address, &slot, &why),
+                    Unanswered::Stale(why) => self.withheld(head, address, &slot, &why),
                 });
                 miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
@@ -260,6 +316,30 @@ impl Gateway {
         sockets.spawn(played.socket.play(played.client, report));
     }
 
+    /// What a target asks for: of the server that it names, if there is one of that name.
+    async fn address<'t>(&self, target: &'t str) -> Address<'t> {
+        if let Some(mut named) = Address::naming_a_server(target)
+            && let Some(server) = self.server_of(&named).await
+        {
+            named.target = format!("{server}{}", named.target).into();
+            return named;
+        }
+        Address::parse(target)
+    }
+
+    /// The address of the server that a target names: as we were told, or as it was recorded.
+    async fn server_of(&self, address: &Address<'_>) -> Option<String> {
+        if let Some(known) = self.settings.servers.address_of(address.server) {
+            return Some(known.to_owned());
+        }
+        let name = address.cassette().ok()?.unwrap_or_else(|| self.settings.cassette.clone());
+        if !store::exists(&self.settings.folder, &name) {
+            return None;
+        }
+        let recorded = self.recorded(&name).await.ok()?;
+        recorded.cassette().address_of(address.server).map(str::to_owned)
+    }
+
     fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
         if let Some(slot) = lock(&self.tracks).get(address.session) {
             return Ok(Arc::clone(slot));
@@ -281,10 +361,7 @@ impl Gateway {
             let replayer = if settings.is_proving { replayer.proving() } else { replayer };
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
-        let live = |tape| {
-            let upstream = track::upstream(settings)?;
-            Ok::<_, Error>(Live::new(upstream, settings.patience, tape))
-        };
+        let live = |tape| Live::new(settings, tape);
         Ok(match Track::plan(settings, name) {
             Mode::Replay | Mode::Once => {
                 Track::Replay(Arc::new(replayer(self.recorded(name).await?)))
@@ -388,19 +465,13 @@ impl Gateway {
             socket: (interaction, &path),
             frame: (number, frame),
             waited,
-            upstream: self.settings.upstream.as_ref().map_or("", Upstream::origin),
+            upstream: self.settings.servers.first(),
         };
         let explanation = report::unsent(&unsent, &self.settings.rerun);
         Miss::unexplained(session, name.as_str(), (MESSAGE, &path)).explained(explanation)
     }
 
-    fn withheld(
-        &self,
-        head: &http::request::Parts,
-        address: &Address<'_>,
-        slot: &Slot,
-        why: &Stale,
-    ) -> Miss {
+    fn withheld(&self, head: &Parts, address: &Address<'_>, slot: &Slot, why: &Stale) -> Miss {
         let name = slot.cassette.as_str();
         let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
         let miss = missed(head, address, name, String::new());
@@ -409,7 +480,7 @@ impl Gateway {
             asked: (&miss.method, &miss.path),
             text: &why.text,
             interaction: why.interaction,
-            upstream: self.settings.upstream.as_ref().map_or("", Upstream::origin),
+            upstream: self.settings.servers.first(),
         };
         let explanation = report::withheld(&request, &self.settings.rerun);
         miss.explained(explanation)
@@ -419,7 +490,7 @@ impl Gateway {
     /// is there, or cannot be recorded, that is more than a finding.
     fn refuse(
         &self,
-        head: &http::request::Parts,
+        head: &Parts,
         address: &Address<'_>,
         cassette: &str,
         mut error: Error,
@@ -464,32 +535,33 @@ impl Gateway {
 
     /// How a cassette comes to be that is not there.
     fn record_it(&self, cassette: &str) -> String {
-        let upstream = self.settings.upstream.as_ref().map_or("", Upstream::origin);
+        let upstream = self.settings.servers.first();
         format!("record it:\n  {}", self.settings.rerun.steps(upstream, cassette).join("\n  "))
     }
 
-    fn note(&self, miss: Miss) -> Miss {
+    pub(super) fn note(&self, miss: Miss) -> Miss {
         self.misses.note(miss.clone());
         self.tell(Event::Miss(miss.clone()));
         miss
     }
 
-    fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: Event) {
         (self.settings.listener)(event);
     }
 }
 
 /// A request that is not answered, as people may see it.
-fn missed(
-    head: &http::request::Parts,
-    address: &Address<'_>,
-    cassette: &str,
-    explanation: String,
-) -> Miss {
+fn missed(head: &Parts, address: &Address<'_>, cassette: &str, explanation: String) -> Miss {
     let redacted = Redactor::standard().target(&address.target);
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
     Miss::unexplained(address.session, cassette, asked).explained(explanation)
+}
+
+/// The session that a host below `localhost` names: `hello.letta.localhost:8283` is `letta/hello`.
+fn session_of_host(host: &str) -> Option<String> {
+    let name = host.split(':').next()?.strip_suffix(".localhost")?;
+    Some(name.rsplit('.').collect::<Vec<_>>().join("/"))
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use http::request::Parts;
 use http::{HeaderName, Request, StatusCode};
 use hyper::body::Incoming;
 use serde_json::Value;
@@ -15,7 +16,7 @@ use super::settings::SessionBuilder;
 use super::{GRACE, control, guard, opening};
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::Course;
-use crate::serve::server::{Address, Answer, Handler, Meant, problem};
+use crate::serve::server::{Address, Answer, Handler, Refusal, Tunnel, Via, problem};
 use crate::store::mode::Mode;
 
 /// All that is served at one address: the session that was started there, and those that were opened
@@ -118,21 +119,27 @@ impl Hub {
     }
 
     async fn serve(self: Arc<Self>, mut request: Request<Incoming>) -> Answer {
-        // No page of another host can send that field either.
-        if !lead(&mut request) {
-            let (head, body) = request.into_parts();
-            if let Some(why) = guard::refusal(&head, &self.main.settings.allowed_hosts) {
-                return problem(StatusCode::FORBIDDEN, "foreign", &why);
+        lead(&mut request);
+        let (mut head, body) = request.into_parts();
+        let proxied = match self.main.proxied(&mut head) {
+            Ok(proxied) => proxied,
+            Err(refusal) => return *refusal,
+        };
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let session = match &proxied {
+            Some(proxied) => &proxied.session,
+            None => {
+                if let Some(why) = guard::refusal(&head, &self.main.settings.allowed_hosts) {
+                    return problem(StatusCode::FORBIDDEN, "foreign", &why);
+                }
+                if let Some(asked) = control::asked(target) {
+                    return control::answer(&self, &head, body, asked).await;
+                }
+                Address::parse(target).session
             }
-            request = Request::from_parts(head, body);
-        }
-        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
-        if let Some(asked) = control::asked(target) {
-            let asked = asked.to_owned();
-            return control::answer(&self, request, &asked).await;
-        }
-        let gateway = self.opened(Address::parse(target).session);
-        gateway.unwrap_or_else(|| Arc::clone(&self.main)).serve(request).await
+        };
+        let gateway = self.opened(session);
+        gateway.unwrap_or_else(|| Arc::clone(&self.main)).serve(head, body, proxied).await
     }
 }
 
@@ -140,19 +147,20 @@ impl Handler for Hub {
     fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send {
         self.serve(request)
     }
+
+    fn tunnel(&self, head: &Parts) -> Result<Tunnel, Refusal> {
+        self.main.tunnel_to(head)
+    }
 }
 
-/// Puts a request that a client's transport leads here under its session. Says whether it is one.
-fn lead(request: &mut Request<Incoming>) -> bool {
-    let Some(field) = request.headers_mut().remove(FOR) else { return false };
+/// Notes which session and which server a request means that a client's transport leads here. No page of
+/// another host can send that field.
+fn lead(request: &mut Request<Incoming>) {
+    let Some(field) = request.headers_mut().remove(FOR) else { return };
     let field = String::from_utf8_lossy(field.as_bytes());
     let (session, origin) = field.split_once(' ').unwrap_or((&field, ""));
-    let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
-    if let Ok(uri) = format!("{}{target}", Address::prefix(session)).parse() {
-        *request.uri_mut() = uri;
-        request.extensions_mut().insert(Meant(origin.to_owned()));
-    }
-    true
+    let via = Via { origin: origin.to_owned(), session: session.to_owned() };
+    request.extensions_mut().insert(via);
 }
 
 /// `~opened-3` of `~opened-3` and of `~opened-3~worker`.

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::event::Miss;
-use crate::cassette::{Cassette, Headers};
+use crate::cassette::{Cassette, Headers, target};
 use crate::compare::matching::Asking;
 use crate::review::report;
 use crate::serve::replayer::Replayer;
@@ -39,7 +39,7 @@ pub(super) fn interactions(cassette: &Cassette, is_played: impl Fn(usize) -> boo
         let request = &interaction.request;
         json!({
             "method": request.method,
-            "url": format!("{upstream}{}", request.path),
+            "url": target::absolute(upstream, &request.path),
             "headers": fields(&request.headers),
             "body": BASE64.encode(request.readable()),
             "played": is_played(number),

@@ -17,6 +17,8 @@ mod misses;
 pub(crate) mod mount;
 mod opening;
 mod proof;
+mod proxied;
+mod servers;
 mod settings;
 mod slot;
 mod stale;
@@ -34,6 +36,8 @@ pub use settings::SessionBuilder;
 pub use summary::{Summary, Unplayed};
 
 pub(crate) use closed::Closed;
+#[cfg(feature = "cli")]
+pub(crate) use settings::named_address;
 
 use crate::error::Result;
 use crate::serve::recorder::Course;
@@ -135,6 +139,13 @@ impl Session {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.server.address()
+    }
+
+    /// The certificate, in DER, of the authority that vouches for every host behind the proxy; nothing if
+    /// the session is [no proxy](SessionBuilder::proxy).
+    #[cfg(feature = "proxy")]
+    pub fn proxy_certificate(&self) -> Option<&[u8]> {
+        self.hub.main.settings.proxy.as_ref().map(|proxy| &**proxy.certificate())
     }
 
     /// What is done with requests.

@@ -13,7 +13,7 @@ use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Rerun};
 use crate::serve::replayer::{MISS, Pace, Recorded, Replayer, SHOULD_RETRY};
-use crate::serve::server::{ADDRESSES, OURS, Place, Rewriter, may_hold_origins};
+use crate::serve::server::{ADDRESSES, OURS, Place, may_hold_origins};
 use crate::store;
 
 /// Lets a mock server answer from a cassette, given by the path of its file.
@@ -136,7 +136,7 @@ impl Player {
             Some(query) => format!("{}?{query}", request.url.path()),
             None => request.url.path().to_owned(),
         };
-        let place = Place::of(&head.headers, "");
+        let place = Place::of(&head.headers);
         let chosen = self.replayer.choose(&head, &target, request.body.clone().into(), place);
         let recorded = self.replayer.recorded();
         match chosen.map(|chosen| recorded.response(&chosen)) {
@@ -179,8 +179,7 @@ fn template(response: &Response, upstream: &str, place: Place<'_>) -> ResponseTe
         headers.append(name, value);
     }
     let mut body = response.body.bytes();
-    if !upstream.is_empty() {
-        let outward = Rewriter::new(upstream, &place.address());
+    if let Some(outward) = place.outward(upstream).filter(|_| !upstream.is_empty()) {
         outward.fields(&mut headers, &ADDRESSES);
         let replaced = if may_hold_origins(&headers) { outward.whole(&body) } else { None };
         body = replaced.unwrap_or(body);

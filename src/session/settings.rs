@@ -11,15 +11,16 @@ use std::time::Duration;
 use super::gateway::Gateway;
 use super::hub::Hub;
 use super::misses::Report;
+use super::servers::{Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
 use super::{Event, Session};
 use crate::cassette::Name;
 use crate::config::{Compare, Config, Rules};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::review::report::Rerun;
-use crate::serve::recorder::{Patience, Upstream, Wording};
+use crate::serve::recorder::{Patience, Wording};
 use crate::serve::replayer::{Chunking, Pace};
-use crate::serve::server::{FieldNames, Server};
+use crate::serve::server::{FieldNames, Proxy, Server};
 use crate::store;
 use crate::store::mode::Mode;
 
@@ -33,6 +34,8 @@ pub struct SessionBuilder {
     opening: Opening,
     cassettes: Option<PathBuf>,
     upstream: Option<String>,
+    named: Vec<(String, String)>,
+    is_proxy: bool,
     mode: Option<Mode>,
     listen: SocketAddr,
     allowed_hosts: Vec<String>,
@@ -70,7 +73,9 @@ pub(super) struct Settings {
     pub(super) cassette: Name,
     pub(super) opening: Opening,
     pub(super) folder: PathBuf,
-    pub(super) upstream: Option<Upstream>,
+    pub(super) servers: Servers,
+    /// If clients may ask for any host through us.
+    pub(super) proxy: Option<Arc<Proxy>>,
     pub(super) mode: Mode,
     /// The hosts beside those of this machine that requests may name.
     pub(super) allowed_hosts: Vec<String>,
@@ -98,6 +103,8 @@ impl SessionBuilder {
             opening: Opening::AtOnce,
             cassettes: None,
             upstream: None,
+            named: Vec::new(),
+            is_proxy: false,
             mode: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_hosts: Vec::new(),
@@ -131,9 +138,41 @@ impl SessionBuilder {
         self
     }
 
-    /// The live server to record from; `RETAPE_UPSTREAM` if it is not set.
+    /// The live server to record from; `RETAPE_UPSTREAM` if it is not set, which may name others behind it:
+    /// `http://127.0.0.1:8283 openai=https://api.openai.com`.
     pub fn upstream(mut self, address: impl Into<String>) -> Self {
         self.upstream = Some(address.into());
+        self
+    }
+
+    /// Another live server beside it, which clients ask for below `/-NAME/` in the place of `/-/`. What
+    /// it says goes into the same cassette.
+    ///
+    /// # Example: an agent server, and the model provider that its client asks as well
+    ///
+    /// ```no_run
+    /// # async fn example() -> retape::Result<()> {
+    /// let session = retape::Session::builder("agents/list")
+    ///     .upstream("http://127.0.0.1:8283")
+    ///     .named_upstream("openai", "https://api.openai.com")
+    ///     .start()
+    ///     .await?;
+    /// let base_url = format!("{}/-openai/v1", session.url());
+    /// # session.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn named_upstream(mut self, name: impl Into<String>, address: impl Into<String>) -> Self {
+        self.named.push((name.into(), address.into()));
+        self
+    }
+
+    /// Serves as a forward proxy too: a client asks for any host at [`Session::url`] as its proxy, and needs
+    /// no base address. Over TLS it has to trust [`Session::proxy_certificate`]. The proxy's user names the
+    /// cassette: `http://CASSETTE@127.0.0.1:PORT`.
+    #[cfg(feature = "proxy")]
+    pub fn proxy(mut self) -> Self {
+        self.is_proxy = true;
         self
     }
 
@@ -287,6 +326,7 @@ impl SessionBuilder {
         let settings = self.clone();
         let gateway = Arc::new(Gateway::open(self.complete()?).await?);
         let listener = Server::bind(listen).await?;
+        gateway.listens_at(listener.local_addr().ok());
         let names = match gateway.mode() {
             Mode::Replay => FieldNames::AsMeant,
             _ => FieldNames::AsSent,
@@ -300,25 +340,26 @@ impl SessionBuilder {
     pub(super) fn complete(self) -> Result<Settings> {
         let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
-        let address = self.upstream.or_else(|| env::var("RETAPE_UPSTREAM").ok());
-        let address = address.filter(|address| !address.is_empty());
-        let upstream = address.as_deref().map(Upstream::new).transpose()?;
-        if upstream.is_none() && !matches!(mode, Mode::Replay | Mode::Once) {
-            return Err(no_upstream(mode));
-        }
-        if let (Some(upstream), false) = (&upstream, matches!(mode, Mode::Replay | Mode::Once)) {
-            upstream.check_built()?;
+        let any = if self.is_proxy { Any::Allowed } else { Any::Refused };
+        let servers = servers(self.upstream, self.named, any)?;
+        if !matches!(mode, Mode::Replay | Mode::Once) {
+            if servers.is_empty() {
+                return Err(no_upstream(mode));
+            }
+            servers.check_built()?;
         }
         let folder = below_crate(&self.cassettes.unwrap_or_else(|| "cassettes".into()));
         let config = match self.config {
             Some(file) => store::load_config(&below_crate(&file))?,
             None => store::find_config(&folder)?,
         };
+        let proxy = self.is_proxy.then(|| Proxy::new(config.hosts().clone())).transpose()?;
         Ok(Settings {
             cassette: Name::new(self.cassette)?,
             opening: self.opening,
             folder,
-            upstream,
+            servers,
+            proxy: proxy.map(Arc::new),
             mode,
             allowed_hosts: self.allowed_hosts,
             pace: self.pace,
@@ -357,10 +398,29 @@ impl Settings {
     }
 }
 
-pub(super) fn no_upstream(mode: Mode) -> Error {
-    Error::new(Kind::NoUpstream).with_hint(format!(
-        "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`), or replay what is recorded instead of `{mode}`"
-    ))
+/// The live servers that are named, or else those of the environment.
+fn servers(
+    upstream: Option<String>,
+    mut named: Vec<(String, String)>,
+    any: Any,
+) -> Result<Servers> {
+    let first = upstream.or_else(|| {
+        let mut first = None;
+        for word in env::var("RETAPE_UPSTREAM").ok()?.split_whitespace() {
+            match named_address(word) {
+                Some((name, address)) => named.push((name.to_owned(), address.to_owned())),
+                None => first = Some(word.to_owned()),
+            }
+        }
+        first
+    });
+    let first = first.filter(|address| !address.is_empty());
+    Servers::new(first.as_deref(), &named, any)
+}
+
+/// The name and the address in `openai=https://api.openai.com`. There may be a `=` in an address too.
+pub(crate) fn named_address(text: &str) -> Option<(&str, &str)> {
+    text.split_once('=').filter(|(name, _)| !name.contains("://"))
 }
 
 /// The file for the misses of all sessions of this process.

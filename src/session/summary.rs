@@ -20,6 +20,8 @@ pub struct Summary {
     pub unused: bool,
     /// How many requests were sent to the live server.
     pub forwarded: usize,
+    /// How often a host was asked that the proxy leaves alone: `pass` in `[proxy]` of `retape.toml`.
+    pub passed: usize,
     /// The cassettes that were opened.
     pub cassettes: BTreeSet<Name>,
     /// The cassettes that were recorded.
@@ -97,6 +99,7 @@ impl Summary {
         self.unused &= other.requests == 0;
         self.requests += other.requests;
         self.forwarded += other.forwarded;
+        self.passed += other.passed;
         self.cassettes.extend(other.cassettes);
         self.recordings.extend(other.recordings);
         self.sessions += other.sessions;

@@ -1,22 +1,26 @@
 //! What a session of one cassette does with a request.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body as _;
 use hyper::upgrade::OnUpgrade;
 
-use super::settings::{Settings, no_upstream};
+use super::gateway::lock;
+use super::servers::{Led, Servers};
+use super::settings::Settings;
 use super::stale::{Stale, stale};
 use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
-use crate::serve::recorder::{Asked, Patience, Recorder, Tape, Upstream};
+use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
 use crate::serve::replayer::{Opened, Recorded, Replayer, Socket, Upgraded};
 use crate::serve::server::{Answer, Place, no_answer};
 use crate::store::mode::Mode;
@@ -59,7 +63,11 @@ pub(super) struct Played {
 /// The live server.
 #[derive(Debug)]
 pub(super) struct Live {
-    recorder: Recorder,
+    servers: Servers,
+    /// One for each server that was asked.
+    recorders: Mutex<HashMap<String, Recorder>>,
+    mode: Mode,
+    patience: Patience,
     tape: Option<Arc<Tape>>,
     /// How many requests went there.
     asked: AtomicUsize,
@@ -76,37 +84,40 @@ impl Track {
     pub(super) fn plan(settings: &Settings, name: &Name) -> Mode {
         match settings.mode {
             Mode::Once if store::exists(&settings.folder, name) => Mode::Replay,
-            Mode::Once if settings.upstream.is_some() => Mode::Record,
+            Mode::Once if !settings.servers.is_empty() => Mode::Record,
             Mode::Once => Mode::Replay,
             mode => mode,
         }
     }
 
+    /// The answer to a request, and the WebSocket that begins with it, if one is replayed.
     pub(super) async fn answer(
         &self,
         head: &Parts,
         target: &str,
-        body: Incoming,
+        asked: Asked,
         place: Place<'_>,
-    ) -> Result<Answer, Unanswered> {
-        match self {
-            Self::Forward(live) => Ok(live.ask(head, target, Asked::Arriving(body), place).await),
-            Self::Replay(replayer) => match read(body).await {
+    ) -> Result<(Answer, Option<Played>), Unanswered> {
+        let answer = match (self, asked) {
+            (_, Asked::Upgrade(client)) => return self.upgrade(head, target, client, place).await,
+            (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
+            (Self::Replay(replayer), asked) => match read(asked).await {
                 Some(body) => {
                     let answer = replayer.answer(head, target, body, place).await;
-                    answer.map_err(Unanswered::Mismatch)
+                    answer.map_err(Unanswered::Mismatch)?
                 }
-                None => Ok(abandoned()),
+                None => abandoned(),
             },
-            Self::Extend(extension) => match read(body).await {
-                Some(body) => extension.answer(head, target, body, place).await,
-                None => Ok(abandoned()),
+            (Self::Extend(extension), asked) => match read(asked).await {
+                Some(body) => extension.answer(head, target, body, place).await?,
+                None => abandoned(),
             },
-        }
+        };
+        Ok((answer, None))
     }
 
     /// Answers a request for a WebSocket.
-    pub(super) async fn upgrade(
+    async fn upgrade(
         &self,
         head: &Parts,
         target: &str,
@@ -184,9 +195,16 @@ impl Extension {
 
 impl Live {
     /// Records to `tape`, or only passes on.
-    pub(super) fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
-        let recorder = Recorder::new(upstream, patience, tape.clone());
-        Self { recorder, tape, asked: AtomicUsize::new(0) }
+    pub(super) fn new(settings: &Settings, tape: Option<Arc<Tape>>) -> Result<Self> {
+        settings.servers.check_built()?;
+        Ok(Self {
+            servers: settings.servers.clone(),
+            recorders: Mutex::default(),
+            mode: settings.mode,
+            patience: settings.patience,
+            tape,
+            asked: AtomicUsize::new(0),
+        })
     }
 
     /// Whether it has said this in any answer that was recorded.
@@ -194,21 +212,33 @@ impl Live {
         self.tape.as_ref().is_some_and(|tape| tape.has_heard(text))
     }
 
-    async fn ask(&self, head: &Parts, target: &str, body: Asked, place: Place<'_>) -> Answer {
+    pub(super) async fn ask(
+        &self,
+        head: &Parts,
+        target: &str,
+        body: Asked,
+        place: Place<'_>,
+    ) -> Answer {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        self.recorder.forward(head, target, body, place).await
+        let Led { upstream, origin, target } = match self.servers.lead(target, self.mode) {
+            Ok(led) => led,
+            Err(error) => return no_answer(End::Unreachable, &format!("{error:?}")),
+        };
+        let recorder = match lock(&self.recorders).entry(origin) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let recorder = Recorder::new(upstream, self.patience, self.tape.clone(), new.key());
+                new.insert(recorder).clone()
+            }
+        };
+        recorder.forward(head, target, body, place).await
     }
 }
 
-pub(super) fn upstream(settings: &Settings) -> Result<Upstream> {
-    let upstream = settings.upstream.clone().ok_or_else(|| no_upstream(settings.mode))?;
-    upstream.check_built()?;
-    Ok(upstream)
-}
-
 pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
-    let upstream = upstream(settings)?;
-    let (tape, rescued) = Tape::begin(&settings.folder, name, upstream.origin(), settings.wording)?;
+    settings.servers.check_built()?;
+    let origins = settings.servers.origins();
+    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording)?;
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 
@@ -218,7 +248,7 @@ pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
         return Recorded::load(&settings.folder, name, &settings.rules_of(name));
     }
     let mut empty = Cassette::default();
-    empty.recorded.upstream = upstream(settings)?.origin().to_owned();
+    empty.recorded.upstream = settings.servers.first().to_owned();
     Recorded::new(empty, &settings.rules_of(name))
 }
 
@@ -228,7 +258,12 @@ fn abandoned() -> Answer {
 }
 
 /// The whole body, if the client sends all of it. Most are over with their first piece.
-async fn read(mut body: Incoming) -> Option<Bytes> {
+async fn read(asked: Asked) -> Option<Bytes> {
+    let mut body = match asked {
+        Asked::Arriving(body) => body,
+        Asked::Whole(body) => return Some(body),
+        Asked::Upgrade(_) => return Some(Bytes::new()),
+    };
     if body.is_end_stream() {
         return Some(Bytes::new());
     }

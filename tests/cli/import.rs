@@ -69,7 +69,8 @@ fn a_folder_of_vcrpy_becomes_a_folder_of_cassettes() {
         {
           "request": {
             "method": "GET",
-            "path": "https://auth.example.com/"
+            "origin": "https://auth.example.com",
+            "path": "/"
           },
           "response": {
             "ms": 0,

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use retape::Session;
+use retape::cassette::coding::decode_whole;
 
 use crate::stage::{Stage, answer, only};
 use crate::support::client::{Reply, ask, get};
@@ -216,9 +217,42 @@ async fn addresses_in_a_compressed_answer_lead_back_to_retape_in_replay() {
     let session = stage.replay().await;
     let replayed = ask("GET", &session.url(), "Accept-Encoding: gzip\r\n", "");
 
-    assert_eq!(replayed.field("content-encoding"), None);
-    assert_eq!(replayed.text(), format!(r#"{{"next": "{}/x"}}"#, session.url()));
+    assert_eq!(replayed.field("content-encoding"), Some("gzip"));
+    let plain = decode_whole("gzip", &replayed.body).unwrap();
+    assert_eq!(plain, format!(r#"{{"next": "{}/x"}}"#, session.url()).as_bytes());
     assert_eq!(replayed.field("content-length"), Some(&*replayed.body.len().to_string()));
+    let plain = get(&session.url());
+    assert_eq!(plain.field("content-encoding"), Some("gzip"), "nobody said that it is not taken");
+    let fields = "Accept-Encoding: identity\r\n";
+    let plain = ask("GET", &session.url(), fields, "");
+    assert_eq!(plain.field("content-encoding"), None);
+    assert_eq!(plain.text(), format!(r#"{{"next": "{}/x"}}"#, session.url()));
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_in_any_spelling_lead_back_to_retape() {
+    let encoded = |origin: &str| origin.replace(':', "%253A").replace('/', "%252F");
+    let body = move |origin: &str| {
+        let capital = origin.replacen("http", "HTTP", 1);
+        format!(r#"{{"a":"{capital}/x","b":"/login?next=%252Fx%3Fy={}"}}"#, encoded(origin))
+    };
+    let upstream = Upstream::start(move |_, wire: &mut Wire| {
+        wire.send(json(200, &body(&format!("http://{}", wire.address()))));
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let check = |session: &Session| {
+        let here = session.url();
+        let expected = body(&here).replacen("HTTP", "http", 1);
+        assert_eq!(get(&here).text(), expected);
+    };
+    let session = stage.record(&upstream).await;
+    check(&session);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    check(&session);
     session.finish().await.unwrap();
 }
 

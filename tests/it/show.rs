@@ -17,6 +17,7 @@ fn cassette(interactions: Vec<Interaction>) -> Cassette {
     let recorded = Recorded {
         at: "2026-11-20T10:00:00Z".to_owned(),
         upstream: "http://127.0.0.1:8283".to_owned(),
+        origins: Default::default(),
         server: Some("letta 0.16.8".to_owned()),
         ..Recorded::default()
     };

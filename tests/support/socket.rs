@@ -109,9 +109,13 @@ impl Socket {
 
     /// The status, if it is not opened.
     pub fn try_open(url: &str, fields: &[(&str, &str)]) -> Result<Self, u16> {
+        let authority = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+        Self::over(TcpStream::connect(authority).unwrap(), url, fields)
+    }
+
+    /// Over a connection that leads there.
+    pub fn over(stream: TcpStream, url: &str, fields: &[(&str, &str)]) -> Result<Self, u16> {
         let rest = url.strip_prefix("http://").unwrap();
-        let authority = rest.split('/').next().unwrap();
-        let stream = TcpStream::connect(authority).unwrap();
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         let mut request =
             tungstenite::client::IntoClientRequest::into_client_request(format!("ws://{rest}"))

@@ -6,6 +6,11 @@
 //! other are not undone. Without the feature `compression` none is known, and nothing is decoded.
 
 #[cfg(feature = "compression")]
+mod encode;
+#[cfg(not(feature = "compression"))]
+#[path = "no_encode.rs"]
+mod encode;
+#[cfg(feature = "compression")]
 mod live;
 #[cfg(not(feature = "compression"))]
 #[path = "no_live.rs"]
@@ -13,6 +18,7 @@ mod live;
 #[cfg(feature = "compression")]
 mod zstd;
 
+pub(super) use encode::Encoder;
 pub use live::Live;
 pub(super) use live::reads_as;
 

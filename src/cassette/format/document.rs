@@ -1,5 +1,7 @@
 //! The file as a whole.
 
+use std::collections::BTreeMap;
+
 use super::exchange;
 use super::ids;
 use super::reader::Reader;
@@ -53,6 +55,13 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
         if !value.is_empty() {
             w.text_member(name, value);
         }
+    }
+    if !recorded.origins.is_empty() {
+        w.is_newer = true;
+        w.name("origins");
+        w.object(Spread::Line);
+        recorded.origins.iter().for_each(|(name, address)| w.text_member(name, address));
+        w.end('}');
     }
     if let Some(server) = &recorded.server {
         w.text_member("server", server);
@@ -112,17 +121,30 @@ fn read_interactions(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<V
 
 fn read_recorded(reader: &mut Reader<'_>) -> Result<Recorded> {
     let mut recorded = Recorded::default();
-    reader.object(&[&["at", "upstream", "server", "tool"]], |reader, name| {
-        let value = reader.string()?.into_owned();
+    reader.object(&[&["at", "upstream", "origins", "server", "tool"]], |reader, name| {
+        let mut text = || Ok::<_, Error>(reader.string()?.into_owned());
         match name {
-            "at" => recorded.at = value,
-            "upstream" => recorded.upstream = value,
-            "server" => recorded.server = Some(value),
-            _ => recorded.tool = Some(value),
+            "at" => recorded.at = text()?,
+            "upstream" => recorded.upstream = text()?,
+            "origins" => recorded.origins = read_origins(reader)?,
+            "server" => recorded.server = Some(text()?),
+            _ => recorded.tool = Some(text()?),
         }
         Ok(())
     })?;
     Ok(recorded)
+}
+
+fn read_origins(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>> {
+    let mut origins = BTreeMap::new();
+    reader.entries(|reader, name| {
+        let address = reader.string()?.into_owned();
+        if origins.insert(name.into_owned(), address).is_some() {
+            return Err(reader.invalid("a member stands there twice"));
+        }
+        Ok(())
+    })?;
+    Ok(origins)
 }
 
 /// Refuses what a newer release wrote, whatever else stands in it.

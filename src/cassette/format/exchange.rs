@@ -9,11 +9,15 @@ use super::reader::Reader;
 use super::sidecar::Fetch;
 use super::style::Style;
 use super::writer::{Spread, Writer};
+use crate::cassette::target;
 use crate::cassette::{Body, End, Headers, Interaction, Outcome, Progress, Request, Response};
 use crate::error::{Kind, Result};
 
 /// The member that says in short what a stream says.
 const TRACE: &str = "trace";
+
+/// The member that says where a request went, if not to the first server.
+const ORIGIN: &str = "origin";
 
 pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_>) {
     w.object(Spread::Broken);
@@ -42,7 +46,12 @@ pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_
 fn write_request(w: &mut Writer, request: &Request) {
     w.object(Spread::Broken);
     w.text_member("method", &request.method);
-    w.text_member("path", &request.path);
+    let (origin, path) = target::split(&request.path);
+    if !origin.is_empty() {
+        w.is_newer = true;
+        w.text_member(ORIGIN, origin);
+    }
+    w.text_member("path", path);
     headers::write(w, "headers", &request.headers);
     body::write(w, &request.headers, &Body::Whole(request.body.clone()));
     w.end('}');
@@ -118,13 +127,15 @@ fn read_after(reader: &mut Reader<'_>, number: usize) -> Result<Vec<Progress>> {
 }
 
 fn read_request(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Request> {
-    const MEMBERS: &[&str] = &["method", "path", "headers"];
+    const MEMBERS: &[&str] = &["method", ORIGIN, "path", "headers"];
     let here = reader.clone();
     let (mut method, mut path, mut headers) = (None, None, Headers::new());
+    let mut origin = String::new();
     let mut parts = Parts::default();
     reader.object(&[MEMBERS, Parts::SENT, Form::WHOLE], |reader, name| {
         match name {
             "method" => method = Some(reader.string()?.into_owned()),
+            ORIGIN => origin = read_origin(reader)?,
             "path" => path = Some(reader.string()?.into_owned()),
             "headers" => headers = headers::read(reader)?,
             _ => parts.member(reader, name)?,
@@ -135,10 +146,20 @@ fn read_request(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Reques
     let body = parts.into_body(&headers, fetch)?.bytes();
     Ok(Request {
         method: method.ok_or_else(|| missing("method"))?,
-        path: path.ok_or_else(|| missing("path"))?,
+        path: origin + &path.ok_or_else(|| missing("path"))?,
         headers,
         body,
     })
+}
+
+fn read_origin(reader: &mut Reader<'_>) -> Result<String> {
+    let here = reader.clone();
+    let origin = reader.string()?.into_owned();
+    if target::split(&origin) == (&*origin, "") {
+        return Ok(origin);
+    }
+    let error = here.invalid("`origin` is no address of a server");
+    Err(error.with_hint("write it as `https://api.example.com`, and what follows in `path`"))
 }
 
 /// The members of an answer, as they were read.

@@ -44,8 +44,8 @@ pub struct FormatVersion(pub u64);
 impl FormatVersion {
     /// The one that is written where it can say all of a cassette.
     pub const OLDEST: Self = Self(1);
-    /// The newest, written where an older one cannot say it: messages in Amazon's framing, frames, and what
-    /// was imported.
+    /// The newest, written where an older one cannot say it: messages in Amazon's framing, frames, several
+    /// origins, and what was imported.
     pub const CURRENT: Self = Self(2);
 }
 

@@ -11,7 +11,7 @@ use self::hash::{combine, hash_of};
 use self::header::Fields;
 use self::json::Json;
 use super::Place;
-use crate::cassette::{Headers, Media, Request};
+use crate::cassette::{Headers, Media, Request, target};
 use crate::config::{Compare, Rules, Treatment};
 use crate::text::json::{Text, pointer};
 use crate::text::multipart::{self, Part};
@@ -58,6 +58,8 @@ pub(crate) struct Node<'t> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step<'t> {
     Method,
+    /// The server, if it is not the first one of the cassette.
+    Origin,
     Path,
     /// Counted from 0; what is before the first slash is one too.
     Segment(usize),
@@ -94,13 +96,18 @@ const BODY: u64 = 4;
 const HEADER: u64 = 5;
 const FORM: u64 = 6;
 const PART: u64 = 7;
+const ORIGIN: u64 = 8;
 
 impl<'t> Reading<'t> {
     /// Reads a request, whose body is given without its coding.
     pub(crate) fn of(request: &'t Request, body: &'t [u8], rules: &'t Rules) -> Self {
         let mut reader = Reader { nodes: Vec::with_capacity(32), rules };
         reader.leaf(Root::new(Step::Method, METHOD), request.method.as_str().into(), Kind::Text);
-        reader.path(request.path_only());
+        let (origin, path) = target::split(request.path_only());
+        if !origin.is_empty() {
+            reader.leaf(Root::new(Step::Origin, ORIGIN), origin.into(), Kind::Text);
+        }
+        reader.path(path);
         reader.fields(request.query().unwrap_or(""), QUERY);
         if rules.comparison() == Compare::All {
             reader.header(header::fields(&request.headers), !body.is_empty());
@@ -182,7 +189,7 @@ impl<'t> Reading<'t> {
 
 impl Step<'_> {
     fn is_of_line(&self) -> bool {
-        matches!(self, Self::Method | Self::Path | Self::Segment(_))
+        matches!(self, Self::Method | Self::Origin | Self::Path | Self::Segment(_))
     }
 
     /// Whether it is a field of a form, and if not, whether it is a part of several.
@@ -197,7 +204,12 @@ impl Step<'_> {
             | Self::Form(name)
             | Self::Part(name)
             | Self::Member(name) => name,
-            Self::Method | Self::Path | Self::Segment(_) | Self::Body | Self::Item(_) => "",
+            Self::Method
+            | Self::Origin
+            | Self::Path
+            | Self::Segment(_)
+            | Self::Body
+            | Self::Item(_) => "",
         }
     }
 
@@ -211,6 +223,7 @@ impl Step<'_> {
         }
         match self {
             Self::Method => Place::Method,
+            Self::Origin => Place::Origin,
             Self::Path => Place::Path,
             Self::Segment(number) => Place::Segment(*number),
             Self::Query(name) => Place::Query(name.clone().into_owned()),

@@ -22,8 +22,10 @@ pub struct Mismatch {
     pub others: Vec<Asking>,
     /// How many interactions were recorded.
     pub recorded: usize,
-    /// The server that they were recorded from.
+    /// The first server that they were recorded from.
     pub upstream: String,
+    /// All of them.
+    pub origins: Vec<String>,
 }
 
 /// The recorded interaction whose request is most alike.
@@ -110,6 +112,7 @@ impl Mismatch {
             others: others.into_iter().map(asking).collect(),
             recorded: cassette.interactions.len(),
             upstream: cassette.recorded.upstream.clone(),
+            origins: cassette.origins().into_iter().map(str::to_owned).collect(),
             path: target(&asked.path, veil),
             method: asked.method.clone(),
         }

@@ -221,10 +221,10 @@ fn scope(value: &str) -> Scope {
     if is_telling(value) { Scope::Anywhere } else { Scope::Moment }
 }
 
-/// The method, and the path as a whole, are what a request is.
+/// The method, the server, and the path as a whole, are what a request is.
 fn is_of_line(node: &Node<'_>) -> bool {
     use crate::cassette::reading::Step;
-    matches!(node.step, Step::Method | Step::Path)
+    matches!(node.step, Step::Method | Step::Origin | Step::Path)
 }
 
 fn reach(value: &str, node: &Node<'_>) -> Reach {

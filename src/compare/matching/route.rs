@@ -1,14 +1,18 @@
 //! How near two requests are by method and path.
 
-use crate::cassette::Request;
+use crate::cassette::{Request, target};
 use crate::identity::identifiers;
 
 /// Where a request goes, made ready to be compared with many others.
 #[derive(Debug)]
 pub(super) struct Route<'a> {
     method: &'a str,
+    origin: &'a str,
     segments: Vec<&'a str>,
 }
+
+/// What another server costs: more than another method.
+const ORIGIN: u32 = 40;
 
 /// What a segment of another name costs.
 const SEGMENT: u32 = 10;
@@ -25,7 +29,8 @@ const WRITES: [&str; 3] = ["PATCH", "POST", "PUT"];
 
 impl<'a> Route<'a> {
     pub(super) fn of(request: &'a Request) -> Self {
-        Self { method: &request.method, segments: segments(request.path_only()).collect() }
+        let (origin, path) = target::split(request.path_only());
+        Self { method: &request.method, origin, segments: segments(path).collect() }
     }
 
     /// The distance to a recorded request: method and path alone.
@@ -35,16 +40,18 @@ impl<'a> Route<'a> {
             (ours, theirs) if WRITES.contains(&ours) && WRITES.contains(&theirs) => ALIKE,
             _ => METHOD,
         };
-        let theirs = segments(recorded.path_only());
+        let (origin, path) = target::split(recorded.path_only());
+        let origin = if origin == self.origin { 0 } else { ORIGIN };
+        let theirs = segments(path);
         let count = theirs.clone().count();
         let costs = self.segments.iter().zip(theirs).map(|(ours, theirs)| cost(ours, theirs));
         let apart = self.segments.len().abs_diff(count) as u32;
-        method + costs.sum::<u32>() + apart * SEGMENT
+        origin + method + costs.sum::<u32>() + apart * SEGMENT
     }
 
     /// The same for the sort of thing that it goes to: another number or identifier costs nothing.
     pub(super) fn distance_of_sort(&self, recorded: &Request) -> u32 {
-        let theirs = segments(recorded.path_only());
+        let theirs = segments(target::split(recorded.path_only()).1);
         let others =
             self.segments.iter().zip(theirs).filter(|(ours, it)| cost(ours, it) == ANOTHER);
         self.distance(recorded) - ANOTHER * others.count() as u32
@@ -53,10 +60,11 @@ impl<'a> Route<'a> {
     /// Whether a recorded request is about the same thing: more than half of its path is the same,
     /// numbers and identifiers set aside.
     pub(super) fn is_related(&self, recorded: &Request) -> bool {
-        let theirs = segments(recorded.path_only());
+        let (origin, path) = target::split(recorded.path_only());
+        let theirs = segments(path);
         let count = theirs.clone().count();
         let same = self.segments.iter().zip(theirs).filter(|(ours, it)| cost(ours, it) < SEGMENT);
-        2 * same.count() > self.segments.len().max(count)
+        origin == self.origin && 2 * same.count() > self.segments.len().max(count)
     }
 }
 

@@ -8,7 +8,7 @@ use super::Rerun;
 use super::line::{count, cut, cut_middle, shorten_ids, size, visible, width, wrap};
 use super::words::{COLUMNS, pair};
 use crate::cassette::exchanges::MESSAGE;
-use crate::cassette::{Frame, Place, text};
+use crate::cassette::{Frame, Place, target, text};
 use crate::compare::Value;
 use crate::compare::matching::{Asking, Differing, Mismatch, Nearest, Why};
 use crate::identity::{Issuer, Origin};
@@ -118,6 +118,11 @@ fn tell_others(mismatch: &Mismatch, lines: &mut Vec<String>) {
     let Some(first) = others.first() else {
         return lines.push("because nothing was recorded".to_owned());
     };
+    let (origin, _) = target::split(&mismatch.path);
+    if !origin.is_empty() && mismatch.origins.iter().all(|known| known != origin) {
+        lines.push(format!("because nothing was recorded from {}; there is", visible(origin)));
+        return lines.extend(mismatch.origins.iter().map(|known| format!("  {}", visible(known))));
+    }
     lines.push(match first.method == *method {
         true => format!("nothing like it was recorded; with {method} there is"),
         false => format!("nothing was recorded with {}; there is", visible(method)),

@@ -40,9 +40,12 @@ impl Rerun {
             }
             Self::Cassette(options) => options,
         };
+        // The client itself says which server it means to a proxy.
+        let is_proxy = options.iter().any(|option| option == "--proxy");
+        let upstream = (!is_proxy).then(|| ["--upstream".into(), upstream]);
         let words = options.iter().map(String::as_str).chain([cassette, "--", "COMMAND"]);
-        let words: Vec<_> = std::iter::once(upstream).chain(words.map(quoted)).collect();
-        format!("retape record --upstream {}", words.join(" "))
+        let words = upstream.into_iter().flatten().chain(words.map(quoted));
+        format!("retape record {}", words.collect::<Vec<_>>().join(" "))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, ORIGIN, REFERER};
+use http::header::{CONTENT_LENGTH, HOST, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty, Full};
@@ -39,14 +39,16 @@ pub struct Recorder {
     patience: Patience,
     /// Where it is recorded, if it is.
     tape: Option<Arc<Tape>>,
+    /// What stands before its paths in a cassette: nothing if it is the first server.
+    origin: Arc<str>,
 }
 
-/// What is replaced by what for a client that sees us at that address.
+/// What is replaced by what for a client that sees us at that address, if it does.
 #[derive(Debug, Clone)]
 struct Exchanged {
-    address: String,
-    inward: Rewriter,
-    outward: Rewriter,
+    address: Option<String>,
+    inward: Option<Rewriter>,
+    outward: Option<Rewriter>,
 }
 
 /// The body of a request: still arriving, or read already.
@@ -61,9 +63,15 @@ pub enum Asked {
 }
 
 impl Recorder {
-    /// Records to `tape`, or only passes on.
-    pub fn new(upstream: Upstream, patience: Patience, tape: Option<Arc<Tape>>) -> Self {
-        Self { upstream: Arc::new(upstream), exchanged: Arc::default(), patience, tape }
+    /// Records to `tape`, or only passes on. `origin` stands before the paths of a server that is not the
+    /// first one.
+    pub fn new(
+        upstream: Arc<Upstream>,
+        patience: Patience,
+        tape: Option<Arc<Tape>>,
+        origin: &str,
+    ) -> Self {
+        Self { upstream, exchanged: Arc::default(), patience, tape, origin: origin.into() }
     }
 
     /// Sends a request on and returns the answer as it comes. `place` is where the client sees us,
@@ -76,7 +84,8 @@ impl Recorder {
         place: Place<'_>,
     ) -> Answer {
         let Exchanged { inward, outward, .. } = self.exchanged(place);
-        let target = inward.clone().whole(target.as_bytes()).map_or_else(
+        let replaced = inward.clone().and_then(|inward| inward.whole(target.as_bytes()));
+        let target = replaced.map_or_else(
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
@@ -88,17 +97,26 @@ impl Recorder {
             }
             body => (body, None),
         };
-        inward.fields(&mut headers, &[ORIGIN, REFERER]);
-        if upgrade.is_some() {
+        match (&inward, head.headers.get(HOST)) {
+            (Some(inward), _) => inward.fields(&mut headers, &[ORIGIN, REFERER]),
+            // The client names neither us nor, through a proxy, the server: it means what it says.
+            (None, Some(host)) if *host != *self.upstream.host() => {
+                headers.insert(HOST, host.clone());
+            }
+            (None, _) => {}
+        }
+        let page = Place { session: "", server: "", ..place };
+        if upgrade.is_some()
+            && let Some(page) = page.inward(&self.upstream.page_origin())
+        {
             // A server takes a WebSocket only from its own pages.
-            let ours = Place::of(&head.headers, "").address();
-            Rewriter::new(&ours, &self.upstream.page_origin()).fields(&mut headers, &[ORIGIN]);
+            page.fields(&mut headers, &[ORIGIN]);
         }
         self.upstream.authorize(&mut headers);
         // Whether the length can be announced again hangs on how fast the body comes.
         let kept = if upgrade.is_some() { relay::recorded } else { recorded };
         let mut said = kept(&headers);
-        let body = match prepared(body, &mut headers, &inward).await {
+        let body = match prepared(body, &mut headers, inward.as_ref()).await {
             Ok(body) => body,
             Err(answer) => return answer,
         };
@@ -108,7 +126,7 @@ impl Recorder {
         let take = self.tape.as_ref().map(|tape| {
             tape.take(cassette::Request {
                 method: head.method.as_str().to_owned(),
-                path: target.clone(),
+                path: format!("{}{target}", self.origin),
                 headers: said,
                 body: Bytes::new(),
             })
@@ -128,8 +146,8 @@ impl Recorder {
         match &*last {
             Some(exchanged) if exchanged.address == address => exchanged.clone(),
             _ => {
-                let inward = Rewriter::new(&address, origin);
-                let outward = Rewriter::new(origin, &address);
+                let inward = place.inward(origin);
+                let outward = place.outward(origin);
                 last.insert(Exchanged { address, inward, outward }).clone()
             }
         }
@@ -160,7 +178,7 @@ impl Recorder {
         (request, upgrade): (Request<Outgoing>, Option<OnUpgrade>),
         take: Option<Arc<Take>>,
         place: Place<'_>,
-        outward: Rewriter,
+        outward: Option<Rewriter>,
     ) -> Answer {
         let (recorder, patience) = (self.clone(), self.patience);
         let (mut tell, told) = oneshot::channel();
@@ -202,10 +220,15 @@ impl Recorder {
     }
 }
 
-async fn answer(response: Response<Answered>, place: Place<'_>, outward: Rewriter) -> Answer {
+async fn answer(
+    response: Response<Answered>,
+    place: Place<'_>,
+    outward: Option<Rewriter>,
+) -> Answer {
     let (mut head, body) = response.into_parts();
-    outward.fields(&mut head.headers, &ADDRESSES);
     place.keep_below(&mut head.headers);
+    let Some(outward) = outward else { return Response::from_parts(head, body.streamed()) };
+    outward.fields(&mut head.headers, &ADDRESSES);
     // The length that the answer to a `HEAD` announces is not that of its body.
     if body.is_end_stream() || !may_hold_origins(&head.headers) {
         return Response::from_parts(head, body.streamed());
@@ -284,8 +307,16 @@ fn opened(
 async fn prepared(
     body: Asked,
     headers: &mut HeaderMap,
-    inward: &Rewriter,
+    inward: Option<&Rewriter>,
 ) -> Result<Outgoing, Answer> {
+    let Some(inward) = inward else {
+        return Ok(match body {
+            Asked::Arriving(body) => outgoing(body),
+            Asked::Whole(bytes) if bytes.is_empty() => outgoing(Empty::new()),
+            Asked::Whole(bytes) => outgoing(Full::new(bytes)),
+            Asked::Upgrade(_) => outgoing(Empty::new()),
+        });
+    };
     let names_us = may_name_us(headers);
     let bytes = match body {
         Asked::Arriving(body) if !names_us || body.is_end_stream() => return Ok(outgoing(body)),

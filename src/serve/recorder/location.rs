@@ -50,6 +50,11 @@ impl Location {
         Ok(Self { speaks, origin, base, authorization })
     }
 
+    /// The host and port.
+    pub(super) fn host(&self) -> &str {
+        self.base.authority().map_or("", |authority| authority.as_str())
+    }
+
     /// The address of a request target at this server.
     pub(super) fn uri_of(&self, target: &str) -> Result<Uri, http::Error> {
         let path = format!("{}{target}", self.base.path().trim_end_matches('/'));

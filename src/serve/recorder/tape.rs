@@ -11,13 +11,15 @@ use tokio::sync::Notify;
 use super::clock::rfc3339;
 use super::rescue::{free, rescue};
 use super::take::{Take, begun};
-use crate::cassette::{Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding};
+use crate::cassette::{
+    Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding, target,
+};
 use crate::compare::renew::{Renewed, renew};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{decide_again, decide_behind};
 use crate::redact::{Redactor, Secrets};
-use crate::serve::recording::{Course, Kept, Recording, Saved, Wording};
+use crate::serve::recording::{Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Entry, Journal, Recovered};
 
 /// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
@@ -56,7 +58,7 @@ impl Tape {
     pub fn begin(
         folder: &Path,
         name: &Name,
-        upstream: &str,
+        origins: Origins,
         wording: Wording,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         let redactor = Arc::new(Redactor::standard().with_environment(store::environment()));
@@ -71,7 +73,8 @@ impl Tape {
         };
         let recorded = Recorded {
             at: rfc3339(SystemTime::now()),
-            upstream: upstream.to_owned(),
+            upstream: origins.first,
+            origins: origins.named,
             ..Recorded::default()
         };
         journal.begin(&recorded)?;
@@ -305,7 +308,22 @@ impl Tape {
             numbers.insert(number, cassette.interactions.len());
             cassette.interactions.push(interaction);
         }
-        (cassette, state.takes.len() - numbers.len())
+        let dropped = state.takes.len() - numbers.len();
+        drop(state);
+        self.settle_origins(&mut cassette);
+        (cassette, dropped)
+    }
+
+    /// Where no server was named, that which was the first one before stays it.
+    fn settle_origins(&self, cassette: &mut Cassette) {
+        let is_open = cassette.recorded.upstream.is_empty();
+        if is_open && let Ok(old) = store::load(&self.folder, &self.name) {
+            let first = old.recorded.upstream;
+            if cassette.origins().contains(&target::split(&first).0) {
+                cassette.recorded.upstream = first;
+            }
+        }
+        cassette.settle_origins();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -79,6 +79,11 @@ impl Upstream {
         &self.location.origin
     }
 
+    /// The host and port of the address.
+    pub(super) fn host(&self) -> &str {
+        self.location.host()
+    }
+
     /// What a page of this server gives as its origin: the address without a path.
     pub(super) fn page_origin(&self) -> String {
         let origin = self.origin();

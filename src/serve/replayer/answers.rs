@@ -13,7 +13,7 @@ use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::resume::Point;
 use super::shelf::{Filling, Label, Laid, Shelf};
-use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Media, Outcome};
+use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Media, Outcome, target};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled};
 use crate::serve::server::{
@@ -76,10 +76,13 @@ pub(super) struct Wanted<'a> {
 impl Answers {
     /// Makes the answers of a cassette ready. Small bodies move to where they are sent from.
     pub(super) fn of(cassette: &mut Cassette, made_up: &MadeUp) -> Self {
-        let upstream = &cassette.recorded.upstream;
         let mut filling = Filling::default();
         let mut all_special = HashMap::new();
         for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let upstream = match target::split(&interaction.request.path).0 {
+                "" => &cassette.recorded.upstream,
+                origin => origin,
+            };
             let special = match &interaction.outcome {
                 Outcome::Nothing(end) => {
                     let label = Label { special: true, ..Label::default() };
@@ -270,9 +273,12 @@ impl Special {
     fn apply(&self, recorded: &Body, headers: &mut HeaderMap, wanted: &Wanted<'_>) -> Option<Body> {
         let mut body = None;
         let renamed = !wanted.renamed.is_empty();
+        let coding = headers.get(CONTENT_ENCODING).cloned();
+        let is_accepted = accepts(headers, wanted.headers.get(ACCEPT_ENCODING));
         let unveiled = !wanted.unveiled.is_empty();
-        let changes = renamed || unveiled || self.speaks_of_itself;
-        if changes || !accepts(headers, wanted.headers.get(ACCEPT_ENCODING)) {
+        let names_us = self.speaks_of_itself && wanted.place.origin.is_some();
+        let changes = renamed || unveiled || names_us;
+        if changes || !is_accepted {
             body = self.decoded(recorded, headers);
         }
         if renamed {
@@ -298,8 +304,8 @@ impl Special {
             body = Some(shown);
         }
         wanted.place.keep_below(headers);
-        if self.addressed {
-            let rewriter = Rewriter::new(wanted.upstream, &wanted.place.address());
+        let rewriter = wanted.place.outward(wanted.upstream).filter(|_| self.addressed);
+        if let Some(rewriter) = rewriter {
             rewriter.fields(headers, &ADDRESSES);
             if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
                 let plain = body.as_ref().unwrap_or(recorded);
@@ -310,7 +316,20 @@ impl Special {
                 body = Some(replaced);
             }
         }
-        body
+        let coding = coding.filter(|_| is_accepted && !headers.contains_key(CONTENT_ENCODING));
+        match coding.and_then(|coding| self.encoded(body.as_ref()?, coding, headers)) {
+            Some(encoded) => Some(encoded),
+            None => body,
+        }
+    }
+
+    /// A body that was changed in the coding that it had.
+    fn encoded(&self, plain: &Body, coding: HeaderValue, headers: &mut HeaderMap) -> Option<Body> {
+        let end = if self.ending == Ending::Whole { End::Complete } else { End::ServerClosed };
+        let encoded = plain.encoded(coding.to_str().ok()?, end)?;
+        headers.insert(CONTENT_ENCODING, coding);
+        correct_length(headers, &encoded, self.ending);
+        Some(encoded)
     }
 
     /// The body without its coding, for a client that does not take it.

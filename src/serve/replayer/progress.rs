@@ -49,6 +49,7 @@ impl Replayer {
             others: Vec::new(),
             recorded: requests.len(),
             upstream: recorded.recorded.upstream.clone(),
+            origins: recorded.origins().into_iter().map(str::to_owned).collect(),
         });
         overdue.collect()
     }

@@ -23,7 +23,7 @@ use super::{Chunking, Pace};
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot};
-use crate::cassette::{Cassette, Headers, Name, Request};
+use crate::cassette::{Cassette, Headers, Name, Request, target};
 use crate::compare::matching::{Asked, Credentials, Index, Mismatch, Playlist, Proof};
 use crate::config::Rules;
 use crate::error::Result;
@@ -31,7 +31,7 @@ use crate::error::Result;
 use crate::identity::Echo;
 use crate::identity::Renamed;
 use crate::redact::{Found, Memory, Redactor, Unveiled};
-use crate::serve::server::{Answer, Place, Rewriter, may_name_us};
+use crate::serve::server::{Answer, Place, may_name_us};
 use crate::store;
 
 /// A cassette made ready to answer: shared by all its sessions.
@@ -124,6 +124,15 @@ impl Recorded {
     /// What was recorded.
     pub fn cassette(&self) -> &Cassette {
         &self.cassette
+    }
+
+    /// The address of the server that a client sees at a place.
+    fn server(&self, place: Place<'_>) -> &str {
+        let upstream = &self.cassette.recorded.upstream;
+        if place.server.is_empty() {
+            return upstream;
+        }
+        self.cassette.address_of(place.server).unwrap_or(upstream)
     }
 
     /// The recorded answer that was chosen, with the client's own identifiers in it; `None` if there
@@ -277,7 +286,7 @@ impl Replayer {
     ) -> Answer {
         let Chosen { number, renamed, unveiled, behind } = chosen;
         let wanted = Wanted {
-            upstream: &self.recorded.cassette.recorded.upstream,
+            upstream: self.recorded.server(place),
             place,
             clock,
             chunking: self.chunking,
@@ -339,6 +348,7 @@ impl Replayer {
         body: Bytes,
         place: Place<'_>,
     ) -> Result<Chosen, Box<(Request, Found)>> {
+        let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
         if self.drift.is_none()
             && let Some(chosen) = self.take_recognized(head, target, &body)
         {
@@ -524,10 +534,10 @@ impl Replayer {
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
     fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> (Request, Found) {
-        let upstream = &self.recorded.cassette.recorded.upstream;
+        let server = self.recorded.server(place);
         let inward = |text: &[u8]| {
             let ours = place.may_stand_in(text);
-            ours.then(|| Rewriter::new(&place.address(), upstream).whole(text)).flatten()
+            ours.then(|| place.inward(server)?.whole(text)).flatten()
         };
         let target = inward(target.as_bytes()).map_or_else(
             || target.to_owned(),

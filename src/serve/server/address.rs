@@ -9,11 +9,14 @@ use crate::text::percent;
 /// A request target taken apart: `/<cassette>~<token>/-/<what the client asks for>`.
 ///
 /// Everything before the first `/-/` is retape's, the rest is the client's. Without it the whole
-/// target is the client's and the default cassette is meant.
+/// target is the client's and the default cassette is meant. `/-NAME/` in its place means the server
+/// of that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address<'a> {
     /// The path before the separator as it came, without a slash at either end; it names a session.
     pub session: &'a str,
+    /// The name of the server that is asked; empty for the first one.
+    pub server: &'a str,
     /// What the client asks the recorded server for: path and query.
     pub target: Cow<'a, str>,
 }
@@ -21,14 +24,29 @@ pub struct Address<'a> {
 impl<'a> Address<'a> {
     /// Takes a request target apart.
     pub fn parse(target: &'a str) -> Self {
-        let Some((session, rest)) = split(target) else {
-            return Self { session: "", target: Cow::Borrowed(target) };
-        };
-        let target = match rest.as_bytes().first() {
+        let parts = separator(target, str::is_empty);
+        parts.map_or_else(|| Self::whole(target), |parts| Self::of(target, parts))
+    }
+
+    /// Takes a request target apart that may name a server, if it does before anything else that tells
+    /// what is the client's. Whether there is one of that name is for the caller to say.
+    pub fn naming_a_server(target: &'a str) -> Option<Self> {
+        let parts = separator(target, |_| true)?;
+        Some(Self::of(target, parts)).filter(|address| !address.server.is_empty())
+    }
+
+    fn whole(target: &'a str) -> Self {
+        Self { session: "", server: "", target: Cow::Borrowed(target) }
+    }
+
+    fn of(target: &'a str, Separator { start, end }: Separator) -> Self {
+        let rest = &target[end..];
+        let rest = match rest.as_bytes().first() {
             Some(b'/') => Cow::Borrowed(rest),
             _ => Cow::Owned(format!("/{rest}")),
         };
-        Self { session, target }
+        let session = target[..start].trim_start_matches('/');
+        Self { session, server: &target[start + "/-".len()..end], target: rest }
     }
 
     /// The cassette, `None` for the default one.
@@ -45,19 +63,37 @@ impl<'a> Address<'a> {
 
     /// The path that stands before what the client asks for: empty for the default session.
     pub fn prefix(session: &str) -> String {
-        if session.is_empty() { String::new() } else { format!("/{session}/-") }
+        Self::prefix_to(session, "")
+    }
+
+    /// The same for the server of a name.
+    pub fn prefix_to(session: &str, server: &str) -> String {
+        match (session, server) {
+            ("", "") => String::new(),
+            ("", server) => format!("/-{server}"),
+            (session, server) => format!("/{session}/-{server}"),
+        }
     }
 }
 
-/// Splits at `/-/`, or at a `/-` that ends the path.
-fn split(target: &str) -> Option<(&str, &str)> {
+/// Where the segment stands that separates what is retape's: its slash, and the end of the name in it.
+#[derive(Clone, Copy)]
+struct Separator {
+    start: usize,
+    end: usize,
+}
+
+/// The first segment `-NAME` with such a name.
+fn separator(target: &str, is_meant: impl Fn(&str) -> bool) -> Option<Separator> {
     let bytes = target.as_bytes();
-    let is_separator = |at: &usize| {
-        bytes[..*at].ends_with(b"/") && matches!(bytes.get(at + 1), None | Some(b'/' | b'?'))
-    };
     let in_path = memchr::memchr2_iter(b'-', b'?', bytes).take_while(|at| bytes[*at] == b'-');
-    let at = in_path.into_iter().find(is_separator)?;
-    Some((target[..at - 1].trim_start_matches('/'), &target[at + 1..]))
+    let dashes = in_path.filter(|at| bytes[..*at].ends_with(b"/"));
+    let mut found = dashes.map(|at| {
+        let name = &bytes[at + 1..];
+        let length = memchr::memchr2(b'/', b'?', name).unwrap_or(name.len());
+        Separator { start: at - 1, end: at + 1 + length }
+    });
+    found.find(|found| is_meant(&target[found.start + "/-".len()..found.end]))
 }
 
 #[cfg(test)]
@@ -91,6 +127,22 @@ mod tests {
         check("/a/-/", "a", Some("a"), "/");
         check("/test%5B0%5D/-/v1", "test%5B0%5D", Some("test[0]"), "/v1");
         check("/v1?x=/-/y", "", None, "/v1?x=/-/y");
+    }
+
+    #[test]
+    fn a_server_may_be_named_behind_the_session() {
+        let named = |target: &'static str| {
+            let address = Address::naming_a_server(target)?;
+            Some((address.session, address.server, address.target.into_owned()))
+        };
+        let of = |session, server, target: &str| Some((session, server, target.to_owned()));
+
+        assert_eq!(named("/a/b~2/-openai/v1?x=1"), of("a/b~2", "openai", "/v1?x=1"));
+        assert_eq!(named("/-api.openai.com?x"), of("", "api.openai.com", "/?x"));
+        assert_eq!(named("/a/-openai"), of("a", "openai", "/"));
+        assert_eq!(named("/a/-/-openai/v1"), None);
+        assert_eq!(named("/a?x=/-openai/"), None);
+        assert_eq!(Address::parse("/a/-openai/v1").target, "/a/-openai/v1");
     }
 
     #[test]

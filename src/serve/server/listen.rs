@@ -3,25 +3,37 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::Request;
+use http::header::{CONNECTION, HOST, HeaderValue};
+use http::request::Parts;
+use http::{Method, Request, StatusCode, Uri, Version};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::Answer;
+use super::{Answer, Tunnel, Via, full, problem, proxy};
 use crate::error::{Error, Kind, Result};
+
+/// The answer to what is refused.
+pub type Refusal = Box<Answer>;
 
 /// Answers requests.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request. It is dropped if the client leaves before the answer's head was sent.
     fn handle(self: Arc<Self>, request: Request<Incoming>) -> impl Future<Output = Answer> + Send;
+
+    /// The tunnel that a client asks for, or why there is none.
+    fn tunnel(&self, _: &Parts) -> Result<Tunnel, Refusal> {
+        Err(problem(StatusCode::MISDIRECTED_REQUEST, "no_proxy", "this is no proxy").into())
+    }
 }
 
 /// What the handler is told of the names of header fields.
@@ -143,26 +155,100 @@ async fn serve<H: Handler>(
     stream: TcpStream,
     handler: Arc<H>,
     names: FieldNames,
-    finishing: oneshot::Receiver<Infallible>,
+    mut finishing: oneshot::Receiver<Infallible>,
 ) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| {
-        let handler = Arc::clone(&handler);
-        async move { Ok::<_, Infallible>(handler.handle(request).await) }
+    let asked = converse(stream, &handler, names, None, &mut finishing).await;
+    let Some((upgrade, tunnel)) = asked else { return };
+    let opened = async { proxy::open(tunnel, TokioIo::new(upgrade.await.ok()?)).await };
+    let opened = tokio::select! {
+        biased;
+        opened = opened => opened,
+        _ = &mut finishing => None,
+    };
+    if let Some((client, via)) = opened {
+        converse(client, &handler, names, Some(via), &mut finishing).await;
+    }
+}
+
+/// A tunnel, and the connection that becomes it.
+type Asked = (OnUpgrade, Tunnel);
+
+/// Answers requests, by HTTP/1 or HTTP/2 as the client begins, until it leaves or asks for a tunnel.
+async fn converse<H: Handler>(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    handler: &Arc<H>,
+    names: FieldNames,
+    via: Option<Via>,
+    finishing: &mut oneshot::Receiver<Infallible>,
+) -> Option<Asked> {
+    let asked = Arc::new(Mutex::new(None));
+    let tunnel = Arc::clone(&asked);
+    let service = service_fn(move |mut request| {
+        let (handler, via, tunnel) = (Arc::clone(handler), via.clone(), Arc::clone(&tunnel));
+        async move {
+            Ok::<_, Infallible>(match as_meant(&mut request) {
+                Err(refusal) => *refusal,
+                Ok(()) if request.method() == Method::CONNECT => {
+                    connect(&*handler, request, via.as_ref(), &tunnel)
+                }
+                Ok(()) => {
+                    via.into_iter().for_each(|via| _ = request.extensions_mut().insert(via));
+                    handler.handle(request).await
+                }
+            })
+        }
     });
-    let connection = http1::Builder::new()
-        .preserve_header_case(names == FieldNames::AsSent)
-        .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().preserve_header_case(names == FieldNames::AsSent).auto_date_header(false);
+    builder.http2().auto_date_header(false);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
         biased;
         // A client that leaves, or an answer that is cut on purpose, ends in an error here; whoever
         // produces the answer has been told by then.
-        _ = connection.as_mut() => return,
+        _ = connection.as_mut() => return asked.lock().unwrap_or_else(PoisonError::into_inner).take(),
         _ = finishing => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
+    None
+}
+
+/// Answers a client that asks for a tunnel. Within one there is no other.
+fn connect<H: Handler>(
+    handler: &H,
+    request: Request<Incoming>,
+    via: Option<&Via>,
+    asked: &Mutex<Option<Asked>>,
+) -> Answer {
+    let is_first = via.is_none() && request.version() != Version::HTTP_2;
+    let (head, body) = request.into_parts();
+    let tunnel = match handler.tunnel(&head) {
+        Ok(tunnel) if is_first => tunnel,
+        Ok(_) => return problem(StatusCode::NOT_IMPLEMENTED, "proxy", "a tunnel within a tunnel"),
+        Err(refusal) => return *refusal,
+    };
+    let upgrade = hyper::upgrade::on(Request::from_parts(head, body));
+    *asked.lock().unwrap_or_else(PoisonError::into_inner) = Some((upgrade, tunnel));
+    Answer::new(full(""))
+}
+
+/// A request as HTTP/1.1 has it. One for two hosts is refused (RFC 9112, section 3.2).
+fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
+    if request.version() == Version::HTTP_2 && request.method() != Method::CONNECT {
+        let mut uri = std::mem::take(request.uri_mut()).into_parts();
+        uri.scheme = None;
+        let host = uri.authority.take().and_then(|it| HeaderValue::try_from(it.as_str()).ok());
+        *request.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
+        host.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
+    }
+    if request.headers().get_all(HOST).iter().nth(1).is_none() {
+        return Ok(());
+    }
+    let why = "a request has one `host`";
+    let mut refusal = problem(StatusCode::BAD_REQUEST, "request", why);
+    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    Err(refusal.into())
 }

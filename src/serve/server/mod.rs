@@ -2,15 +2,27 @@
 
 mod address;
 mod answer;
+#[cfg(feature = "proxy")]
+mod authority;
 mod listen;
 mod origin;
 mod place;
+#[cfg(feature = "proxy")]
+mod prefixed;
+#[cfg(feature = "proxy")]
+mod proxy;
+#[cfg(not(feature = "proxy"))]
+#[path = "no_proxy.rs"]
+mod proxy;
+mod via;
 
 pub use address::Address;
 pub use answer::{Answer, AnswerBody, Cut, OURS, cut_after, full, no_answer, problem};
-pub use listen::{FieldNames, Handler, Server};
+pub use listen::{FieldNames, Handler, Refusal, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_hold_origins_in,
     may_name_us,
 };
-pub use place::{Meant, Place};
+pub use place::Place;
+pub use proxy::Proxy;
+pub use via::{Tunnel, Via, origin, session_of};

@@ -13,58 +13,50 @@ use memchr::memmem::Finder;
 
 use crate::cassette::Media;
 
-/// How `:` and `/` are spelled in an address.
-const SPELLINGS: [(&str, &str); 9] = [
-    (":", "/"),
-    (":", "\\/"),
-    (":", "\\\\/"),
-    (":", "\\u002f"),
-    (":", "\\u002F"),
-    (":", "\\\\u002f"),
-    (":", "\\\\u002F"),
-    ("%3A", "%2F"),
-    ("%3a", "%2f"),
-];
-
 /// Replaces one origin by another in a body that comes in pieces.
 ///
-/// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. It is found as
-/// it is, with `\/` or `\u002f` for `/` as some JSON writers spell it, also in JSON within a string, and
-/// percent-encoded; never as the beginning of a longer host or port. Only what may be the beginning of
-/// one is held back.
+/// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. It is found in any
+/// [`Spelling`], with scheme and host in small or capital letters; never as the beginning of a longer host
+/// or port. Only what may be the beginning of one is held back.
 #[derive(Debug, Clone)]
 pub struct Rewriter {
     exchange: Arc<Exchange>,
     held: BytesMut,
 }
 
-/// What is replaced by what, in each spelling.
+/// What is replaced by what.
 #[derive(Debug)]
 struct Exchange {
-    pairs: [(Vec<u8>, Vec<u8>); SPELLINGS.len()],
-    /// The host of what is replaced, which all spellings have in common.
-    host: Finder<'static>,
+    from: String,
+    to: String,
+    /// The host of what is replaced, which all spellings have in common, if it is spelled in one way.
+    host: Option<Finder<'static>>,
     /// The length of the longest spelling.
     longest: usize,
+}
+
+/// How far a text has come that may be continued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Begun,
 }
 
 impl Rewriter {
     /// Replaces `from` by `to`.
     pub fn new(from: &str, to: &str) -> Self {
-        let pairs = SPELLINGS.map(|(colon, slash)| {
-            [from, to].map(|it| it.replace(':', colon).replace('/', slash).into_bytes()).into()
-        });
-        let longest = pairs.iter().map(|(from, _)| from.len()).max().unwrap_or_default();
-        let host = Finder::new(host_of(from)).into_owned();
-        Self { exchange: Arc::new(Exchange { pairs, host, longest }), held: BytesMut::new() }
+        let host = host_of(from);
+        let has_letters = host.iter().any(u8::is_ascii_alphabetic);
+        let host = (!has_letters).then(|| Finder::new(host).into_owned());
+        let encoded = from.bytes().filter(|byte| matches!(byte, b':' | b'/')).count();
+        let longest = from.len() + encoded * Spelling::LONGEST;
+        let exchange = Exchange { from: from.to_owned(), to: to.to_owned(), host, longest };
+        Self { exchange: Arc::new(exchange), held: BytesMut::new() }
     }
 
     /// The whole text with its origins replaced; `None` if there are none.
-    pub fn whole(mut self, text: &[u8]) -> Option<Bytes> {
-        self.exchange.host.find(text)?;
-        let mut out = BytesMut::from(self.push(Bytes::copy_from_slice(text)).as_ref());
-        out.extend_from_slice(&self.finish());
-        Some(out.freeze())
+    pub fn whole(self, text: &[u8]) -> Option<Bytes> {
+        self.replace(text, Extent::Whole).0.map(BytesMut::freeze)
     }
 
     /// The fields of these names with their origins replaced.
@@ -79,60 +71,180 @@ impl Rewriter {
 
     /// What can be passed on now that `piece` has come. Not copied if nothing is replaced.
     pub fn push(&mut self, piece: Bytes) -> Bytes {
-        if self.held.is_empty() && !piece.contains(&b'h') {
-            return piece;
-        }
         let text = if self.held.is_empty() {
             piece
         } else {
             self.held.extend_from_slice(&piece);
             self.held.split().freeze()
         };
-        let (out, undecided) = self.replace(&text);
+        let (out, undecided) = self.replace(&text, Extent::Begun);
         self.held.extend_from_slice(&text[undecided..]);
-        out.unwrap_or_else(|| text.slice(..undecided))
+        out.map_or_else(|| text.slice(..undecided), BytesMut::freeze)
     }
 
     /// What was held back, now that nothing more comes.
     pub fn finish(&mut self) -> Bytes {
         let text = self.held.split().freeze();
-        match self.exchange.pairs.iter().find(|(from, _)| text == from) {
-            Some((_, to)) => Bytes::copy_from_slice(to),
-            None => text,
-        }
+        self.clone().whole(&text).unwrap_or(text)
     }
 
     /// The text with origins replaced, if there were any, up to where it is not decided yet.
-    fn replace(&self, text: &Bytes) -> (Option<Bytes>, usize) {
+    fn replace(&self, text: &[u8], extent: Extent) -> (Option<BytesMut>, usize) {
         let mut out: Option<BytesMut> = None;
-        let Exchange { pairs, host, longest } = &*self.exchange;
+        let Exchange { to, host, longest, .. } = &*self.exchange;
         let mut copied = 0;
         // Without the host there can only be the beginning of one at the end.
-        let mut at = match host.find(text) {
-            Some(_) => 0,
-            None => text.len().saturating_sub(*longest),
+        let mut at = match host {
+            Some(host) if host.find(text).is_none() => text.len().saturating_sub(*longest),
+            _ => 0,
         };
-        while let Some(found) = memchr::memchr(b'h', &text[at..]) {
+        let undecided = loop {
+            let Some(found) = memchr::memchr2(b'h', b'H', &text[at..]) else { break text.len() };
             at += found;
-            let rest = &text[at..];
-            match pairs.iter().find(|(from, _)| rest.starts_with(from)) {
-                Some((from, _)) if rest.len() == from.len() => break,
-                Some((from, to)) if ends_an_origin(rest[from.len()]) => {
+            match self.found(&text[at..]) {
+                Found::Maybe if extent == Extent::Begun => break at,
+                Found::Origin { length, .. }
+                    if extent == Extent::Begun && at + length == text.len() =>
+                {
+                    break at;
+                }
+                Found::Origin { length, spelling }
+                    if text.get(at + length).is_none_or(|next| ends_an_origin(*next)) =>
+                {
                     let out = out.get_or_insert_default();
                     out.extend_from_slice(&text[copied..at]);
-                    out.extend_from_slice(to);
-                    at += from.len();
+                    out.extend_from_slice(spelling.of(to).as_bytes());
+                    at += length;
                     copied = at;
                 }
-                _ if pairs.iter().any(|(from, _)| from.starts_with(rest)) => break,
                 _ => at += 1,
             }
-        }
-        let undecided = if memchr::memchr(b'h', &text[at..]).is_some() { at } else { text.len() };
+        };
         if let Some(out) = &mut out {
             out.extend_from_slice(&text[copied..undecided]);
         }
-        (out.map(BytesMut::freeze), undecided)
+        (out, undecided)
+    }
+
+    /// What a text begins with.
+    fn found(&self, text: &[u8]) -> Found {
+        let Some((scheme, rest)) = self.exchange.from.split_once(':') else {
+            return Found::Nothing;
+        };
+        match begins(text, scheme.as_bytes()) {
+            Begins::With => {}
+            begins => return begins.into(),
+        }
+        let spelling = match Spelling::of_text(&text[scheme.len()..]) {
+            Ok(spelling) => spelling,
+            Err(found) => return found,
+        };
+        let authority = rest
+            .trim_start_matches('/')
+            .find('/')
+            .map_or(rest.len(), |at| at + rest.len() - rest.trim_start_matches('/').len());
+        let (authority, path) = rest.split_at(authority);
+        let before = format!("{scheme}{}{}", spelling.colon, spelling.of(authority));
+        let path = spelling.of(path);
+        match begins(text, before.as_bytes()) {
+            Begins::With if text[before.len()..].starts_with(path.as_bytes()) => {
+                Found::Origin { length: before.len() + path.len(), spelling }
+            }
+            Begins::With if path.as_bytes().starts_with(&text[before.len()..]) => Found::Maybe,
+            Begins::With => Found::Nothing,
+            begins => begins.into(),
+        }
+    }
+}
+
+/// What a text begins with.
+#[derive(Debug)]
+enum Found {
+    Nothing,
+    /// It is too short to tell.
+    Maybe,
+    Origin {
+        length: usize,
+        spelling: Spelling,
+    },
+}
+
+/// How a text begins, beside another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    With,
+    /// As far as it goes.
+    Perhaps,
+    Otherwise,
+}
+
+impl From<Begins> for Found {
+    fn from(begins: Begins) -> Self {
+        if begins == Begins::Otherwise { Self::Nothing } else { Self::Maybe }
+    }
+}
+
+/// Letters are equal, small or capital.
+fn begins(text: &[u8], with: &[u8]) -> Begins {
+    let length = text.len().min(with.len());
+    match text[..length].eq_ignore_ascii_case(&with[..length]) {
+        true if length == with.len() => Begins::With,
+        true => Begins::Perhaps,
+        false => Begins::Otherwise,
+    }
+}
+
+/// How `:` and `/` are spelled in an address: as they are, with `\/` or `\u002f` for `/` as some JSON
+/// writers do, also in JSON within a string, and percent-encoded any number of times.
+#[derive(Debug, PartialEq, Eq)]
+struct Spelling {
+    colon: String,
+    slash: String,
+}
+
+/// How a slash is spelled behind a colon that stands as it is.
+const SLASHES: [&str; 7] = ["/", "\\/", "\\\\/", "\\u002f", "\\u002F", "\\\\u002f", "\\\\u002F"];
+
+/// Nobody encodes more often.
+const DEPTH: usize = 16;
+
+impl Spelling {
+    /// So many bytes a character takes at most beside its own.
+    const LONGEST: usize = 2 * DEPTH + 2;
+
+    /// That of a text which begins with the colon of an address.
+    fn of_text(text: &[u8]) -> Result<Self, Found> {
+        let of = |colon: &str, slash: &str| {
+            Ok(Self { colon: colon.to_owned(), slash: slash.to_owned() })
+        };
+        match text.first() {
+            Some(b':') => {
+                let rest = &text[1..];
+                if let Some(slash) = SLASHES.iter().find(|it| rest.starts_with(it.as_bytes())) {
+                    return of(":", slash);
+                }
+                let is_short = SLASHES.iter().any(|slash| slash.as_bytes().starts_with(rest));
+                Err(if is_short { Found::Maybe } else { Found::Nothing })
+            }
+            Some(b'%') => {
+                let digits = text[1..].chunks(2).take(DEPTH);
+                let depth = digits.take_while(|digits| *digits == b"25").count();
+                let encoded = "25".repeat(depth);
+                match text.get(1 + encoded.len()..3 + encoded.len()) {
+                    Some(b"3A") => of(&format!("%{encoded}3A"), &format!("%{encoded}2F")),
+                    Some(b"3a") => of(&format!("%{encoded}3a"), &format!("%{encoded}2f")),
+                    Some(_) => Err(Found::Nothing),
+                    None => Err(Found::Maybe),
+                }
+            }
+            Some(_) => Err(Found::Nothing),
+            None => Err(Found::Maybe),
+        }
+    }
+
+    /// An address in this spelling.
+    fn of(&self, address: &str) -> String {
+        address.replace(':', &self.colon).replace('/', &self.slash)
     }
 }
 
@@ -140,11 +252,14 @@ impl Rewriter {
 pub fn may_hold(text: &[u8], origin: &str) -> bool {
     let host = host_of(origin);
     match host.first() {
-        // To prepare the other search takes longer than to go through such a text.
-        Some(first) if text.len() <= SHORT => {
-            memchr::memchr_iter(*first, text).any(|at| text[at..].starts_with(host))
+        Some(first) if text.len() <= SHORT || host.iter().any(u8::is_ascii_alphabetic) => {
+            let mut places =
+                memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text);
+            places.any(|at| begins(&text[at..], host) == Begins::With)
         }
-        _ => memchr::memmem::find(text, host).is_some(),
+        // To prepare it takes longer than to go through a short text.
+        Some(_) => memchr::memmem::find(text, host).is_some(),
+        None => true,
     }
 }
 
@@ -246,6 +361,11 @@ mod tests {
         );
         check(r#""http:\\/\\/127.0.0.1:8283\\/v1""#, r#""http:\\/\\/localhost:9\\/name\\/-\\/v1""#);
         check("http%3a%2f%2f127.0.0.1%3a8283", "http%3a%2f%2flocalhost%3a9%2fname%2f-");
+        check("HTTP://127.0.0.1:8283/v1", "http://localhost:9/name/-/v1");
+        check(
+            "hhttp%25253A%25252F%25252F127.0.0.1%25253A8283%25252Fv1",
+            "hhttp%25253A%25252F%25252Flocalhost%25253A9%25252Fname%25252F-%25252Fv1",
+        );
         check(
             "?next=http%3A%2F%2F127.0.0.1%3A8283%2Fv1",
             "?next=http%3A%2F%2Flocalhost%3A9%2Fname%2F-%2Fv1",
@@ -259,6 +379,10 @@ mod tests {
             "http://127.0.0.1:828",
             "http://127.0.0.1",
             "hhttp:/",
+            "http:\\",
+            "http%",
+            "http%252",
+            "http%3A%2F%2F127.0.0.1%3A828",
             "héh",
         ] {
             if text.is_ascii() {

@@ -2,66 +2,63 @@
 
 use http::HeaderMap;
 use http::header::{HOST, HeaderValue, LINK, SET_COOKIE};
-use http::request::Parts;
 
-use super::Address;
 use super::origin::{LEADING, may_hold};
+use super::{Address, Rewriter};
 
-/// Where a client sees us: the authority it connected to, and the prefix of its session. A client whose
-/// transport leads here sees the server itself.
-#[derive(Debug, Clone, Copy)]
+/// Where a client sees a server: behind us, at the address that it connected to and the prefix of its
+/// session, or at the server's own address.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Place<'a> {
-    /// The header of a request, whose `host` names us.
-    headers: &'a HeaderMap,
-    session: &'a str,
-    /// The address of the server, where the client means to talk to it.
-    origin: Option<&'a str>,
+    /// The scheme and the authority that stand for the server's own; nothing if the client names the server
+    /// as it is.
+    pub origin: Option<(&'a str, &'a str)>,
+    /// The session that the path names.
+    pub session: &'a str,
+    /// The server that the path names.
+    pub server: &'a str,
 }
 
-/// The server that a client means to talk to, in the extensions of its request.
-#[derive(Debug, Clone)]
-pub struct Meant(pub String);
-
 impl<'a> Place<'a> {
-    /// The place of a session, as the `host` field of a request names us.
-    pub fn of(headers: &'a HeaderMap, session: &'a str) -> Self {
-        Self { headers, session, origin: None }
+    /// Behind us, as the `host` field of a request names us.
+    pub fn of(headers: &'a HeaderMap) -> Self {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        Self { origin: Some(("http", host.unwrap_or("127.0.0.1"))), ..Self::default() }
     }
 
-    /// The place of a request, whose client may mean to talk to the server itself.
-    pub fn of_request(head: &'a Parts, session: &'a str) -> Self {
-        let origin = head.extensions.get::<Meant>().map(|Meant(origin)| origin.as_str());
-        Self { origin, ..Self::of(&head.headers, session) }
+    /// At the address of a server that need not be the one which answers.
+    pub fn at(origin: &'a str) -> Self {
+        Self { origin: origin.split_once("://"), ..Self::default() }
     }
 
-    /// The address that stands for the server's own: `http://127.0.0.1:4000/letta/hitl/-`.
-    pub fn address(&self) -> String {
-        match self.origin {
-            Some(origin) => origin.to_owned(),
-            None => format!("http://{}{}", self.authority(), Address::prefix(self.session)),
-        }
+    /// What puts the server's address in the place of ours, if ours is seen.
+    pub fn inward(&self, server: &str) -> Option<Rewriter> {
+        Some(Rewriter::new(&self.address()?, server))
+    }
+
+    /// What puts our address in the place of the server's.
+    pub fn outward(&self, server: &str) -> Option<Rewriter> {
+        Some(Rewriter::new(server, &self.address()?))
     }
 
     /// Whether our address may stand in a text.
     pub fn may_stand_in(&self, text: &[u8]) -> bool {
-        may_hold(text, self.authority())
+        self.origin.is_some_and(|(_, authority)| may_hold(text, authority))
     }
 
-    fn authority(&self) -> &'a str {
-        if let Some(origin) = self.origin {
-            return origin.split_once("://").map_or(origin, |(_, authority)| authority);
-        }
-        let host = self.headers.get(HOST).and_then(|host| host.to_str().ok());
-        host.unwrap_or("127.0.0.1")
+    /// The address that stands for the server's own: `http://127.0.0.1:4000/letta/hitl/-`.
+    pub fn address(&self) -> Option<String> {
+        let (scheme, authority) = self.origin?;
+        Some(format!("{scheme}://{authority}{}", Address::prefix_to(self.session, self.server)))
     }
 
     /// Keeps absolute paths below the session's prefix: those to which an answer leads, and those to
     /// which a client is to send a cookie back.
     pub fn keep_below(&self, headers: &mut HeaderMap) {
-        if self.session.is_empty() || self.origin.is_some() {
+        let prefix = Address::prefix_to(self.session, self.server);
+        if prefix.is_empty() {
             return;
         }
-        let prefix = Address::prefix(self.session);
         for (name, value) in headers.iter_mut() {
             let Ok(text) = str::from_utf8(value.as_bytes()) else { continue };
             let below = match *name {

@@ -1,6 +1,7 @@
 //! The lines of a journal.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -95,6 +96,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    origins: Option<Cow<'a, BTreeMap<String, String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     after: Vec<(usize, usize)>,
@@ -172,6 +175,7 @@ impl Entry<'_> {
                 at: Some(recorded.at.as_str().into()),
                 upstream: Some(recorded.upstream.as_str().into()),
                 server: recorded.server.as_deref().map(Into::into),
+                origins: Some(Cow::Borrowed(&recorded.origins)).filter(|it| !it.is_empty()),
                 ..Line::default()
             },
             Self::Request { n, after, method, path, headers } => Line {
@@ -304,6 +308,7 @@ impl Line<'_> {
             at: self.at?.into_owned(),
             upstream: self.upstream?.into_owned(),
             server: self.server.map(Cow::into_owned),
+            origins: self.origins.map(Cow::into_owned).unwrap_or_default(),
             ..Recorded::default()
         };
         Some(Entry::Begin { recorded })

@@ -140,12 +140,13 @@ fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>) -> Recovered {
         }
         partial.interaction
     });
-    let cassette = Cassette {
+    let mut cassette = Cassette {
         recorded,
         interrupted: true,
         interactions: interactions.collect(),
         ..Cassette::default()
     };
+    cassette.settle_origins();
     Recovered { cassette, cut, unasked }
 }
 

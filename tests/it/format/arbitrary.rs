@@ -1,7 +1,7 @@
 //! Cassettes of all kinds, with the awkward ones more often than chance would have it.
 
 use bytes::Bytes;
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -17,8 +17,10 @@ use super::compress;
 use crate::rules::places;
 
 pub(super) fn cassettes() -> impl Strategy<Value = Cassette> {
-    let recorded = (text(), text(), option::of(text()), option::of(text()))
-        .prop_map(|(at, upstream, server, tool)| Recorded { at, upstream, server, tool });
+    let origins = btree_map(text(), text(), 0..3);
+    let recorded = (text(), text(), origins, option::of(text()), option::of(text())).prop_map(
+        |(at, upstream, origins, server, tool)| Recorded { at, upstream, origins, server, tool },
+    );
     let redactions = vec(text(), 0..3);
     let said = (any::<bool>(), rules(), option::of(ids()));
     (recorded, redactions, said, vec(interactions(), 0..5)).prop_map(
@@ -81,10 +83,12 @@ fn interactions() -> impl Strategy<Value = Interaction> {
 }
 
 fn requests() -> impl Strategy<Value = Request> {
-    (select(&["GET", "POST", "custom"][..]), text(), messages(whole_bodies().boxed())).prop_map(
-        |(method, path, (headers, body))| Request {
+    let origin = select(&["", "", "https://api.example.com", "http://", "http://[::1]:8"][..]);
+    let line = (select(&["GET", "POST", "custom"][..]), origin, text());
+    (line, messages(whole_bodies().boxed())).prop_map(
+        |((method, origin, path), (headers, body))| Request {
             method: method.into(),
-            path: format!("/{path}"),
+            path: format!("{origin}/{path}"),
             headers,
             body: body.bytes(),
         },

@@ -73,10 +73,10 @@ fn an_unknown_member_is_named_with_the_nearest_that_is_known() {
     unknown member `zzz` (line 5) in interaction 1
     hint: known here: `after`, `request`, `response`
     "#);
-    assert_snapshot!(changed("\"path\": \"/\"", "\"path\": \"/\", \"stream\": []"), @r#"
+    assert_snapshot!(changed("\"path\": \"/\"", "\"path\": \"/\", \"stream\": []"), @"
     unknown member `stream` (line 7) in interaction 1
-    hint: known here: `method`, `path`, `headers`, `bytes`, `layout`, `encoded`, `json`, `text`, `base64`, `file`
-    "#);
+    hint: known here: `method`, `origin`, `path`, `headers`, `bytes`, `layout`, `encoded`, `json`, `text`, `base64`, `file`
+    ");
 }
 
 #[test]

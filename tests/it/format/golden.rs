@@ -145,6 +145,21 @@ fn headers_and_endings() {
 }
 
 #[test]
+fn origins() {
+    let mut other = request();
+    other.path = "https://api.example.com/v1/models?limit=1".into();
+    let mut unnamed = request();
+    unnamed.path = "http://[::1]:8283".into();
+    let mut cassette = cassette(vec![
+        whole("text/plain", b""),
+        interaction(other, response()),
+        interaction(unnamed, response()),
+    ]);
+    cassette.recorded.origins.insert("models".into(), "https://api.example.com".into());
+    check_in("v2", "origins", &cassette);
+}
+
+#[test]
 fn rules() {
     let rules = Rules::default()
         .repeats(Repeats::Once)
@@ -213,6 +228,7 @@ const BROTLI: &[&str] =
 const ZSTD: &[&str] =
     &["KLUv/QRoeAAAZGF0YTogeyJuIjoxfQoK", "VAAAIDJ9CgoBAGJMIA==", "cQAAZGF0YTogW0RPTkVdCgqYlJkU"];
 
+/// It stands in the folder of the version that it takes.
 fn check(name: &str, cassette: &Cassette) {
     check_in("v1", name, cassette);
 }

@@ -43,6 +43,7 @@ pub(super) fn cassette(interactions: Vec<Interaction>) -> Cassette {
         recorded: Recorded {
             at: "2026-11-20T10:00:00Z".into(),
             upstream: "http://127.0.0.1:8283".into(),
+            origins: Default::default(),
             server: Some("uvicorn".into()),
             ..Recorded::default()
         },

@@ -1,0 +1,110 @@
+//! Where a request goes: below the first origin of a cassette, or to another one.
+//!
+//! A request of the first origin has a path, `/v1/agents`; one of another has the whole address,
+//! `https://api.openai.com/v1/models`, as HTTP itself writes a target that is absolute. So whatever
+//! compares paths keeps origins apart.
+
+use std::borrow::Cow;
+
+use super::Cassette;
+
+/// The origin that a target names, if it is absolute, and the rest of it.
+pub(crate) fn split(target: &str) -> (&str, &str) {
+    let scheme = ["http://", "https://"].into_iter().find(|scheme| target.starts_with(scheme));
+    let Some(scheme) = scheme else { return ("", target) };
+    let authority = &target[scheme.len()..];
+    let end = authority.find(['/', '?', '#']).unwrap_or(authority.len());
+    if end == 0 { ("", target) } else { target.split_at(scheme.len() + end) }
+}
+
+/// An absolute target as a cassette with that first origin writes it.
+pub(crate) fn relative<'t>(upstream: &str, target: &'t str) -> &'t str {
+    match target.strip_prefix(upstream) {
+        Some(rest) if !upstream.is_empty() && rest.starts_with(['/', '?']) => rest,
+        _ => target,
+    }
+}
+
+/// A target of a cassette with that first origin, whole.
+pub(crate) fn absolute<'t>(upstream: &str, target: &'t str) -> Cow<'t, str> {
+    match split(target).0 {
+        "" => Cow::Owned(format!("{upstream}{target}")),
+        _ => Cow::Borrowed(target),
+    }
+}
+
+impl Cassette {
+    /// Names the first origin, if it was not known when the recording began, and writes what goes there
+    /// without it. A named origin that nothing went to is not kept.
+    pub(crate) fn settle_origins(&mut self) {
+        let paths = || self.interactions.iter().map(|it| it.request.path.as_str());
+        if self.recorded.upstream.is_empty() {
+            let first = paths().map(|path| split(path).0).find(|origin| !origin.is_empty());
+            self.recorded.upstream = first.unwrap_or_default().to_owned();
+        }
+        let is_asked = |address: &str| paths().any(|path| relative(address, path) != path);
+        let mut origins = std::mem::take(&mut self.recorded.origins);
+        origins.retain(|_, address| is_asked(address));
+        self.recorded.origins = origins;
+        for interaction in &mut self.interactions {
+            let path = &mut interaction.request.path;
+            let behind = relative(&self.recorded.upstream, path).len();
+            path.drain(..path.len() - behind);
+        }
+    }
+
+    /// The address of the server of that name, or of that host.
+    pub(crate) fn address_of(&self, name: &str) -> Option<&str> {
+        let of_host = || {
+            let is_meant = |origin: &&str| origin.split_once("://").is_some_and(|it| it.1 == name);
+            self.origins().into_iter().skip(1).find(is_meant)
+        };
+        self.recorded.origins.get(name).map(String::as_str).or_else(of_host)
+    }
+
+    /// The origins that were asked, the first one first.
+    pub(crate) fn origins(&self) -> Vec<&str> {
+        let mut origins = vec![split(&self.recorded.upstream).0];
+        for interaction in &self.interactions {
+            let (origin, _) = split(&interaction.request.path);
+            if !origin.is_empty() && !origins.contains(&origin) {
+                origins.push(origin);
+            }
+        }
+        origins.retain(|origin| !origin.is_empty());
+        origins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_a_path_or_begins_with_an_origin() {
+        for (target, expected) in [
+            ("/v1?x=http://a/b", ("", "/v1?x=http://a/b")),
+            ("*", ("", "*")),
+            ("https://a:1/v1?x", ("https://a:1", "/v1?x")),
+            ("http://a?x", ("http://a", "?x")),
+            ("http://[::1]:8", ("http://[::1]:8", "")),
+            ("http:///v1", ("", "http:///v1")),
+        ] {
+            assert_eq!(split(target), expected);
+        }
+    }
+
+    #[test]
+    fn what_goes_to_the_first_origin_is_written_without_it() {
+        for (upstream, target, expected) in [
+            ("http://a", "http://a/v1", "/v1"),
+            ("http://a", "http://ab/v1", "http://ab/v1"),
+            ("http://a/base", "http://a/base/v1", "/v1"),
+            ("http://a/base", "http://a/v1", "http://a/v1"),
+            ("", "/v1", "/v1"),
+            ("http://a", "/v1", "/v1"),
+        ] {
+            assert_eq!(relative(upstream, target), expected);
+        }
+    }
+}

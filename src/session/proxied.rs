@@ -1,0 +1,107 @@
+//! Requests that came to us as to a proxy.
+
+use http::header::PROXY_AUTHORIZATION;
+use http::request::Parts;
+use http::uri::Authority;
+use http::{Method, StatusCode};
+
+use super::event::{Event, Miss};
+use super::gateway::Gateway;
+use crate::config::HostRule;
+use crate::redact::Redactor;
+use crate::serve::server::{Refusal, Tunnel, Via, origin, problem, session_of};
+use crate::store::mode::Mode;
+
+/// A request that came to us as to a proxy, or that a client's transport led here.
+#[derive(Debug)]
+pub(super) struct Proxied {
+    pub(super) session: String,
+    /// The server that the client means.
+    pub(super) origin: String,
+    pub(super) rule: HostRule,
+}
+
+impl Gateway {
+    /// What a request asks for, if it came to us as to a proxy.
+    ///
+    /// # Errors
+    ///
+    /// The answer, if it is refused.
+    pub(super) fn proxied(&self, head: &mut Parts) -> Result<Option<Proxied>, Refusal> {
+        if let Some(Via { origin, session }) = head.extensions.remove() {
+            return Ok(Some(Proxied { session, origin, rule: HostRule::Recorded }));
+        }
+        let Some(authority) = head.uri.authority().filter(|it| !self.is_listening_at(it)) else {
+            return Ok(None);
+        };
+        let rule = self.host_rule(&head.method, authority)?;
+        let scheme = head.uri.scheme_str().unwrap_or("http");
+        let origin = origin(scheme, host_of(authority));
+        let session = session_of(&head.headers);
+        head.headers.remove(PROXY_AUTHORIZATION);
+        Ok(Some(Proxied { session, origin, rule }))
+    }
+
+    /// The tunnel that a client asks for.
+    ///
+    /// # Errors
+    ///
+    /// The answer, if it is refused.
+    pub(super) fn tunnel_to(&self, head: &Parts) -> Result<Tunnel, Refusal> {
+        let Some(authority) = head.uri.authority() else {
+            let why = "`CONNECT` names no host";
+            return Err(problem(StatusCode::BAD_REQUEST, "proxy", why).into());
+        };
+        let rule = self.host_rule(&head.method, authority)?;
+        if rule == HostRule::Passed {
+            self.note_passed();
+        }
+        let proxy = self.settings.proxy.clone().ok_or_else(not_asked)?;
+        let authority = match authority.port_u16() {
+            Some(_) => host_of(authority).to_owned(),
+            None => format!("{}:443", host_of(authority)),
+        };
+        Ok(Tunnel { authority, session: session_of(&head.headers), proxy })
+    }
+
+    /// What is done with a host that a client asks us for.
+    fn host_rule(&self, method: &Method, authority: &Authority) -> Result<HostRule, Refusal> {
+        let host = host_of(authority);
+        let Some(proxy) = &self.settings.proxy else {
+            self.tell_refused(method, host, NO_PROXY);
+            return Err(not_asked());
+        };
+        match proxy.rule(host) {
+            HostRule::Refused => {
+                let why = format!("`{host}` is refused by `refuse` in `[proxy]` of retape.toml");
+                Err(problem(StatusCode::FORBIDDEN, "refused", &why).into())
+            }
+            rule => Ok(rule),
+        }
+    }
+
+    /// A client that is refused everything must not seem to have asked nothing.
+    fn tell_refused(&self, method: &Method, host: &str, why: &str) {
+        let redacted = Redactor::standard().target(host);
+        let asked = redacted.unwrap_or_else(|| host.to_owned());
+        let cassette = self.settings.cassette.as_str();
+        let miss = Miss::unexplained("", cassette, (method.as_str(), &asked));
+        let miss = miss.explained(why.to_owned());
+        match self.mode() {
+            Mode::Replay | Mode::Once => drop(self.note(miss)),
+            _ => self.tell(Event::Unrecorded(miss)),
+        }
+    }
+}
+
+/// The host and the port, without who asks.
+fn host_of(authority: &Authority) -> &str {
+    authority.as_str().rsplit_once('@').map_or(authority.as_str(), |(_, host)| host)
+}
+
+fn not_asked() -> Refusal {
+    problem(StatusCode::MISDIRECTED_REQUEST, "no_proxy", NO_PROXY).into()
+}
+
+const NO_PROXY: &str = "retape is no proxy here\n\
+    hint: start it with `--proxy`, or give the client retape's address as its base address";

@@ -1,0 +1,135 @@
+//! The live servers of a session.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+use super::gateway::lock;
+use crate::cassette::target;
+use crate::error::{Error, Kind, Result};
+use crate::serve::recorder::{Origins, Upstream};
+use crate::store::mode::Mode;
+
+/// The live servers of a session: the first one, those that have names, and those that clients of the
+/// proxy ask for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Servers {
+    first: Option<Arc<Upstream>>,
+    named: BTreeMap<String, Arc<Upstream>>,
+    /// Those that were asked for so far, if any may be.
+    any: Option<Arc<Mutex<Found>>>,
+}
+
+type Found = HashMap<String, Arc<Upstream>>;
+
+/// Where a target leads.
+#[derive(Debug)]
+pub(super) struct Led<'t> {
+    pub(super) upstream: Arc<Upstream>,
+    /// What stands before the paths of that server in a cassette.
+    pub(super) origin: String,
+    /// The target at that server.
+    pub(super) target: &'t str,
+}
+
+impl Servers {
+    /// Servers by their addresses; `any` says that clients may ask for others.
+    pub(super) fn new(first: Option<&str>, named: &[(String, String)], any: Any) -> Result<Self> {
+        let first = first.map(Upstream::new).transpose()?.map(Arc::new);
+        let mut servers = Self { first, ..Self::default() };
+        for (name, address) in named {
+            check_name(name)?;
+            servers.named.insert(name.clone(), Upstream::new(address)?.into());
+        }
+        servers.any = (any == Any::Allowed).then(Arc::default);
+        Ok(servers)
+    }
+
+    /// Whether there is anything to record.
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.named.is_empty() && self.any.is_none()
+    }
+
+    /// The address of the first one; empty if there is none.
+    pub(super) fn first(&self) -> &str {
+        self.first.as_ref().map_or("", |server| server.origin())
+    }
+
+    /// The address of the server of that name.
+    pub(super) fn address_of(&self, name: &str) -> Option<&str> {
+        self.named.get(name).map(|server| server.origin())
+    }
+
+    /// Their addresses as a cassette has them.
+    pub(super) fn origins(&self) -> Origins {
+        let named = self.named.iter();
+        let named = named.map(|(name, server)| (name.clone(), server.origin().to_owned()));
+        Origins { first: self.first().to_owned(), named: named.collect() }
+    }
+
+    /// Whether this build can ask them.
+    ///
+    /// # Errors
+    ///
+    /// If it takes a feature that is not there.
+    pub(super) fn check_built(&self) -> Result<()> {
+        self.first.iter().chain(self.named.values()).try_for_each(|it| it.check_built())
+    }
+
+    /// The server that a target leads to.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(super) fn lead<'t>(&self, target: &'t str, mode: Mode) -> Result<Led<'t>> {
+        let (origin, path) = target::split(target);
+        let known = self.first.iter().chain(self.named.values());
+        let below = |server: &&Arc<Upstream>| target::relative(server.origin(), target) != target;
+        if let Some(server) = known.into_iter().find(below) {
+            let target = target::relative(server.origin(), target);
+            return Ok(self.led(server.clone(), target));
+        }
+        match (&self.first, &self.any) {
+            (Some(first), _) if origin.is_empty() => Ok(self.led(first.clone(), target)),
+            (_, Some(any)) if !origin.is_empty() => {
+                let mut any = lock(any);
+                if let Some(server) = any.get(origin) {
+                    return Ok(self.led(server.clone(), path));
+                }
+                let server = Arc::new(Upstream::new(origin)?);
+                server.check_built()?;
+                any.insert(origin.to_owned(), server.clone());
+                Ok(self.led(server, path))
+            }
+            _ => Err(no_upstream(mode)),
+        }
+    }
+
+    fn led<'t>(&self, upstream: Arc<Upstream>, target: &'t str) -> Led<'t> {
+        let is_first = self.first() == upstream.origin();
+        let origin = if is_first { String::new() } else { upstream.origin().to_owned() };
+        Led { upstream, origin, target }
+    }
+}
+
+/// Whether clients may ask for servers that nobody named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Any {
+    Allowed,
+    Refused,
+}
+
+pub(super) fn no_upstream(mode: Mode) -> Error {
+    Error::new(Kind::NoUpstream).with_hint(format!(
+        "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`), or replay what is recorded instead of `{mode}`"
+    ))
+}
+
+/// A name stands in a path as it is.
+fn check_name(name: &str) -> Result<()> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._".contains(&byte) || byte == b'-';
+    if !name.is_empty() && name.bytes().all(is_plain) {
+        return Ok(());
+    }
+    let expected = "NAME=URL, with letters, digits, `.`, `_` and `-` in the name";
+    Err(Error::new(Kind::Setting { name: "upstream", value: name.to_owned(), expected }))
+}

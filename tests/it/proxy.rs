@@ -1,0 +1,315 @@
+//! retape as a forward proxy.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use retape::cassette::{End, Outcome};
+use retape::{Mode, Session, SessionBuilder};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use crate::stage::Stage;
+use crate::support::client::get;
+use crate::support::socket::{Socket, Sockets};
+use crate::support::upstream::{Then, Upstream, json};
+
+fn echo(name: &'static str) -> Upstream {
+    Upstream::start(move |asked, wire| {
+        let fields = ["host", "proxy-authorization", "proxy-connection"];
+        let seen: Vec<_> = fields.iter().filter_map(|field| asked.head.field(field)).collect();
+        let path = asked.path();
+        let told = format!("{{\"by\":\"{name}\",\"path\":\"{path}\",\"seen\":{seen:?}}}");
+        wire.send(json(200, &told));
+        Then::Close
+    })
+}
+
+/// All that comes back for a request that is the last one of its connection.
+async fn say(mut client: impl AsyncRead + AsyncWrite + Unpin, text: &str) -> String {
+    client.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    // A server that only closes the connection below TLS has said all as well.
+    let _ = client.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn request(target: &str, fields: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: elsewhere\r\n{fields}Connection: close\r\n\r\n")
+}
+
+async fn connected(session: &Session) -> TcpStream {
+    TcpStream::connect(session.address()).await.unwrap()
+}
+
+/// A tunnel, and what was answered if there is none.
+async fn tunnel(session: &Session, authority: &str, fields: &str) -> Result<TcpStream, String> {
+    let mut stream = connected(session).await;
+    let head = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{fields}\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    while !answer.ends_with("\r\n\r\n") {
+        answer.push(char::from(stream.read_u8().await.unwrap()));
+    }
+    if answer.starts_with("HTTP/1.1 200") { Ok(stream) } else { Err(answer) }
+}
+
+/// What is answered within TLS, in which these protocols are offered.
+async fn secure(
+    session: &Session,
+    stream: TcpStream,
+    host: &'static str,
+    offered: &[&str],
+) -> tokio_rustls::client::TlsStream<TcpStream> {
+    let mut roots = RootCertStore::empty();
+    roots.add(session.proxy_certificate().unwrap().to_vec().into()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = offered.iter().map(|it| it.as_bytes().to_vec()).collect();
+    let connector = TlsConnector::from(Arc::new(config));
+    connector.connect(ServerName::try_from(host).unwrap(), stream).await.unwrap()
+}
+
+fn user(name: &str) -> String {
+    format!("Proxy-Authorization: Basic {}\r\n", STANDARD.encode(format!("{name}:")))
+}
+
+fn proxy(stage: &Stage, mode: Mode) -> SessionBuilder {
+    stage.session(mode).proxy()
+}
+
+/// A cassette of a provider behind TLS.
+fn provider() -> Stage {
+    Stage::with(&[serde_json::json!({
+        "request": {"method": "GET", "origin": "https://api.example.com", "path": "/v1/models"},
+        "response": {
+            "ms": 1,
+            "status": 200,
+            "headers": {"content-type": "application/json", "content-length": "13"},
+            "json": {"models": []},
+            "end": "complete"
+        }
+    })])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_host_is_recorded_and_replayed_with_no_base_address() {
+    let (stage, agent, model) = (Stage::new(), echo("agent"), echo("model"));
+    let talk = async |session: &Session| {
+        let mut heard = Vec::new();
+        for server in [&agent, &model] {
+            let fields = user("tape~1") + "Proxy-Connection: keep-alive\r\n";
+            let whole = request(&format!("{}/v1?a=1", server.url()), &fields);
+            heard.push(say(connected(session).await, &whole).await);
+            let authority = server.address().to_string();
+            let through = tunnel(session, &authority, &user("tape~1")).await.unwrap();
+            heard.push(say(through, &request("/v2", "")).await);
+        }
+        heard
+    };
+    let session = proxy(&stage, Mode::Record).start().await.unwrap();
+    let recorded = talk(&session).await;
+    session.finish().await.unwrap();
+
+    let session = proxy(&stage, Mode::Replay).start().await.unwrap();
+    let replayed = talk(&session).await;
+    let summary = session.finish().await.unwrap();
+
+    for (recorded, replayed) in recorded.iter().zip(&replayed) {
+        let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+        assert_eq!(body(recorded), body(replayed));
+        assert!(recorded.contains("\"seen\":[\"elsewhere\"]"), "{recorded}");
+    }
+    assert_eq!((summary.forwarded, summary.passed, summary.played), (0, 0, 4));
+    let cassette = stage.cassette();
+    assert_eq!(cassette.recorded.upstream, agent.url());
+    let paths: Vec<_> = cassette.interactions.iter().map(|it| it.request.path.clone()).collect();
+    let of_model = |path: &str| format!("{}{path}", model.url());
+    assert_eq!(paths, ["/v1?a=1", "/v2", &of_model("/v1?a=1"), &of_model("/v2")]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_websocket_goes_through_a_tunnel() {
+    let stage = Stage::new();
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let authority = server.url().replace("http://", "");
+    let talk = async |session: &Session| {
+        let stream = tunnel(session, &authority, "").await.unwrap().into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        let page = [("origin", "https://app.example.com")];
+        let mut socket = Socket::over(stream, &format!("{}/ws", server.url()), &page).unwrap();
+        assert_eq!(socket.ask("hello"), "HELLO");
+        socket.close(1000, "");
+    };
+    let session = proxy(&stage, Mode::Record).start().await.unwrap();
+    talk(&session).await;
+    session.finish().await.unwrap();
+
+    let session = proxy(&stage, Mode::Replay).start().await.unwrap();
+    talk(&session).await;
+    let summary = session.finish().await.unwrap().all_played().unwrap();
+
+    assert_eq!((summary.forwarded, summary.played), (0, 1));
+    let cassette = stage.cassette();
+    assert_eq!(cassette.recorded.upstream, server.url());
+    assert_eq!(cassette.interactions[0].request.path, "/ws");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_server_of_a_cassette_stays_the_first() {
+    let (stage, agent, model) = (Stage::new(), echo("agent"), echo("model"));
+    for servers in [[&agent, &model], [&model, &agent]] {
+        let session = proxy(&stage, Mode::Record).start().await.unwrap();
+        for server in servers {
+            say(connected(&session).await, &request(&format!("{}/v1", server.url()), "")).await;
+        }
+        session.finish().await.unwrap();
+    }
+
+    assert_eq!(stage.cassette().recorded.upstream, agent.url());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_behind_tls_is_replayed_by_http_1_and_by_http_2() {
+    let stage = provider();
+    let session = proxy(&stage, Mode::Replay).start().await.unwrap();
+    let host = "api.example.com";
+
+    let stream = tunnel(&session, "API.example.com:443", "").await.unwrap();
+    let old = secure(&session, stream, host, &["http/1.1"]).await;
+    let answer = say(old, &request("/v1/models", "")).await;
+    let stream = tunnel(&session, "api.example.com:443", "").await.unwrap();
+    let new = secure(&session, stream, host, &["h2", "http/1.1"]).await;
+    assert_eq!(new.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    let (mut client, connection) = h2::client::handshake(new).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let asked = http::Request::get("https://api.example.com/v1/models").body(()).unwrap();
+    let (response, _) = client.send_request(asked, true).unwrap();
+    let mut response = response.await.unwrap();
+    let body = response.body_mut().data().await.unwrap().unwrap();
+    drop((client, response));
+    connection.await.unwrap().unwrap();
+
+    assert!(
+        answer.ends_with("{\"models\": []}") || answer.ends_with("{\"models\":[]}"),
+        "{answer}"
+    );
+    assert!(body.starts_with(b"{\"models\":"), "{body:?}");
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_was_not_recorded_is_a_miss_that_says_so() {
+    let (stage, other) = (provider(), echo("other"));
+    let session = proxy(&stage, Mode::Replay).start().await.unwrap();
+
+    let answer = say(connected(&session).await, &request(&format!("{}/x", other.url()), "")).await;
+
+    let misses = session.misses();
+    session.stop().await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 470 "), "{answer}");
+    let why = format!(
+        "because nothing was recorded from {}; there is\n  http://127.0.0.1:8283\n  \
+         https://api.example.com\n",
+        other.url()
+    );
+    assert!(misses[0].explanation.contains(&why), "{}", misses[0].explanation);
+    assert!(other.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_proxy_what_is_meant_for_one_is_refused_and_noted() {
+    let (stage, other) = (provider(), echo("other"));
+    let session = stage.replay().await;
+
+    let whole = say(connected(&session).await, &request(&format!("{}/x", other.url()), "")).await;
+    let through = tunnel(&session, "api.example.com:443", "").await.unwrap_err();
+
+    let misses = session.misses();
+    session.stop().await.unwrap();
+    for answer in [&whole, &through] {
+        assert!(answer.starts_with("HTTP/1.1 421 "), "{answer}");
+    }
+    assert!(whole.contains("hint: start it with `--proxy`"), "{whole}");
+    let asked: Vec<_> = misses.iter().map(|miss| (&*miss.method, &*miss.path)).collect();
+    let host = other.address().to_string();
+    assert_eq!(asked, [("GET", &*host), ("CONNECT", "api.example.com:443")]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_address_that_is_our_own_is_no_other_hosts() {
+    let (stage, agent) = (Stage::new(), echo("agent"));
+    let session = stage.record(&agent).await;
+
+    let answer =
+        say(connected(&session).await, &request(&format!("{}/x", session.url()), "")).await;
+
+    assert!(answer.contains("\"path\":\"/x\""), "{answer}");
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hosts_that_a_person_names_pass_or_are_refused_in_every_mode() {
+    let (stage, passed, refused) = (Stage::new(), echo("passed"), echo("refused"));
+    let (pass, refuse) = (passed.address(), refused.address());
+    let rules = format!("[proxy]\npass = [\"{pass}\"]\nrefuse = [\"{refuse}\"]\n");
+    std::fs::write(stage.folder().join("retape.toml"), rules).unwrap();
+    for mode in [Mode::Record, Mode::Replay] {
+        let session = proxy(&stage, mode).allow_unused().start().await.unwrap();
+
+        let whole = request(&format!("http://{pass}/x"), "");
+        let whole = say(connected(&session).await, &whole).await;
+        let through = tunnel(&session, &pass.to_string(), "").await.unwrap();
+        let through = say(through, &request("/y", "")).await;
+        let not = say(connected(&session).await, &request(&format!("http://{refuse}/"), "")).await;
+        let no_tunnel = tunnel(&session, &refuse.to_string(), "").await.unwrap_err();
+
+        assert!(whole.contains("\"path\":\"/x\""), "{whole}");
+        assert!(through.contains("\"path\":\"/y\""), "{through}");
+        assert!(not.starts_with("HTTP/1.1 403 "), "{not}");
+        assert!(no_tunnel.starts_with("HTTP/1.1 403 "), "{no_tunnel}");
+        let summary = session.finish().await.unwrap();
+        assert_eq!(summary.passed, 2);
+        assert!(summary.recordings.iter().all(|it| it.path.is_none()), "{summary:?}");
+    }
+    assert!(refused.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_came_through_the_proxy_is_replayed_by_a_base_address_too() {
+    let (stage, agent, model) = (Stage::new(), echo("agent"), echo("model"));
+    let session = proxy(&stage, Mode::Record).start().await.unwrap();
+    for server in [&agent, &model] {
+        say(connected(&session).await, &request(&format!("{}/v1", server.url()), "")).await;
+    }
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+
+    assert!(get(&format!("{}/v1", session.url())).text().contains("\"by\":\"agent\""));
+    let named = format!("{}/-{}/v1", session.url(), model.address());
+    assert!(get(&named).text().contains("\"by\":\"model\""));
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_a_client_of_the_proxy_cannot_reach_is_recorded_as_such() {
+    let stage = Stage::new();
+    let session = proxy(&stage, Mode::Record).start().await.unwrap();
+    let nobody = crate::support::upstream::nobody();
+
+    let answer = say(connected(&session).await, &request(&format!("{nobody}/x"), "")).await;
+
+    assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
+    assert!(answer.contains(&nobody), "{answer}");
+    session.stop().await.unwrap();
+    let cassette = stage.cassette_of("tape.unanswered");
+    assert_eq!(cassette.interactions[0].outcome, Outcome::Nothing(End::Unreachable));
+}
