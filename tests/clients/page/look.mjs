@@ -79,7 +79,7 @@ async function search(page, words, until) {
   await page.until(until);
 }
 
-const real = await made("real", "type-new");
+const real = await made("real", "tag-new");
 const many = await made("many");
 const browser = await Browser.start(chromium);
 const page = await Page.open(browser);
