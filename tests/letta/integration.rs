@@ -44,7 +44,7 @@ fn d3_the_providers_differ_in_what_they_say_before_a_call() {
     let (anthropic, openai) = (of("anthropic"), of("openai"));
 
     // One order for all: what is optional is what not every provider does.
-    for asked in [&anthropic, &openai, &of("openai_reasoning")] {
+    for asked in [&anthropic, &openai] {
         assert_order!(&asked[0].messages, order("R* A* Q+ S Z [DONE]"));
         assert_order!(&asked[1].messages, order("T R* A+ S Z [DONE]"));
         assert_order!(&asked[2].messages, order("R? A S Z [DONE]"));
@@ -105,19 +105,6 @@ fn d5_the_tools_of_an_mcp_server_are_listed_run_and_called() {
     let said: Vec<String> = runs.iter().map(|it| text(&it.json["func_return"])).collect();
     assert_eq!(said, ["Echo: hello", "5", "6", "olleh", "Bob, 7 High Street"]);
     assert_order!(&tape.streams()[0].messages, order("R+ A+ C+ T R+ A+ S Z [DONE]"));
-}
-
-#[test]
-fn d6_a_tool_writes_returns_raises_or_takes_too_long() {
-    let tape = Tape::of("integration/sandbox");
-
-    let returned: Vec<Value> =
-        tape.plain().iter().map(|it| it.one("tool_return_message")).collect();
-    let statuses: Vec<String> = returned.iter().map(|it| text(&it["status"])).collect();
-    assert_eq!(statuses, ["success", "error", "error"]);
-    assert!(text(&returned[0]["stdout"]).contains("out: hello"));
-    assert!(text(&returned[1]["tool_return"]).contains("it failed: hello"));
-    assert!(text(&returned[2]["tool_return"]).contains("timed out"), "{}", returned[2]);
 }
 
 #[test]

@@ -93,9 +93,9 @@ const ROWS: [Row; 36] = [
     ),
     row("D4", "multi-agent", &["integration/multi_agent", "integration/agents_at_once"], "d4_"),
     row(
-        "D5–D8",
-        "MCP server, sandbox, voice, secrets",
-        &["integration/mcp", "integration/sandbox", "integration/voice", "integration/secrets"],
+        "D5, D7, D8",
+        "MCP server, voice, secrets",
+        &["integration/mcp", "integration/voice", "integration/secrets"],
         "d5_",
     ),
 ];
