@@ -68,32 +68,6 @@ def talkative_tool(text: str) -> str:
     return text.upper()
 
 
-def failing_tool(why: str) -> str:
-    """
-    A tool that always raises.
-    Args:
-        why (str): The reason.
-    Returns:
-        str: Nothing, ever.
-    """
-    print("about to fail")
-    raise RuntimeError("it failed: " + why)
-
-
-def endless_tool(text: str) -> str:
-    """
-    A tool that never comes to its end.
-    Args:
-        text (str): Anything.
-    Returns:
-        str: Nothing, ever.
-    """
-    import time
-
-    while True:
-        time.sleep(1)
-
-
 def health(transcript: Transcript, provider: Provider, settle: float) -> None:
     transcript.call("health")
     transcript.call("models.list")
