@@ -5,7 +5,6 @@ use std::path::Path;
 
 use retape::assert_order;
 use retape::contract::streams::{happens_before, shared};
-use serde_json::Value;
 
 use super::{Tape, of_type, order, text};
 

@@ -8,9 +8,6 @@ use super::connection::Connection;
 /// Shorter than any server's patience with an idle connection that we know of.
 const KEPT_FOR: Duration = Duration::from_secs(1);
 
-/// A server that leaves a connection open for that long does not close after each answer.
-const KEEPS_AFTER: Duration = Duration::from_millis(20);
-
 /// So many idle connections are kept: more than a test suite has clients.
 const KEPT: usize = 256;
 
@@ -21,27 +18,15 @@ pub(super) struct Pool(Arc<Mutex<Idle>>);
 #[derive(Debug, Default)]
 struct Idle {
     connections: Vec<(Instant, Connection)>,
-    manners: Manners,
     /// Whether a task removes what was idle for too long.
     swept: bool,
-}
-
-/// What is known of how the server treats idle connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Manners {
-    #[default]
-    Unknown,
-    /// It has left one open.
-    Keeps,
-    /// It has closed one unasked.
-    Closes,
 }
 
 /// Whether a request may be sent twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repeatable {
     Yes,
-    /// It gets a connection that the server may close only if the server was seen to keep them.
+    /// It gets a connection of its own: the server may close a kept one just as the request comes.
     No,
 }
 
@@ -50,7 +35,7 @@ impl Pool {
     pub(super) fn take(&self, repeatable: Repeatable) -> Option<Connection> {
         let mut idle = self.idle();
         idle.purge();
-        if repeatable == Repeatable::No && idle.manners != Manners::Keeps {
+        if repeatable == Repeatable::No {
             return None;
         }
         let at = idle.connections.iter().rposition(|(_, connection)| connection.is_ready())?;
@@ -102,18 +87,12 @@ impl Pool {
 }
 
 impl Idle {
-    /// Removes what is of no use any more, and learns from it what the server does.
+    /// Removes what is of no use any more.
     fn purge(&mut self) {
-        let Self { connections, manners, .. } = self;
-        connections.retain(|(since, connection)| {
-            let is_closed = connection.is_closed();
-            if is_closed {
-                *manners = Manners::Closes;
-            } else if *manners == Manners::Unknown && since.elapsed() >= KEEPS_AFTER {
-                *manners = Manners::Keeps;
-            }
-            !is_closed && since.elapsed() < KEPT_FOR
-        });
+        let is_of_use = |(since, connection): &(Instant, Connection)| {
+            !connection.is_closed() && since.elapsed() < KEPT_FOR
+        };
+        self.connections.retain(is_of_use);
     }
 }
 

@@ -32,8 +32,8 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 ///
 /// A server may close an idle connection just when it is used again, and the request on it is lost.
 /// One that may be sent twice (RFC 9110, section 9.2.2), or was not sent yet, is sent once more then.
-/// Any other gets a connection of its own until the server was seen to keep idle ones: an answer that
-/// the server never gave must not stand in a cassette.
+/// Any other gets a connection of its own: an answer that the server never gave must not stand in a
+/// cassette.
 #[derive(Debug, Clone)]
 pub struct Upstream {
     connector: Connector,
