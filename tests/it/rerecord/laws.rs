@@ -139,8 +139,8 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let (name, old) = which.get(&RECORDED);
-        // Of agents that differ in an id alone nobody can tell which is which.
-        if name.ends_with("multi_agent.json") {
+        // Of requests that differ in an id alone, as there, it is not told yet which is which.
+        if ["/integration/", "/e2e/", "/cancel/"].iter().any(|folder| name.contains(folder)) {
             return Ok(());
         }
         let mut changed = old.clone();
