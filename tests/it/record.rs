@@ -1,9 +1,5 @@
 //! The recorder passes on what it gets, as it comes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
 use retape::cassette::End;
 
 use crate::stage::{Stage, answer, chunks, only};
