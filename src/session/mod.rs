@@ -4,6 +4,9 @@
 //! address; one prefix of the path names the cassette (`URL/letta/hitl/-/v1/agents`), so any number
 //! of tests share one session and never meet.
 
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod attribute;
 mod closed;
 mod control;
 mod event;

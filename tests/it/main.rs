@@ -12,6 +12,7 @@ mod server_changes;
 
 mod amazon;
 mod assertion;
+mod attribute;
 mod causal;
 mod change;
 mod contract;
