@@ -22,6 +22,7 @@ mod opening;
 mod proof;
 mod proxied;
 mod servers;
+mod service;
 mod settings;
 mod slot;
 mod stale;
@@ -33,8 +34,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::serve::server::Cut;
 pub use event::{Event, Miss};
 pub use proof::Proven;
+pub use service::{Body, Service};
 pub use settings::SessionBuilder;
 pub use summary::{Summary, Unplayed};
 

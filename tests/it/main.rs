@@ -56,6 +56,7 @@ mod resumed;
 mod retries;
 mod rules;
 mod schema;
+mod service;
 mod sessions;
 mod several;
 mod shape;
