@@ -25,6 +25,7 @@ mod episodes;
 mod evidence;
 mod explained;
 mod export;
+mod exported;
 mod format;
 mod frozen;
 #[cfg(unix)]
