@@ -16,6 +16,7 @@ mod attribute;
 mod causal;
 mod change;
 mod contract;
+mod conversations;
 mod correlation;
 mod coverage;
 mod credentials;
