@@ -232,7 +232,14 @@ pub(super) fn chosen(cassette: &str, folder: &Path) -> crate::error::Result<(Pat
     let (folder, name) = place(cassette, folder);
     let folder = absolute(&folder);
     if !name.contains(['*', '?']) {
-        return Ok((folder, vec![Name::new(name)?]));
+        let is_folder = folder.join(&name).is_dir() || Path::new(&name).is_dir();
+        let name = Name::new(name)?;
+        if is_folder && !store::exists(&folder, &name) {
+            let hint =
+                "it is a folder: `'**'` means all cassettes, `'letta/**'` those below `letta`";
+            return Err(Error::new(Kind::NoCassette { name: name.to_string() }).with_hint(hint));
+        }
+        return Ok((folder, vec![name]));
     }
     let names = fitting(&folder, &name)?;
     if names.is_empty() {

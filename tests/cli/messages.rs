@@ -73,6 +73,29 @@ fn a_name_stays_in_its_folder() {
 }
 
 #[test]
+fn a_character_that_no_name_can_have_is_named() {
+    assert_snapshot!(refused(&Stage::new(), &["replay", "test_odd[a:b]", "--", "true"]), @"");
+}
+
+#[test]
+fn a_folder_is_no_cassette() {
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.folder().join("cassettes/letta")).unwrap();
+
+    assert_snapshot!(refused(&stage, &["show", "letta"]), @"");
+}
+
+#[test]
+fn a_command_without_dashes_gets_a_tip_for_the_same_subcommand() {
+    assert_snapshot!(refused(&Stage::new(), &["record", "tape", "true"]), @"");
+}
+
+#[test]
+fn one_side_of_a_diff_gets_a_tip_about_revisions() {
+    assert_snapshot!(refused(&Stage::new(), &["diff", "cassettes"]), @"");
+}
+
+#[test]
 fn a_mode_has_one_of_five_names() {
     let stage = Stage::new();
     let mut command = stage.retape(&["run", "tape", "--", "true"]);
