@@ -169,7 +169,7 @@ fn the_same_request_gets_its_answers_in_turn_from_wiremock() {
     {
       "mappings": [
         {
-          "newScenarioState": "asked 1 times",
+          "newScenarioState": "answer 2",
           "request": {
             "method": "GET",
             "url": "/v1/run"
@@ -187,7 +187,7 @@ fn the_same_request_gets_its_answers_in_turn_from_wiremock() {
             "method": "GET",
             "url": "/v1/run"
           },
-          "requiredScenarioState": "asked 1 times",
+          "requiredScenarioState": "answer 2",
           "response": {
             "body": "{\"status\":\"done\"}",
             "headers": {},
