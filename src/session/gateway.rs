@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use http::request::Parts;
 use http::uri::Authority;
-use hyper::body::Incoming;
-use hyper::upgrade::OnUpgrade;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
@@ -34,7 +32,6 @@ use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Lost, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place};
-use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -225,13 +222,10 @@ impl Gateway {
     /// Answers a request: by its own path, or for the server that the client means.
     pub(super) async fn serve(
         self: Arc<Self>,
-        mut head: Parts,
-        body: Incoming,
+        head: Parts,
+        asked: Asked,
         proxied: Option<Proxied>,
     ) -> Answer {
-        let client = head.extensions.remove::<OnUpgrade>();
-        let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
-        let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let Some(Proxied { session, origin, rule }) = &proxied else {
             let mut address = self.address(path).await;
@@ -242,9 +236,14 @@ impl Gateway {
             address.session = named.as_deref().unwrap_or(session);
             return self.serve_at(&head, &address, asked, place).await;
         };
-        // Without the proxy a session has the servers that were named.
+        // Without the proxy a session has the servers that were named, and all else leads to the first.
+        let is_named = async || {
+            let server = origin.split_once("://").map_or("", |(_, host)| host);
+            self.server_of(&Address { session, server, target: path.into() }).await.is_some()
+        };
         let (target, place) = match &self.settings.proxy {
             Some(_) => (Cow::Owned(format!("{origin}{path}")), Place::default()),
+            None if is_named().await => (Cow::Owned(format!("{origin}{path}")), Place::default()),
             None => (Cow::Borrowed(path), Place::at(origin)),
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
