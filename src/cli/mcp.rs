@@ -20,8 +20,8 @@ use super::{Exit, tell};
 use crate::cassette::Peer;
 use crate::error::{Error, Kind, Result};
 use crate::review::report::Rerun;
-use crate::serve::recorder::{Course, Pipes, Recording, Saved};
-use crate::session::{Session, SessionBuilder, Summary};
+use crate::serve::recorder::{Course, Pipes, Recording};
+use crate::session::{Session, SessionBuilder};
 use crate::store::mode::{Mode, is_ci};
 
 /// Record and replay a server that talks over standard input and output
@@ -185,15 +185,20 @@ impl Record {
         let pipes = piped.record().await?;
         let (by, status) = pass(&pipes, &mut server, &mut signals).await?;
         pipes.end(by, Some(status));
-        let heard = pipes.said_by(Peer::Client);
         let is_silent = pipes.said_by(Peer::Server).is_empty();
-        drop(pipes);
         let has_failed = by == Peer::Server && status != 0;
         let course = match (is_silent, has_failed) {
             (true, _) => Course::Discarded,
             (false, true) => Course::BrokenOff,
             (false, false) => Course::Whole,
         };
+        let is_proved = !self.no_prove && course == Course::Whole;
+        let missed = if is_proved {
+            piped.rehearse(pipes.said_by(Peer::Client)).await?
+        } else {
+            None
+        };
+        drop(pipes);
         let summary = piped.close().save(course)?;
         if is_silent {
             tell::line("the server said nothing, so nothing was recorded");
@@ -201,10 +206,13 @@ impl Record {
             return Ok(Exit::Command(status.max(1)));
         }
         tell::recorded(&summary, has_failed.then_some(Flaw::ServerFailed));
+        if is_proved {
+            tell::rehearsed(missed.as_ref());
+        }
+        let is_suspect = |it: &Recording| !it.suspects.is_empty();
         let is_refused = is_ci() && !self.allow && summary.recordings.iter().any(is_suspect);
-        let is_proved = self.no_prove || self.prove(&summary, heard).await?;
         Ok(match status {
-            0 if is_refused || !is_proved => Exit::Findings,
+            0 if is_refused || missed.is_some() => Exit::Findings,
             0 => Exit::Agrees,
             status => Exit::Command(status),
         })
@@ -220,22 +228,6 @@ impl Record {
             Error::new(Kind::Spawn { command: program.clone() }).because(source).with_hint(hint)
         })
     }
-
-    /// Says to the recording what the client has said.
-    async fn prove(&self, summary: &Summary, heard: Vec<crate::cassette::Content>) -> Result<bool> {
-        let is_whole = |it: &Recording| it.saved == Saved::Cassette && it.path.is_some();
-        if !summary.recordings.iter().any(is_whole) {
-            return Ok(true);
-        }
-        let piped = self.which.session().mode(Mode::Replay).piped().await?;
-        let missed = piped.rehearse(heard).await?;
-        tell::rehearsed(missed.as_ref());
-        Ok(missed.is_none())
-    }
-}
-
-fn is_suspect(recording: &Recording) -> bool {
-    !recording.suspects.is_empty()
 }
 
 /// Passes on what both sides say until the server has ended. Tells which side left first, and the status.

@@ -37,6 +37,12 @@ impl Lines {
 /// The error in JSON-RPC of what was not recorded: the number that its status has in HTTP.
 const NOT_RECORDED: u16 = 470;
 
+/// Whether a message answers a request of JSON-RPC.
+pub fn is_answer(message: &[u8]) -> bool {
+    let message: Option<Value> = serde_json::from_slice(message).ok();
+    message.is_some_and(|it| it.get("id").is_some() && it.get("method").is_none())
+}
+
 /// What refuses a message, if it is a request of JSON-RPC: nothing else is answered.
 pub fn refusal(message: &[u8], reason: &str, explanation: &str) -> Option<Vec<u8>> {
     let asked: Value = serde_json::from_slice(message).ok()?;

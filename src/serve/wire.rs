@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::lines::{Lines, refusal};
+use super::lines::{Lines, is_answer, refusal};
 use super::websocket::{Event, Reader, Violation, Writer};
 use crate::cassette::{Content, Frame};
 
@@ -66,6 +66,12 @@ impl FrameWriter {
             }
             (Self::Lines(_), Content::Close { .. }) => {}
         }
+    }
+
+    /// Whether a message is to stand in another piece than what was written and not taken yet.
+    pub fn parts(&self, content: &Content) -> bool {
+        let (Self::Lines(out), Some(message)) = (self, content.message()) else { return false };
+        !out.is_empty() && is_answer(message)
     }
 
     /// Answers a ping.

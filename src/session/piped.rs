@@ -12,7 +12,7 @@ use super::{Miss, SessionBuilder};
 use crate::cassette::Content;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::Pipes;
-use crate::serve::replayer::Replayer;
+use crate::serve::replayer::{Pace, Recorded, Replayer};
 use crate::store::mode::Mode;
 
 /// A session of one client that talks over standard input and output: nothing listens.
@@ -43,7 +43,10 @@ impl Piped {
     /// If there is none.
     pub(crate) async fn play(&self, io: impl AsyncRead + AsyncWrite + Unpin) -> Result<Option<u8>> {
         let name = &self.gateway.settings.cassette;
-        let replayer = self.replayer().await?;
+        let slot = self.gateway.slot_of("", name.clone());
+        let Track::Replay(replayer) = slot.track(&self.gateway).await? else {
+            unreachable!("nothing else is done in the mode that replays")
+        };
         let none = "no session of a client over a WebSocket or standard input, and no MCP over HTTP";
         let socket = replayer.open_lines().ok_or_else(|| {
             let error = Error::new(Kind::Unplayable { name: name.to_string(), why: none });
@@ -68,27 +71,28 @@ impl Piped {
         Ok(Pipes::begin(&tape))
     }
 
-    /// Says to the recording what a client has said. Tells what it does not answer.
+    /// Says to what was recorded what its client has said. Tells what it does not answer.
+    ///
+    /// # Rationale
+    ///
+    /// What takes the place of another recording is told in its words: with the identifiers that the server
+    /// issued then, which the client has not said. So this is held against what both have said now.
     ///
     /// # Errors
     ///
-    /// If the recording cannot be opened.
+    /// If a rule of redaction is not known.
     pub(crate) async fn rehearse(&self, heard: Vec<Content>) -> Result<Option<Miss>> {
-        let name = &self.gateway.settings.cassette;
-        let mismatch = self.replayer().await?.rehearse(heard).err();
+        let settings = &self.gateway.settings;
+        let name = &settings.cassette;
+        let said = self.gateway.tape(name).await?.so_far();
+        let recorded = Recorded::new(said, &settings.rules_of(name))?;
+        let replayer = Arc::new(Replayer::new(Arc::new(recorded), Pace::Instant));
+        let mismatch = replayer.rehearse(heard).err();
         Ok(mismatch.map(|mismatch| self.gateway.missed("", name, &mismatch)))
     }
 
     /// The session is over.
     pub(crate) fn close(self) -> Closed {
         Closed::new(self.gateway, Ended::default())
-    }
-
-    async fn replayer(&self) -> Result<Arc<Replayer>> {
-        let slot = self.gateway.slot_of("", self.gateway.settings.cassette.clone());
-        match slot.track(&self.gateway).await? {
-            Track::Replay(replayer) => Ok(Arc::clone(replayer)),
-            _ => unreachable!("nothing else is done with a recording that is replayed"),
-        }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::Replayer;
 use super::pace::Clock;
@@ -29,6 +29,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client has so long to answer a close.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What answers a request in lines comes so long behind what was said just before, if it took as long.
+///
+/// # Rationale
+///
+/// The TypeScript SDK of MCP takes answers at once and notifications a moment later. What reports progress is
+/// lost to it if the answer comes in the same piece.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// So much is read at once.
 const BUFFER: usize = 4 * 1024;
@@ -240,6 +248,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             let (frame, content) = replayer.say(number, at);
             if let Content::Close { code, reason } = content {
                 return Err(Some((code, reason)));
+            }
+            if self.writer.parts(&content) && gap > 0 {
+                self.flush().await.map_err(|_| None)?;
+                sleep(Duration::from_millis(gap).min(PAUSE)).await;
             }
             self.writer.frame(&frame, &content);
         }
