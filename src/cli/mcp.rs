@@ -193,16 +193,13 @@ impl Record {
             (false, false) => Course::Whole,
         };
         let is_proved = !self.no_prove && course == Course::Whole;
-        let missed = if is_proved {
-            piped.rehearse(pipes.said_by(Peer::Client)).await?
-        } else {
-            None
-        };
+        let missed =
+            if is_proved { piped.rehearse(pipes.said_by(Peer::Client)).await? } else { None };
         drop(pipes);
         let summary = piped.close().save(course)?;
         if is_silent {
             tell::line("the server said nothing, so nothing was recorded");
-            tell::hint(&format!("does it start by itself? `{}`", self.command.join(" ")));
+            tell::hint("does its command start it by itself? what it needs may be missing here");
             return Ok(Exit::Command(status.max(1)));
         }
         tell::recorded(&summary, has_failed.then_some(Flaw::ServerFailed));
@@ -258,9 +255,8 @@ async fn pass(pipes: &Pipes, server: &mut Child, signals: &mut Signals) -> Resul
         // What the server has started may hold its output open.
         let _ = timeout(PATIENCE, answering).await;
     }
-    let status = status.map_err(|source| {
-        Error::new(Kind::Io("wait for the server")).because(source)
-    })?;
+    let status =
+        status.map_err(|source| Error::new(Kind::Io("wait for the server")).because(source))?;
     let status = if status.success() { 0 } else { status_of(status) };
     Ok((left.unwrap_or(Peer::Server), status))
 }

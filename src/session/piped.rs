@@ -47,7 +47,8 @@ impl Piped {
         let Track::Replay(replayer) = slot.track(&self.gateway).await? else {
             unreachable!("nothing else is done in the mode that replays")
         };
-        let none = "no session of a client over a WebSocket or standard input, and no MCP over HTTP";
+        let none =
+            "no session of a client over a WebSocket or standard input, and no MCP over HTTP";
         let socket = replayer.open_lines().ok_or_else(|| {
             let error = Error::new(Kind::Unplayable { name: name.to_string(), why: none });
             error.with_hint("record one: `retape mcp record NAME -- COMMAND`")

@@ -217,7 +217,11 @@ fn a_server_that_fails_does_not_replace_a_cassette() {
 
     assert_eq!(stage.read("cassettes/tape.json"), before);
     assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
-    assert!(failed.said.contains("the server failed: the cassette `tape` stays"), "{}", failed.said);
+    assert!(
+        failed.said.contains("the server failed: the cassette `tape` stays"),
+        "{}",
+        failed.said
+    );
     assert_eq!((failed.status, silent.status), (Some(3), Some(4)));
     assert!(silent.said.contains("the server said nothing, so nothing was recorded"));
     let missing = missing.unwrap();
@@ -329,7 +333,8 @@ fn a_session_of_lines_is_shown_checked_and_compared_like_others() {
     talk.ask(LIST);
     talk.end();
 
-    assert_eq!(run(&["check"]).status.code(), Some(1));
+    let checked = told(&run(&["check"]));
+    assert!(checked.contains("SEND /") && checked.contains("sum"), "{checked}");
 }
 
 #[test]
@@ -350,8 +355,8 @@ fn a_cassette_that_holds_no_session_says_so() {
 fn said_in(file: &Path) -> Vec<(bool, String)> {
     let cassette: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let frames = cassette["interactions"][0]["response"]["frames"].as_array().unwrap().clone();
-    let said = |frame: &Value| (frame["from"] == "client", frame["json"].to_string());
-    frames.iter().map(said).collect()
+    let said = |frame: &Value| Some((frame["from"] == "client", frame.get("json")?.to_string()));
+    frames.iter().filter_map(said).collect()
 }
 
 #[test]

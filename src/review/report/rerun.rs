@@ -70,6 +70,14 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_the_client_starts_is_recorded_in_its_place() {
+        let line = |folder: &str| Rerun::Lines(folder.to_owned()).line("", "x");
+
+        assert_eq!(line("cassettes"), "retape mcp record x -- COMMAND");
+        assert_eq!(line("my tapes"), "retape mcp record --cassettes 'my tapes' x -- COMMAND");
+    }
+
+    #[test]
     fn a_test_is_run_again_by_its_name() {
         let steps = |name: Option<&str>, sets_mode| {
             Rerun::Test { name: name.map(str::to_owned), sets_mode }.steps("", "x")

@@ -47,7 +47,9 @@ impl Replayer {
     pub(super) fn elsewhere(&self, number: usize, frame: &Frame) -> Option<Option<usize>> {
         let (opened, history) = self.history(number)?;
         let others = self.recorded().scripts().map(|(other, _)| other);
-        for other in others.filter(|other| *other != opened) {
+        let mut others = others.filter(|other| *other != opened).peekable();
+        others.peek()?;
+        for other in others {
             if self.again(number, other, &history)
                 && let Ok(at) = self.hear(number, frame)
             {
