@@ -2,7 +2,6 @@
 
 mod answers;
 mod body;
-mod cancel;
 mod chunking;
 mod drift;
 #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command begins them"))]
