@@ -171,7 +171,7 @@ fn said_in(response: &Response) -> Vec<(usize, u64, Bytes)> {
 /// A message on one line.
 fn line(message: &[u8]) -> Bytes {
     let text = std::str::from_utf8(message).ok().filter(|_| message.contains(&b'\n'));
-    let Some(json) = text.and_then(|text| Text::read(text)) else {
+    let Some(json) = text.and_then(Text::read) else {
         return Bytes::copy_from_slice(message);
     };
     let mut compact = String::new();
