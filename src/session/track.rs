@@ -238,14 +238,16 @@ impl Live {
 pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     settings.servers.check_built()?;
     let origins = settings.servers.origins();
-    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording)?;
+    let redactor = settings.redactor();
+    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording, redactor)?;
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 
 /// The cassette that is extended: the one that is there, or an empty one.
 pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
     if store::exists(&settings.folder, name) {
-        return Recorded::load(&settings.folder, name, &settings.rules_of(name));
+        let recorded = Recorded::load(&settings.folder, name, &settings.rules_of(name));
+        return recorded.map(|recorded| recorded.with_code(&settings.redaction));
     }
     let mut empty = Cassette::default();
     empty.recorded.upstream = settings.servers.first().to_owned();
