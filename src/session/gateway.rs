@@ -408,7 +408,8 @@ impl Gateway {
         let (folder, name) = (self.settings.folder.clone(), name.clone());
         let rules = self.settings.rules_of(&name);
         let transport = self.settings.transport;
-        move || Recorded::load(&folder, &name, &rules, transport)
+        let redaction = self.settings.redaction.clone();
+        move || Ok(Recorded::load(&folder, &name, &rules, transport)?.with_code(&redaction))
     }
 
     pub(super) async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
@@ -483,7 +484,7 @@ impl Gateway {
     fn withheld(&self, head: &Parts, address: &Address<'_>, slot: &Slot, why: &Stale) -> Miss {
         let name = slot.cassette.as_str();
         let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
-        let miss = missed(head, address, name, String::new());
+        let miss = missed(head, address, name, String::new(), &self.settings.redactor());
         let request = Withheld {
             cassette: (name, recorded.unwrap_or_default()),
             asked: (&miss.method, &miss.path),
@@ -514,7 +515,8 @@ impl Gateway {
                 self.record_it(cassette)
             ));
         }
-        let miss = missed(head, address, cassette, format!("{error:?}"));
+        let why = format!("{error:?}");
+        let miss = missed(head, address, cassette, why, &self.settings.redactor());
         let records = self.records(cassette);
         if records {
             self.tell(Event::Unrecorded(miss.clone()));
@@ -560,8 +562,14 @@ impl Gateway {
 }
 
 /// A request that is not answered, as people may see it.
-fn missed(head: &Parts, address: &Address<'_>, cassette: &str, explanation: String) -> Miss {
-    let redacted = Redactor::standard().target(&address.target);
+fn missed(
+    head: &Parts,
+    address: &Address<'_>,
+    cassette: &str,
+    explanation: String,
+    redactor: &Redactor,
+) -> Miss {
+    let redacted = redactor.target(&address.target);
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
     Miss::unexplained(address.session, cassette, asked).explained(explanation)
