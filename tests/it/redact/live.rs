@@ -72,7 +72,7 @@ fn live_output_leaks_nothing_that_stands_among_bytes_that_are_no_text() {
     let body: Vec<u8> = texts
         .iter()
         .zip([1, 5000, 9000, 20_000])
-        .flat_map(|(text, seed)| [&noise(seed, 3000), text.as_bytes(), b"\0"].concat())
+        .flat_map(|(text, seed)| [&noise(seed, 3000), text.as_bytes(), b"\n"].concat())
         .collect();
     let redactor = Redactor::standard();
     let mut secrets = Secrets::default();
