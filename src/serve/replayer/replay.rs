@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use super::answers::{Answers, Wanted};
 use super::drift::Drift;
-use super::meanwhile::Meanwhile;
 pub(super) use super::meanwhile::Run;
+use super::meanwhile::{Meanwhile, Overdue};
 use super::pace::Clock;
 use super::resume::Point;
 use super::script::Script;
@@ -80,7 +80,12 @@ impl Recorded {
         let scripts = sockets::scripts(&cassette, exchanges.as_ref(), &index);
         let read = exchanges.as_mut().map_or(&mut cassette, |it| &mut it.cassette);
         let answers = Answers::of(read, index.made_up());
-        let meanwhile = Meanwhile::of(read);
+        let meanwhile = match &exchanges {
+            Some(it) => Meanwhile::of(&it.cassette, &index, |number| {
+                &cassette.interactions[it.spot(number).interaction]
+            }),
+            None => Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number]),
+        };
         Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor, is_redacted })
     }
 
@@ -551,8 +556,8 @@ impl Replayer {
         (asked, found)
     }
 
-    /// Answers that were not ended in time, and by which requests they should have been.
-    pub(super) fn take_overdue(&self) -> Vec<(usize, usize)> {
+    /// Answers that have waited in vain.
+    pub(super) fn take_overdue(&self) -> Vec<Overdue> {
         Run::take_overdue(&self.run)
     }
 
