@@ -170,6 +170,17 @@ pub(super) fn unplayed(unplayed: &[Unplayed]) {
     }
 }
 
+/// Whether a recording answers what its client has said.
+pub(super) fn rehearsed(missed_first: Option<&Miss>) {
+    match missed_first {
+        None => line(&format!("{GREEN}it answers{PLAIN} what the client said without the server")),
+        Some(miss) => {
+            say(&missed("miss", miss));
+            line(&format!("{RED}it does not replay{PLAIN}; the recording is kept"));
+        }
+    }
+}
+
 /// What became of the proof that a recording replays.
 pub(super) fn proven(proven: &Proven) {
     let runs = count(proven.runs, "run");
@@ -254,6 +265,7 @@ fn say(text: &str) {
 pub(super) enum Flaw {
     CommandFailed,
     Interrupted,
+    ServerFailed,
 }
 
 impl fmt::Display for Flaw {
@@ -261,6 +273,7 @@ impl fmt::Display for Flaw {
         f.write_str(match self {
             Self::CommandFailed => "the command failed",
             Self::Interrupted => "it was interrupted",
+            Self::ServerFailed => "the server failed",
         })
     }
 }

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
-use crate::serve::replayer::{Chunking, Pace};
+use crate::serve::replayer::{Chunking, Pace, Transport};
 use crate::serve::server::{FieldNames, Proxy, Server};
 use crate::store;
 use crate::store::mode::Mode;
@@ -37,6 +37,7 @@ pub struct SessionBuilder {
     upstream: Option<String>,
     named: Vec<(String, String)>,
     is_proxy: bool,
+    transport: Transport,
     mode: Option<Mode>,
     listen: SocketAddr,
     allowed_hosts: Vec<String>,
@@ -76,6 +77,7 @@ pub(super) struct Settings {
     pub(super) opening: Opening,
     pub(super) folder: PathBuf,
     pub(super) servers: Servers,
+    pub(super) transport: Transport,
     /// If clients may ask for any host through us.
     pub(super) proxy: Option<Arc<Proxy>>,
     pub(super) mode: Mode,
@@ -109,6 +111,7 @@ impl SessionBuilder {
             upstream: None,
             named: Vec::new(),
             is_proxy: false,
+            transport: Transport::Http,
             mode: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_hosts: Vec::new(),
@@ -178,6 +181,13 @@ impl SessionBuilder {
     #[cfg(feature = "proxy")]
     pub fn proxy(mut self) -> Self {
         self.is_proxy = true;
+        self
+    }
+
+    /// The client talks over standard input and output, so there is no server at an address.
+    #[cfg(feature = "cli")]
+    pub(super) fn through_pipes(mut self) -> Self {
+        self.transport = Transport::Lines;
         self
     }
 
@@ -368,8 +378,11 @@ impl SessionBuilder {
         let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         let any = if self.is_proxy { Any::Allowed } else { Any::Refused };
-        let servers = servers(self.upstream, self.named, any)?;
-        if !matches!(mode, Mode::Replay | Mode::Once) {
+        let servers = match self.transport {
+            Transport::Http => servers(self.upstream, self.named, any)?,
+            Transport::Lines => Servers::default(),
+        };
+        if self.transport == Transport::Http && !matches!(mode, Mode::Replay | Mode::Once) {
             if servers.is_empty() {
                 return Err(no_upstream(mode));
             }
@@ -386,6 +399,7 @@ impl SessionBuilder {
             opening: self.opening,
             folder,
             servers,
+            transport: self.transport,
             proxy: proxy.map(Arc::new),
             mode,
             allowed_hosts: self.allowed_hosts,
