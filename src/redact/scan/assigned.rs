@@ -102,7 +102,7 @@ const fn is_escape(byte: u8) -> bool {
 
 /// Whether a value is over before this byte.
 const fn ends(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
+    byte <= b' '
         || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'&' | b'|')
         || matches!(byte, b'<' | b'>' | b'(' | b')' | b'{' | b'}')
 }
