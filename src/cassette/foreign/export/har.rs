@@ -41,7 +41,7 @@ fn moment(ms: u64) -> String {
     const LAST: u64 = 253_402_300_799_999;
     let ms = ms.min(LAST);
     let moment = date::rfc3339(ms);
-    if ms % 1000 == 0 { moment.replace('Z', ".000Z") } else { moment }
+    if ms.is_multiple_of(1000) { moment.replace('Z', ".000Z") } else { moment }
 }
 
 /// When each began, in milliseconds: a cassette knows which answers were over by then, and how much of the
