@@ -20,7 +20,7 @@ const ROWS: [&[Room]; 11] = [
     ],
     &[(
         "serve",
-        "the server, the recorder and the replayer: everything that talks HTTP or WebSocket",
+        "the server, the recorder and the replayer: everything that talks HTTP, WebSocket or lines",
     )],
     &[("store", "files, the journal, git and the environment")],
     // No IO, no async, no clock, no environment from here on.

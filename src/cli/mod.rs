@@ -13,6 +13,7 @@ mod diff;
 mod export;
 mod import;
 mod list;
+mod mcp;
 mod new;
 mod proxy;
 mod record;
@@ -44,6 +45,7 @@ enum Command {
     Record(record::Record),
     Replay(replay::Replay),
     Run(run::Run),
+    Mcp(mcp::Mcp),
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
@@ -128,6 +130,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Record(record) => record.run(),
         Command::Replay(replay) => replay.run(),
         Command::Run(run) => run.run(),
+        Command::Mcp(mcp) => mcp.run(),
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),

@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::recorder::{Asked, Tape};
-use crate::serve::replayer::{Lost, Recorded, Replayer, miss_answer};
+use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
@@ -292,8 +292,20 @@ impl Gateway {
 
     /// Plays a WebSocket on a task of its own.
     fn play(self: &Arc<Self>, played: Played, session: &str, cassette: &Name) {
+        let report = self.lost(session, cassette);
+        let mut sockets = lock(&self.sockets);
+        while sockets.try_join_next().is_some() {}
+        sockets.spawn(played.socket.play(played.client, report));
+    }
+
+    /// What notes that something was lost, and says what the client is told of it.
+    pub(super) fn lost(
+        self: &Arc<Self>,
+        session: &str,
+        cassette: &Name,
+    ) -> impl Fn(Lost) -> Notice + Send + Sync + use<> {
         let (gateway, session, cassette) = (Arc::clone(self), session.to_owned(), cassette.clone());
-        let report = move |lost| {
+        move |lost| {
             let miss = match lost {
                 Lost::Mismatch(why) => gateway.missed(&session, &cassette, &why),
                 Lost::Missing { interaction, frame, waited } => {
@@ -307,12 +319,9 @@ impl Gateway {
                 }
                 _ => miss.explanation.lines().next().unwrap_or_default().to_owned(),
             };
-            gateway.note(miss);
-            format!("retape: {reason}")
-        };
-        let mut sockets = lock(&self.sockets);
-        while sockets.try_join_next().is_some() {}
-        sockets.spawn(played.socket.play(played.client, report));
+            let explanation = gateway.note(miss).explanation;
+            Notice { reason: format!("retape: {reason}"), explanation }
+        }
     }
 
     /// What a target asks for: of the server that it names, if there is one of that name.
@@ -347,7 +356,7 @@ impl Gateway {
         Ok(self.slot_of(address.session, name))
     }
 
-    fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {
+    pub(super) fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {
         let mut tracks = lock(&self.tracks);
         let slot = tracks.entry(session.to_owned());
         Arc::clone(slot.or_insert_with(|| Arc::new(Slot::new(cassette))))
@@ -398,17 +407,19 @@ impl Gateway {
     fn loading(&self, name: &Name) -> impl FnOnce() -> Result<Recorded> + Send + use<> {
         let (folder, name) = (self.settings.folder.clone(), name.clone());
         let rules = self.settings.rules_of(&name);
-        move || Recorded::load(&folder, &name, &rules)
+        let transport = self.settings.transport;
+        let redaction = self.settings.redaction.clone();
+        move || Ok(Recorded::load(&folder, &name, &rules, transport)?.with_code(&redaction))
     }
 
-    async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
+    pub(super) async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
         let cell = Arc::clone(lock(&self.library).entry(name.clone()).or_default());
         cell.get_or_try_init(|| async { track::base(&self.settings, name).map(Arc::new) })
             .await
             .cloned()
     }
 
-    async fn tape(&self, name: &Name) -> Result<Arc<Tape>> {
+    pub(super) async fn tape(&self, name: &Name) -> Result<Arc<Tape>> {
         let cell = Arc::clone(lock(&self.tapes).entry(name.clone()).or_default());
         let begun = cell.get_or_try_init(|| async {
             let Begun { tape, rescued } = track::begin(&self.settings, name)?;
@@ -441,7 +452,7 @@ impl Gateway {
         lock(&self.drifted).extend(drifted);
     }
 
-    fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
+    pub(super) fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
         let explanation = report::miss(name.as_str(), mismatch, &self.settings.rerun);
         Miss::of(session, name.as_str(), mismatch).explained(explanation)
     }
@@ -473,7 +484,7 @@ impl Gateway {
     fn withheld(&self, head: &Parts, address: &Address<'_>, slot: &Slot, why: &Stale) -> Miss {
         let name = slot.cassette.as_str();
         let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
-        let miss = missed(head, address, name, String::new());
+        let miss = missed(head, address, name, String::new(), &self.settings.redactor());
         let request = Withheld {
             cassette: (name, recorded.unwrap_or_default()),
             asked: (&miss.method, &miss.path),
@@ -504,7 +515,8 @@ impl Gateway {
                 self.record_it(cassette)
             ));
         }
-        let miss = missed(head, address, cassette, format!("{error:?}"));
+        let why = format!("{error:?}");
+        let miss = missed(head, address, cassette, why, &self.settings.redactor());
         let records = self.records(cassette);
         if records {
             self.tell(Event::Unrecorded(miss.clone()));
@@ -550,8 +562,14 @@ impl Gateway {
 }
 
 /// A request that is not answered, as people may see it.
-fn missed(head: &Parts, address: &Address<'_>, cassette: &str, explanation: String) -> Miss {
-    let redacted = Redactor::standard().target(&address.target);
+fn missed(
+    head: &Parts,
+    address: &Address<'_>,
+    cassette: &str,
+    explanation: String,
+    redactor: &Redactor,
+) -> Miss {
+    let redacted = redactor.target(&address.target);
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
     Miss::unexplained(address.session, cassette, asked).explained(explanation)

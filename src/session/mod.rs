@@ -19,6 +19,8 @@ mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;
 mod opening;
+#[cfg(feature = "cli")]
+mod piped;
 mod proof;
 mod proxied;
 mod servers;
