@@ -216,6 +216,18 @@ fn every_link_of_the_documents_leads_somewhere() {
 }
 
 #[test]
+fn every_page_of_the_guide_stands_in_the_book() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let listed = links(&summary);
+
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let page = entry.unwrap().file_name().into_string().unwrap();
+        let is_page = page.ends_with(".md") && page != "SUMMARY.md";
+        assert!(!is_page || listed.contains(&page.as_str()), "{page} is not in docs/SUMMARY.md");
+    }
+}
+
+#[test]
 fn the_readme_and_the_pages_of_the_guide_stay_short() {
     for (document, text) in documents() {
         // The samples are what the tool prints.

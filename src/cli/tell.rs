@@ -299,6 +299,12 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
         None => line(&format!("nothing new was recorded for `{}`", recording.name)),
         Some(path) => tell_saved(recording, path, flaw),
     }
+    if !recording.weakened.is_empty() {
+        let names = recording.weakened.join(", ");
+        line(&format!(
+            "{YELLOW}not replaced{PLAIN}, because somebody says that it is no secret: {names}"
+        ));
+    }
     if !recording.suspects.is_empty() {
         tell_suspects(&recording.suspects);
         hint("look at them; `--allow` takes the recording as it is");

@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use http::request::Parts;
 use http::uri::Authority;
-use hyper::body::Incoming;
-use hyper::upgrade::OnUpgrade;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
@@ -34,7 +32,6 @@ use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place};
-use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -225,13 +222,10 @@ impl Gateway {
     /// Answers a request: by its own path, or for the server that the client means.
     pub(super) async fn serve(
         self: Arc<Self>,
-        mut head: Parts,
-        body: Incoming,
+        head: Parts,
+        asked: Asked,
         proxied: Option<Proxied>,
     ) -> Answer {
-        let client = head.extensions.remove::<OnUpgrade>();
-        let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
-        let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let Some(Proxied { session, origin, rule }) = &proxied else {
             let mut address = self.address(path).await;
@@ -242,9 +236,14 @@ impl Gateway {
             address.session = named.as_deref().unwrap_or(session);
             return self.serve_at(&head, &address, asked, place).await;
         };
-        // Without the proxy a session has the servers that were named.
+        // Without the proxy a session has the servers that were named, and all else leads to the first.
+        let is_named = async || {
+            let server = origin.split_once("://").map_or("", |(_, host)| host);
+            self.server_of(&Address { session, server, target: path.into() }).await.is_some()
+        };
         let (target, place) = match &self.settings.proxy {
             Some(_) => (Cow::Owned(format!("{origin}{path}")), Place::default()),
+            None if is_named().await => (Cow::Owned(format!("{origin}{path}")), Place::default()),
             None => (Cow::Borrowed(path), Place::at(origin)),
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
@@ -409,7 +408,8 @@ impl Gateway {
         let (folder, name) = (self.settings.folder.clone(), name.clone());
         let rules = self.settings.rules_of(&name);
         let transport = self.settings.transport;
-        move || Recorded::load(&folder, &name, &rules, transport)
+        let redaction = self.settings.redaction.clone();
+        move || Ok(Recorded::load(&folder, &name, &rules, transport)?.with_code(&redaction))
     }
 
     pub(super) async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
@@ -484,7 +484,7 @@ impl Gateway {
     fn withheld(&self, head: &Parts, address: &Address<'_>, slot: &Slot, why: &Stale) -> Miss {
         let name = slot.cassette.as_str();
         let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
-        let miss = missed(head, address, name, String::new());
+        let miss = missed(head, address, name, String::new(), &self.settings.redactor());
         let request = Withheld {
             cassette: (name, recorded.unwrap_or_default()),
             asked: (&miss.method, &miss.path),
@@ -515,7 +515,8 @@ impl Gateway {
                 self.record_it(cassette)
             ));
         }
-        let miss = missed(head, address, cassette, format!("{error:?}"));
+        let why = format!("{error:?}");
+        let miss = missed(head, address, cassette, why, &self.settings.redactor());
         let records = self.records(cassette);
         if records {
             self.tell(Event::Unrecorded(miss.clone()));
@@ -561,8 +562,14 @@ impl Gateway {
 }
 
 /// A request that is not answered, as people may see it.
-fn missed(head: &Parts, address: &Address<'_>, cassette: &str, explanation: String) -> Miss {
-    let redacted = Redactor::standard().target(&address.target);
+fn missed(
+    head: &Parts,
+    address: &Address<'_>,
+    cassette: &str,
+    explanation: String,
+    redactor: &Redactor,
+) -> Miss {
+    let redacted = redactor.target(&address.target);
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
     Miss::unexplained(address.session, cassette, asked).explained(explanation)

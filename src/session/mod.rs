@@ -4,6 +4,9 @@
 //! address; one prefix of the path names the cassette (`URL/letta/hitl/-/v1/agents`), so any number
 //! of tests share one session and never meet.
 
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod attribute;
 mod closed;
 mod control;
 mod event;
@@ -21,6 +24,7 @@ mod piped;
 mod proof;
 mod proxied;
 mod servers;
+mod service;
 mod settings;
 mod slot;
 mod stale;
@@ -32,8 +36,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::serve::server::Cut;
 pub use event::{Event, Miss};
 pub use proof::Proven;
+pub use service::{Body, Service};
 pub use settings::SessionBuilder;
 pub use summary::{Summary, Unplayed};
 

@@ -15,8 +15,9 @@ use super::servers::{Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
 use super::{Event, Session};
 use crate::cassette::Name;
-use crate::config::{Compare, Config, Rules};
+use crate::config::{Compare, Config, Redaction, Rules};
 use crate::error::Result;
+use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
 use crate::serve::replayer::{Chunking, Pace, Transport};
@@ -53,6 +54,7 @@ pub struct SessionBuilder {
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
+    redaction: Redaction,
     listener: Listener,
 }
 
@@ -95,6 +97,8 @@ pub(super) struct Settings {
     config: Config,
     /// What the test itself says about matching.
     rules: Rules,
+    /// What is a secret beside what retape knows, and what is none.
+    pub(super) redaction: Redaction,
     pub(super) listener: Listener,
 }
 
@@ -123,6 +127,7 @@ impl SessionBuilder {
             rerun: None,
             config: None,
             rules: Rules::default(),
+            redaction: Redaction::default(),
             listener: Arc::new(|_| {}),
         }
     }
@@ -319,6 +324,28 @@ impl SessionBuilder {
         self
     }
 
+    /// What is a secret beside what retape knows, and what is none, beside what `retape.toml` says.
+    ///
+    /// # Example: account numbers that a function finds
+    ///
+    /// ```no_run
+    /// use retape::config::Redaction;
+    ///
+    /// # async fn example() -> retape::Result<()> {
+    /// let accounts = |line: &str| {
+    ///     line.match_indices("ACME-").map(|(start, _)| start..line.len().min(start + 11)).collect()
+    /// };
+    /// let redaction = Redaction::default().code("account", accounts)?.not_secret("theme")?;
+    /// let session = retape::Session::builder("agents/list").redact_with(redaction).start().await?;
+    /// # session.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn redact_with(mut self, redaction: Redaction) -> Self {
+        self.redaction = self.redaction.and(&redaction);
+        self
+    }
+
     /// Is called with what happens while it happens.
     pub fn on_event(mut self, listener: impl Fn(Event) + Send + Sync + 'static) -> Self {
         self.listener = Arc::new(listener);
@@ -389,6 +416,7 @@ impl SessionBuilder {
             may_be_unused: self.may_be_unused,
             is_proving: self.is_proving,
             rerun,
+            redaction: config.redaction().clone().and(&self.redaction),
             config,
             rules: self.rules,
             listener: self.listener,
@@ -406,6 +434,11 @@ impl SessionBuilder {
 }
 
 impl Settings {
+    /// What takes secrets out of what is kept or shown.
+    pub(super) fn redactor(&self) -> Redactor {
+        Redactor::standard().with_own(&self.redaction)
+    }
+
     /// What is said about matching a cassette, but for what it says itself.
     pub(super) fn rules_of(&self, cassette: &Name) -> Rules {
         self.config.rules(cassette.as_str()).and(&self.rules)

@@ -238,7 +238,8 @@ impl Live {
 pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     settings.servers.check_built()?;
     let origins = settings.servers.origins();
-    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording)?;
+    let redactor = settings.redactor();
+    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording, redactor)?;
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 
@@ -246,7 +247,8 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
 pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
     if store::exists(&settings.folder, name) {
         let rules = settings.rules_of(name);
-        return Recorded::load(&settings.folder, name, &rules, Transport::Http);
+        let recorded = Recorded::load(&settings.folder, name, &rules, Transport::Http);
+        return recorded.map(|recorded| recorded.with_code(&settings.redaction));
     }
     let mut empty = Cassette::default();
     empty.recorded.upstream = settings.servers.first().to_owned();

@@ -25,7 +25,7 @@ use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Name, Request, target};
 use crate::compare::matching::{Asked, Credentials, Index, Mismatch, Playlist, Proof};
-use crate::config::Rules;
+use crate::config::{Redaction, Rules};
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
 use crate::identity::Echo;
@@ -103,6 +103,12 @@ impl Recorded {
             None => Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number]),
         };
         Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor, is_redacted })
+    }
+
+    /// The same, with the functions of a test that find secrets, if it was recorded with them.
+    pub fn with_code(mut self, redaction: &Redaction) -> Self {
+        self.redactor = self.redactor.with_code(redaction);
+        self
     }
 
     /// Whether all rules of this release were applied to it.
