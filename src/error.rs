@@ -146,12 +146,6 @@ pub(crate) enum Kind {
     NoSession {
         session: String,
     },
-    /// The cassette holds nothing for clients that talk in this way: what it lacks.
-    #[cfg(feature = "cli")]
-    Unplayable {
-        name: String,
-        why: &'static str,
-    },
     /// This process may open no more files and connections.
     OutOfFiles,
     /// No request reached retape.
@@ -164,7 +158,7 @@ pub(crate) enum Kind {
         count: usize,
     },
     /// The cassette cannot be served in the way that was asked for: why.
-    #[cfg(feature = "wiremock")]
+    #[cfg(any(feature = "wiremock", feature = "cli"))]
     Unsupported(&'static str),
     /// The address cannot be listened on.
     Bind {
@@ -369,15 +363,13 @@ impl fmt::Display for Kind {
                 counted(f, *count, ["request has", "requests have"], "no recorded answer")
             }
             Self::Unanswered => f.write_str("the server did not answer a single request"),
-            #[cfg(feature = "cli")]
-            Self::Unplayable { name, why } => write!(f, "`{name}` holds {why}"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
             Self::OutOfFiles => f.write_str(OUT_OF_FILES),
             Self::Unused => f.write_str("no request reached retape"),
             Self::Unproven { runs: 1 } => f.write_str("the recording does not replay"),
             Self::Unproven { runs } => write!(f, "the recording does not replay in {runs} runs"),
             Self::Unplayed { count } => counted(f, *count, UNPLAYED, "not played"),
-            #[cfg(feature = "wiremock")]
+            #[cfg(any(feature = "wiremock", feature = "cli"))]
             Self::Unsupported(why) => f.write_str(why),
             Self::Bind { address } => write!(f, "cannot listen on `{address}`"),
             #[cfg(feature = "cli")]

@@ -10,4 +10,5 @@ mod recording;
 pub(crate) mod replayer;
 pub(crate) mod server;
 pub(crate) mod websocket;
+#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command talks in lines"))]
 mod wire;

@@ -13,7 +13,9 @@ use crate::cassette::Content;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::Pipes;
 use crate::serve::replayer::{Pace, Recorded, Replayer};
-use crate::store::mode::Mode;
+use crate::store::{self, mode::Mode};
+
+const NO_SESSION: &str = "no session in lines or over a WebSocket, and no MCP over HTTP";
 
 /// A session of one client that talks over standard input and output: nothing listens.
 #[derive(Debug)]
@@ -47,11 +49,10 @@ impl Piped {
         let Track::Replay(replayer) = slot.track(&self.gateway).await? else {
             unreachable!("nothing else is done in the mode that replays")
         };
-        let none =
-            "no session of a client over a WebSocket or standard input, and no MCP over HTTP";
         let socket = replayer.open_lines().ok_or_else(|| {
-            let error = Error::new(Kind::Unplayable { name: name.to_string(), why: none });
-            error.with_hint("record one: `retape mcp record NAME -- COMMAND`")
+            let path = store::path_of(&self.gateway.settings.folder, name);
+            let error = Error::new(Kind::Unsupported(NO_SESSION)).at(&path);
+            error.with_hint(format!("record one: `retape mcp record {name} -- COMMAND`"))
         })?;
         self.gateway.requests.fetch_add(1, Ordering::Relaxed);
         Ok(socket.play_lines(io, self.gateway.lost("", name)).await)

@@ -348,7 +348,7 @@ fn a_cassette_that_holds_no_session_says_so() {
     let End { said, status, .. } = replay(&stage, &[]).end();
 
     assert_eq!(status, Some(2));
-    assert!(said.contains("error: `tape` holds no session"), "{said}");
+    assert!(said.contains("error: no session in lines"), "{said}");
 }
 
 /// What both sides say in a cassette, in order.
