@@ -92,6 +92,15 @@ pub(crate) enum Kind {
         text: String,
         why: &'static str,
     },
+    /// A fault that replay is to inject is not understood: why.
+    Fault {
+        text: String,
+        why: &'static str,
+    },
+    /// Faults that were to be injected met no request.
+    UnmetFaults {
+        count: usize,
+    },
     /// A key of `retape.toml` is not known to this release.
     UnknownKey {
         name: String,
@@ -338,6 +347,8 @@ impl fmt::Display for Kind {
                 write!(f, "`{name}` is `{value}`, which is not one of {expected}")
             }
             Self::Rule { text, why } => write!(f, "`{text}` {why}"),
+            Self::Fault { text, why } => write!(f, "the fault `{text}` {why}"),
+            Self::UnmetFaults { count } => write!(f, "{count} of the faults met no request"),
             Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),

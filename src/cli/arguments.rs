@@ -120,8 +120,13 @@ pub(super) struct Play {
     #[arg(long, value_name = "HOW", default_value = "recorded")]
     chunks: crate::Chunking,
 
+    /// What goes wrong, and with which requests: "POST /v1/agents: 503 retry-after=1 x2", "cut after=3". Can be
+    /// given several times; docs/faults.md lists all
+    #[arg(long = "fault", value_name = "FAULT")]
+    faults: Vec<crate::config::Fault>,
+
     /// Fail also if something that was recorded was not asked for, or, where no cassette is named, if a
-    /// cassette of the folder was never opened
+    /// cassette of the folder was never opened, or if a fault met no request
     #[arg(long)]
     pub(super) strict: bool,
 
@@ -199,6 +204,7 @@ impl Live {
 impl Play {
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.pace(self.pace).chunks(self.chunks);
+        let session = self.faults.iter().cloned().fold(session, SessionBuilder::fault);
         let lax = self.report_lax.as_ref().filter(|file| !file.as_os_str().is_empty());
         let session = match lax {
             Some(file) => session.report_lax(absolute(file)),

@@ -21,6 +21,7 @@ mod proxied;
 mod servers;
 mod settings;
 mod slot;
+mod spoiled;
 mod stale;
 mod summary;
 mod track;
@@ -33,6 +34,7 @@ use std::time::Duration;
 pub use event::{Event, Miss};
 pub use proof::Proven;
 pub use settings::SessionBuilder;
+pub use spoiled::Spoiled;
 pub use summary::{Summary, Unplayed};
 
 pub(crate) use closed::Closed;

@@ -24,6 +24,7 @@ mod episodes;
 mod evidence;
 mod explained;
 mod export;
+mod faults;
 mod format;
 mod frozen;
 #[cfg(unix)]

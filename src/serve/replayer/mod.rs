@@ -5,6 +5,7 @@ mod body;
 mod cancel;
 mod chunking;
 mod drift;
+mod faults;
 mod meanwhile;
 mod miss;
 mod pace;
@@ -15,8 +16,10 @@ mod script;
 mod shelf;
 mod socket;
 mod sockets;
+mod spoil;
 
 pub use chunking::Chunking;
+pub use faults::{Attempt, Call};
 pub use miss::miss_answer;
 #[cfg(feature = "wiremock")]
 pub use miss::{MISS, SHOULD_RETRY};

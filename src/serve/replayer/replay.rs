@@ -13,19 +13,21 @@ use tokio::sync::watch;
 
 use super::answers::{Answers, Wanted};
 use super::drift::Drift;
-use super::meanwhile::Meanwhile;
+use super::faults::{Call, Faults};
 pub(super) use super::meanwhile::Run;
+use super::meanwhile::{Hold, Meanwhile};
 use super::pace::Clock;
 use super::resume::Point;
 use super::script::Script;
 use super::sockets::{self, Sockets};
+use super::spoil::{Blow, Room};
 use super::{Chunking, Pace};
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Name, Request, target};
 use crate::compare::matching::{Asked, Credentials, Index, Mismatch, Playlist, Proof};
-use crate::config::Rules;
+use crate::config::{Fault, Rules};
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
 use crate::identity::Echo;
@@ -110,6 +112,17 @@ impl Recorded {
         self.exchanges.as_ref().map_or(whole, |exchanges| exchanges.spot(exchange))
     }
 
+    /// What there is in the answer of an exchange that can go wrong.
+    fn room(&self, exchange: usize) -> Room {
+        match self.script(exchange) {
+            Some(script) => Room::in_socket(script),
+            None => {
+                let response = self.played().interactions[exchange].response();
+                response.map(Room::in_answer).unwrap_or_default()
+            }
+        }
+    }
+
     /// What went over the WebSocket that an exchange has opened.
     pub(super) fn script(&self, exchange: usize) -> Option<&Script> {
         let at = self.scripts.binary_search_by_key(&exchange, |(opened, _)| *opened);
@@ -178,6 +191,8 @@ pub struct Replayer {
     pub(super) proof: Option<Mutex<Proof>>,
     /// What strict matching would have refused, if that is to be told.
     drift: Option<Box<Drift>>,
+    /// What goes wrong, if anything is to.
+    faults: Option<Box<Faults>>,
 }
 
 /// How long an answer waits for what it shows: for requests that are under way at once.
@@ -194,6 +209,16 @@ pub struct Chosen {
     pub unveiled: Unveiled,
     /// The event behind which the client goes on with it.
     behind: Option<Point>,
+    /// What goes wrong with its answer.
+    pub(super) blow: Option<Blow>,
+}
+
+impl Chosen {
+    /// An interaction whose answer is given as it was recorded.
+    fn unchanged(number: usize) -> Self {
+        let (renamed, unveiled, behind, blow) = Default::default();
+        Self { number, renamed, unveiled, behind, blow }
+    }
 }
 
 impl Replayer {
@@ -203,14 +228,30 @@ impl Replayer {
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
         let (memory, sockets, chunking) = Default::default();
-        let (proof, drift) = (None, None);
-        Self { recorded, pace, chunking, playlist, run, memory, sockets, proof, drift }
+        let (proof, drift, faults) = (None, None, None);
+        Self { recorded, pace, chunking, playlist, run, memory, sockets, proof, drift, faults }
     }
 
     /// Sends streams in other pieces.
     pub fn in_pieces(mut self, chunking: Chunking) -> Self {
         self.chunking = chunking;
         self
+    }
+
+    /// Lets these go wrong.
+    pub fn with_faults(mut self, faults: Vec<Fault>) -> Self {
+        self.faults = (!faults.is_empty()).then(|| Box::new(Faults::new(faults)));
+        self
+    }
+
+    /// The calls that went wrong on purpose.
+    pub fn spoiled(&self) -> Vec<Call> {
+        self.faults.as_ref().map(|faults| faults.calls()).unwrap_or_default()
+    }
+
+    /// The faults, and whether each met a request.
+    pub fn faults(&self) -> impl Iterator<Item = (String, bool)> {
+        self.faults.iter().flat_map(|faults| faults.met())
     }
 
     /// Lets the run prove the recording: what differs in values only is answered, and noted.
@@ -284,7 +325,14 @@ impl Replayer {
         place: Place<'_>,
         clock: Clock,
     ) -> Answer {
-        let Chosen { number, renamed, unveiled, behind } = chosen;
+        let Chosen { number, renamed, unveiled, behind, blow } = chosen;
+        if let Some(blow) = blow.as_ref().filter(|blow| blow.is_instead()) {
+            if *blow == Blow::Silence {
+                Hold::silent(&self.run).end().await;
+            }
+            return blow.answer();
+        }
+        let silent = blow.as_ref().filter(|blow| blow.falls_silent());
         let wanted = Wanted {
             upstream: self.recorded.server(place),
             place,
@@ -293,9 +341,13 @@ impl Replayer {
             headers: &head.headers,
             renamed: &renamed,
             unveiled: &unveiled,
-            hold: self.recorded.meanwhile.hold(number, &self.run),
+            hold: match silent {
+                Some(_) => Some(Hold::silent(&self.run)),
+                None => self.recorded.meanwhile.hold(number, &self.run),
+            },
             behind,
             shown: self.proof.as_ref().and_then(|proof| lock(proof).shown()),
+            blow,
         };
         self.recorded.answers.send(number, wanted).await
     }
@@ -350,14 +402,16 @@ impl Replayer {
     ) -> Result<Chosen, Box<(Request, Found)>> {
         let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
         if self.drift.is_none()
+            && self.faults.is_none()
             && let Some(chosen) = self.take_recognized(head, target, &body)
         {
             return Ok(chosen);
         }
-        let (asked, found) = self.asked(head, target, body, place);
+        let (mut asked, found) = self.asked(head, target, body, place);
+        self.faults.iter().for_each(|faults| faults.discount(&mut asked));
         let plain = asked.readable();
         let read = self.recorded.index.read(&asked, &plain).by(found);
-        let chosen = self.take(&read);
+        let chosen = self.take(&asked, &read);
         let found = read.into_found();
         drop(plain);
         if let Some(chosen) = &chosen {
@@ -392,11 +446,11 @@ impl Replayer {
             if played.borrow_and_update().is_over() {
                 return None;
             }
-            if let Some(chosen) = self.take(&read) {
+            if let Some(chosen) = self.take(asked, &read) {
                 return Some(chosen);
             }
         }
-        self.take(&read)
+        self.take(asked, &read)
     }
 
     /// The interaction with the stream that a client goes on with, behind another event than when it was
@@ -405,7 +459,7 @@ impl Replayer {
         let Recorded { cassette, index, .. } = &*self.recorded;
         let point = Point::of(asked)?;
         point.elsewhere(asked, cassette).iter().find_map(|alike| {
-            let chosen = self.take(&index.read(alike, &alike.readable()))?;
+            let chosen = self.take(asked, &index.read(alike, &alike.readable()))?;
             let response = cassette.interactions[chosen.number].response()?;
             let behind = Some(point.clone()).filter(|point| point.stands_in(response))?;
             Some(Chosen { behind: Some(behind), ..chosen })
@@ -468,6 +522,7 @@ impl Replayer {
         self.run.send_modify(Run::reset);
         lock(&self.sockets).clear();
         self.memory.clear();
+        self.faults.iter().for_each(|faults| faults.reset());
     }
 
     /// Ends what is held back, as a server does that goes away.
@@ -490,10 +545,22 @@ impl Replayer {
         Some(self.chosen(number, &Found::default(), &playlist, proof.as_deref()))
     }
 
-    fn take(&self, asked: &Asked<'_>) -> Option<Chosen> {
+    fn take(&self, request: &Request, asked: &Asked<'_>) -> Option<Chosen> {
+        let index = &self.recorded.index;
         let mut playlist = self.playlist();
-        let number = playlist.take(&self.recorded.index, asked)?;
-        Some(self.taken(number, &playlist, asked))
+        let blow = match &self.faults {
+            Some(faults) => {
+                let number = playlist.peek(index, asked)?;
+                let blow = faults.inject(request, number, self.recorded.room(number));
+                if blow.as_ref().is_some_and(Blow::is_instead) {
+                    return Some(Chosen { blow, ..Chosen::unchanged(number) });
+                }
+                blow
+            }
+            None => None,
+        };
+        let number = playlist.take(index, asked)?;
+        Some(Chosen { blow, ..self.taken(number, &playlist, asked) })
     }
 
     /// Notes what the choice shows.
@@ -528,7 +595,7 @@ impl Replayer {
         let index = &self.recorded.index;
         let value = |secret: &_| playlist.secret(index, (number, found), secret);
         let unveiled = answers.veiled(number).unveiled(value);
-        Chosen { number, renamed, unveiled, behind: None }
+        Chosen { renamed, unveiled, ..Chosen::unchanged(number) }
     }
 
     /// The request as the recorded server would have been asked: its address in the place of ours,

@@ -16,6 +16,7 @@ use super::pace::Clock;
 use super::replay::{Recorded, Run, lock};
 use super::script::Script;
 use super::socket::{Opened, Socket, breaks_off};
+use super::spoil::Blow;
 use crate::cassette::exchanges::{Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Mismatch};
@@ -89,10 +90,19 @@ impl Replayer {
     ) -> Result<Upgraded, Box<Mismatch>> {
         let clock = self.clock();
         let chosen = self.found(head, target, Bytes::new(), place).await;
-        let chosen = chosen.map_err(|asked| self.explain(*asked))?;
+        let mut chosen = chosen.map_err(|asked| self.explain(*asked))?;
         let number = chosen.number;
+        let script = match &chosen.blow {
+            Some(blow) if blow.is_instead() => None,
+            _ => self.recorded().script(number),
+        };
+        // What goes wrong behind the handshake is not to spoil it.
+        let blow = chosen.blow.take_if(|_| script.is_some());
         let mut answer = self.send(chosen, head, place, clock).await;
-        let Some(script) = self.recorded().script(number) else {
+        if let Some(breaks) = blow.as_ref().and_then(Blow::breaks) {
+            answer.extensions_mut().insert(breaks);
+        }
+        let Some(script) = script else {
             return Ok(Upgraded::Refused(answer));
         };
         let headers = answer.headers_mut();
@@ -113,7 +123,8 @@ impl Replayer {
         let number = sockets.count;
         sockets.count += 1;
         sockets.open.insert(number, state);
-        let socket = Socket { replayer: Arc::clone(self), number, compression };
+        let blow = blow.as_ref().and_then(Blow::within);
+        let socket = Socket { replayer: Arc::clone(self), number, compression, blow };
         Ok(Upgraded::Opened(Opened { answer, socket }))
     }
 
