@@ -101,6 +101,9 @@ pub(crate) enum Kind {
     UnmetFaults {
         count: usize,
     },
+    /// An argument that is needed was not given: what.
+    #[cfg(feature = "cli")]
+    Missing(&'static str),
     /// A key of `retape.toml` is not known to this release.
     UnknownKey {
         name: String,
@@ -349,6 +352,8 @@ impl fmt::Display for Kind {
             Self::Rule { text, why } => write!(f, "`{text}` {why}"),
             Self::Fault { text, why } => write!(f, "the fault `{text}` {why}"),
             Self::UnmetFaults { count } => write!(f, "{count} of the faults met no request"),
+            #[cfg(feature = "cli")]
+            Self::Missing(what) => write!(f, "{what} is missing"),
             Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),

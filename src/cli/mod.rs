@@ -13,6 +13,7 @@ mod diff;
 mod export;
 mod import;
 mod list;
+mod matrix;
 mod new;
 mod proxy;
 mod record;
@@ -44,6 +45,7 @@ enum Command {
     Record(record::Record),
     Replay(replay::Replay),
     Run(run::Run),
+    Matrix(matrix::Matrix),
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
@@ -103,8 +105,9 @@ pub fn main() -> ExitCode {
 fn with_tip(mut error: clap::Error) -> clap::Error {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let runs =
-        words.first().is_some_and(|word| matches!(word.as_str(), "record" | "replay" | "run"));
+    let runs = words
+        .first()
+        .is_some_and(|word| matches!(word.as_str(), "record" | "replay" | "run" | "matrix"));
     let is_word = matches!(
         error.get(ContextKind::InvalidArg),
         Some(ContextValue::String(word)) if !word.starts_with('-')
@@ -125,6 +128,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Record(record) => record.run(),
         Command::Replay(replay) => replay.run(),
         Command::Run(run) => run.run(),
+        Command::Matrix(matrix) => matrix.run(),
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),

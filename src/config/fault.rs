@@ -232,7 +232,7 @@ impl<'t> Said<'t> {
                 true => "a status is 400 to 599".to_owned(),
                 false => format!("{}, or a status such as 503", nearest::hint(kind, &KINDS)),
             };
-            self.refused("is none that is known").with_hint(hint)
+            self.refused("is not known").with_hint(hint)
         })?;
         let mut fields = Vec::new();
         for name in ["retry-after", "retry-after-ms"] {

@@ -236,7 +236,8 @@ async fn a_websocket_is_closed_cut_or_told_nonsense() {
     let stage = Stage::new();
     let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
     let mut socket = Socket::open(&format!("{}/ws", session.url()));
-    ["one", "two"].map(|text| socket.ask(text));
+    socket.ask("one");
+    socket.ask("two");
     socket.close(1000, "");
     session.finish().await.unwrap();
 
