@@ -87,23 +87,11 @@ pub(crate) enum Kind {
         value: String,
         expected: &'static str,
     },
-    /// A rule about matching says something that cannot be: what of it, and why.
+    /// A rule about matching, a fault or an argument says something that cannot be: what of it, and why.
     Rule {
         text: String,
         why: &'static str,
     },
-    /// A fault that replay is to inject is not understood: why.
-    Fault {
-        text: String,
-        why: &'static str,
-    },
-    /// Faults that were to be injected met no request.
-    UnmetFaults {
-        count: usize,
-    },
-    /// An argument that is needed was not given: what.
-    #[cfg(feature = "cli")]
-    Missing(&'static str),
     /// A key of `retape.toml` is not known to this release.
     UnknownKey {
         name: String,
@@ -350,10 +338,6 @@ impl fmt::Display for Kind {
                 write!(f, "`{name}` is `{value}`, which is not one of {expected}")
             }
             Self::Rule { text, why } => write!(f, "`{text}` {why}"),
-            Self::Fault { text, why } => write!(f, "the fault `{text}` {why}"),
-            Self::UnmetFaults { count } => write!(f, "{count} of the faults met no request"),
-            #[cfg(feature = "cli")]
-            Self::Missing(what) => write!(f, "{what} is missing"),
             Self::UnknownKey { name } => write!(f, "unknown key `{name}`"),
             Self::Config(what) => write!(f, "not a valid configuration: {what}"),
             Self::NothingToCheck => f.write_str("no cassette and no contract to check"),

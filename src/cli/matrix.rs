@@ -96,9 +96,10 @@ struct Outcome {
 impl Matrix {
     pub(super) fn run(self) -> Result<Exit> {
         if self.common.command.is_empty() {
-            return Err(Error::new(Kind::Missing("a command to run")).with_hint(
-                "it stands behind `--`: `retape matrix letta/hello -- python hello.py`",
-            ));
+            return Err(Error::new(Kind::Rule { text: "COMMAND".to_owned(), why: "is missing" })
+                .with_hint(
+                    "it stands behind `--`: `retape matrix letta/hello -- python hello.py`",
+                ));
         }
         let rows = self.rows()?;
         on_runtime(self.perform(rows))

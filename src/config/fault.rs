@@ -230,7 +230,10 @@ impl<'t> Said<'t> {
         let status = status.ok_or_else(|| {
             let hint = match kind.bytes().all(|byte| byte.is_ascii_digit()) {
                 true => "a status is 400 to 599".to_owned(),
-                false => format!("{}, or a status such as 503", nearest::hint(kind, &KINDS)),
+                false => format!(
+                    "a fault is a status such as 503, or a word; {}",
+                    nearest::hint(kind, &KINDS)
+                ),
             };
             self.refused("is not known").with_hint(hint)
         })?;
@@ -292,7 +295,7 @@ fn bytes(value: &str) -> Option<usize> {
 }
 
 fn refused(fault: &str, why: &'static str) -> Error {
-    Error::new(Kind::Fault { text: fault.to_owned(), why })
+    Error::new(Kind::Rule { text: fault.to_owned(), why })
 }
 
 #[cfg(test)]

@@ -3,11 +3,20 @@
 use super::rule::{Notes, Rule, Side};
 use super::scan::{Input, Scanner};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, look};
+use super::{Redactor, Secrets, look, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 
 /// So many bytes before the ones that are looked at are kept: a name stands there.
 const CONTEXT: usize = 8 * 1024;
+
+/// So many bytes are looked at at a time: a secret in one place makes no other place slow.
+const PART: usize = 1024;
+
+/// So many bytes are read where something can be read among bytes that are no text.
+const READ: usize = 128;
+
+/// A name, a mark and a value, or a value that is known, are at least so many bytes of text in a row.
+const RUN: usize = value::SHORTEST;
 
 /// Redacts a body that comes in pieces, for a journal that is written while they arrive.
 ///
@@ -55,12 +64,44 @@ impl Live {
 
     /// Takes the next piece and gives what can be written.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for part in bytes.chunks(PART) {
+            let is_text = is_text(part);
+            let mut rest = part;
+            while !rest.is_empty() {
+                if !is_text && self.is_idle() {
+                    let passed = rest.split_off(..noise(rest)).unwrap_or_default();
+                    self.pass(passed);
+                    out.extend_from_slice(passed);
+                }
+                let length = if is_text { PART } else { READ };
+                let read = rest.split_off(..length.min(rest.len())).unwrap_or_default();
+                self.read(read, &mut out);
+            }
+        }
+        out
+    }
+
+    /// Whether nothing has begun that the next bytes may end.
+    fn is_idle(&self) -> bool {
+        self.held.is_empty() && self.scanner.is_idle(self.text.len())
+    }
+
+    /// Takes what holds nothing.
+    fn pass(&mut self, bytes: &[u8]) {
+        self.text.extend_from_slice(bytes);
+        self.written = self.text.len();
+        self.scanner.pass(self.written);
+        self.forget();
+    }
+
+    fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         if !self.may_tell(bytes) {
-            return self.take(bytes);
+            return out.extend(self.take(bytes));
         }
         // A secret is known to what stands behind it only once its end was read.
         let ends = |byte: &u8| byte.is_ascii_whitespace() || br#"'"`\@,;&|<>(){}"#.contains(byte);
-        bytes.split_inclusive(ends).flat_map(|part| self.take(part)).collect()
+        bytes.split_inclusive(ends).for_each(|part| out.extend(self.take(part)));
     }
 
     fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
@@ -162,6 +203,27 @@ impl Live {
             self.scanner.forget(count);
         }
     }
+}
+
+/// Whether bytes may be a piece of a text: UTF-8 that may begin and end within a letter.
+fn is_text(bytes: &[u8]) -> bool {
+    let within = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+    match str::from_utf8(&bytes[within..]) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    }
+}
+
+/// How many bytes come before the first [`RUN`] of text, or before what may be the beginning of one.
+fn noise(bytes: &[u8]) -> usize {
+    let is_read = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    let mut at = 0;
+    while let Some(run) = bytes.get(at..at + RUN)
+        && let Some(other) = run.iter().rposition(|byte| !is_read(byte))
+    {
+        at += other + 1;
+    }
+    at
 }
 
 fn searcher(redactor: &Redactor, secrets: &Secrets) -> Searcher {

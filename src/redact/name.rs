@@ -165,10 +165,10 @@ pub(super) fn composed(name: &str) -> Tells {
     let words = Words::of(name);
     let (last, both) = (words.last(), words.last_two());
     let three = [words.nth(2), &both].concat();
-    let is_any = |list: &str| [last, &both, &three].iter().any(|name| is_in(list, name));
-    if is_any(COMPOSED) {
+    let known = [last, &both, &three].map(|name| COMPOSED_NAMES.get(name).copied());
+    if known.contains(&Some(Tells::Secret)) {
         Tells::Secret
-    } else if is_any(COMPOSED_PERHAPS)
+    } else if known.contains(&Some(Tells::Perhaps))
         || (last == "key" && !words.alone() && !is_in(PLAIN_KEYS, words.before()))
     {
         Tells::Perhaps
@@ -176,6 +176,10 @@ pub(super) fn composed(name: &str) -> Tells {
         Tells::Nothing
     }
 }
+
+/// What the last one, two or three words tell.
+static COMPOSED_NAMES: Listed =
+    LazyLock::new(|| listed(&[(COMPOSED_PERHAPS, Tells::Perhaps), (COMPOSED, Tells::Secret)]));
 
 /// How the names end that [`composed`] knows, without the figures behind them.
 static COMPOSED_ENDS: LazyLock<HashSet<[u8; 2], FixedState>> = LazyLock::new(|| {

@@ -108,8 +108,10 @@ impl Summary {
     pub fn all_faults_met(self) -> Result<Self> {
         match self.unmet.first() {
             None => Ok(self),
-            Some(first) => Err(Error::new(Kind::UnmetFaults { count: self.unmet.len() })
-                .with_hint(format!("no request that the recording answers fits `{first}`"))),
+            Some(first) => {
+                Err(Error::new(Kind::Rule { text: first.clone(), why: "met no request" })
+                    .with_hint("only requests that the recording answers get a fault"))
+            }
         }
     }
 

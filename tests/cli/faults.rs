@@ -29,7 +29,12 @@ fn the_last_lines_say_who_got_which_fault_and_which_met_none() {
     let strict = stage.around(&strict, asks).output().unwrap();
 
     assert_eq!((output.status.code(), strict.status.code()), (Some(0), Some(1)));
-    assert_snapshot!(timeless(&said(&output)), @"");
+    assert_snapshot!(timeless(&said(&output)), @"
+    retape: fault in `tape`: GET /1: 503 x2, 503 x2, answered (3 attempts)
+    retape: fault in `tape`: POST /2: cut, not asked again (1 attempt)
+    retape: fault that met no request: /none: 500
+    retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network
+    ");
 }
 
 #[test]
@@ -38,7 +43,12 @@ fn what_is_no_fault_is_told_with_a_hint() {
         stage().around(&["replay", "--fault", "refus", "tape"], "GET /1").output().unwrap();
 
     assert_eq!(output.status.code(), Some(2));
-    assert_snapshot!(said(&output), @"");
+    assert_snapshot!(said(&output), @"
+    error: invalid value 'refus' for '--fault <FAULT>': `refus` is not known
+      hint: a fault is a status such as 503, or a word; did you mean `refuse`?
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
@@ -60,7 +70,16 @@ fn a_matrix_says_what_passed_and_shows_why_the_rest_failed() {
 
     assert_eq!((refused.status.code(), output.status.code()), (Some(2), Some(1)));
     let table = regex::Regex::new(r" {2}\d+\.\d\d").unwrap();
-    assert_snapshot!(table.replace_all(&told(&output), "  0.00"), @"");
+    assert_snapshot!(table.replace_all(&told(&output), "  0.00"), @"
+    chunks    fault       seconds  result
+    recorded  -              0.00  passed
+    1         -              0.00  passed
+    recorded  503            0.00  failed with status 3
+    recorded  /none: cut     0.00  passed, the fault met no request
+
+    recorded 503:
+      it got 503
+    ");
     assert_eq!(said(&output), "retape: 3 of 4 runs passed\n");
     assert_eq!(hung.status.code(), Some(1));
     assert!(told(&hung).contains("timed out"), "{}", told(&hung));

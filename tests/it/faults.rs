@@ -227,7 +227,7 @@ async fn a_fault_that_met_no_request_is_told() {
     assert_eq!((status, summary.misses.len(), summary.spoiled.len()), (470, 1, 0));
     assert_eq!(summary.unmet.len(), 3);
     let error = summary.all_faults_met().unwrap_err();
-    assert_eq!(error.to_string(), "3 of the faults met no request");
+    assert_eq!(error.to_string(), "`/v1/other: 503` met no request");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -15,6 +15,7 @@ mod assertion;
 mod causal;
 mod change;
 mod contract;
+mod conversations;
 mod correlation;
 mod coverage;
 mod credentials;

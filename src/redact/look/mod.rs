@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use foldhash::fast::FixedState;
@@ -73,7 +73,9 @@ static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
                 .expect("the rules are fixed and tested"),
         });
     }
+    // Every byte of every body goes through it.
     let words = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
         .ascii_case_insensitive(true)
         .build(&spelled)
         .expect("the words are fixed and tested");
@@ -110,7 +112,10 @@ pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
 
 /// The edits for a text of which more is to come, and up to where it is decided.
 pub(super) fn decided(text: &[u8], notes: &mut Notes<'_>) -> (Vec<Edit>, usize) {
-    let end = undecided(text);
+    if !may_tell(text) {
+        return (Vec::new(), begun(text));
+    }
+    let end = open(text).min(begun(text));
     let edits = edits(text, end, notes);
     let end = edits.last().map_or(end, |last: &Edit| last.range.end.max(end));
     (edits, end)
@@ -194,8 +199,8 @@ impl Look {
     }
 }
 
-/// Up to where a text of which more is to come can be decided.
-fn undecided(text: &[u8]) -> usize {
+/// Where something begins that is all of a secret, or the beginning of one, only with what comes next.
+fn open(text: &[u8]) -> usize {
     let looks = &*LOOKS;
     let from = text.len().saturating_sub(LONGEST_BLOCK);
     let words = looks.words.find_overlapping_iter(&text[from..]);
@@ -205,10 +210,16 @@ fn undecided(text: &[u8]) -> usize {
         (begins(text, start) && rule.is_open(&text[start..], rule.before + word.len()))
             .then_some(start)
     });
-    let begun = (text.len().saturating_sub(looks.longest_word)..text.len()).find(|start| {
-        begins(text, *start) && looks.begun.contains(&text[*start..].to_ascii_lowercase())
-    });
-    open.min().unwrap_or(text.len()).min(begun.unwrap_or(text.len()))
+    open.min().unwrap_or(text.len())
+}
+
+/// Where the text ends in what a word of a rule begins with.
+fn begun(text: &[u8]) -> usize {
+    let from = text.len().saturating_sub(LOOKS.longest_word);
+    let tail = text[from..].to_ascii_lowercase();
+    let is_begun =
+        |start: &usize| LOOKS.begun.contains(&tail[*start..]) && begins(text, from + start);
+    (0..tail.len()).find(is_begun).map_or(text.len(), |start| from + start)
 }
 
 /// Whether a word may begin here: not within another one.

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::Replayer;
 use super::chunking::random;
-use super::replay::lock;
-use super::spoil::{Blow, Room, Within};
+use super::replay::{Recorded, lock};
+use super::spoil::{Blow, Room};
 use crate::cassette::reading::header;
 use crate::cassette::{Request, target};
-use crate::config::{Behind, Fault, Harm};
-use crate::serve::server::Breaks;
+use crate::config::Fault;
 
 /// The faults of a run, and what they were given to.
 #[derive(Debug)]
@@ -61,6 +61,37 @@ pub struct Attempt {
     pub fault: Option<String>,
 }
 
+impl Replayer {
+    /// Lets these go wrong.
+    pub fn with_faults(mut self, faults: Vec<Fault>) -> Self {
+        self.faults = (!faults.is_empty()).then(|| Box::new(Faults::new(faults)));
+        self
+    }
+
+    /// The calls that went wrong on purpose.
+    pub fn spoiled(&self) -> Vec<Call> {
+        self.faults.as_ref().map(|faults| faults.calls()).unwrap_or_default()
+    }
+
+    /// The faults, and whether each met a request.
+    pub fn faults(&self) -> impl Iterator<Item = (String, bool)> {
+        self.faults.iter().flat_map(|faults| faults.met())
+    }
+}
+
+impl Recorded {
+    /// What there is in the answer of an exchange that can go wrong.
+    pub(super) fn room(&self, exchange: usize) -> Room {
+        match self.script(exchange) {
+            Some(script) => Room::in_socket(script),
+            None => {
+                let response = self.played().interactions[exchange].response();
+                response.map(Room::in_answer).unwrap_or_default()
+            }
+        }
+    }
+}
+
 impl Faults {
     pub(super) fn new(list: Vec<Fault>) -> Self {
         let given = Given { met: vec![false; list.len()], ..Given::default() };
@@ -82,7 +113,7 @@ impl Faults {
             let mut state = fault.seed ^ line_of(request) ^ count.tried;
             let is_due = fault.times.is_none_or(|times| count.given < times)
                 && random(&mut state) % 100 < fault.chance;
-            let blow = if is_due { blow_of(fault.harm(), room, &mut state) } else { None };
+            let blow = if is_due { Blow::of(fault.harm(), room, &mut state) } else { None };
             if let Some(blow) = blow {
                 count.given += 1;
                 given.met[at] = true;
@@ -156,35 +187,6 @@ impl Given {
             self.open.remove(&key);
         }
         self.calls[at].attempts.push(Attempt { gap: now - last, fault });
-    }
-}
-
-/// What goes wrong, if there is room for it in the answer.
-fn blow_of(harm: &Harm, room: Room, state: &mut u64) -> Option<Blow> {
-    let mut within = |behind: &Behind, within: Within| {
-        let behind = match behind {
-            Behind::Events(behind) => *behind,
-            Behind::Random => (random(state) % room.pieces.max(1) as u64) as usize,
-        };
-        let is_there = if room.in_one { room.pieces > 0 } else { behind < room.pieces };
-        is_there.then_some(Blow::Within(within, behind))
-    };
-    match harm {
-        Harm::Refuse => Some(Blow::Unanswered(Breaks::Unanswered)),
-        Harm::Reset(None) => Some(Blow::Unanswered(Breaks::ResetUnanswered)),
-        Harm::Hang(None) => Some(Blow::Silence),
-        Harm::Status(status, fields) => Some(Blow::Status(*status, fields.clone())),
-        Harm::Drip(size, every) => {
-            (!room.is_socket && room.pieces > 0).then_some(Blow::Drip(*size, *every))
-        }
-        Harm::Reset(Some(behind)) => within(behind, Within::Reset),
-        Harm::Hang(Some(behind)) => within(behind, Within::Silence),
-        Harm::Cut(behind) => within(behind, Within::Cut),
-        Harm::Malformed(behind) => within(behind, Within::Malformed),
-        Harm::Oversized(behind, size) => within(behind, Within::Oversized(*size)),
-        Harm::Close(code, behind) => {
-            within(behind, Within::Close(*code)).filter(|_| room.is_socket)
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod answers;
 mod body;
-mod cancel;
 mod chunking;
 mod drift;
 mod faults;

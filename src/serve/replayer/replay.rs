@@ -13,21 +13,21 @@ use tokio::sync::watch;
 
 use super::answers::{Answers, Wanted};
 use super::drift::Drift;
-use super::faults::{Call, Faults};
+use super::faults::Faults;
 pub(super) use super::meanwhile::Run;
-use super::meanwhile::{Hold, Meanwhile};
+use super::meanwhile::{Hold, Meanwhile, Overdue};
 use super::pace::Clock;
 use super::resume::Point;
 use super::script::Script;
 use super::sockets::{self, Sockets};
-use super::spoil::{Blow, Room};
+use super::spoil::Blow;
 use super::{Chunking, Pace};
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Name, Request, target};
 use crate::compare::matching::{Asked, Credentials, Index, Mismatch, Playlist, Proof};
-use crate::config::{Fault, Rules};
+use crate::config::Rules;
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
 use crate::identity::Echo;
@@ -82,7 +82,12 @@ impl Recorded {
         let scripts = sockets::scripts(&cassette, exchanges.as_ref(), &index);
         let read = exchanges.as_mut().map_or(&mut cassette, |it| &mut it.cassette);
         let answers = Answers::of(read, index.made_up());
-        let meanwhile = Meanwhile::of(read);
+        let meanwhile = match &exchanges {
+            Some(it) => Meanwhile::of(&it.cassette, &index, |number| {
+                &cassette.interactions[it.spot(number).interaction]
+            }),
+            None => Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number]),
+        };
         Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor, is_redacted })
     }
 
@@ -110,17 +115,6 @@ impl Recorded {
     pub(super) fn spot(&self, exchange: usize) -> Spot {
         let whole = Spot { interaction: exchange, part: Part::Request };
         self.exchanges.as_ref().map_or(whole, |exchanges| exchanges.spot(exchange))
-    }
-
-    /// What there is in the answer of an exchange that can go wrong.
-    fn room(&self, exchange: usize) -> Room {
-        match self.script(exchange) {
-            Some(script) => Room::in_socket(script),
-            None => {
-                let response = self.played().interactions[exchange].response();
-                response.map(Room::in_answer).unwrap_or_default()
-            }
-        }
     }
 
     /// What went over the WebSocket that an exchange has opened.
@@ -192,7 +186,7 @@ pub struct Replayer {
     /// What strict matching would have refused, if that is to be told.
     drift: Option<Box<Drift>>,
     /// What goes wrong, if anything is to.
-    faults: Option<Box<Faults>>,
+    pub(super) faults: Option<Box<Faults>>,
 }
 
 /// How long an answer waits for what it shows: for requests that are under way at once.
@@ -236,22 +230,6 @@ impl Replayer {
     pub fn in_pieces(mut self, chunking: Chunking) -> Self {
         self.chunking = chunking;
         self
-    }
-
-    /// Lets these go wrong.
-    pub fn with_faults(mut self, faults: Vec<Fault>) -> Self {
-        self.faults = (!faults.is_empty()).then(|| Box::new(Faults::new(faults)));
-        self
-    }
-
-    /// The calls that went wrong on purpose.
-    pub fn spoiled(&self) -> Vec<Call> {
-        self.faults.as_ref().map(|faults| faults.calls()).unwrap_or_default()
-    }
-
-    /// The faults, and whether each met a request.
-    pub fn faults(&self) -> impl Iterator<Item = (String, bool)> {
-        self.faults.iter().flat_map(|faults| faults.met())
     }
 
     /// Lets the run prove the recording: what differs in values only is answered, and noted.
@@ -492,30 +470,6 @@ impl Replayer {
         })
     }
 
-    /// The first message that the client did not send over a WebSocket that was opened.
-    pub fn unsent(&self, interaction: usize) -> Option<usize> {
-        let opened = self.recorded.opened(interaction);
-        let script = self.recorded.script(opened)?;
-        let playlist = self.playlist();
-        let mut unsent = script.unsent(|asked| playlist.was_played(asked));
-        playlist.was_played(opened).then(|| unsent.next()).flatten()
-    }
-
-    /// The numbers of the interactions that were not asked for in this run, and of WebSockets on which
-    /// the client did not say all that it said when they were recorded.
-    pub fn unplayed(&self) -> Vec<usize> {
-        let (recorded, playlist) = (&self.recorded, self.playlist());
-        let all = 0..recorded.cassette.interactions.len();
-        let is_left = |number: &usize| {
-            let opened = recorded.opened(*number);
-            let script = recorded.script(opened);
-            let mut unsent =
-                script.into_iter().flat_map(|it| it.unsent(|asked| playlist.was_played(asked)));
-            !playlist.was_played(opened) || unsent.next().is_some()
-        };
-        all.filter(is_left).collect()
-    }
-
     /// Begins the run anew.
     pub fn reset(&self) {
         *self.playlist() = Playlist::new(&self.recorded.index);
@@ -618,8 +572,8 @@ impl Replayer {
         (asked, found)
     }
 
-    /// Answers that were not ended in time, and by which requests they should have been.
-    pub(super) fn take_overdue(&self) -> Vec<(usize, usize)> {
+    /// Answers that have waited in vain.
+    pub(super) fn take_overdue(&self) -> Vec<Overdue> {
         Run::take_overdue(&self.run)
     }
 

@@ -1,6 +1,7 @@
 //! A WebSocket that is replayed.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::upgrade::OnUpgrade;
@@ -15,7 +16,7 @@ use super::replay::Run;
 use super::spoil::Within;
 use crate::cassette::{Content, End, Frame, Peer};
 use crate::compare::matching::Mismatch;
-use crate::serve::server::Answer;
+use crate::serve::server::{Answer, Cut};
 use crate::serve::websocket::{Compression, Event, Reader, Strictness, Writer};
 
 /// The code of a close that no server sends: what the client said, or did not say, was not recorded.
@@ -76,6 +77,8 @@ enum Next {
     Due,
     Held,
     Missing,
+    /// What else was to be asked was not.
+    Overdue,
     Over,
 }
 
@@ -143,6 +146,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             match self.next(due, &mut run, &mut buffer).await {
                 Next::Due | Next::Held => {}
                 Next::Over => return Some((Some(GOING_AWAY), String::new())),
+                Next::Overdue => return overdue(),
                 Next::Missing => return Some((Some(NOT_RECORDED), report(self.missing()?))),
                 Next::Read(0) => return None,
                 Next::Read(length) => {
@@ -174,13 +178,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         let hold = &mut self.hold;
         let sent = self.socket.replayer.passed(self.socket.number);
         let gate = std::future::poll_fn(|context| match hold {
-            Some(hold) => hold.poll(sent, context).map(drop),
-            None => std::task::Poll::Ready(()),
+            Some(hold) => hold.poll(sent, context),
+            None => Poll::Ready(Ok(())),
         });
         tokio::select! {
             read = self.io.read(buffer) => Next::Read(read.unwrap_or(0)),
             () = sleep_until(at.unwrap_or_else(far)), if at.is_some() => Next::Due,
-            () = gate, if held => Next::Held,
+            gate = gate, if held => match gate {
+                Ok(()) => Next::Held,
+                Err(Cut) => Next::Overdue,
+            },
             () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => Next::Missing,
             over = run.wait_for(Run::is_over) => {
                 drop(over);
@@ -198,7 +205,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 self.flush().await.map_err(|_| None)?;
                 return if replayer.is_cut(number) { Err(None) } else { Ok(None) };
             };
-            if self.is_held().await {
+            if self.is_held().await? {
                 self.flush().await.map_err(|_| None)?;
                 return Ok(Some(None));
             }
@@ -250,14 +257,17 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         }
     }
 
-    /// Whether something else has to be asked before the next frame is sent.
-    async fn is_held(&mut self) -> bool {
+    /// Whether something else has to be asked before the next frame is sent; a closing, if it was waited
+    /// for in vain.
+    async fn is_held(&mut self) -> Result<bool, Closing> {
         let sent = self.socket.replayer.passed(self.socket.number);
-        let Some(hold) = &mut self.hold else { return false };
-        let polled = std::future::poll_fn(|context| {
-            std::task::Poll::Ready(hold.poll(sent, context).is_pending())
-        });
-        polled.await
+        let Some(hold) = &mut self.hold else { return Ok(false) };
+        let polled = std::future::poll_fn(|context| Poll::Ready(hold.poll(sent, context)));
+        match polled.await {
+            Poll::Pending => Ok(true),
+            Poll::Ready(Ok(())) => Ok(false),
+            Poll::Ready(Err(Cut)) => Err(overdue()),
+        }
     }
 
     /// Takes what the client has sent.
@@ -333,6 +343,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         let (interaction, frame) = lost;
         Some(Lost::Missing { interaction, frame, waited: patience(gap) })
     }
+}
+
+/// How a connection is closed that has waited in vain for what else was asked.
+fn overdue() -> Closing {
+    Some((Some(NOT_RECORDED), "waited in vain for another request that was recorded".to_owned()))
 }
 
 fn patience(gap: u64) -> Duration {

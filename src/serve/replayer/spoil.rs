@@ -9,9 +9,10 @@ use http::{Response, StatusCode};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::chunking::event_ends;
+use super::chunking::{event_ends, random};
 use super::script::Script;
 use crate::cassette::{self, Body, Chunk, Content, Media, Peer};
+use crate::config::{Behind, Harm};
 use crate::serve::server::{Answer, Breaks, full};
 use crate::text::amazon;
 
@@ -55,6 +56,35 @@ pub(super) struct Room {
 const FAULT: HeaderName = HeaderName::from_static("retape-fault");
 
 impl Blow {
+    /// What goes wrong, if there is room for it in the answer.
+    pub(super) fn of(harm: &Harm, room: Room, state: &mut u64) -> Option<Self> {
+        let mut within = |behind: &Behind, within: Within| {
+            let behind = match behind {
+                Behind::Events(behind) => *behind,
+                Behind::Random => (random(state) % room.pieces.max(1) as u64) as usize,
+            };
+            let is_there = if room.in_one { room.pieces > 0 } else { behind < room.pieces };
+            is_there.then_some(Self::Within(within, behind))
+        };
+        match harm {
+            Harm::Refuse => Some(Self::Unanswered(Breaks::Unanswered)),
+            Harm::Reset(None) => Some(Self::Unanswered(Breaks::ResetUnanswered)),
+            Harm::Hang(None) => Some(Self::Silence),
+            Harm::Status(status, fields) => Some(Self::Status(*status, fields.clone())),
+            Harm::Drip(size, every) => {
+                (!room.is_socket && room.pieces > 0).then_some(Self::Drip(*size, *every))
+            }
+            Harm::Reset(Some(behind)) => within(behind, Within::Reset),
+            Harm::Hang(Some(behind)) => within(behind, Within::Silence),
+            Harm::Cut(behind) => within(behind, Within::Cut),
+            Harm::Malformed(behind) => within(behind, Within::Malformed),
+            Harm::Oversized(behind, size) => within(behind, Within::Oversized(*size)),
+            Harm::Close(code, behind) => {
+                within(behind, Within::Close(*code)).filter(|_| room.is_socket)
+            }
+        }
+    }
+
     /// Whether nothing of the recorded answer is given.
     pub(super) fn is_instead(&self) -> bool {
         matches!(self, Self::Unanswered(_) | Self::Silence | Self::Status(..))
@@ -332,7 +362,7 @@ mod tests {
             spoiled(Within::Malformed, 1, &STREAM),
             ["data: {\"a\":1}\n\ndata: {\"b\n\n", "", "data: [DONE]\n\n"]
         );
-        assert_eq!(spoiled(Within::Malformed, 2, &STREAM).concat().ends_with("data: [D\n\n"), true);
+        assert!(spoiled(Within::Malformed, 2, &STREAM).concat().ends_with("data: [D\n\n"));
     }
 
     #[test]
