@@ -39,7 +39,9 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
         settings = settings.fresh();
     }
     if let Some(rules) = text("rules") {
-        settings = settings.rules(Config::parse(rules)?.rules(cassette));
+        let config = Config::parse(rules)?;
+        settings = settings.rules(config.rules(cassette));
+        settings = settings.redact_with(config.redaction().clone());
     }
     if let Some(faults) = asked.get("faults") {
         let faults =

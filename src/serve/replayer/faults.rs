@@ -8,7 +8,8 @@ use tokio::time::Instant;
 
 use super::Replayer;
 use super::chunking::random;
-use super::replay::{Recorded, lock};
+use super::recorded::Recorded;
+use super::replay::lock;
 use super::spoil::{Blow, Room};
 use crate::cassette::reading::header;
 use crate::cassette::{Request, target};
