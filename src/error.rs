@@ -87,7 +87,7 @@ pub(crate) enum Kind {
         value: String,
         expected: &'static str,
     },
-    /// A rule about matching says something that cannot be: what of it, and why.
+    /// A rule about matching, a fault or an argument says something that cannot be: what of it, and why.
     Rule {
         text: String,
         why: &'static str,

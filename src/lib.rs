@@ -165,8 +165,8 @@ pub use insta;
 #[cfg(feature = "macros")]
 pub use retape_macros::test;
 pub use serve::recorder::{Kept, Recording, Saved};
-pub use serve::replayer::{Chunking, Pace};
+pub use serve::replayer::{Attempt, Call, Chunking, Pace};
 #[cfg(feature = "wiremock")]
 pub use session::mount::{Mounted, mount};
-pub use session::{Event, Miss, Proven, Session, SessionBuilder, Summary, Unplayed};
+pub use session::{Event, Miss, Proven, Session, SessionBuilder, Spoiled, Summary, Unplayed};
 pub use store::mode::Mode;

@@ -38,6 +38,8 @@ class Scope:
     rerun: str
     #: What counts in requests, as in ``retape.toml``.
     rules: str = ""
+    #: What goes wrong in replay: ``POST /v1/agents: 503 x2``.
+    faults: List[str] = field(default_factory=list)
     #: Whether a request to this origin goes its own way.
     passes: Callable[[str], bool] = lambda origin: False
     sessions: Dict[str, Dict[str, Any]] = field(default_factory=dict)
@@ -81,6 +83,8 @@ class Scope:
                 settings["upstream"] = upstream
             if self.rules:
                 settings["rules"] = self.rules
+            if self.faults:
+                settings["faults"] = self.faults
             self.sessions[key] = {**self.server.open(settings), "cassette": cassette}
         return self.sessions[key]
 

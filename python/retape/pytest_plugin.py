@@ -288,12 +288,13 @@ def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
     if item.get_closest_marker("vcr"):
         return _vcr_scope(request, suite, rerun)
     marker = item.get_closest_marker("retape")
-    said = {"name": None, "mode": None, **(marker.kwargs if marker else {})}
+    said = {"name": None, "mode": None, "faults": (), **(marker.kwargs if marker else {})}
     name = said["name"] or (marker.args[0] if marker and marker.args else None)
     default = item.get_closest_marker("default_cassette")
     name = name or (default.args[0] if default else _names.of_node(item.nodeid))
     mode = item.config.getoption("--record-mode") or said["mode"] or item.config.getini("record_mode") or None
-    return Scope(suite.server, _folder(item.config), name, _checked(mode) or _usual(suite), rerun)
+    mode, faults = _checked(mode) or _usual(suite), list(said["faults"])
+    return Scope(suite.server, _folder(item.config), name, mode, rerun, faults=faults)
 
 
 def _folder(config: pytest.Config) -> str:

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cassette::Name;
-use crate::config::Glob;
+use crate::config::{Fault, Glob};
 use crate::error::{Error, Kind};
 use crate::review::report::Rerun;
 use crate::session::{SessionBuilder, named_address};
@@ -121,8 +121,13 @@ pub(super) struct Play {
     #[arg(long, value_name = "HOW", default_value = "recorded")]
     chunks: crate::Chunking,
 
+    /// What goes wrong, and with which requests: "POST /v1/agents: 503 retry-after=1 x2", "cut after=3". Can be
+    /// given several times; docs/faults.md lists all
+    #[arg(long = "fault", value_name = "FAULT", value_parser = fault)]
+    faults: Vec<Fault>,
+
     /// Fail also if something that was recorded was not asked for, or, where no cassette is named, if a
-    /// cassette of the folder was never opened
+    /// cassette of the folder was never opened, or if a fault met no request
     #[arg(long)]
     pub(super) strict: bool,
 
@@ -200,6 +205,7 @@ impl Live {
 impl Play {
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.pace(self.pace).chunks(self.chunks);
+        let session = self.faults.iter().cloned().fold(session, SessionBuilder::fault);
         let lax = self.report_lax.as_ref().filter(|file| !file.as_os_str().is_empty());
         let session = match lax {
             Some(file) => session.report_lax(absolute(file)),
@@ -210,6 +216,14 @@ impl Play {
             None => session,
         }
     }
+}
+
+/// A fault; what is wrong with it is told with the hint.
+pub(super) fn fault(text: &str) -> Result<Fault, String> {
+    text.parse().map_err(|error: Error| {
+        let hint = error.hint().map(|hint| format!("\n  hint: {hint}"));
+        format!("{error}{}", hint.unwrap_or_default())
+    })
 }
 
 /// A cassette that is given by its file, else by its name below `folder`.
@@ -269,7 +283,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     here.map_err(|_| "an address is `127.0.0.1:8283`, `localhost:8283`, or a port alone".to_owned())
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[number.len()..] {
         "ms" => 0.001,

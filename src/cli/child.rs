@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 #[cfg(unix)]
 use std::task::Poll;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::process::{Child, Command};
 #[cfg(unix)]
@@ -24,12 +24,62 @@ pub(super) async fn run(common: &Common, session: &Session, signals: &mut Signal
     let program = common.command.first().expect("clap gives a command or none");
     let trust = common.proxy.then(|| Trust::new(session)).transpose()?;
     let mut process = process(common, session, trust.as_ref()).expect("there is a program");
-    let mut child = process.spawn().map_err(|source| {
-        let hint = "is it installed, and spelled as the shell would find it?";
-        Error::new(Kind::Spawn { command: program.clone() }).because(source).with_hint(hint)
-    })?;
+    let mut child = spawn(&mut process, program)?;
     let status = wait(&mut child, signals).await;
     Ok(exit_of(status, program))
+}
+
+/// How a command ended whose output was kept.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Nothing if the time was up.
+    pub(super) status: Option<u8>,
+    /// What it said, on both outputs.
+    pub(super) said: String,
+}
+
+/// Runs the command, keeps what it says, and kills it with all that it started when the time is up.
+pub(super) async fn listen_to(
+    common: &Common,
+    session: &Session,
+    limit: Duration,
+) -> Result<Ended> {
+    let program = common.command.first().expect("the caller has looked");
+    let trust = common.proxy.then(|| Trust::new(session)).transpose()?;
+    let mut process = process(common, session, trust.as_ref()).expect("there is a program");
+    process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    process.process_group(0);
+    let child = spawn(&mut process, program)?;
+    let mut started = Started(child.id());
+    let Ok(output) = tokio::time::timeout(limit, child.wait_with_output()).await else {
+        return Ok(Ended { status: None, said: String::new() });
+    };
+    let failed = |source| Error::new(Kind::Io("wait for the command")).because(source);
+    let output = output.map_err(failed)?;
+    started.0 = None;
+    let said = [output.stdout, output.stderr].concat();
+    let status = if output.status.success() { 0 } else { status_of(output.status) };
+    Ok(Ended { status: Some(status), said: String::from_utf8_lossy(&said).into_owned() })
+}
+
+/// A command, and all that it started, which are killed with this.
+struct Started(Option<u32>);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.0.and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+fn spawn(process: &mut Command, program: &str) -> Result<Child> {
+    process.spawn().map_err(|source| {
+        let hint = "is it installed, and spelled as the shell would find it?";
+        Error::new(Kind::Spawn { command: program.to_owned() }).because(source).with_hint(hint)
+    })
 }
 
 /// The time zone of a run.

@@ -97,6 +97,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         tell::unplayed(&left.unplayed);
         tell::unopened(&left.unopened);
     }
+    tell::faults(&summary);
     tell::verdict(&summary);
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
@@ -134,6 +135,8 @@ struct Left {
     unplayed: Vec<session::Unplayed>,
     /// The cassettes of the folder that nobody asked for, where the whole folder is played.
     unopened: Vec<Name>,
+    /// Whether a fault met no request.
+    is_unmet: bool,
 }
 
 impl Left {
@@ -142,11 +145,12 @@ impl Left {
         let all = if common.cassette.is_none() { store::list(&folder) } else { Vec::new() };
         let is_open = |name: &Name| summary.cassettes.contains(name);
         let unopened = all.into_iter().filter(|name| !is_open(name)).collect();
-        Self { unplayed: summary.unplayed.clone(), unopened }
+        let is_unmet = !summary.unmet.is_empty();
+        Self { unplayed: summary.unplayed.clone(), unopened, is_unmet }
     }
 
     fn is_empty(&self) -> bool {
-        self.unplayed.is_empty() && self.unopened.is_empty()
+        self.unplayed.is_empty() && self.unopened.is_empty() && !self.is_unmet
     }
 }
 

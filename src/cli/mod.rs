@@ -13,6 +13,7 @@ mod diff;
 mod export;
 mod import;
 mod list;
+mod matrix;
 mod mcp;
 mod new;
 mod proxy;
@@ -45,6 +46,7 @@ enum Command {
     Record(record::Record),
     Replay(replay::Replay),
     Run(run::Run),
+    Matrix(matrix::Matrix),
     Mcp(mcp::Mcp),
     Show(show::Show),
     Check(check::Check),
@@ -111,7 +113,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     );
     let has_command = words.iter().any(|word| word == "--");
     let tip = match (words.first().map_or("", String::as_str), error.kind()) {
-        (name @ ("record" | "replay" | "run"), ErrorKind::UnknownArgument)
+        (name @ ("record" | "replay" | "run" | "matrix"), ErrorKind::UnknownArgument)
             if is_word && !has_command =>
         {
             format!("the command to run stands behind `--`: `retape {name} NAME -- COMMAND`")
@@ -130,6 +132,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Record(record) => record.run(),
         Command::Replay(replay) => replay.run(),
         Command::Run(run) => run.run(),
+        Command::Matrix(matrix) => matrix.run(),
         Command::Mcp(mcp) => mcp.run(),
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),

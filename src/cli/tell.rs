@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::redact::Suspect;
 use crate::review::report::{count, visible};
 use crate::serve::recorder::{Kept, Recording, Saved};
-use crate::session::{Event, Miss, Proven, Session, Summary, Unplayed};
+use crate::session::{Event, Miss, Proven, Session, Spoiled, Summary, Unplayed};
 use crate::store::{self, mention, mention_path};
 
 pub(super) const RED: &str = "\x1b[31;1m";
@@ -125,6 +125,29 @@ pub(super) fn verdict(summary: &Summary) {
     if !summary.drifted.is_empty() {
         let drifted = count(summary.drifted.len(), "request");
         line(&format!("{drifted} would be refused by strict matching; the report says why"));
+    }
+}
+
+/// Which calls went wrong on purpose, what came of their attempts, and which faults met none.
+pub(super) fn faults(summary: &Summary) {
+    for Spoiled { cassette, call, .. } in &summary.spoiled {
+        let attempts = call.attempts.iter().map(|attempt| {
+            let came = attempt.fault.as_deref().unwrap_or("answered");
+            match attempt.gap.as_millis() {
+                0 => came.to_owned(),
+                gap => format!("{came} after {gap} ms"),
+            }
+        });
+        let came: Vec<String> = attempts.collect();
+        let is_over = call.attempts.last().is_some_and(|attempt| attempt.fault.is_none());
+        let end = if is_over { "" } else { ", not asked again" };
+        let attempts = count(came.len(), "attempt");
+        let asked = format!("{} {}", call.method, call.path);
+        let told = format!("{asked}: {}{end} ({attempts})", came.join(", "));
+        line(&format!("fault in `{cassette}`: {}", visible(&told)));
+    }
+    for fault in &summary.unmet {
+        line(&format!("{YELLOW}fault that met no request:{PLAIN} {}", visible(fault)));
     }
 }
 

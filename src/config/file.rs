@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::glob::Glob;
-use super::{HostRule, Hosts, Key, NewFields, Protocol, Redaction, Rules, redaction};
+use super::{Fault, HostRule, Hosts, Key, NewFields, Protocol, Redaction, Rules, redaction};
 use crate::error::{Error, Kind, Result};
 use crate::text::nearest;
 
@@ -38,11 +38,12 @@ pub struct Config {
     protocols: Vec<Protocol>,
     new_fields: NewFields,
     hosts: Hosts,
+    faults: Vec<(Glob, Vec<Fault>)>,
     redaction: Redaction,
 }
 
 /// What the sections are called.
-const SECTIONS: [&str; 6] = ["match", "cassette", "protocol", "diff", "proxy", "redact"];
+const SECTIONS: [&str; 7] = ["match", "cassette", "protocol", "diff", "proxy", "faults", "redact"];
 
 /// The key of `[diff]`.
 const NEW_FIELDS: &str = "new-fields";
@@ -73,6 +74,7 @@ impl Config {
                 }
                 "diff" => config.new_fields = source.diff(source.table(value)?)?,
                 "proxy" => config.hosts = source.hosts(source.table(value)?)?,
+                "faults" => config.faults = source.faults(source.table(value)?)?,
                 "redact" => config.redaction = source.redaction(source.table(value)?)?,
                 _ => return Err(source.unknown(name, &SECTIONS)),
             }
@@ -96,6 +98,12 @@ impl Config {
     /// What a new field means to clients.
     pub fn new_fields(&self) -> NewFields {
         self.new_fields
+    }
+
+    /// What is to go wrong when the cassette of that name is replayed, in the order of the file.
+    pub fn faults(&self, cassette: &str) -> Vec<Fault> {
+        let fitting = self.faults.iter().filter(|(glob, _)| glob.fits(cassette));
+        fitting.flat_map(|(_, faults)| faults.iter().cloned()).collect()
     }
 
     /// Which hosts the proxy leaves alone.
@@ -193,6 +201,19 @@ impl Source<'_> {
             }
         }
         Ok(hosts)
+    }
+
+    /// A `[faults]`: what is to go wrong, by the names of cassettes.
+    fn faults(&self, table: &DeTable<'_>) -> Result<Vec<(Glob, Vec<Fault>)>> {
+        let mut faults = Vec::new();
+        for (name, value) in entries(table) {
+            let glob = Glob::new(name.get_ref()).map_err(|error| self.at(error, name.span()))?;
+            let fault = |value: &Value<'_>| {
+                self.text(value)?.parse().map_err(|error| self.at(error, value.span()))
+            };
+            faults.push((glob, self.list(value)?.iter().map(fault).collect::<Result<_>>()?));
+        }
+        Ok(faults)
     }
 
     /// A `[redact]`: what is a secret, and what is none.

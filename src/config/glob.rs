@@ -20,9 +20,15 @@ impl Glob {
                 "a name is a path below the folder of cassettes: `letta/hello`, `letta/*`, `**`",
             ));
         }
+        Self::of_path(text)
+    }
+
+    /// The same for paths of requests, without the slashes at both ends.
+    pub(crate) fn of_path(text: &str) -> Result<Self> {
         let names = format!("^(?s:{})$", expression(text));
-        let names =
-            Regex::new(&names).map_err(|error| refused(text, "is too long").because(error))?;
+        let names = Regex::new(&names).map_err(|error| {
+            Error::new(Kind::Rule { text: text.to_owned(), why: "is too long" }).because(error)
+        })?;
         Ok(Self { names })
     }
 

@@ -6,12 +6,15 @@
 //! words. Those of all three add up; where they contradict each other, about repeats, about what is
 //! early, or about what is an identifier, the cassette has the last word.
 //!
+//! A [`Fault`] says what is to go wrong in replay.
+//!
 //! A [`Protocol`] says how the messages of a stream are told apart; [`NewFields`], what a field that is
 //! new means to clients; a [`Redaction`], what else is a secret.
 //!
 //! A place is an [`At`]: in JSON, the query, the header, a form, a multipart body, or the path.
 
 mod at;
+mod fault;
 mod file;
 mod glob;
 mod hosts;
@@ -22,6 +25,8 @@ mod redaction;
 mod treatment;
 
 pub use at::At;
+pub use fault::Fault;
+pub(crate) use fault::{Behind, Harm};
 pub use file::Config;
 #[cfg(feature = "cli")]
 pub(crate) use glob::Glob;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::event::Miss;
 use super::gateway::{Gateway, lock};
 use super::lax;
+use super::spoiled;
 use super::summary::Summary;
 use super::track::Track;
 use crate::cassette::Name;
@@ -109,6 +110,7 @@ impl Closed {
         let unplayed = self.gateway.never_played();
         let cassettes = self.gateway.sessions().into_iter().map(|(_, name)| name).collect();
         let requests = self.gateway.requests.load(Ordering::Relaxed);
+        let (spoiled, met, unmet) = spoiled::of(&self.gateway);
         let tracks = lock(&self.gateway.tracks);
         let opened = tracks.values().filter_map(|slot| slot.track.get());
         let lengths = tracks.values().filter_map(|slot| {
@@ -128,6 +130,9 @@ impl Closed {
             replayed: replayed.into_iter().cloned().collect(),
             played: lengths.iter().sum::<usize>() - unplayed.len(),
             unplayed,
+            spoiled,
+            met,
+            unmet,
         }
     }
 }

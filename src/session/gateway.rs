@@ -366,6 +366,7 @@ impl Gateway {
         let settings = &self.settings;
         let replayer = |recorded| {
             let replayer = Replayer::new(recorded, settings.pace).in_pieces(settings.chunking);
+            let replayer = replayer.with_faults(settings.faults_of(name));
             let replayer = if settings.is_proving { replayer.proving() } else { replayer };
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };

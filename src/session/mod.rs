@@ -27,6 +27,7 @@ mod servers;
 mod service;
 mod settings;
 mod slot;
+mod spoiled;
 mod stale;
 mod summary;
 mod track;
@@ -41,6 +42,7 @@ pub use event::{Event, Miss};
 pub use proof::Proven;
 pub use service::{Body, Service};
 pub use settings::SessionBuilder;
+pub use spoiled::Spoiled;
 pub use summary::{Summary, Unplayed};
 
 pub(crate) use closed::Closed;

@@ -12,7 +12,8 @@ use crate::store::mode::Mode;
 use crate::text::nearest;
 
 /// The members of the JSON object.
-const MEMBERS: [&str; 7] = ["cassette", "folder", "mode", "upstream", "fresh", "rules", "rerun"];
+const MEMBERS: [&str; 8] =
+    ["cassette", "folder", "mode", "upstream", "fresh", "rules", "faults", "rerun"];
 
 /// The settings of a session that is opened: those of the running one, and what `asked` says.
 pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionBuilder> {
@@ -41,6 +42,15 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
         let config = Config::parse(rules)?;
         settings = settings.rules(config.rules(cassette));
         settings = settings.redact_with(config.redaction().clone());
+    }
+    if let Some(faults) = asked.get("faults") {
+        let faults =
+            faults.as_array().ok_or_else(|| refused("an object with an array `faults`"))?;
+        for fault in faults {
+            let fault =
+                fault.as_str().ok_or_else(|| refused("an object with texts in `faults`"))?;
+            settings = settings.fault(fault.parse()?);
+        }
     }
     if let Some(command) = text("rerun") {
         settings = settings.rerun(Rerun::Line(command.to_owned()));

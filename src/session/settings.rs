@@ -15,7 +15,7 @@ use super::servers::{Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
 use super::{Event, Session};
 use crate::cassette::Name;
-use crate::config::{Compare, Config, Redaction, Rules};
+use crate::config::{Compare, Config, Fault, Redaction, Rules};
 use crate::error::Result;
 use crate::redact::Redactor;
 use crate::review::report::Rerun;
@@ -43,6 +43,7 @@ pub struct SessionBuilder {
     allowed_hosts: Vec<String>,
     pace: Pace,
     chunking: Chunking,
+    faults: Vec<Fault>,
     patience: Patience,
     wording: Wording,
     misses: Option<PathBuf>,
@@ -95,6 +96,7 @@ pub(super) struct Settings {
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
     config: Config,
+    faults: Vec<Fault>,
     /// What the test itself says about matching.
     rules: Rules,
     /// What is a secret beside what retape knows, and what is none.
@@ -117,6 +119,7 @@ impl SessionBuilder {
             allowed_hosts: Vec::new(),
             pace: Pace::Instant,
             chunking: Chunking::Recorded,
+            faults: Vec::new(),
             patience: Patience::default(),
             wording: Wording::default(),
             misses: None,
@@ -221,6 +224,23 @@ impl SessionBuilder {
     /// In which pieces recorded streams come; those of the recording if it is not set.
     pub fn chunks(mut self, chunking: Chunking) -> Self {
         self.chunking = chunking;
+        self
+    }
+
+    /// What goes wrong in replay, beside what `retape.toml` says. Of several that mean a request, the first
+    /// one counts.
+    ///
+    /// # Example: the first two attempts at each request are refused
+    ///
+    /// ```no_run
+    /// # async fn example() -> retape::Result<()> {
+    /// let session = retape::Session::builder("agents/list").fault("503 x2".parse()?).start().await?;
+    /// # session.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fault(mut self, fault: Fault) -> Self {
+        self.faults.push(fault);
         self
     }
 
@@ -418,6 +438,7 @@ impl SessionBuilder {
             rerun,
             redaction: config.redaction().clone().and(&self.redaction),
             config,
+            faults: self.faults,
             rules: self.rules,
             listener: self.listener,
         })
@@ -442,6 +463,19 @@ impl Settings {
     /// What is said about matching a cassette, but for what it says itself.
     pub(super) fn rules_of(&self, cassette: &Name) -> Rules {
         self.config.rules(cassette.as_str()).and(&self.rules)
+    }
+
+    /// What is to go wrong when a cassette is replayed. What is to prove a recording goes well.
+    pub(super) fn faults_of(&self, cassette: &Name) -> Vec<Fault> {
+        match self.is_proving {
+            true => Vec::new(),
+            false => [&self.faults[..], &self.config.faults(cassette.as_str())].concat(),
+        }
+    }
+
+    /// What is to go wrong, whatever is replayed.
+    pub(super) fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::json;
 
 use super::event::Miss;
+use super::spoiled::Spoiled;
 use crate::cassette::Name;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::Recording;
@@ -39,6 +40,12 @@ pub struct Summary {
     pub played: usize,
     /// What was recorded and not asked for in them.
     pub unplayed: Vec<Unplayed>,
+    /// The calls that went wrong on purpose ([`fault`](super::SessionBuilder::fault)).
+    pub spoiled: Vec<Spoiled>,
+    /// The faults that met a request.
+    pub met: BTreeSet<String>,
+    /// Those that met none.
+    pub unmet: BTreeSet<String>,
 }
 
 /// A recorded interaction that was not asked for.
@@ -93,6 +100,21 @@ impl Summary {
 }
 
 impl Summary {
+    /// The summary if every fault met a request.
+    ///
+    /// # Errors
+    ///
+    /// If one did not: a test of a fault that never came tests nothing.
+    pub fn all_faults_met(self) -> Result<Self> {
+        match self.unmet.first() {
+            None => Ok(self),
+            Some(first) => {
+                Err(Error::new(Kind::Rule { text: first.clone(), why: "met no request" })
+                    .with_hint("only requests that the recording answers get a fault"))
+            }
+        }
+    }
+
     /// Counts what another session came to that was opened at the same address. What it missed is noted
     /// where it was opened.
     pub(super) fn add(&mut self, other: Self) {
@@ -107,12 +129,17 @@ impl Summary {
         self.played += other.played;
         self.unplayed.extend(other.unplayed);
         self.drifted.extend(other.drifted);
+        self.spoiled.extend(other.spoiled);
+        self.met.extend(other.met);
+        self.unmet.extend(other.unmet);
+        self.unmet.retain(|fault| !self.met.contains(fault));
     }
 
     /// What a test runner is told when a session is finished.
     pub(super) fn to_json(&self) -> serde_json::Value {
         let misses: Vec<_> = self.misses.iter().map(Miss::to_json).collect();
         let unplayed: Vec<_> = self.unplayed.iter().map(Unplayed::to_json).collect();
+        let faults: Vec<_> = self.spoiled.iter().map(Spoiled::to_json).collect();
         let recorded = |it: &Recording| {
             json!({
                 "cassette": it.saved_name.as_str(),
@@ -130,6 +157,8 @@ impl Summary {
             "misses": misses,
             "unplayed": unplayed,
             "recorded": recorded,
+            "faults": faults,
+            "unmet_faults": self.unmet,
         })
     }
 }

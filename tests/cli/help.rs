@@ -14,7 +14,7 @@ fn help(arguments: &[&str]) -> String {
 fn each_subcommand_explains_itself() {
     let all = [
         "record", "replay", "run", "show", "check", "accept", "review", "diff", "coverage",
-        "export", "recover", "scan",
+        "export", "recover", "scan", "matrix",
     ];
     for subcommand in all {
         assert_snapshot!(subcommand, help(&[subcommand, "--help"]));

@@ -16,6 +16,7 @@ mod diff;
 mod environment;
 mod export;
 mod failing;
+mod faults;
 mod help;
 mod import;
 mod killed;

@@ -27,6 +27,7 @@ mod evidence;
 mod explained;
 mod export;
 mod exported;
+mod faults;
 mod format;
 mod frozen;
 #[cfg(unix)]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use retape::assert_order;
 use retape::cassette::End;
+use retape::message::Message;
 
 use super::{Tape, of_type, order, text};
 
@@ -41,6 +42,24 @@ fn b2_a_stream_that_is_cancelled_ends_behind_some_tokens() {
     let cancel = &tape.cassette.interactions[tape.answers(CANCEL)[0].number];
     assert_eq!(cancel.after[0].interaction, cancelled.number, "it was cancelled while it was sent");
     assert_eq!(tape.runs(), ["cancelled"]);
+
+    // Of a run that was not cancelled it keeps what the client saw, and nothing else.
+    let tape = Tape::of("cancel/client_leaves");
+    let streams = tape.streams().into_iter().chain(tape.answers("POST /v1/runs/*/stream"));
+    let seen: BTreeSet<_> = streams.flat_map(|stream| said(&stream.messages)).collect();
+    assert_eq!(seen.len(), 2);
+    assert_eq!(said(&tape.history()), seen);
+}
+
+const A: &str = "assistant_message";
+const R: &str = "reasoning_message";
+
+/// What the agent itself said, by the types and identifiers of its messages.
+fn said(messages: &[Message]) -> BTreeSet<(String, String)> {
+    let by_agent = [A, R].into_iter().flat_map(|tag| {
+        of_type(messages, tag).into_iter().map(move |it| (tag.to_owned(), text(&it["id"])))
+    });
+    by_agent.collect()
 }
 
 #[test]
@@ -94,12 +113,11 @@ fn b7_what_the_client_saw_of_a_background_run_is_what_is_kept() {
     assert_order!(&seen.messages, order("R+ A+ S [DONE]"));
     let again = &tape.answers("POST /v1/runs/*/stream")[0];
     assert_eq!(seen.values(), again.values(), "the stream of the run says the same again");
-    let ids = |values: Vec<serde_json::Value>| -> BTreeSet<String> {
-        values.iter().filter(|it| it["id"].is_string()).map(|it| text(&it["id"])).collect()
-    };
-    let listed = ids(tape.answers("GET /v1/runs/*/messages").remove(0).values());
-    // The server keeps nothing of a step that was cancelled: neither does the client know of more.
-    assert!(listed.is_subset(&ids(seen.values())), "{listed:?}");
+    // The server keeps nothing of a step that was cancelled, though the client saw some of it.
+    let saw = said(&seen.messages);
+    assert_eq!(saw.iter().map(|(tag, _)| tag.as_str()).collect::<Vec<_>>(), [A, R]);
+    assert_eq!(tape.answers("GET /v1/runs/*/messages").remove(0).json, serde_json::json!([]));
+    assert_order!(tape.history(), order("Y"));
     assert_eq!(tape.runs(), ["cancelled"]);
 }
 
@@ -117,21 +135,32 @@ fn b8_a_run_ends_by_the_cancellation_or_by_its_last_step() {
 #[test]
 fn b9_a_failure_of_the_model_is_told_and_kept_with_its_type() {
     let failures = [
-        ("llm_error", "llm_error", "S E [DONE]?"),
-        ("llm_gateway_timeout", "llm_error", "S E [DONE]?"),
-        ("llm_rate_limit", "llm_rate_limit", "S E [DONE]?"),
-        ("llm_authentication", "llm_authentication", "S E [DONE]?"),
-        ("internal_error", "internal_error", "R+ S S E"),
+        ("llm_error", "llm_error", "Error code: 500", "S E [DONE]?"),
+        ("llm_gateway_timeout", "llm_error", "Error code: 504", "S E [DONE]?"),
+        ("llm_rate_limit", "llm_rate_limit", "Error code: 429", "S E [DONE]?"),
+        ("llm_authentication", "llm_authentication", "Error code: 401", "S E [DONE]?"),
+        ("internal_error", "internal_error", "peer closed connection", "R+ S S E"),
     ];
-    for (name, kind, expected) in failures {
+    for (name, kind, cause, expected) in failures {
         let tape = Tape::of(&format!("cancel/{name}"));
 
         let failed = &tape.streams()[0];
         assert_order!(&failed.messages, order(expected));
-        assert_eq!(failed.one("error_message")["error_type"], kind, "{name}");
+        let [mut error] = failed.all("error_message").try_into().unwrap();
+        assert_eq!(error["error_type"], kind, "{name}");
+        assert!(text(&error["detail"]).contains(cause), "{name}: {error}");
         let run = &tape.answers("GET /v1/runs/*")[0].json;
-        assert_eq!(run["status"], "failed", "{name}");
-        assert_eq!(run["metadata"]["error"]["error_type"], kind, "{name}");
+        assert_eq!(
+            (text(&run["status"]), text(&run["stop_reason"])),
+            ("failed".into(), "llm_api_error".into())
+        );
+        // Its place in the stream is not kept.
+        error["seq_id"] = serde_json::Value::Null;
+        assert_eq!(run["metadata"]["error"], error, "{name}: what is kept is what was told");
+        assert_eq!(
+            (&run["id"], failed.stop_reason().as_str()),
+            (&error["run_id"], "llm_api_error")
+        );
         assert_eq!(tape.stop_reasons(), ["llm_api_error"], "{name}");
         assert_eq!(tape.plain()[0].stop_reason(), "end_turn", "{name}: it goes on working");
     }

@@ -58,14 +58,17 @@ impl Playlist {
     ///
     /// [`Repeats`] other than the default give each answer once.
     pub fn take(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
-        let (all, number) = index
-            .candidates(asked)
-            .find_map(|all| self.meant(index, all, asked).map(|number| (all, number)))?;
+        let (all, number) = self.next(index, asked)?;
         self.play(index, number, asked);
         if all.len() > 1 {
             self.note(index, number);
         }
         Some(number)
+    }
+
+    /// The interaction that would answer a request now.
+    pub fn peek(&mut self, index: &Index, asked: &Asked<'_>) -> Option<usize> {
+        self.next(index, asked).map(|(_, number)| number)
     }
 
     /// The first interaction that answers a request and was not played yet.
@@ -122,6 +125,16 @@ impl Playlist {
     /// What stands for the client-minted identifiers of the recording in this run.
     pub fn bindings(&self) -> &Bindings {
         &self.bindings
+    }
+
+    fn next<'i>(
+        &mut self,
+        index: &'i Index,
+        asked: &'i Asked<'_>,
+    ) -> Option<(Candidates<'i>, usize)> {
+        index
+            .candidates(asked)
+            .find_map(|all| self.meant(index, all, asked).map(|number| (all, number)))
     }
 
     /// The candidate that answers a request now: where they differ in who asked, one that the same client

@@ -13,6 +13,7 @@ use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::resume::Point;
 use super::shelf::{Filling, Label, Laid, Shelf};
+use super::spoil::Blow;
 use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Media, Outcome, target};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled};
@@ -71,6 +72,8 @@ pub(super) struct Wanted<'a> {
     pub(super) behind: Option<Point>,
     /// What this run has shown to be made up by the client.
     pub(super) shown: Option<MadeUp>,
+    /// What goes wrong with it.
+    pub(super) blow: Option<Blow>,
 }
 
 impl Answers {
@@ -187,7 +190,16 @@ impl Ready<'_> {
         let body = changed.as_ref().unwrap_or(recorded);
         let rest = wanted.behind.as_ref().and_then(|point| point.rest(body));
         let body = rest.as_ref().unwrap_or(body);
+        let blow = wanted.blow.as_ref();
+        let spoiled = blow.and_then(|blow| blow.spoiled(body, media_of(&headers)));
+        if let Some(body) = &spoiled {
+            correct_length(&mut headers, body, Ending::Whole);
+        }
+        let body = spoiled.as_ref().unwrap_or(body);
         let mut answer = Response::new(self.framed(&headers, body, wanted, hold));
+        if let Some(breaks) = blow.and_then(Blow::breaks) {
+            answer.extensions_mut().insert(breaks);
+        }
         *answer.status_mut() =
             StatusCode::from_u16(self.laid.label.status).unwrap_or(StatusCode::BAD_GATEWAY);
         *answer.headers_mut() = headers;
@@ -208,17 +220,29 @@ impl Ready<'_> {
         // What is held back is counted in recorded pieces.
         let chunking = if hold.is_some() { Chunking::Recorded } else { wanted.chunking };
         let timed = match body {
-            Body::Whole(bytes) if self.laid.label.in_one => return full(bytes.clone()),
+            Body::Whole(bytes) if self.laid.label.in_one && wanted.blow.is_none() => {
+                return full(bytes.clone());
+            }
             Body::Whole(bytes) => vec![(None, bytes.clone())],
             Body::Stream(chunks) => in_pieces(headers, chunks, chunking)
                 .into_iter()
                 .map(|(ms, bytes)| (wanted.clock.due(ms), bytes))
                 .collect(),
         };
-        let ending = self.special.map_or(Ending::Whole, |special| special.ending);
+        let blow = wanted.blow.as_ref();
+        let streamed = matches!(body, Body::Stream(_)).then(|| media_of(headers));
+        let timed = match blow {
+            Some(blow) => blow.pieces(timed, streamed),
+            None => timed,
+        };
+        let ending = match blow {
+            Some(blow) if blow.breaks_off() => Ending::Cut,
+            _ => self.special.map_or(Ending::Whole, |special| special.ending),
+        };
         let trailers = self.special.and_then(|special| special.trailers.clone());
         let played = Played::new(timed, ending).with_trailers(trailers).held(hold);
-        let played = if chunking == Chunking::Recorded { played } else { played.apart() };
+        let is_apart = chunking != Chunking::Recorded || matches!(blow, Some(Blow::Drip(..)));
+        let played = if is_apart { played.apart() } else { played };
         let played = match announced(headers) {
             Some(length) => played.with_length(length),
             None => played,
@@ -274,7 +298,9 @@ impl Special {
         let mut body = None;
         let renamed = !wanted.renamed.is_empty();
         let coding = headers.get(CONTENT_ENCODING).cloned();
-        let is_accepted = accepts(headers, wanted.headers.get(ACCEPT_ENCODING));
+        // What is spoiled is an event, not a piece of what is compressed.
+        let is_accepted =
+            wanted.blow.is_none() && accepts(headers, wanted.headers.get(ACCEPT_ENCODING));
         let unveiled = !wanted.unveiled.is_empty();
         let names_us = self.speaks_of_itself && wanted.place.origin.is_some();
         let changes = renamed || unveiled || names_us;
@@ -343,15 +369,17 @@ impl Special {
 
 /// Whether a body is a stream in Amazon's framing, in which nothing can be exchanged as it is.
 fn is_of_amazon(headers: &HeaderMap) -> bool {
-    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    Media::of(media) == Media::Amazon
+    media_of(headers) == Media::Amazon
+}
+
+fn media_of(headers: &HeaderMap) -> Media {
+    Media::of(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()))
 }
 
 /// When each piece of a stream came, and its bytes.
 fn in_pieces(headers: &HeaderMap, chunks: &[Chunk], chunking: Chunking) -> Vec<(u64, Bytes)> {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_plain = !headers.contains_key(CONTENT_ENCODING) && announced(headers).is_none();
-    let is_events = is_plain && Media::of(content_type) == Media::EventStream;
+    let is_events = is_plain && media_of(headers) == Media::EventStream;
     let recorded: Vec<Bytes> = chunks.iter().map(|chunk| chunk.bytes.clone()).collect();
     match chunking.cut(&recorded, is_events) {
         Some(pieces) => pieces.into_iter().map(|(at, bytes)| (chunks[at].ms, bytes)).collect(),

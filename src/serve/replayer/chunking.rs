@@ -66,7 +66,7 @@ impl Chunking {
             Self::Random(seed) => {
                 let body = body();
                 let mut state = seed;
-                let sizes = std::iter::repeat_with(|| 1 + (next(&mut state) % 40) as usize);
+                let sizes = std::iter::repeat_with(|| 1 + (random(&mut state) % 40) as usize);
                 let ends_at = sizes.scan(0, |at, size| {
                     *at += size;
                     Some(*at)
@@ -106,7 +106,7 @@ fn pieces(body: &[u8], cuts: &[usize], ends: &[usize]) -> Vec<(usize, Bytes)> {
 }
 
 /// Where events end: behind an empty line; behind each line, if there is no empty one.
-fn event_ends(body: &[u8]) -> Vec<usize> {
+pub(super) fn event_ends(body: &[u8]) -> Vec<usize> {
     let behind = |mark: &[u8]| -> Vec<usize> {
         memchr::memmem::find_iter(body, mark).map(|at| at + mark.len()).collect()
     };
@@ -135,7 +135,7 @@ fn with_crlf(recorded: &[Bytes]) -> Vec<(usize, Bytes)> {
 }
 
 /// The next number of a sequence that looks random (SplitMix64).
-fn next(state: &mut u64) -> u64 {
+pub(super) fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -198,6 +198,12 @@ enum Came {
 }
 
 impl Hold {
+    /// Holds back the end of an answer until its client leaves.
+    pub(super) fn silent(run: &watch::Sender<Run>) -> Self {
+        let gates = vec![Gate { chunks: usize::MAX, until: Until::Left, gap: 0 }];
+        Self { number: 0, gates, run: run.clone(), waiting: None }
+    }
+
     /// Ready when the next thing behind so many chunks may be sent, or never will be.
     pub(super) fn poll(&mut self, sent: usize, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
         loop {

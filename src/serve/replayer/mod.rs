@@ -4,6 +4,7 @@ mod answers;
 mod body;
 mod chunking;
 mod drift;
+mod faults;
 #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command begins them"))]
 mod lines;
 mod meanwhile;
@@ -17,8 +18,10 @@ mod script;
 mod shelf;
 mod socket;
 mod sockets;
+mod spoil;
 
 pub use chunking::Chunking;
+pub use faults::{Attempt, Call};
 #[cfg(feature = "cli")]
 pub use lines::EXIT_STATUS;
 pub use miss::miss_answer;

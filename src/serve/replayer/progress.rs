@@ -9,6 +9,30 @@ use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest};
 use crate::redact::Redactor;
 
 impl Replayer {
+    /// The first message that the client did not send over a WebSocket that was opened.
+    pub fn unsent(&self, interaction: usize) -> Option<usize> {
+        let opened = self.recorded().opened(interaction);
+        let script = self.recorded().script(opened)?;
+        let playlist = self.playlist();
+        let mut unsent = script.unsent(|asked| playlist.was_played(asked));
+        playlist.was_played(opened).then(|| unsent.next()).flatten()
+    }
+
+    /// The numbers of the interactions that were not asked for in this run, and of WebSockets on which
+    /// the client did not say all that it said when they were recorded.
+    pub fn unplayed(&self) -> Vec<usize> {
+        let (recorded, playlist) = (self.recorded(), self.playlist());
+        let all = 0..recorded.cassette().interactions.len();
+        let is_left = |number: &usize| {
+            let opened = recorded.opened(*number);
+            let script = recorded.script(opened);
+            let mut unsent =
+                script.into_iter().flat_map(|it| it.unsent(|asked| playlist.was_played(asked)));
+            !playlist.was_played(opened) || unsent.next().is_some()
+        };
+        all.filter(is_left).collect()
+    }
+
     /// What was played in this run and what was not, as it may be shown.
     pub fn progress(&self) -> (Vec<Asking>, Vec<Asking>) {
         let requests = self.requests();

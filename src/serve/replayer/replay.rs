@@ -10,11 +10,13 @@ use tokio::sync::watch;
 
 use super::answers::Wanted;
 use super::drift::Drift;
-use super::meanwhile::Overdue;
+use super::faults::Faults;
 pub(super) use super::meanwhile::Run;
+use super::meanwhile::{Hold, Overdue};
 use super::pace::Clock;
 use super::resume::Point;
 use super::sockets::Sockets;
+use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
 use crate::cassette::{Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof};
@@ -37,6 +39,8 @@ pub struct Replayer {
     pub(super) proof: Option<Mutex<Proof>>,
     /// What strict matching would have refused, if that is to be told.
     drift: Option<Box<Drift>>,
+    /// What goes wrong, if anything is to.
+    pub(super) faults: Option<Box<Faults>>,
 }
 
 /// How long an answer waits for what it shows: for requests that are under way at once.
@@ -53,6 +57,16 @@ pub struct Chosen {
     pub unveiled: Unveiled,
     /// The event behind which the client goes on with it.
     behind: Option<Point>,
+    /// What goes wrong with its answer.
+    pub(super) blow: Option<Blow>,
+}
+
+impl Chosen {
+    /// An interaction whose answer is given as it was recorded.
+    fn unchanged(number: usize) -> Self {
+        let (renamed, unveiled, behind, blow) = Default::default();
+        Self { number, renamed, unveiled, behind, blow }
+    }
 }
 
 impl Replayer {
@@ -62,8 +76,8 @@ impl Replayer {
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
         let (memory, sockets, chunking) = Default::default();
-        let (proof, drift) = (None, None);
-        Self { recorded, pace, chunking, playlist, run, memory, sockets, proof, drift }
+        let (proof, drift, faults) = (None, None, None);
+        Self { recorded, pace, chunking, playlist, run, memory, sockets, proof, drift, faults }
     }
 
     /// Sends streams in other pieces.
@@ -143,7 +157,14 @@ impl Replayer {
         place: Place<'_>,
         clock: Clock,
     ) -> Answer {
-        let Chosen { number, renamed, unveiled, behind } = chosen;
+        let Chosen { number, renamed, unveiled, behind, blow } = chosen;
+        if let Some(blow) = blow.as_ref().filter(|blow| blow.is_instead()) {
+            if *blow == Blow::Silence {
+                Hold::silent(&self.run).end().await;
+            }
+            return blow.answer();
+        }
+        let silent = blow.as_ref().filter(|blow| blow.falls_silent());
         let wanted = Wanted {
             upstream: self.recorded.server(place),
             place,
@@ -152,9 +173,13 @@ impl Replayer {
             headers: &head.headers,
             renamed: &renamed,
             unveiled: &unveiled,
-            hold: self.recorded.meanwhile.hold(number, &self.run),
+            hold: match silent {
+                Some(_) => Some(Hold::silent(&self.run)),
+                None => self.recorded.meanwhile.hold(number, &self.run),
+            },
             behind,
             shown: self.proof.as_ref().and_then(|proof| lock(proof).shown()),
+            blow,
         };
         self.recorded.answers.send(number, wanted).await
     }
@@ -209,14 +234,16 @@ impl Replayer {
     ) -> Result<Chosen, Box<(Request, Found)>> {
         let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
         if self.drift.is_none()
+            && self.faults.is_none()
             && let Some(chosen) = self.take_recognized(head, target, &body)
         {
             return Ok(chosen);
         }
-        let (asked, found) = self.asked(head, target, body, place);
+        let (mut asked, found) = self.asked(head, target, body, place);
+        self.faults.iter().for_each(|faults| faults.discount(&mut asked));
         let plain = asked.readable();
         let read = self.recorded.index.read(&asked, &plain).by(found);
-        let chosen = self.take(&read);
+        let chosen = self.take(&asked, &read);
         let found = read.into_found();
         drop(plain);
         if let Some(chosen) = &chosen {
@@ -251,11 +278,11 @@ impl Replayer {
             if played.borrow_and_update().is_over() {
                 return None;
             }
-            if let Some(chosen) = self.take(&read) {
+            if let Some(chosen) = self.take(asked, &read) {
                 return Some(chosen);
             }
         }
-        self.take(&read)
+        self.take(asked, &read)
     }
 
     /// The interaction with the stream that a client goes on with, behind another event than when it was
@@ -264,7 +291,7 @@ impl Replayer {
         let Recorded { cassette, index, .. } = &*self.recorded;
         let point = Point::of(asked)?;
         point.elsewhere(asked, cassette).iter().find_map(|alike| {
-            let chosen = self.take(&index.read(alike, &alike.readable()))?;
+            let chosen = self.take(asked, &index.read(alike, &alike.readable()))?;
             let response = cassette.interactions[chosen.number].response()?;
             let behind = Some(point.clone()).filter(|point| point.stands_in(response))?;
             Some(Chosen { behind: Some(behind), ..chosen })
@@ -297,36 +324,13 @@ impl Replayer {
         })
     }
 
-    /// The first message that the client did not send over a WebSocket that was opened.
-    pub fn unsent(&self, interaction: usize) -> Option<usize> {
-        let opened = self.recorded.opened(interaction);
-        let script = self.recorded.script(opened)?;
-        let playlist = self.playlist();
-        let mut unsent = script.unsent(|asked| playlist.was_played(asked));
-        playlist.was_played(opened).then(|| unsent.next()).flatten()
-    }
-
-    /// The numbers of the interactions that were not asked for in this run, and of WebSockets on which
-    /// the client did not say all that it said when they were recorded.
-    pub fn unplayed(&self) -> Vec<usize> {
-        let (recorded, playlist) = (&self.recorded, self.playlist());
-        let all = 0..recorded.cassette.interactions.len();
-        let is_left = |number: &usize| {
-            let opened = recorded.opened(*number);
-            let script = recorded.script(opened);
-            let mut unsent =
-                script.into_iter().flat_map(|it| it.unsent(|asked| playlist.was_played(asked)));
-            !playlist.was_played(opened) || unsent.next().is_some()
-        };
-        all.filter(is_left).collect()
-    }
-
     /// Begins the run anew.
     pub fn reset(&self) {
         *self.playlist() = Playlist::new(&self.recorded.index);
         self.run.send_modify(Run::reset);
         lock(&self.sockets).clear();
         self.memory.clear();
+        self.faults.iter().for_each(|faults| faults.reset());
     }
 
     /// Ends what is held back, as a server does that goes away.
@@ -349,10 +353,22 @@ impl Replayer {
         Some(self.chosen(number, &Found::default(), &playlist, proof.as_deref()))
     }
 
-    fn take(&self, asked: &Asked<'_>) -> Option<Chosen> {
+    fn take(&self, request: &Request, asked: &Asked<'_>) -> Option<Chosen> {
+        let index = &self.recorded.index;
         let mut playlist = self.playlist();
-        let number = playlist.take(&self.recorded.index, asked)?;
-        Some(self.taken(number, &playlist, asked))
+        let blow = match &self.faults {
+            Some(faults) => {
+                let number = playlist.peek(index, asked)?;
+                let blow = faults.inject(request, number, self.recorded.room(number));
+                if blow.as_ref().is_some_and(Blow::is_instead) {
+                    return Some(Chosen { blow, ..Chosen::unchanged(number) });
+                }
+                blow
+            }
+            None => None,
+        };
+        let number = playlist.take(index, asked)?;
+        Some(Chosen { blow, ..self.taken(number, &playlist, asked) })
     }
 
     /// Notes what the choice shows.
@@ -387,7 +403,7 @@ impl Replayer {
         let index = &self.recorded.index;
         let value = |secret: &_| playlist.secret(index, (number, found), secret);
         let unveiled = answers.veiled(number).unveiled(value);
-        Chosen { number, renamed, unveiled, behind: None }
+        Chosen { renamed, unveiled, ..Chosen::unchanged(number) }
     }
 
     /// The request as the recorded server would have been asked: its address in the place of ours,

@@ -10,8 +10,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::Replayer;
+use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::replay::Run;
+use super::spoil::Within;
 use crate::cassette::{Content, End, Frame, Peer};
 use crate::compare::matching::Mismatch;
 use crate::serve::server::{Answer, Cut};
@@ -58,6 +60,8 @@ pub struct Socket {
     /// Which of the replayer's it is.
     pub(super) number: usize,
     pub(super) compression: Option<Compression>,
+    /// What goes wrong, and behind how many messages of the server.
+    pub(super) blow: Option<(Within, usize)>,
 }
 
 /// Why a WebSocket was closed before its end.
@@ -105,7 +109,9 @@ struct Live<'s, T> {
     /// What happened last, and when.
     clock: (Option<usize>, Clock),
     heard: Instant,
-    hold: Option<super::meanwhile::Hold>,
+    hold: Option<Hold>,
+    /// How many messages were sent.
+    said: usize,
 }
 
 impl Socket {
@@ -151,6 +157,7 @@ impl Socket {
             clock: (None, self.replayer.clock()),
             heard: Instant::now(),
             hold: self.replayer.hold(self.number),
+            said: 0,
         };
         if let Some((code, reason)) = live.play(&report).await {
             live.writer.close(code, &reason);
@@ -250,9 +257,19 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 self.flush().await.map_err(|_| None)?;
                 return Ok(Some(due));
             }
+            let blow = self.socket.blow.filter(|(_, behind)| *behind == self.said);
+            let blow = blow.map(|(within, _)| within);
+            if let Some(within) = blow {
+                self.suffer(within).await?;
+            }
             self.clock = (Some(at), replayer.clock());
             self.heard = Instant::now();
             let (frame, content) = replayer.say(number, at);
+            let content = match blow {
+                Some(within) => within.message(content),
+                None => content,
+            };
+            self.said += 1;
             if let Content::Close { code, reason } = content {
                 return Err(Some((code, reason)));
             }
@@ -261,6 +278,28 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 sleep(Duration::from_millis(gap).min(PAUSE)).await;
             }
             self.writer.frame(&frame, &content);
+        }
+    }
+
+    /// Ends the connection as a fault says, if it says so.
+    async fn suffer(&mut self, within: Within) -> Result<(), Closing> {
+        if let Within::Malformed | Within::Oversized(_) = within {
+            return Ok(());
+        }
+        self.flush().await.map_err(|_| None)?;
+        match within {
+            Within::Close(code) => Err(Some((Some(code), "retape injected this".to_owned()))),
+            Within::Silence => {
+                let mut buffer = [0; BUFFER];
+                let left = async { while let Ok(1..) = self.io.read(&mut buffer).await {} };
+                let mut silent = Hold::silent(&self.socket.replayer.run);
+                tokio::select! {
+                    () = left => {}
+                    () = silent.end() => {}
+                }
+                Err(None)
+            }
+            _ => Err(None),
         }
     }
 

@@ -17,6 +17,7 @@ use super::recorded::Recorded;
 use super::replay::{Run, lock};
 use super::script::Script;
 use super::socket::{Opened, Socket, breaks_off};
+use super::spoil::Blow;
 use crate::cassette::exchanges::{Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Mismatch};
@@ -111,10 +112,19 @@ impl Replayer {
     ) -> Result<Upgraded, Box<Mismatch>> {
         let clock = self.clock();
         let chosen = self.found(head, target, Bytes::new(), place).await;
-        let chosen = chosen.map_err(|asked| self.explain(*asked))?;
+        let mut chosen = chosen.map_err(|asked| self.explain(*asked))?;
         let number = chosen.number;
+        let script = match &chosen.blow {
+            Some(blow) if blow.is_instead() => None,
+            _ => self.recorded().script(number),
+        };
+        // What goes wrong behind the handshake is not to spoil it.
+        let blow = chosen.blow.take_if(|_| script.is_some());
         let mut answer = self.send(chosen, head, place, clock).await;
-        let Some(script) = self.recorded().script(number) else {
+        if let Some(breaks) = blow.as_ref().and_then(Blow::breaks) {
+            answer.extensions_mut().insert(breaks);
+        }
+        let Some(script) = script else {
             return Ok(Upgraded::Refused(answer));
         };
         let headers = answer.headers_mut();
@@ -130,7 +140,8 @@ impl Replayer {
             compression
         });
         let number = self.enter(number, script, None);
-        let socket = Socket { replayer: Arc::clone(self), number, compression };
+        let blow = blow.as_ref().and_then(Blow::within);
+        let socket = Socket { replayer: Arc::clone(self), number, compression, blow };
         Ok(Upgraded::Opened(Opened { answer, socket }))
     }
 

@@ -74,6 +74,18 @@ impl std::fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
+/// What becomes of the connection of an answer that breaks off on purpose. It stands among the extensions
+/// of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breaks {
+    /// It is closed, and nothing of the answer is sent.
+    Unanswered,
+    /// It is reset, and nothing of the answer is sent.
+    ResetUnanswered,
+    /// It is reset where the body ends, or is cut.
+    Reset,
+}
+
 /// A body in one piece, with its length announced.
 pub fn full(bytes: impl Into<Bytes>) -> AnswerBody {
     AnswerBody(Form::Full(Full::new(bytes.into())))

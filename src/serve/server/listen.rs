@@ -19,7 +19,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{Answer, Tunnel, Via, full, problem, proxy};
+use super::resettable::{Reset, Resettable};
+use super::{Answer, Breaks, Cut, Tunnel, Via, full, problem, proxy};
 use crate::error::{Error, Kind, Result};
 
 /// The answer to what is refused.
@@ -159,7 +160,9 @@ async fn serve<H: Handler>(
 ) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
-    let asked = converse(stream, &handler, names, None, &mut finishing).await;
+    let reset = Reset::default();
+    let stream = Resettable::new(stream, reset.clone());
+    let asked = converse((stream, &reset), &handler, names, None, &mut finishing).await;
     let Some((upgrade, tunnel)) = asked else { return };
     let opened = async { proxy::open(tunnel, TokioIo::new(upgrade.await.ok()?)).await };
     let opened = tokio::select! {
@@ -168,7 +171,7 @@ async fn serve<H: Handler>(
         _ = &mut finishing => None,
     };
     if let Some((client, via)) = opened {
-        converse(client, &handler, names, Some(via), &mut finishing).await;
+        converse((client, &reset), &handler, names, Some(via), &mut finishing).await;
     }
 }
 
@@ -177,18 +180,19 @@ type Asked = (OnUpgrade, Tunnel);
 
 /// Answers requests, by HTTP/1 or HTTP/2 as the client begins, until it leaves or asks for a tunnel.
 async fn converse<H: Handler>(
-    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    (stream, reset): (impl AsyncRead + AsyncWrite + Send + Unpin + 'static, &Reset),
     handler: &Arc<H>,
     names: FieldNames,
     via: Option<Via>,
     finishing: &mut oneshot::Receiver<Infallible>,
 ) -> Option<Asked> {
     let asked = Arc::new(Mutex::new(None));
-    let tunnel = Arc::clone(&asked);
+    let (tunnel, reset) = (Arc::clone(&asked), reset.clone());
     let service = service_fn(move |mut request| {
         let (handler, via, tunnel) = (Arc::clone(handler), via.clone(), Arc::clone(&tunnel));
+        let reset = reset.clone();
         async move {
-            Ok::<_, Infallible>(match as_meant(&mut request) {
+            let answer = match as_meant(&mut request) {
                 Err(refusal) => *refusal,
                 Ok(()) if request.method() == Method::CONNECT => {
                     connect(&*handler, request, via.as_ref(), &tunnel)
@@ -197,7 +201,8 @@ async fn converse<H: Handler>(
                     via.into_iter().for_each(|via| _ = request.extensions_mut().insert(via));
                     handler.handle(request).await
                 }
-            })
+            };
+            sent(answer, &reset)
         }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -214,6 +219,18 @@ async fn converse<H: Handler>(
     }
     let _ = connection.await;
     None
+}
+
+/// An answer that is sent, unless the connection is to break off before it.
+fn sent(answer: Answer, reset: &Reset) -> Result<Answer, Cut> {
+    let breaks = answer.extensions().get::<Breaks>();
+    if matches!(breaks, Some(Breaks::Reset | Breaks::ResetUnanswered)) {
+        reset.demand();
+    }
+    match breaks {
+        Some(Breaks::Unanswered | Breaks::ResetUnanswered) => Err(Cut),
+        Some(Breaks::Reset) | None => Ok(answer),
+    }
 }
 
 /// Answers a client that asks for a tunnel. Within one there is no other.

@@ -14,10 +14,11 @@ mod proxy;
 #[cfg(not(feature = "proxy"))]
 #[path = "no_proxy.rs"]
 mod proxy;
+mod resettable;
 mod via;
 
 pub use address::Address;
-pub use answer::{Answer, AnswerBody, Cut, OURS, cut_after, full, no_answer, problem};
+pub use answer::{Answer, AnswerBody, Breaks, Cut, OURS, cut_after, full, no_answer, problem};
 pub use listen::{FieldNames, Handler, Refusal, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_hold_origins_in,
