@@ -146,6 +146,12 @@ pub(crate) enum Kind {
     NoSession {
         session: String,
     },
+    /// The cassette holds nothing for clients that talk in this way: what it lacks.
+    #[cfg(feature = "cli")]
+    Unplayable {
+        name: String,
+        why: &'static str,
+    },
     /// This process may open no more files and connections.
     OutOfFiles,
     /// No request reached retape.
@@ -358,13 +364,13 @@ impl fmt::Display for Kind {
                 write!(f, "retape was built without the feature `{feature}`")
             }
             Self::Busy => f.write_str("another process is recording this cassette"),
-            Self::ForeignJournal => {
-                f.write_str("a killed recorder of another release left this journal")
-            }
+            Self::ForeignJournal => f.write_str(FOREIGN_JOURNAL),
             Self::Missed { count } => {
                 counted(f, *count, ["request has", "requests have"], "no recorded answer")
             }
             Self::Unanswered => f.write_str("the server did not answer a single request"),
+            #[cfg(feature = "cli")]
+            Self::Unplayable { name, why } => write!(f, "`{name}` holds {why}"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
             Self::OutOfFiles => f.write_str(OUT_OF_FILES),
             Self::Unused => f.write_str("no request reached retape"),
@@ -383,6 +389,8 @@ impl fmt::Display for Kind {
 }
 
 const UNPLAYED: [&str; 2] = ["recorded interaction was", "recorded interactions were"];
+
+const FOREIGN_JOURNAL: &str = "a killed recorder of another release left this journal";
 
 const OUT_OF_FILES: &str =
     "not everything was recorded: retape may open no more files and connections";

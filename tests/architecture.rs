@@ -7,6 +7,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
 
 /// A room of the house, and what it is for.
 type Room = (&'static str, &'static str);
@@ -20,7 +23,7 @@ const ROWS: [&[Room]; 11] = [
     ],
     &[(
         "serve",
-        "the server, the recorder and the replayer: everything that talks HTTP or WebSocket",
+        "the server, the recorder and the replayer: everything that talks HTTP, WebSocket or lines",
     )],
     &[("store", "files, the journal, git and the environment")],
     // No IO, no async, no clock, no environment from here on.
@@ -216,6 +219,18 @@ fn every_link_of_the_documents_leads_somewhere() {
 }
 
 #[test]
+fn every_page_of_the_guide_stands_in_the_book() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let listed = links(&summary);
+
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let page = entry.unwrap().file_name().into_string().unwrap();
+        let is_page = page.ends_with(".md") && page != "SUMMARY.md";
+        assert!(!is_page || listed.contains(&page.as_str()), "{page} is not in docs/SUMMARY.md");
+    }
+}
+
+#[test]
 fn the_readme_and_the_pages_of_the_guide_stay_short() {
     for (document, text) in documents() {
         // The samples are what the tool prints.
@@ -313,6 +328,49 @@ fn read(file: PathBuf) -> Source {
         before_tests.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
     Source { path, module, code, text }
+}
+
+/// The strings of a list in `deny.toml`.
+fn listed(text: &str, key: &str) -> Vec<String> {
+    let from = text.find(&format!("\n{key} = [")).unwrap();
+    let list = &text[from..from + text[from..].find(']').unwrap()];
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Whether an SPDX expression can be met by licences that are allowed. Where one is nested, each part of it
+/// must be.
+fn is_allowed(licence: &str, allowed: &[String]) -> bool {
+    let licence = licence.replace(['(', ')'], "").replace(" / ", " OR ").replace('/', " OR ");
+    let one = |licence: &str| allowed.iter().any(|it| it == licence.trim());
+    licence.split(" AND ").all(|part| part.split(" OR ").any(one))
+}
+
+#[test]
+fn every_dependency_is_of_an_allowed_licence_and_source() {
+    let deny = fs::read_to_string(root().join("deny.toml")).unwrap();
+    let (allowed, banned) = (listed(&deny, "allow"), listed(&deny, "deny"));
+    let version = Command::new("rustc").arg("-vV").output().unwrap().stdout;
+    let version = String::from_utf8(version).unwrap();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let mut metadata = Command::new(env!("CARGO"));
+    metadata.args(["metadata", "--format-version=1", "--locked", "--offline", "--all-features"]);
+    metadata.args(["--filter-platform", host]).current_dir(root());
+    let metadata: Value = serde_json::from_slice(&metadata.output().unwrap().stdout).unwrap();
+
+    let packages = metadata["packages"].as_array().unwrap();
+    let refused = packages.iter().filter(|package| {
+        let text = |member: &str| package[member].as_str().unwrap_or_default();
+        let is_here = package["source"].is_null() && text("name") == "retape";
+        let is_known = text("source").starts_with("registry+https://github.com/rust-lang/");
+        !is_allowed(text("license"), &allowed)
+            || !(is_here || is_known)
+            || banned.iter().any(|name| name == text("name"))
+    });
+    let refused: Vec<&Value> = refused.map(|package| &package["id"]).collect();
+
+    assert!(packages.len() > 100, "{}", packages.len());
+    assert!(refused.is_empty(), "{refused:?}");
+    assert!(!is_allowed("MIT AND GPL-3.0-only", &allowed) && !is_allowed("", &allowed));
 }
 
 /// The modules behind `crate::`, also in nested imports.

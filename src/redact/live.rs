@@ -3,11 +3,14 @@
 use super::rule::{Notes, Rule, Side};
 use super::scan::{Input, Scanner};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, look, value};
+use super::{Redactor, Secrets, look, own, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 
 /// So many bytes before the ones that are looked at are kept: a name stands there.
 const CONTEXT: usize = 8 * 1024;
+
+/// The longest line that is waited for.
+const LONGEST_LINE: usize = 8 * 1024;
 
 /// So many bytes are looked at at a time: a secret in one place makes no other place slow.
 const PART: usize = 1024;
@@ -35,6 +38,8 @@ pub struct Live {
     searcher: Searcher,
     /// How many of the secrets it knows.
     known: usize,
+    /// The beginning of a line, if expressions of a person's own look at lines.
+    line: Vec<u8>,
     /// Bytes that may be the beginning of a known secret.
     held: Vec<u8>,
     /// What was read and may be needed still, known secrets replaced.
@@ -54,6 +59,7 @@ impl Live {
             searcher: searcher(redactor, &secrets),
             known: secrets.len(),
             secrets,
+            line: Vec::new(),
             held: Vec::new(),
             text: Vec::new(),
             written: 0,
@@ -64,6 +70,26 @@ impl Live {
 
     /// Takes the next piece and gives what can be written.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        if !self.redactor.own.has_finders() {
+            return self.push_found(bytes);
+        }
+        self.line.extend_from_slice(bytes);
+        let whole = memchr::memrchr(b'\n', &self.line).map_or(0, |end| end + 1);
+        let end = if self.line.len() - whole > LONGEST_LINE { self.line.len() } else { whole };
+        self.push_lines(end)
+    }
+
+    /// Takes the first bytes of what waits for the end of its line.
+    fn push_lines(&mut self, end: usize) -> Vec<u8> {
+        let rest = self.line.split_off(end);
+        let lines = std::mem::replace(&mut self.line, rest);
+        let redactor = &self.redactor;
+        let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
+        let edits = in_order(own::find(&lines, &mut notes));
+        self.push_found(&splice(&lines, &edits))
+    }
+
+    fn push_found(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
         for part in bytes.chunks(PART) {
             let is_text = is_text(part);
@@ -121,9 +147,10 @@ impl Live {
 
     /// Gives what was held back. A value without an end is taken for a secret.
     pub fn finish(mut self) -> (Vec<u8>, Secrets) {
+        let mut out = self.push_lines(self.line.len());
         self.replace_known(Input::Done);
-        let rest = self.scan(Input::Done);
-        (rest, self.secrets)
+        out.extend(self.scan(Input::Done));
+        (out, self.secrets)
     }
 
     /// Moves what was held to the text, with known secrets replaced, as far as it is decided.

@@ -15,11 +15,12 @@ use super::servers::{Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
 use super::{Event, Session};
 use crate::cassette::Name;
-use crate::config::{Compare, Config, Rules};
+use crate::config::{Compare, Config, Redaction, Rules};
 use crate::error::Result;
+use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
-use crate::serve::replayer::{Chunking, Pace};
+use crate::serve::replayer::{Chunking, Pace, Transport};
 use crate::serve::server::{FieldNames, Proxy, Server};
 use crate::store;
 use crate::store::mode::Mode;
@@ -36,6 +37,7 @@ pub struct SessionBuilder {
     upstream: Option<String>,
     named: Vec<(String, String)>,
     is_proxy: bool,
+    transport: Transport,
     mode: Option<Mode>,
     listen: SocketAddr,
     allowed_hosts: Vec<String>,
@@ -52,6 +54,7 @@ pub struct SessionBuilder {
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
+    redaction: Redaction,
     listener: Listener,
 }
 
@@ -74,6 +77,7 @@ pub(super) struct Settings {
     pub(super) opening: Opening,
     pub(super) folder: PathBuf,
     pub(super) servers: Servers,
+    pub(super) transport: Transport,
     /// If clients may ask for any host through us.
     pub(super) proxy: Option<Arc<Proxy>>,
     pub(super) mode: Mode,
@@ -93,6 +97,8 @@ pub(super) struct Settings {
     config: Config,
     /// What the test itself says about matching.
     rules: Rules,
+    /// What is a secret beside what retape knows, and what is none.
+    pub(super) redaction: Redaction,
     pub(super) listener: Listener,
 }
 
@@ -105,6 +111,7 @@ impl SessionBuilder {
             upstream: None,
             named: Vec::new(),
             is_proxy: false,
+            transport: Transport::Http,
             mode: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_hosts: Vec::new(),
@@ -120,6 +127,7 @@ impl SessionBuilder {
             rerun: None,
             config: None,
             rules: Rules::default(),
+            redaction: Redaction::default(),
             listener: Arc::new(|_| {}),
         }
     }
@@ -173,6 +181,13 @@ impl SessionBuilder {
     #[cfg(feature = "proxy")]
     pub fn proxy(mut self) -> Self {
         self.is_proxy = true;
+        self
+    }
+
+    /// The client talks over standard input and output, so there is no server at an address.
+    #[cfg(feature = "cli")]
+    pub(super) fn through_pipes(mut self) -> Self {
+        self.transport = Transport::Lines;
         self
     }
 
@@ -309,6 +324,28 @@ impl SessionBuilder {
         self
     }
 
+    /// What is a secret beside what retape knows, and what is none, beside what `retape.toml` says.
+    ///
+    /// # Example: account numbers that a function finds
+    ///
+    /// ```no_run
+    /// use retape::config::Redaction;
+    ///
+    /// # async fn example() -> retape::Result<()> {
+    /// let accounts = |line: &str| {
+    ///     line.match_indices("ACME-").map(|(start, _)| start..line.len().min(start + 11)).collect()
+    /// };
+    /// let redaction = Redaction::default().code("account", accounts)?.not_secret("theme")?;
+    /// let session = retape::Session::builder("agents/list").redact_with(redaction).start().await?;
+    /// # session.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn redact_with(mut self, redaction: Redaction) -> Self {
+        self.redaction = self.redaction.and(&redaction);
+        self
+    }
+
     /// Is called with what happens while it happens.
     pub fn on_event(mut self, listener: impl Fn(Event) + Send + Sync + 'static) -> Self {
         self.listener = Arc::new(listener);
@@ -341,8 +378,11 @@ impl SessionBuilder {
         let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         let any = if self.is_proxy { Any::Allowed } else { Any::Refused };
-        let servers = servers(self.upstream, self.named, any)?;
-        if !matches!(mode, Mode::Replay | Mode::Once) {
+        let servers = match self.transport {
+            Transport::Http => servers(self.upstream, self.named, any)?,
+            Transport::Lines => Servers::default(),
+        };
+        if self.transport == Transport::Http && !matches!(mode, Mode::Replay | Mode::Once) {
             if servers.is_empty() {
                 return Err(no_upstream(mode));
             }
@@ -359,6 +399,7 @@ impl SessionBuilder {
             opening: self.opening,
             folder,
             servers,
+            transport: self.transport,
             proxy: proxy.map(Arc::new),
             mode,
             allowed_hosts: self.allowed_hosts,
@@ -375,6 +416,7 @@ impl SessionBuilder {
             may_be_unused: self.may_be_unused,
             is_proving: self.is_proving,
             rerun,
+            redaction: config.redaction().clone().and(&self.redaction),
             config,
             rules: self.rules,
             listener: self.listener,
@@ -392,6 +434,11 @@ impl SessionBuilder {
 }
 
 impl Settings {
+    /// What takes secrets out of what is kept or shown.
+    pub(super) fn redactor(&self) -> Redactor {
+        Redactor::standard().with_own(&self.redaction)
+    }
+
     /// What is said about matching a cassette, but for what it says itself.
     pub(super) fn rules_of(&self, cassette: &Name) -> Rules {
         self.config.rules(cassette.as_str()).and(&self.rules)

@@ -47,8 +47,8 @@ fn contracts_are_printed_as_one_document() {
 
 #[test]
 fn some_contracts_are_printed_as_schemas() {
-    let (_, several, _) = run(&[RECORDED, "--format", "json-schema"]);
-    let (_, one, _) = run(&[RECORDED, "--format", "json-schema", "messages/stream"]);
+    let (_, several, _) = run(&[RECORDED, "--to", "json-schema"]);
+    let (_, one, _) = run(&[RECORDED, "--to", "json-schema", "messages/stream"]);
 
     let several: Value = serde_json::from_str(&several).unwrap();
     let titles = several["$defs"].as_object().unwrap().values().map(|it| it["title"].to_string());
@@ -74,4 +74,23 @@ fn where_there_is_nothing_to_print_it_is_said() {
         said.contains("no contract was accepted") && said.contains("`retape accept`"),
         "{said}"
     );
+}
+
+#[test]
+fn cassettes_are_printed_for_other_tools() {
+    let (status, har, said) = run(&[RECORDED, "--to", "har", "hitl/approve_s*"]);
+    assert_eq!(status, Some(0), "{said}");
+    let har: Value = serde_json::from_str(&har).unwrap();
+    assert_eq!(har["log"]["pages"][0]["id"], "hitl/approve_steps");
+    assert!(
+        said.starts_with("retape: not in this format: ") && said.lines().count() == 1,
+        "{said}"
+    );
+
+    let (status, lines, _) = run(&[RECORDED, "--to", "curl", "hitl/approve_steps"]);
+    assert_eq!(status, Some(0));
+    assert!(lines.lines().skip(1).all(|line| line.contains("curl -sS ")), "{lines}");
+
+    let (status, _, said) = run(&[RECORDED, "--to", "wiremock", "hitl/nothing"]);
+    assert_eq!(status, Some(2), "{said}");
 }

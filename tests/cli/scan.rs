@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::retape::Stage;
+use crate::retape::{Stage, said};
+use crate::support::upstream::Upstream;
 
 #[test]
 fn scan_finds_nothing_in_the_cassettes_of_this_repository_but_golden_cookies() {
@@ -35,4 +36,30 @@ fn scan_names_the_place_and_never_the_secret() {
     assert!(told.contains("line 2: github-token"), "{told}");
     assert!(!told.contains(&secret), "{told}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_recording_says_which_exception_it_makes_and_scan_reports_one_that_the_file_has_not() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_| r#"{"api_key":"open-sesame-12","seat":"12C"}"#.to_owned());
+    let rules = "[redact]\njson = [\"seat\"]\nnot-secrets = [\n  \"api_key\",\n]\n";
+    stage.write("retape.toml", rules);
+
+    let output =
+        stage.around(&["record", "--upstream", &upstream.url(), "tape"], "GET /").output().unwrap();
+
+    let told = stage.harmless(&said(&output));
+    assert!(told.contains("not replaced, because"), "{told}");
+    assert!(told.contains("`api_key` (FOLDER/retape.toml, line 4)"), "{told}");
+    let cassette = stage.read("cassettes/tape.json");
+    assert!(cassette.contains("open-sesame-12") && !cassette.contains("12C"), "{cassette}");
+    assert!(cassette.contains("\"json seat\", \"not api_key\""), "{cassette}");
+    let scanned = stage.retape(&["scan"]).output().unwrap();
+    assert_eq!(scanned.status.code(), Some(0), "{}", said(&scanned));
+
+    stage.write("retape.toml", "");
+    let scanned = stage.retape(&["scan"]).output().unwrap();
+
+    assert_eq!(scanned.status.code(), Some(1));
+    assert!(said(&scanned).contains("body of the answer, line 1: api_key"));
 }

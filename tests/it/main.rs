@@ -12,6 +12,7 @@ mod server_changes;
 
 mod amazon;
 mod assertion;
+mod attribute;
 mod causal;
 mod change;
 mod contract;
@@ -25,6 +26,7 @@ mod episodes;
 mod evidence;
 mod explained;
 mod export;
+mod exported;
 mod format;
 mod frozen;
 #[cfg(unix)]
@@ -56,6 +58,7 @@ mod resumed;
 mod retries;
 mod rules;
 mod schema;
+mod service;
 mod sessions;
 mod several;
 mod shape;

@@ -91,7 +91,7 @@ fn client_write(cassette: &Cassette, mut write: usize) -> usize {
     let all = &cassette.interactions;
     let around = |write: usize| {
         let mut around = all[write].after.iter().map(|progress| progress.interaction);
-        around.rfind(|around| is_of_the_server(&all[write], &all[*around]))
+        around.rfind(|around| writes(&all[*around]) && is_of_another(&all[*around], &all[write]))
     };
     while let Some(outer) = around(write) {
         write = outer;
@@ -99,12 +99,12 @@ fn client_write(cassette: &Cassette, mut write: usize) -> usize {
     write
 }
 
-/// Whether a request that came while a write was being answered was made by the server, to answer it.
+/// Whether another has asked for the one than for the other: the server itself, if it was answering then.
 ///
 /// Another `user-agent` is the only evidence of it in a cassette.
-pub(super) fn is_of_the_server(interaction: &Interaction, around: &Interaction) -> bool {
-    let agent = |it: &Interaction| it.request.headers.get("user-agent").map(str::to_owned);
-    writes(around) && agent(interaction) != agent(around)
+pub(super) fn is_of_another(one: &Interaction, other: &Interaction) -> bool {
+    let [one, other] = [one, other].map(|it| it.request.headers.get("user-agent"));
+    one != other
 }
 
 type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;

@@ -16,7 +16,7 @@ use regex::bytes::Regex;
 
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
-use super::value;
+use super::{own, value};
 use crate::cassette::splice::{Edit, in_order};
 
 const RULES: &str = include_str!("rules.txt");
@@ -107,7 +107,9 @@ pub(super) fn may_tell(text: &[u8]) -> bool {
 
 /// The edits for a text of which all is there.
 pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
-    edits(text, text.len(), notes)
+    let mut found = edits(text, text.len(), notes);
+    found.extend(own::find(text, notes));
+    in_order(found)
 }
 
 /// The edits for a text of which more is to come, and up to where it is decided.
@@ -132,6 +134,7 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
         let Some(Found { name, range }) = rule.found(text, word.start(), notes) else { continue };
         let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
         if !secret.contains("[redacted:")
+            && !notes.secrets.is_spared(&secret)
             && let Some(with) = notes.replacement(name, &secret)
         {
             edits.push(Edit::new(range, with));

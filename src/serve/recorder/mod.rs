@@ -6,10 +6,13 @@
 mod arrived;
 mod clock;
 mod connection;
+mod driver;
 mod end_to_end;
 mod fault;
 mod forward;
 mod location;
+#[cfg(feature = "cli")]
+mod pipes;
 mod pool;
 mod prompt;
 mod relay;
@@ -27,6 +30,8 @@ mod tls;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
+#[cfg(feature = "cli")]
+pub use pipes::Pipes;
 #[cfg(feature = "cli")]
 pub use rescue::recover;
 pub use tape::Tape;
