@@ -42,7 +42,12 @@ fn made(interactions: &[Value]) -> (Name, Cassette) {
 
 /// A request as it reads.
 fn asked(cassette: &Cassette, request: &Request) -> String {
-    let at = if request.path.contains("://") { "" } else { cassette.recorded.upstream.as_str() };
+    let at = match cassette.recorded.upstream.as_str() {
+        _ if request.path.contains("://") => "",
+        // A program that is talked to over its standard input has no address.
+        "" => "http://localhost",
+        upstream => upstream,
+    };
     let body = std::str::from_utf8(&request.body).unwrap_or_default();
     let fields = fields(request.headers.iter(), &["host", "expect"]);
     format!("{} {at}{}\n{fields}\n{body}", request.method, request.path)
