@@ -89,6 +89,12 @@ pub(crate) fn checked(cassettes: &Path, only: Option<&Path>) -> Result<Checked> 
         report = found.report;
     }
     report.approve(&store::load_approvals(&store::find_approvals(cassettes))?);
+    // What is written otherwise, and means the same, is as it was accepted.
+    findings.retain(|finding| {
+        let mut changes = report.changes.iter();
+        !matches!(finding, Finding::Changed(_))
+            || changes.any(|change| change.place.endpoint == *finding.endpoint())
+    });
     let mut checked = Checked { kept, findings, report, unread };
     let is_kept = |contract: &Contract| {
         let mut findings = checked.findings.iter();
