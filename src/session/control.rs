@@ -63,11 +63,18 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
                 None | Some("yes") => Course::Whole,
                 Some(_) => return refused(StatusCode::BAD_REQUEST, "`save` can be `yes` or `no`"),
             };
-            told_or_refused(hub.finish(session.unwrap_or_default(), course).await)
+            let Ok(changes) = body.collect().await else {
+                return refused(StatusCode::BAD_REQUEST, "the request was cut short");
+            };
+            let session = session.unwrap_or_default();
+            told_or_refused(hub.finish(session, course, &changes.to_bytes()).await)
         }
         _ => match session.and_then(|session| hub.opened(session)) {
             // It is the only session there.
-            Some(opened) => known_of(&opened, &head.method, what, query, None),
+            Some(opened) => {
+                opened.load().await;
+                known_of(&opened, &head.method, what, query, None)
+            }
             None => known_of(&hub.main, &head.method, what, query, session),
         },
     }

@@ -22,8 +22,8 @@ use super::settings::{Opening, Settings};
 use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
-use super::track::{self, Extension, Live, Played, Track, Unanswered};
-use super::{guard, inspect, track::Begun};
+use super::track::{self, Extension, Live, Played, Track, Unanswered, Whole};
+use super::{guard, hub, inspect, track::Begun};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Frame, Name};
 use crate::compare::matching::Mismatch;
@@ -69,7 +69,7 @@ impl Gateway {
     pub(super) async fn open(settings: Settings) -> Result<Self> {
         let gateway = Self {
             misses: Misses::begin(settings.misses.clone())?,
-            untouched: settings.proxy.as_ref().map(|_| Live::new(&settings, None)).transpose()?,
+            untouched: settings.may_pass().then(|| Live::new(&settings, None)).transpose()?,
             passed: AtomicUsize::new(0),
             address: OnceLock::new(),
             settings,
@@ -184,12 +184,12 @@ impl Gateway {
             if let Some(replayer) = slot.replayer() {
                 let unplayed = replayer.unplayed();
                 let is_played = |number| unplayed.binary_search(&number).is_err();
-                all.extend(inspect::interactions(replayer.recorded().cassette(), is_played));
+                all.extend(inspect::interactions(replayer.recorded().cassette(), false, is_played));
             }
         }
         for cell in lock(&self.tapes).values() {
             if let Some(tape) = cell.get() {
-                all.extend(inspect::interactions(&tape.so_far(), |_| false));
+                all.extend(inspect::interactions(&tape.so_far(), true, |_| false));
             }
         }
         all
@@ -242,11 +242,7 @@ impl Gateway {
             address.session = named.as_deref().unwrap_or(session);
             return self.serve_at(&head, &address, asked, place).await;
         };
-        // Without the proxy a session has the servers that were named.
-        let (target, place) = match &self.settings.proxy {
-            Some(_) => (Cow::Owned(format!("{origin}{path}")), Place::default()),
-            None => (Cow::Borrowed(path), Place::at(origin)),
-        };
+        let (target, place) = (Cow::Owned(format!("{origin}{path}")), Place::default());
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
             return live.ask(&head, &target, asked, place).await;
@@ -271,7 +267,7 @@ impl Gateway {
             Ok(track) => track,
             Err(error) => return self.refuse(head, address, slot.cassette.as_str(), error),
         };
-        let answered = track.answer(head, &address.target, asked, place).await;
+        let answered = self.answer(track, head, &address.target, asked, place).await;
         let answered = answered.map(|(answer, socket)| {
             if let Some(socket) = socket {
                 self.play(socket, address.session, &slot.cassette);
@@ -289,6 +285,32 @@ impl Gateway {
                 miss_answer(&head.headers, &miss.explanation, miss.to_json())
             }
         }
+    }
+
+    /// What a track answers, to a request as the hook of a test runner makes it.
+    async fn answer(
+        &self,
+        track: &Track,
+        head: &Parts,
+        target: &str,
+        asked: Asked,
+        place: Place<'_>,
+    ) -> Result<(Answer, Option<Played>), Unanswered> {
+        let hook = self.settings.hook.as_ref().filter(|_| track.replayer().is_some());
+        let (Some(hook), Asked::Arriving(_)) = (hook, &asked) else {
+            return track.answer(head, target, asked, place).await;
+        };
+        let Some(body) = track::read(asked).await else { return Ok((track::abandoned(), None)) };
+        let sent = Whole { head, target, body };
+        let answer = match (hook.hooked(&sent).await, &self.untouched) {
+            (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await?,
+            (None, Some(live)) => {
+                self.note_passed();
+                live.ask_whole(sent, place).await
+            }
+            (None, None) => track::abandoned(),
+        };
+        Ok((answer, None))
     }
 
     /// Plays a WebSocket on a task of its own.
@@ -341,11 +363,24 @@ impl Gateway {
     }
 
     fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
-        if let Some(slot) = lock(&self.tracks).get(address.session) {
+        let session = match self.settings.is_opened {
+            true => hub::behind_token(address.session),
+            false => address.session,
+        };
+        if let Some(slot) = lock(&self.tracks).get(session) {
             return Ok(Arc::clone(slot));
         }
         let name = address.cassette()?.unwrap_or_else(|| self.settings.cassette.clone());
-        Ok(self.slot_of(address.session, name))
+        Ok(self.slot_of(session, name))
+    }
+
+    /// Loads the default cassette, if it is there to be played.
+    pub(super) async fn load(&self) {
+        let name = &self.settings.cassette;
+        if self.plan() == Mode::Replay && store::exists(&self.settings.folder, name) {
+            // What is wrong with it, the first request is told.
+            let _ = self.slot_of("", name.clone()).track(self).await;
+        }
     }
 
     fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {

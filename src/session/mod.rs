@@ -4,11 +4,13 @@
 //! address; one prefix of the path names the cassette (`URL/letta/hitl/-/v1/agents`), so any number
 //! of tests share one session and never meet.
 
+mod changes;
 mod closed;
 mod control;
 mod event;
 mod gateway;
 mod guard;
+mod hook;
 mod hub;
 mod inspect;
 mod lax;

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::gateway::Gateway;
+use super::hook::Hook;
 use super::hub::Hub;
 use super::misses::Report;
 use super::servers::{Any, Servers, no_upstream};
@@ -52,6 +53,7 @@ pub struct SessionBuilder {
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
+    hook: Option<Hook>,
     listener: Listener,
 }
 
@@ -72,6 +74,8 @@ pub(super) enum Opening {
 pub(super) struct Settings {
     pub(super) cassette: Name,
     pub(super) opening: Opening,
+    /// Whether it is opened in a running session.
+    pub(super) is_opened: bool,
     pub(super) folder: PathBuf,
     pub(super) servers: Servers,
     /// If clients may ask for any host through us.
@@ -93,6 +97,8 @@ pub(super) struct Settings {
     config: Config,
     /// What the test itself says about matching.
     rules: Rules,
+    /// Who is asked what counts in a request.
+    pub(super) hook: Option<Hook>,
     pub(super) listener: Listener,
 }
 
@@ -120,6 +126,7 @@ impl SessionBuilder {
             rerun: None,
             config: None,
             rules: Rules::default(),
+            hook: None,
             listener: Arc::new(|_| {}),
         }
     }
@@ -265,6 +272,12 @@ impl SessionBuilder {
         self
     }
 
+    /// Who is asked what counts in a request, before it is compared.
+    pub(super) fn hook(mut self, hook: Hook) -> Self {
+        self.hook = Some(hook);
+        self
+    }
+
     /// The mode, unless a recording is being proved.
     pub(super) fn mode_unless_proving(self, mode: Mode) -> Self {
         if self.is_proving { self } else { self.mode(mode) }
@@ -340,7 +353,8 @@ impl SessionBuilder {
     pub(super) fn complete(self) -> Result<Settings> {
         let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
-        let any = if self.is_proxy { Any::Allowed } else { Any::Refused };
+        // The clients of a test runner name the server that they mean, as those of the proxy do.
+        let any = if self.is_proxy || self.is_opened { Any::Allowed } else { Any::Refused };
         let servers = servers(self.upstream, self.named, any)?;
         if !matches!(mode, Mode::Replay | Mode::Once) {
             if servers.is_empty() {
@@ -357,6 +371,7 @@ impl SessionBuilder {
         Ok(Settings {
             cassette: Name::new(self.cassette)?,
             opening: self.opening,
+            is_opened: self.is_opened,
             folder,
             servers,
             proxy: proxy.map(Arc::new),
@@ -377,6 +392,7 @@ impl SessionBuilder {
             rerun,
             config,
             rules: self.rules,
+            hook: self.hook,
             listener: self.listener,
         })
     }
@@ -392,6 +408,11 @@ impl SessionBuilder {
 }
 
 impl Settings {
+    /// Whether requests may go to the live server in every mode.
+    pub(super) fn may_pass(&self) -> bool {
+        self.proxy.is_some() || self.hook.is_some()
+    }
+
     /// What is said about matching a cassette, but for what it says itself.
     pub(super) fn rules_of(&self, cassette: &Name) -> Rules {
         self.config.rules(cassette.as_str()).and(&self.rules)
