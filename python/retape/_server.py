@@ -50,21 +50,21 @@ class Server:
     the process that started it, also when that is killed.
     """
 
-    def __init__(self, url: Optional[str] = None) -> None:
+    def __init__(
+        self, url: Optional[str] = None, *, is_ours: Optional[bool] = None, options: Sequence[str] = ()
+    ) -> None:
+        #: Whether the test runner started it, and says what is done in each session.
+        self.is_ours = url is None if is_ours is None else is_ours
         self._lock = threading.RLock()
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._connection: Optional[http.client.HTTPConnection] = None
         self._url = url
+        self._options = list(options)
 
     @classmethod
     def of_environment(cls) -> "Server":
         """The one that runs the tests, or one of our own."""
         return cls(os.environ.get("RETAPE_URL") or None)
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it was started here, or is to be."""
-        return self._url is None or self._process is not None
 
     @property
     def url(self) -> str:
@@ -132,7 +132,7 @@ class Server:
         process.stdout.close()
 
     def _start(self) -> str:
-        command = [binary(), "run", "--attached", "--allow-unused"]
+        command = [binary(), "run", "--attached", "--allow-unused", *self._options]
         # Modes and servers are said for each session.
         environment = {k: v for k, v in os.environ.items() if k not in ("RETAPE_MODE", "RETAPE_UPSTREAM")}
         with tempfile.TemporaryFile() as log:

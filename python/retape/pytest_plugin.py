@@ -11,7 +11,7 @@ import shlex
 from contextlib import ExitStack
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Set
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 import pytest
 
@@ -39,7 +39,7 @@ class Suite:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.server = Server.of_environment()
+        self.server = self._server()
         self.alias = f"~{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
         #: Who is asking: the test, and above it the fixtures that are being set up or torn down.
         self.stack: List[Scope] = []
@@ -49,6 +49,15 @@ class Suite:
         self.items: List[pytest.Item] = []
         self.is_partial = False
         self.worker_seen: Optional[Dict[str, List[str]]] = None
+
+    def _server(self) -> Server:
+        shared = getattr(self.config, "workerinput", {}).get("retape_url")
+        report = self.config.getoption("--retape-report-lax")
+        if shared:
+            return Server(shared, is_ours=True)
+        if report:
+            return Server(options=["--report-lax", str(self.config.invocation_params.dir / report)])
+        return Server.of_environment()
 
     @property
     def upstream(self) -> Optional[str]:
@@ -150,6 +159,11 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group.addoption("--disable-recording", action="store_true", help="let all requests go to the live server")
     group.addoption(
         "--retape-strict", action="store_true", help="fail also if something recorded was not asked for"
+    )
+    group.addoption(
+        "--retape-report-lax",
+        metavar="FILE",
+        help="compare method and address alone, as vcrpy does, and write what strict matching would have refused",
     )
     parser.addini("retape_tests", "tests that have a cassette without a marker: files or folders", "paths", [])
     parser.addini("retape_cassettes", "the folder of cassettes (cassettes)", "string", "cassettes")
@@ -346,18 +360,27 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
     folder = str(request.getfixturevalue("vcr_cassette_dir"))
     name = str(request.getfixturevalue("default_cassette_name"))
     name = re.sub(r"\.(yaml|yml|json)$", "", name)
-    # A name may lead elsewhere: `other/name`, or a path.
-    folder, name = os.path.split(os.path.join(item.config.rootpath, folder, name))
+    folder, name = _placed(os.path.join(item.config.rootpath, folder, name))
     return Scope(
         suite.server,
         folder,
-        _names.part(name),
+        name,
         _checked(str(getattr(mode, "value", mode) or "none")),
         rerun,
         rules=configuration.rules(),
         hooks=Hooks(configuration, lambda url: not is_blocked(url)),
         passes=configuration.passes,
     )
+
+
+def _placed(path: str) -> Tuple[str, str]:
+    """The folder of cassettes and the name below it of a path: `test_module/test_name`, so that reports tell
+    tests of different modules apart."""
+    folder, name = os.path.split(path)
+    above, module = os.path.split(folder)
+    if not above or not module or _names.part(module) != module:
+        return folder, _names.part(name)
+    return above, f"{module}/{_names.part(name)}"
 
 
 # Fixtures that several tests share
@@ -478,6 +501,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         output["retape"] = {"reports": suite.reports, "opened": sorted(suite.opened), "seen": suite.seen()}
     else:
         suite.reports["orphaned"] = suite.orphans()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """One retape writes the report, whatever the number of workers."""
+    if node.config.getoption("--retape-report-lax"):
+        node.workerinput["retape_url"] = node.config.stash[_SUITE].server.url
 
 
 @pytest.hookimpl(optionalhook=True)

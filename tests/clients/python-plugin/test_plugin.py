@@ -574,3 +574,24 @@ def test_a_whole_folder_by_setting(pytester, run, live):
     assert [str(p.relative_to(pytester.path)) for p in pytester.path.glob("tapes/**/*.json")] == [
         "tapes/tests/api/test_api/test_it.json"
     ]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_one_report_lists_what_strict_matching_would_refuse(pytester, run, live, workers):
+    test = """
+        import httpx, pytest
+        @pytest.mark.vcr
+        @pytest.mark.parametrize("name", ["a", "b"])
+        def test_it(name): httpx.post("{url}/things", json={{"name": name, "model": "{model}"}}).raise_for_status()
+        """
+    pytester.makepyfile(test_it=test.format(url=live.url, model="old"))
+    run("--record-mode=once").assert_outcomes(passed=2)
+    pytester.makepyfile(test_it=test.format(url=live.url, model="new"))
+    run().assert_outcomes(failed=2)
+
+    run("--retape-report-lax=drift.md", *workers).assert_outcomes(passed=2)
+
+    report = (pytester.path / "drift.md").read_text()
+    assert "2 of 2 requests, in 2 of 2 cassettes" in report
+    assert "| `/model` | 2 | 2 |" in report
+    assert "### `test_it/test_it[a]`" in report
