@@ -354,6 +354,8 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
     item.config.hook.pytest_recording_configure(config=item.config, vcr=configuration)
     configuration.update(deepcopy(request.getfixturevalue("vcr_config")))
     for marker in reversed(list(item.iter_markers("vcr"))):
+        if marker.args:
+            raise pytest.UsageError(f"{item.nodeid}: a test has one cassette; copy {marker.args[0]!r} into it")
         configuration.update(marker.kwargs)
     mode = item.config.getoption("--record-mode") or configuration.record_mode
     mode = mode or item.config.getini("record_mode")
