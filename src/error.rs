@@ -146,6 +146,12 @@ pub(crate) enum Kind {
     NoSession {
         session: String,
     },
+    /// The cassette holds nothing for clients that talk in this way: what it lacks.
+    #[cfg(feature = "cli")]
+    Unplayable {
+        name: String,
+        why: &'static str,
+    },
     /// This process may open no more files and connections.
     OutOfFiles,
     /// No request reached retape.
@@ -365,6 +371,8 @@ impl fmt::Display for Kind {
                 counted(f, *count, ["request has", "requests have"], "no recorded answer")
             }
             Self::Unanswered => f.write_str("the server did not answer a single request"),
+            #[cfg(feature = "cli")]
+            Self::Unplayable { name, why } => write!(f, "`{name}` holds {why}"),
             Self::NoSession { session } => write!(f, "no session `{session}` was opened"),
             Self::OutOfFiles => f.write_str(OUT_OF_FILES),
             Self::Unused => f.write_str("no request reached retape"),

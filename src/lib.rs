@@ -120,11 +120,50 @@ pub mod cli;
 #[cfg(feature = "insta")]
 #[doc(hidden)]
 pub use self::assert::macro_support as _macro_support;
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub use self::session::attribute as _attribute;
 pub use cassette::{Cassette, Name};
 pub use error::{Error, Result};
 /// The insta that the assertions use; its settings apply to them.
 #[cfg(feature = "insta")]
 pub use insta;
+/// Makes a test of a function that takes a session.
+///
+/// The test starts the session, runs the function, and finishes the session. It fails as
+/// [`SessionBuilder::run`] does: if the function fails, if a request had no recorded answer, or if what was
+/// recorded does not replay. The function is `async` or not. It returns nothing, or a [`Result`](std::result::Result)
+/// whose error is [`Debug`](std::fmt::Debug).
+///
+/// The cassette is named after the path of the test: `tests/agents.rs` has `agents/are_listed`, and
+/// `my_sdk::chat::tests::streams` has `my_sdk/chat/tests/streams`.
+///
+/// # Settings
+///
+/// `cassette = "NAME"` names another cassette. Every other setting is a method of [`SessionBuilder`]:
+/// `mode = Mode::Replay`, or `allow_unused` for one without a value.
+///
+/// # Runtime
+///
+/// The function runs on a tokio runtime with another thread that serves the session. So a client may
+/// block.
+///
+/// # Example: a test that records once and replays forever
+///
+/// ```
+/// use retape::Session;
+///
+/// #[retape::test(upstream = "http://127.0.0.1:8283")]
+/// async fn agents_are_listed(session: &Session) -> reqwest::Result<()> {
+///     let agents = reqwest::get(format!("{}/v1/agents", session.url())).await?.text().await?;
+///
+///     assert_eq!(agents, r#"["agent-1"]"#);
+///     Ok(())
+/// }
+/// # fn main() {}
+/// ```
+#[cfg(feature = "macros")]
+pub use retape_macros::test;
 pub use serve::recorder::{Kept, Recording, Saved};
 pub use serve::replayer::{Chunking, Pace};
 #[cfg(feature = "wiremock")]

@@ -20,7 +20,7 @@ const ROWS: [&[Room]; 11] = [
     ],
     &[(
         "serve",
-        "the server, the recorder and the replayer: everything that talks HTTP or WebSocket",
+        "the server, the recorder and the replayer: everything that talks HTTP, WebSocket or lines",
     )],
     &[("store", "files, the journal, git and the environment")],
     // No IO, no async, no clock, no environment from here on.
@@ -212,6 +212,18 @@ fn every_link_of_the_documents_leads_somewhere() {
                 assert!(found.iter().any(|it| it == heading), "{place} leads to none of {found:?}");
             }
         }
+    }
+}
+
+#[test]
+fn every_page_of_the_guide_stands_in_the_book() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let listed = links(&summary);
+
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let page = entry.unwrap().file_name().into_string().unwrap();
+        let is_page = page.ends_with(".md") && page != "SUMMARY.md";
+        assert!(!is_page || listed.contains(&page.as_str()), "{page} is not in docs/SUMMARY.md");
     }
 }
 

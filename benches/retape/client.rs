@@ -38,6 +38,15 @@ impl Client {
     /// If that is not an answer with status 200.
     pub fn ask(&mut self, request: &[u8]) {
         self.send(request);
+        self.receive();
+    }
+
+    /// Reads the answer to a request that was sent.
+    ///
+    /// # Panics
+    ///
+    /// If it does not have the status 200.
+    pub fn receive(&mut self) {
         let head = self.find(b"\r\n\r\n") + 4;
         let text = self.peek(head);
         assert!(text.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(text));
@@ -73,7 +82,8 @@ impl Client {
         Answer { status, body, chunks }
     }
 
-    fn send(&mut self, request: &[u8]) {
+    /// Sends a request.
+    pub fn send(&mut self, request: &[u8]) {
         self.stream.write_all(request).expect("the server takes the request");
     }
 
@@ -117,8 +127,10 @@ impl Client {
             self.buffer.copy_within(self.unread.clone(), 0);
             self.unread = 0..self.unread.len();
         }
+        if self.unread.end == self.buffer.len() {
+            self.buffer.resize(2 * self.unread.end, 0);
+        }
         let free = &mut self.buffer[self.unread.end..];
-        assert!(!free.is_empty(), "the answer is too long");
         let count = self.stream.read(free).expect("the server answers");
         assert!(count > 0, "the server closed the connection");
         self.unread.end += count;

@@ -15,6 +15,7 @@ use crate::served::Served;
 pub const ALL: &[Bench] = &[
     ("recording small JSON that is fetched, one connection", fetched),
     ("recording small JSON that is posted, one connection", posted),
+    ("recording small JSON that is posted, 16 connections", posted_at_once),
     ("recording a stream of 200 events at once, a chunk each", streamed),
     ("recording a body of 10 MB that is no text", large),
 ];
@@ -29,6 +30,10 @@ fn fetched(effort: Effort) -> Table {
 
 fn posted(effort: Effort) -> Table {
     beside_a_bare_proxy(effort, bare::fixed(ANSWER), post)
+}
+
+fn posted_at_once(effort: Effort) -> Table {
+    beside_a_bare_proxy_at_once(effort, bare::fixed(ANSWER), 16, post)
 }
 
 fn streamed(effort: Effort) -> Table {
@@ -55,6 +60,16 @@ fn post(number: usize) -> Vec<u8> {
 
 /// Asks for something else each time, as in a recording: what `asked` makes of a number.
 fn beside_a_bare_proxy(effort: Effort, origin: Served, asked: fn(usize) -> Vec<u8>) -> Table {
+    beside_a_bare_proxy_at_once(effort, origin, 1, asked)
+}
+
+/// The same on so many connections at once; a step is a request on each.
+fn beside_a_bare_proxy_at_once(
+    effort: Effort,
+    origin: Served,
+    connections: usize,
+    asked: fn(usize) -> Vec<u8>,
+) -> Table {
     let origin = Rc::new(origin);
     let upstream = origin.address();
     let answer = Client::connect(upstream).fetch(&asked(0)).body;
@@ -68,12 +83,17 @@ fn beside_a_bare_proxy(effort: Effort, origin: Served, asked: fn(usize) -> Vec<u
         // A chunk that arrives in two reads may be passed on as two: only the bytes are the same.
         let same = Client::connect(served.address()).fetch(&asked(0)).body == answer;
         assert!(same, "{name} gives another answer than the server");
-        let (mut client, mut number) = (Client::connect(served.address()), 0);
+        let connect = |_| Client::connect(served.address());
+        let mut clients: Vec<Client> = (0..connections).map(connect).collect();
+        let mut number = 0;
         let (thread, alive) = (served.thread(), (served, Rc::clone(&origin)));
         Contender::new(name, thread, move || {
             let _alive = &alive;
-            number += 1;
-            client.ask(&asked(number));
+            for client in &mut clients {
+                number += 1;
+                client.send(&asked(number));
+            }
+            clients.iter_mut().for_each(Client::receive);
         })
     });
     compare(effort, contenders.into())

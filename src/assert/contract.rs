@@ -1,5 +1,6 @@
 //! Contracts as snapshots of insta.
 
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use insta::{Comparator, Settings, Snapshot};
 use super::checked::{Checked, checked};
 use crate::contract::{Contract, Finding, LEARNED, Origin, RECORDINGS};
 use crate::error::{Error, Kind, Result};
+use crate::review::change::Change;
 use crate::review::report::{self, Colour, Face};
 use crate::store;
 
@@ -22,12 +24,14 @@ use crate::store;
 pub fn check_contract(
     package: &str,
     cassettes: &(impl AsRef<Path> + ?Sized),
+    strict: bool,
     assert: impl Fn(&str, &str, &str),
 ) {
-    let (folder, checked) = match look(&Path::new(package).join(cassettes)) {
+    let (folder, mut checked) = match look(&Path::new(package).join(cassettes)) {
         Ok(looked) => looked,
         Err(error) => panic!("{error:?}"),
     };
+    checked.report.strict = strict;
     let kept = checked.kept.iter().map(|contract| (contract, Judged::Kept));
     let failing = checked.findings.iter().filter(|finding| checked.fails_by(finding));
     let proposed = failing.filter_map(Finding::proposed);
@@ -41,6 +45,12 @@ pub fn check_contract(
         panic!(
             "contracts are not kept\n\n{told}\nhint: if that is right, accept it: `cargo insta review` or `retape accept`"
         );
+    }
+    if checked.report.changes.iter().any(Change::is_open) {
+        let told = report::changes(&checked.report, Face::Text, Colour::Plain);
+        let hint = "hint: `assert_contract!(…, strict)` fails by what is unproven";
+        // Not by `eprintln!`, since libtest throws away what a test prints that passes.
+        let _ = std::io::stderr().write_all(format!("{told}\n{hint}\n").as_bytes());
     }
 }
 

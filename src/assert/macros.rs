@@ -119,6 +119,9 @@ macro_rules! assert_shape {
 /// `cargo insta review` or `retape accept`; `INSTA_UPDATE` says otherwise, as it does for all
 /// snapshots. A contract is compared by meaning: one that was widened by hand stays as it is.
 ///
+/// What is unproven (it may break a client, but too few recordings show it) is printed and passes.
+/// `assert_contract!("cassettes", strict)` fails by it, as `retape check --strict` does.
+///
 /// # Panics
 ///
 /// If something is new, broken or not recorded any more, if there is neither a cassette nor a contract,
@@ -128,14 +131,21 @@ macro_rules! assert_shape {
 ///
 /// ```
 /// retape::assert_contract!("cassettes/letta");
-/// retape::assert_contract!("cassettes/letta/hitl/approve_tokens.json");
+/// retape::assert_contract!("cassettes/letta/hitl/approve_tokens.json", strict);
 /// ```
 #[macro_export]
 macro_rules! assert_contract {
     ($cassettes:expr $(,)?) => {
+        $crate::assert_contract!(@ $cassettes, false)
+    };
+    ($cassettes:expr, strict $(,)?) => {
+        $crate::assert_contract!(@ $cassettes, true)
+    };
+    (@ $cassettes:expr, $strict:literal) => {
         $crate::_macro_support::check_contract(
             env!("CARGO_MANIFEST_DIR"),
             &$cassettes,
+            $strict,
             |name: &str, contract: &str, endpoint: &str| {
                 $crate::insta::assert_snapshot!(name, contract, endpoint)
             },

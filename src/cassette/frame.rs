@@ -1,8 +1,8 @@
-//! What goes over a WebSocket.
+//! What goes over a WebSocket, or in lines over standard input and output.
 
 use bytes::Bytes;
 
-/// A message on a WebSocket, or its close.
+/// A message on a WebSocket, or its close; or a line.
 ///
 /// Pings and pongs are not kept: whoever holds a connection open answers them by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +45,7 @@ pub enum Content {
 impl Frame {
     /// The bytes of a message; nothing for a close.
     pub fn message(&self) -> Option<&Bytes> {
-        match &self.content {
-            Content::Text(bytes) | Content::Binary(bytes) => Some(bytes),
-            Content::Close { .. } => None,
-        }
+        self.content.message()
     }
 
     /// The same frame with another message.
@@ -74,6 +71,11 @@ impl Frame {
         Self { ms: 0, from: Peer::Server, content, fragments: Vec::new() }
     }
 
+    /// What a client says.
+    pub(crate) fn of_client(content: Content) -> Self {
+        Self { ms: 0, from: Peer::Client, content, fragments: Vec::new() }
+    }
+
     pub(crate) fn message_mut(&mut self) -> Option<&mut Bytes> {
         match &mut self.content {
             Content::Text(bytes) | Content::Binary(bytes) => Some(bytes),
@@ -84,6 +86,16 @@ impl Frame {
     /// Whether it is a message of the client.
     pub fn asks(&self) -> bool {
         self.from == Peer::Client && self.message().is_some()
+    }
+}
+
+impl Content {
+    /// The bytes of a message; nothing for a close.
+    pub fn message(&self) -> Option<&Bytes> {
+        match self {
+            Self::Text(bytes) | Self::Binary(bytes) => Some(bytes),
+            Self::Close { .. } => None,
+        }
     }
 }
 

@@ -67,7 +67,7 @@ pub struct Response {
     pub body: Body,
     /// Fields that came after the body.
     pub trailers: Headers,
-    /// What went over the WebSocket, in both directions, if the status is 101.
+    /// What went over the WebSocket, or in lines, in both directions, if the status is 101.
     pub frames: Vec<Frame>,
     /// How it ended.
     pub end: End,
@@ -108,7 +108,7 @@ impl Interaction {
         self.is_socket() || (self.request.only_reads() && media == Some(Media::EventStream))
     }
 
-    /// Whether it is a WebSocket.
+    /// Whether it is a WebSocket, or a session of lines.
     pub fn is_socket(&self) -> bool {
         self.response().is_some_and(|response| response.status == 101)
     }
@@ -123,6 +123,20 @@ impl Interaction {
 }
 
 impl Request {
+    /// What stands for the beginning of a session in which client and server say lines to each other over
+    /// standard input and output.
+    ///
+    /// # Rationale
+    ///
+    /// A session of lines is what a WebSocket is: one connection, and messages of both sides in order. Its
+    /// messages go to the same address as those of a WebSocket at the root of a server. So both have one
+    /// contract, and each can be replayed as the other.
+    pub(crate) fn of_lines() -> Self {
+        let mut headers = Headers::new();
+        headers.set("upgrade", "stdio".to_owned());
+        Self { method: "GET".to_owned(), path: "/".to_owned(), headers, body: Bytes::new() }
+    }
+
     /// Whether it only asks for what is there.
     pub fn only_reads(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")

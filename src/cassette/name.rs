@@ -36,8 +36,15 @@ impl Name {
         let name = name.into();
         match name.split('/').find_map(flaw) {
             None => Ok(Self(name)),
-            Some(why) => Err(Error::new(Kind::Name { name, why })
-                .with_hint("a name is a path below the folder of cassettes: `letta/hello`")),
+            Some(why) => {
+                let hint = match name.chars().find(is_refused) {
+                    Some(c) => format!("put another one in the place of `{}`", c.escape_debug()),
+                    None => {
+                        "a name is a path below the folder of cassettes: `letta/hello`".to_owned()
+                    }
+                };
+                Err(Error::new(Kind::Name { name, why }).with_hint(hint))
+            }
         }
     }
 
@@ -62,18 +69,21 @@ impl Name {
 }
 
 fn flaw(segment: &str) -> Option<&'static str> {
-    let refused = |c: char| c.is_control() || r#"\:*?"<>|~%#"#.contains(c);
     match segment {
         "" => Some("a part of it is empty"),
         "-" => Some("`-` separates it from the path that is asked for"),
         _ if segment.starts_with('.') => Some("a part of it begins with a dot"),
         _ if segment.ends_with([' ', '.']) => Some("a part of it ends in a space or a dot"),
         _ if segment.len() > LONGEST => Some("a part of it is longer than 200 bytes"),
-        _ if segment.contains(refused) => {
+        _ if segment.contains(|c| is_refused(&c)) => {
             Some("it has a character that file systems or addresses refuse")
         }
         _ => None,
     }
+}
+
+fn is_refused(c: &char) -> bool {
+    c.is_control() || r#"\:*?"<>|~%#"#.contains(*c)
 }
 
 impl fmt::Display for Name {

@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::cassette::Name;
 use crate::config::Glob;
+use crate::error::{Error, Kind};
 use crate::review::report::Rerun;
 use crate::session::{SessionBuilder, named_address};
 use crate::store;
@@ -224,6 +225,28 @@ pub(super) fn place(cassette: &str, folder: &Path) -> (PathBuf, String) {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     (parent.unwrap_or(Path::new(".")).to_owned(), name)
+}
+
+/// The cassettes that a name, a pattern or a file means, and their folder.
+pub(super) fn chosen(cassette: &str, folder: &Path) -> crate::error::Result<(PathBuf, Vec<Name>)> {
+    let (folder, name) = place(cassette, folder);
+    let folder = absolute(&folder);
+    if !name.contains(['*', '?']) {
+        let is_folder = folder.join(&name).is_dir() || Path::new(&name).is_dir();
+        let name = Name::new(name)?;
+        if is_folder && !store::exists(&folder, &name) {
+            let hint =
+                "it is a folder: `'**'` means all cassettes, `'letta/**'` those below `letta`";
+            return Err(Error::new(Kind::NoCassette { name: name.to_string() }).with_hint(hint));
+        }
+        return Ok((folder, vec![name]));
+    }
+    let names = fitting(&folder, &name)?;
+    if names.is_empty() {
+        let hint = format!("`retape list` lists those of `{}`", folder.display());
+        return Err(Error::new(Kind::NoCassette { name }).with_hint(hint));
+    }
+    Ok((folder, names))
 }
 
 /// The cassettes of a folder whose name fits a pattern.

@@ -113,7 +113,7 @@ fn exit_of(status: std::io::Result<ExitStatus>, program: &str) -> Exit {
 }
 
 /// The status as a shell gives it: 128 and the signal for a command that was killed.
-fn status_of(status: ExitStatus) -> u8 {
+pub(super) fn status_of(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return 128_u8.saturating_add(signal as u8);
@@ -142,7 +142,7 @@ impl Signal {
 
     /// Passes it on to the command. A terminal sends its interrupt to the command itself.
     #[cfg_attr(not(unix), expect(unused_variables, reason = "there are no signals"))]
-    fn pass_on(self, child: &Child) {
+    pub(super) fn pass_on(self, child: &Child) {
         if self == INTERRUPT && std::io::stdin().is_terminal() {
             return;
         }

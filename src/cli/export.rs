@@ -3,32 +3,42 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 
-use super::arguments::absolute;
+use super::arguments::{absolute, chosen};
 use super::{Exit, tell};
-use crate::contract::openapi;
+use crate::cassette::foreign::{self, Exported};
+use crate::contract::{Contract, openapi};
 use crate::error::{Error, Kind, Result};
 use crate::store;
+use crate::text::nearest;
 
-/// Print the accepted contracts for other tools
+/// Print contracts or cassettes for other tools
 ///
-/// As one OpenAPI 3.2 document, with `itemSchema` for streams and the order of messages and what ties
-/// them together in `x-retape-contract`; or as JSON Schema 2020-12: one contract as the schema of an answer
-/// (of a message, where it is a stream), several as $defs.
+/// The accepted contracts, as one OpenAPI 3.2 document, with `itemSchema` for streams and the order of
+/// messages and what ties them together in `x-retape-contract`; or as JSON Schema 2020-12: one contract as
+/// the schema of an answer (of a message, where it is a stream), several as $defs.
+///
+/// Or cassettes, as HAR 1.2, as mappings of WireMock, or as a line for curl for each request. What such a
+/// format cannot hold is left out, and reported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   retape export > openapi.json
-  retape export --format json-schema 'POST /v1/agents/{agent_id}/messages/stream -> 200'
-Exit status: 0, 1 no contract has TEXT in its first line, 2 it could not run.")]
+  retape export --to json-schema 'POST /v1/agents/{agent_id}/messages/stream -> 200'
+  retape export --to har letta/hello > hello.har
+  retape export --to wiremock 'letta/**' > mappings.json
+  retape export --to curl letta/hello
+Exit status: 0, 1 no contract has WHAT in its first line, 2 it could not run.")]
 pub(super) struct Export {
-    /// Only contracts of which the first line contains this
-    #[arg(value_name = "TEXT")]
-    only: Option<String>,
+    /// Which contracts, by a text in their first line; or which cassettes, by name, pattern or file. All
+    /// if nothing is given
+    #[arg(value_name = "WHAT")]
+    only: Vec<String>,
 
     /// What is printed
-    #[arg(long, value_enum, default_value_t = Format::Openapi)]
-    format: Format,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Openapi)]
+    to: Format,
 
     /// The folder of cassettes
     #[arg(long, value_name = "DIR", env = "RETAPE_CASSETTES", default_value = "cassettes")]
@@ -39,10 +49,23 @@ pub(super) struct Export {
 enum Format {
     Openapi,
     JsonSchema,
+    Har,
+    Wiremock,
+    Curl,
 }
 
 impl Export {
     pub(super) fn run(self) -> Result<Exit> {
+        match self.to {
+            Format::Openapi => self.contracts(openapi::to_open_api),
+            Format::JsonSchema => self.contracts(openapi::to_json_schema),
+            Format::Har => self.recordings(foreign::To::Har),
+            Format::Wiremock => self.recordings(foreign::To::Wiremock),
+            Format::Curl => self.recordings(foreign::To::Curl),
+        }
+    }
+
+    fn contracts(self, document: impl Fn(&[Contract]) -> Value) -> Result<Exit> {
         let folder = absolute(&self.cassettes);
         let mut contracts = store::contracts(&folder)?;
         if contracts.is_empty() {
@@ -50,17 +73,37 @@ impl Export {
                 "name the folder of the cassettes; contracts are learned and accepted by `retape accept`",
             ));
         }
-        let only = self.only.as_deref().unwrap_or_default();
-        contracts.retain(|contract| contract.endpoint.to_string().contains(only));
+        contracts.retain(|contract| {
+            let endpoint = contract.endpoint.to_string();
+            self.only.is_empty() || self.only.iter().any(|only| endpoint.contains(only))
+        });
         if contracts.is_empty() {
-            tell::line(&format!("no contract has `{only}` in its first line"));
+            let only: Vec<&str> = self.only.iter().map(String::as_str).collect();
+            tell::line(&format!("no contract has {} in its first line", nearest::listed(&only)));
             return Ok(Exit::Findings);
         }
-        let document = match self.format {
-            Format::Openapi => openapi::to_open_api(&contracts),
-            Format::JsonSchema => openapi::to_json_schema(&contracts),
-        };
-        tell::data(&format!("{document:#}\n"));
+        tell::data(&format!("{:#}\n", document(&contracts)));
+        Ok(Exit::Agrees)
+    }
+
+    fn recordings(self, to: foreign::To) -> Result<Exit> {
+        let all = ["**".to_owned()];
+        let only = if self.only.is_empty() { &all[..] } else { &self.only };
+        let mut cassettes = Vec::new();
+        for cassette in only {
+            let (folder, names) = chosen(cassette, &self.cassettes)?;
+            for name in names {
+                let cassette = store::load(&folder, &name)?;
+                cassettes.push((name, cassette));
+            }
+        }
+        let Exported { text, lost } = foreign::export(&cassettes, to);
+        tell::data(&text);
+        if !lost.is_empty() {
+            let lost: Vec<String> =
+                lost.iter().map(|(what, times)| format!("{times} × {what}")).collect();
+            tell::line(&format!("not in this format: {}", lost.join("; ")));
+        }
         Ok(Exit::Agrees)
     }
 }

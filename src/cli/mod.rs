@@ -13,6 +13,7 @@ mod diff;
 mod export;
 mod import;
 mod list;
+mod mcp;
 mod new;
 mod proxy;
 mod record;
@@ -44,6 +45,7 @@ enum Command {
     Record(record::Record),
     Replay(replay::Replay),
     Run(run::Run),
+    Mcp(mcp::Mcp),
     Show(show::Show),
     Check(check::Check),
     Accept(accept::Accept),
@@ -99,24 +101,27 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A command without `--` before it is the usual reason for an argument too many.
+/// Names what people usually mean: a command without `--` before it, or a revision to compare with.
 fn with_tip(mut error: clap::Error) -> clap::Error {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let runs =
-        words.first().is_some_and(|word| matches!(word.as_str(), "record" | "replay" | "run"));
     let is_word = matches!(
         error.get(ContextKind::InvalidArg),
         Some(ContextValue::String(word)) if !word.starts_with('-')
     );
-    if error.kind() == ErrorKind::UnknownArgument
-        && runs
-        && is_word
-        && !words.contains(&"--".to_owned())
-    {
-        let tip = "the command to run stands behind `--`: `retape replay NAME -- COMMAND`";
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    }
+    let has_command = words.iter().any(|word| word == "--");
+    let tip = match (words.first().map_or("", String::as_str), error.kind()) {
+        (name @ ("record" | "replay" | "run"), ErrorKind::UnknownArgument)
+            if is_word && !has_command =>
+        {
+            format!("the command to run stands behind `--`: `retape {name} NAME -- COMMAND`")
+        }
+        ("diff", ErrorKind::MissingRequiredArgument) => {
+            "to compare with a revision of git, say `retape diff --base origin/main`".to_owned()
+        }
+        _ => return error,
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
 }
 
@@ -125,6 +130,7 @@ fn dispatch(command: Command) -> Result<Exit> {
         Command::Record(record) => record.run(),
         Command::Replay(replay) => replay.run(),
         Command::Run(run) => run.run(),
+        Command::Mcp(mcp) => mcp.run(),
         Command::Show(show) => show.run(),
         Command::Check(check) => check.run(),
         Command::Accept(accept) => accept.run(),

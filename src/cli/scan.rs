@@ -54,7 +54,9 @@ impl Scan {
             [] => all_files(&folder).map_err(|source| Error::io("read folder", &folder, source))?,
             files => files.iter().map(|file| absolute(file)).collect(),
         };
-        let redactor = Redactor::standard().with_environment(store::environment());
+        let config = store::find_config(&folder)?;
+        let redactor = Redactor::standard().with_own(config.redaction());
+        let redactor = redactor.with_environment(store::environment());
         let mut found = 0;
         for file in &files {
             let said = self.look_at(file, &redactor)?;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use terminal_size::{Width, terminal_size};
 
-use super::arguments::{absolute, fitting, place};
+use super::arguments::chosen;
 use super::{Exit, tell};
 use crate::cassette::Name;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::message::Protocols;
 use crate::review::report::{self, Colour, Detail, ShowOptions};
 use crate::store;
@@ -51,17 +51,7 @@ pub(super) struct Show {
 impl Show {
     pub(super) fn run(self) -> Result<Exit> {
         for cassette in &self.cassettes {
-            let (folder, name) = place(cassette, &self.folder);
-            let folder = absolute(&folder);
-            if !name.contains(['*', '?']) {
-                self.show(&folder, &Name::new(name)?)?;
-                continue;
-            }
-            let names = fitting(&folder, &name)?;
-            if names.is_empty() {
-                let hint = format!("`retape list` lists those of `{}`", folder.display());
-                return Err(Error::new(Kind::NoCassette { name }).with_hint(hint));
-            }
+            let (folder, names) = chosen(cassette, &self.folder)?;
             names.iter().try_for_each(|name| self.show(&folder, name))?;
         }
         Ok(Exit::Agrees)

@@ -170,6 +170,17 @@ pub(super) fn unplayed(unplayed: &[Unplayed]) {
     }
 }
 
+/// Whether a recording answers what its client has said.
+pub(super) fn rehearsed(missed_first: Option<&Miss>) {
+    match missed_first {
+        None => line(&format!("{GREEN}it answers{PLAIN} what the client said without the server")),
+        Some(miss) => {
+            say(&missed("miss", miss));
+            line(&format!("{RED}it does not replay{PLAIN}; the recording is kept"));
+        }
+    }
+}
+
 /// What became of the proof that a recording replays.
 pub(super) fn proven(proven: &Proven) {
     let runs = count(proven.runs, "run");
@@ -254,6 +265,7 @@ fn say(text: &str) {
 pub(super) enum Flaw {
     CommandFailed,
     Interrupted,
+    ServerFailed,
 }
 
 impl fmt::Display for Flaw {
@@ -261,6 +273,7 @@ impl fmt::Display for Flaw {
         f.write_str(match self {
             Self::CommandFailed => "the command failed",
             Self::Interrupted => "it was interrupted",
+            Self::ServerFailed => "the server failed",
         })
     }
 }
@@ -285,6 +298,12 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
     match &recording.path {
         None => line(&format!("nothing new was recorded for `{}`", recording.name)),
         Some(path) => tell_saved(recording, path, flaw),
+    }
+    if !recording.weakened.is_empty() {
+        let names = recording.weakened.join(", ");
+        line(&format!(
+            "{YELLOW}not replaced{PLAIN}, because somebody says that it is no secret: {names}"
+        ));
     }
     if !recording.suspects.is_empty() {
         tell_suspects(&recording.suspects);

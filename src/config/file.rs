@@ -1,12 +1,13 @@
 //! `retape.toml`.
 
 use std::ops::Range;
+use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::glob::Glob;
-use super::{HostRule, Hosts, Key, NewFields, Protocol, Rules};
+use super::{HostRule, Hosts, Key, NewFields, Protocol, Redaction, Rules, redaction};
 use crate::error::{Error, Kind, Result};
 use crate::text::nearest;
 
@@ -37,10 +38,11 @@ pub struct Config {
     protocols: Vec<Protocol>,
     new_fields: NewFields,
     hosts: Hosts,
+    redaction: Redaction,
 }
 
 /// What the sections are called.
-const SECTIONS: [&str; 5] = ["match", "cassette", "protocol", "diff", "proxy"];
+const SECTIONS: [&str; 6] = ["match", "cassette", "protocol", "diff", "proxy", "redact"];
 
 /// The key of `[diff]`.
 const NEW_FIELDS: &str = "new-fields";
@@ -71,6 +73,7 @@ impl Config {
                 }
                 "diff" => config.new_fields = source.diff(source.table(value)?)?,
                 "proxy" => config.hosts = source.hosts(source.table(value)?)?,
+                "redact" => config.redaction = source.redaction(source.table(value)?)?,
                 _ => return Err(source.unknown(name, &SECTIONS)),
             }
         }
@@ -98,6 +101,17 @@ impl Config {
     /// Which hosts the proxy leaves alone.
     pub fn hosts(&self) -> &Hosts {
         &self.hosts
+    }
+
+    /// What is a secret, and what is none.
+    pub fn redaction(&self) -> &Redaction {
+        &self.redaction
+    }
+
+    /// The same, which knows in which file it stands.
+    pub(crate) fn at_file(mut self, path: &Path) -> Self {
+        self.redaction.of_file(&path.display().to_string());
+        self
     }
 }
 
@@ -181,6 +195,59 @@ impl Source<'_> {
         Ok(hosts)
     }
 
+    /// A `[redact]`: what is a secret, and what is none.
+    fn redaction(&self, table: &DeTable<'_>) -> Result<Redaction> {
+        let mut said = Redaction::default();
+        for (key, value) in entries(table) {
+            let key_name = &**key.get_ref();
+            if !redaction::KEYS.contains(&key_name) {
+                return Err(self.unknown(key, &redaction::KEYS));
+            }
+            if key_name == "replacement" {
+                for (name, value) in entries(self.table(value)?) {
+                    let put = said.replacement(name.get_ref(), self.text(value)?);
+                    said = put.map_err(|error| self.at(error, value.span()))?;
+                }
+                continue;
+            }
+            for value in self.list(value)?.iter() {
+                let put = match value.get_ref() {
+                    DeValue::Table(table) if key_name == "regexes" => {
+                        let (name, regex) = self.named_regex(table, value.span())?;
+                        said.regex(name, regex)
+                    }
+                    _ => said.put(key_name, self.text(value)?),
+                };
+                said = put.map_err(|error| self.at(error, value.span()))?;
+                if key_name == "not-secrets" {
+                    said = said.said_at(format!("line {}", self.line(value.span())));
+                }
+            }
+        }
+        Ok(said)
+    }
+
+    /// A `{ name = "account", regex = "…" }`.
+    fn named_regex<'v>(
+        &self,
+        table: &'v DeTable<'_>,
+        span: Range<usize>,
+    ) -> Result<(&'v str, &'v str)> {
+        let (mut found, mut regex) = (None, None);
+        for (name, value) in entries(table) {
+            match &**name.get_ref() {
+                "name" => found = Some(self.text(value)?),
+                "regex" => regex = Some(self.text(value)?),
+                _ => return Err(self.unknown(name, &["name", "regex"])),
+            }
+        }
+        found.zip(regex).ok_or_else(|| {
+            let what = "an expression in a table needs both `name` and `regex`";
+            self.at(Error::new(Kind::Config(what)), span)
+                .with_hint("`{ name = \"account\", regex = \"ACME-[0-9]{6}\" }`")
+        })
+    }
+
     fn rules(&self, table: &DeTable<'_>) -> Result<Rules> {
         let mut rules = Rules::default();
         for (name, value) in entries(table) {
@@ -251,8 +318,12 @@ impl Source<'_> {
 /// Errors.
 impl Source<'_> {
     pub(super) fn at(&self, error: Error, span: Range<usize>) -> Error {
+        error.on_line(self.line(span))
+    }
+
+    fn line(&self, span: Range<usize>) -> usize {
         let before = self.0.as_bytes().get(..span.start).unwrap_or_default();
-        error.on_line(memchr::memchr_iter(b'\n', before).count() + 1)
+        memchr::memchr_iter(b'\n', before).count() + 1
     }
 
     pub(super) fn unknown(&self, name: &Name<'_>, known: &[&str]) -> Error {

@@ -7,7 +7,7 @@
 //! early, or about what is an identifier, the cassette has the last word.
 //!
 //! A [`Protocol`] says how the messages of a stream are told apart; [`NewFields`], what a field that is
-//! new means to clients.
+//! new means to clients; a [`Redaction`], what else is a secret.
 //!
 //! A place is an [`At`]: in JSON, the query, the header, a form, a multipart body, or the path.
 
@@ -18,6 +18,7 @@ mod hosts;
 mod key;
 mod pattern;
 mod protocol;
+mod redaction;
 mod treatment;
 
 pub use at::At;
@@ -30,6 +31,8 @@ pub use key::{Compare, Early, NewFields, Repeats};
 pub use pattern::Pattern;
 pub(crate) use protocol::Object;
 pub use protocol::Protocol;
+pub use redaction::Redaction;
+pub(crate) use redaction::{Finder, Said};
 pub use treatment::{Step, Treatment};
 
 use self::at::header_name;

@@ -23,6 +23,7 @@ pub mod amazon;
 mod body;
 pub mod json;
 mod learn;
+pub(crate) mod lines;
 pub mod ndjson;
 mod protocols;
 pub mod sse;

@@ -17,12 +17,14 @@ pub(super) fn request(redactor: &Redactor, request: &mut Request, secrets: &mut 
         known(redactor, request, &own.searcher());
     }
     secrets.extend(own);
-    secrets.extend(looks(redactor, request));
+    let looks = looks(redactor, request, secrets);
+    secrets.extend(looks);
 }
 
-/// Takes out of a request what is known by its look alone, and gives it.
-pub(super) fn looks(redactor: &Redactor, request: &mut Request) -> Secrets {
-    let mut own = Secrets::default();
+/// Takes out of a request what is known by its look alone, and gives it. What the rules spare `before`
+/// stays.
+pub(super) fn looks(redactor: &Redactor, request: &mut Request, before: &Secrets) -> Secrets {
+    let mut own = before.sparing();
     let mut notes = Notes { redactor, side: Side::Request, secrets: &mut own };
     if notes.applies(Rule::Looks) {
         edit_text(&mut request.path, |text| look::find(text.as_bytes(), &mut notes));
@@ -172,7 +174,8 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     known_in_cassette(redactor, cassette, &secrets.searcher());
     let before = secrets.len();
     for interaction in &mut cassette.interactions {
-        secrets.extend(looks(redactor, &mut interaction.request));
+        let found = looks(redactor, &mut interaction.request, &secrets);
+        secrets.extend(found);
         if let Outcome::Response(answer) = &mut interaction.outcome {
             looks_in_response(redactor, answer, &mut secrets);
             for frame in &mut answer.frames {

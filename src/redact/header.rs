@@ -46,7 +46,13 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
             Err(_) => whole(&text, bytes.len(), "cookie", notes),
         };
     }
-    let telling = || name::header(name) || (notes.applies(Rule::Names) && tells(name, bytes));
+    let own = &notes.redactor.own;
+    let telling = || {
+        own.is_header(name)
+            || own.is_no_secret(name)
+            || name::header(name)
+            || (notes.applies(Rule::Names) && tells(name, bytes))
+    };
     if notes.applies(Rule::Headers) && telling() {
         return credential(&name.to_ascii_lowercase(), bytes, notes);
     }

@@ -3,11 +3,23 @@
 use super::rule::{Notes, Rule, Side};
 use super::scan::{Input, Scanner};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, look};
+use super::{Redactor, Secrets, look, own, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 
 /// So many bytes before the ones that are looked at are kept: a name stands there.
 const CONTEXT: usize = 8 * 1024;
+
+/// The longest line that is waited for.
+const LONGEST_LINE: usize = 8 * 1024;
+
+/// So many bytes are looked at at a time: a secret in one place makes no other place slow.
+const PART: usize = 1024;
+
+/// So many bytes are read where something can be read among bytes that are no text.
+const READ: usize = 128;
+
+/// A name, a mark and a value, or a value that is known, are at least so many bytes of text in a row.
+const RUN: usize = value::SHORTEST;
 
 /// Redacts a body that comes in pieces, for a journal that is written while they arrive.
 ///
@@ -26,6 +38,8 @@ pub struct Live {
     searcher: Searcher,
     /// How many of the secrets it knows.
     known: usize,
+    /// The beginning of a line, if expressions of a person's own look at lines.
+    line: Vec<u8>,
     /// Bytes that may be the beginning of a known secret.
     held: Vec<u8>,
     /// What was read and may be needed still, known secrets replaced.
@@ -45,6 +59,7 @@ impl Live {
             searcher: searcher(redactor, &secrets),
             known: secrets.len(),
             secrets,
+            line: Vec::new(),
             held: Vec::new(),
             text: Vec::new(),
             written: 0,
@@ -55,12 +70,64 @@ impl Live {
 
     /// Takes the next piece and gives what can be written.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        if !self.redactor.own.has_finders() {
+            return self.push_found(bytes);
+        }
+        self.line.extend_from_slice(bytes);
+        let whole = memchr::memrchr(b'\n', &self.line).map_or(0, |end| end + 1);
+        let end = if self.line.len() - whole > LONGEST_LINE { self.line.len() } else { whole };
+        self.push_lines(end)
+    }
+
+    /// Takes the first bytes of what waits for the end of its line.
+    fn push_lines(&mut self, end: usize) -> Vec<u8> {
+        let rest = self.line.split_off(end);
+        let lines = std::mem::replace(&mut self.line, rest);
+        let redactor = &self.redactor;
+        let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
+        let edits = in_order(own::find(&lines, &mut notes));
+        self.push_found(&splice(&lines, &edits))
+    }
+
+    fn push_found(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for part in bytes.chunks(PART) {
+            let is_text = is_text(part);
+            let mut rest = part;
+            while !rest.is_empty() {
+                if !is_text && self.is_idle() {
+                    let passed = rest.split_off(..noise(rest)).unwrap_or_default();
+                    self.pass(passed);
+                    out.extend_from_slice(passed);
+                }
+                let length = if is_text { PART } else { READ };
+                let read = rest.split_off(..length.min(rest.len())).unwrap_or_default();
+                self.read(read, &mut out);
+            }
+        }
+        out
+    }
+
+    /// Whether nothing has begun that the next bytes may end.
+    fn is_idle(&self) -> bool {
+        self.held.is_empty() && self.scanner.is_idle(self.text.len())
+    }
+
+    /// Takes what holds nothing.
+    fn pass(&mut self, bytes: &[u8]) {
+        self.text.extend_from_slice(bytes);
+        self.written = self.text.len();
+        self.scanner.pass(self.written);
+        self.forget();
+    }
+
+    fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         if !self.may_tell(bytes) {
-            return self.take(bytes);
+            return out.extend(self.take(bytes));
         }
         // A secret is known to what stands behind it only once its end was read.
         let ends = |byte: &u8| byte.is_ascii_whitespace() || br#"'"`\@,;&|<>(){}"#.contains(byte);
-        bytes.split_inclusive(ends).flat_map(|part| self.take(part)).collect()
+        bytes.split_inclusive(ends).for_each(|part| out.extend(self.take(part)));
     }
 
     fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
@@ -80,9 +147,10 @@ impl Live {
 
     /// Gives what was held back. A value without an end is taken for a secret.
     pub fn finish(mut self) -> (Vec<u8>, Secrets) {
+        let mut out = self.push_lines(self.line.len());
         self.replace_known(Input::Done);
-        let rest = self.scan(Input::Done);
-        (rest, self.secrets)
+        out.extend(self.scan(Input::Done));
+        (out, self.secrets)
     }
 
     /// Moves what was held to the text, with known secrets replaced, as far as it is decided.
@@ -162,6 +230,27 @@ impl Live {
             self.scanner.forget(count);
         }
     }
+}
+
+/// Whether bytes may be a piece of a text: UTF-8 that may begin and end within a letter.
+fn is_text(bytes: &[u8]) -> bool {
+    let within = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+    match str::from_utf8(&bytes[within..]) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    }
+}
+
+/// How many bytes come before the first [`RUN`] of text, or before what may be the beginning of one.
+fn noise(bytes: &[u8]) -> usize {
+    let is_read = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    let mut at = 0;
+    while let Some(run) = bytes.get(at..at + RUN)
+        && let Some(other) = run.iter().rposition(|byte| !is_read(byte))
+    {
+        at += other + 1;
+    }
+    at
 }
 
 fn searcher(redactor: &Redactor, secrets: &Secrets) -> Searcher {

@@ -38,7 +38,8 @@ impl Memory {
         let own = apply::rules(redactor, request, Secrets::default());
         let mut found = own.clone();
         self.remember(redactor, request, own, fields);
-        found.extend(apply::looks(redactor, request));
+        let looks = apply::looks(redactor, request, &found);
+        found.extend(looks);
         found.into_found()
     }
 

@@ -33,6 +33,7 @@ mod live;
 mod look;
 mod memory;
 mod name;
+mod own;
 mod rule;
 mod scan;
 mod searcher;
@@ -54,9 +55,11 @@ pub(crate) use value::{placeholder_in, placeholders, without_numbers};
 pub use veiled::{Unveiled, Veiled};
 
 use self::name::{Known, Tells};
+use self::own::Own;
 use self::rule::{Notes, Rule, Side};
 use crate::cassette::splice::{in_order, splice};
 use crate::cassette::{Cassette, Headers, Ids, Request};
+use crate::config::Redaction;
 use crate::error::Result;
 
 /// A value from which a [`Redactor`] has taken the secrets.
@@ -69,6 +72,8 @@ pub struct Redactor {
     rules: Arc<[Rule]>,
     /// Secrets that are known before anything was read.
     known: Arc<Secrets>,
+    /// What a person says.
+    own: Arc<Own>,
 }
 
 impl<T> Redacted<T> {
@@ -112,12 +117,47 @@ impl Redactor {
     ///
     /// If this release does not know one of them, because a newer one wrote the cassette.
     pub fn of_rules(names: &[String]) -> Result<Self> {
-        names.iter().map(|name| Rule::of(name)).collect::<Result<_>>().map(Self::of)
+        let (mut rules, mut own) = (Vec::new(), Redaction::default());
+        for name in names {
+            match Redaction::read(name)? {
+                Some(said) => own = own.and(&said),
+                None => rules.push(Rule::of(name)?),
+            }
+        }
+        Ok(Self::of(rules).with_own(&own))
+    }
+
+    /// The same rules, and what a person says beside them.
+    pub fn with_own(mut self, said: &Redaction) -> Self {
+        self.own = Arc::new(self.own.and(said));
+        self
+    }
+
+    /// The same rules, with the functions that they name.
+    pub(crate) fn with_code(self, said: &Redaction) -> Self {
+        let code = said.code_of(self.own.names());
+        if code.is_empty() { self } else { self.with_own(&code) }
+    }
+
+    /// What a person says beside the rules, and the positive rules that a cassette names: what they
+    /// found once they find again.
+    fn with_own_of(&self, cassette: &Cassette) -> Self {
+        let named = cassette.redactions.iter().filter(|name| !self.own.names().contains(*name));
+        let named = named.filter(|name| !name.starts_with("not "));
+        let said = named.filter_map(|name| Redaction::read(name).ok().flatten());
+        let said = said.fold(Redaction::default(), |all, said| all.and(&said));
+        if said.is_empty() { self.clone() } else { self.clone().with_own(&said) }
     }
 
     /// The names of the rules, with versions.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
-        self.rules.iter().map(|rule| rule.name())
+        let own = self.own.names().iter().map(String::as_str);
+        self.rules.iter().map(|rule| rule.name()).chain(own)
+    }
+
+    /// What is no secret though a rule knows it, and who says so.
+    pub(crate) fn weakened(&self) -> &[String] {
+        self.own.weakened()
     }
 
     /// Whether no rule of this release is missing.
@@ -128,7 +168,7 @@ impl Redactor {
     /// The same rules, by which distinct secrets of one name have one placeholder.
     pub(crate) fn unnumbered(&self) -> Self {
         let rules = self.rules.iter().copied().filter(|rule| *rule != Rule::Numbers);
-        Self { rules: rules.collect(), known: Arc::clone(&self.known) }
+        Self { rules: rules.collect(), ..self.clone() }
     }
 
     /// The same rules, given the variables of the environment: the values of those that are secrets are
@@ -195,8 +235,9 @@ impl Redactor {
     /// assert_eq!(request.headers.get("authorization"), Some("Bearer [redacted:authorization]"));
     /// ```
     pub fn cassette(&self, mut cassette: Cassette) -> Redacted<Cassette> {
-        apply::cassette(self, &mut cassette);
-        cassette.redactions = self.rules().map(str::to_owned).collect();
+        let redactor = self.with_own_of(&cassette);
+        apply::cassette(&redactor, &mut cassette);
+        cassette.redactions = redactor.rules().map(str::to_owned).collect();
         Redacted(cassette)
     }
 
@@ -253,7 +294,7 @@ impl Redactor {
     }
 
     fn of(rules: Vec<Rule>) -> Self {
-        Self { rules: rules.into(), known: Arc::default() }
+        Self { rules: rules.into(), known: Arc::default(), own: Arc::default() }
     }
 
     fn applies(&self, rule: Rule) -> bool {
@@ -267,6 +308,9 @@ impl Redactor {
 
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
+        if self.own.may_tell(text) {
+            return true;
+        }
         let (json, assignments) = (self.applies(Rule::Json), self.applies(Rule::Assignments));
         let known = self.known_names();
         memchr::memchr2_iter(b'=', b':', text).any(|mark| {

@@ -42,7 +42,13 @@ const COMPOSED: &str = "\
     recoverycode devicecode authorizationcode authcode connectionstring databaseurl authheader \
     authheadervalue jwtassertion smtppass dbpass userpass oidcdata customerkey accesspat ghpat \
     githubpat gitlabpat jsessionid phpsessid sessioncookie authcookie webhookurl webhooksecret \
-    mfacode otpcode onetimepassword securitycode cvv";
+    mfacode otpcode onetimepassword securitycode cvv pw clave haslo hasło heslo mdp jelszo şifre sifre \
+    lösenord losenord adgangskode salasana pincode privkey adminpass rootpass dbpw creds";
+
+/// Words behind such a name that say which of several it is, or how it is written: `api_key_live`.
+const QUALIFIERS: &str = "\
+    value string text raw plain live test prod production staging dev sandbox old new current previous \
+    primary secondary main default base64 b64 hex encoded";
 
 /// The same, but only if the value looks like a credential.
 const COMPOSED_PERHAPS: &str = "\
@@ -165,21 +171,27 @@ pub(super) fn composed(name: &str) -> Tells {
     let words = Words::of(name);
     let (last, both) = (words.last(), words.last_two());
     let three = [words.nth(2), &both].concat();
-    let is_any = |list: &str| [last, &both, &three].iter().any(|name| is_in(list, name));
-    if is_any(COMPOSED) {
+    let known = [last, &both, &three].map(|name| COMPOSED_NAMES.get(name).copied());
+    if known.contains(&Some(Tells::Secret)) {
         Tells::Secret
-    } else if is_any(COMPOSED_PERHAPS)
+    } else if known.contains(&Some(Tells::Perhaps))
         || (last == "key" && !words.alone() && !is_in(PLAIN_KEYS, words.before()))
     {
         Tells::Perhaps
+    } else if is_in(QUALIFIERS, last) {
+        words.qualified()
     } else {
         Tells::Nothing
     }
 }
 
+/// What the last one, two or three words tell.
+static COMPOSED_NAMES: Listed =
+    LazyLock::new(|| listed(&[(COMPOSED_PERHAPS, Tells::Perhaps), (COMPOSED, Tells::Secret)]));
+
 /// How the names end that [`composed`] knows, without the figures behind them.
 static COMPOSED_ENDS: LazyLock<HashSet<[u8; 2], FixedState>> = LazyLock::new(|| {
-    let lists = [COMPOSED, COMPOSED_PERHAPS, "key", "enc encrypted plaintext"];
+    let lists = [COMPOSED, COMPOSED_PERHAPS, QUALIFIERS, "key", "enc encrypted plaintext"];
     lists.iter().flat_map(|list| list.split(' ')).map(ending).collect()
 });
 
@@ -347,6 +359,15 @@ impl Words {
 
     fn last_two(&self) -> String {
         [self.before(), self.last()].concat()
+    }
+
+    /// What the name tells without its last word, at most that a value may be a secret.
+    fn qualified(&self) -> Tells {
+        let Some((name, _)) = self.text.rsplit_once(' ') else { return Tells::Nothing };
+        match field(name) {
+            Tells::Secret | Tells::Secrets | Tells::Perhaps => Tells::Perhaps,
+            Tells::Holder | Tells::Nothing => Tells::Nothing,
+        }
     }
 
     fn alone(&self) -> bool {

@@ -78,6 +78,14 @@ impl Notes<'_> {
 
     /// What the name of a JSON field tells.
     pub(super) fn field(&self, name: &str) -> Tells {
+        let own = &self.redactor.own;
+        if own.is_json(name) {
+            return Tells::Secret;
+        }
+        if own.is_no_secret(name) {
+            // A value that looks like a credential is looked at, to be left alone wherever it stands.
+            return Tells::Perhaps;
+        }
         if !self.applies(Rule::Json) {
             return Tells::Nothing;
         }
@@ -98,7 +106,12 @@ impl Notes<'_> {
 
     /// What is to stand in the place of a secret, if it is not that already.
     pub(super) fn replacement(&mut self, name: &str, secret: &str) -> Option<String> {
-        if secret.is_empty() {
+        let own = &self.redactor.own;
+        if secret.is_empty() || own.replacement(name) == Some(secret) {
+            return None;
+        }
+        if own.is_no_secret(name) {
+            self.secrets.spare(secret);
             return None;
         }
         if value::is_placeholder(secret) {
@@ -125,6 +138,9 @@ impl Notes<'_> {
 
     /// What a value of that name is replaced by: distinct values differ.
     fn own(&mut self, name: &str, secret: &str) -> String {
+        if let Some(text) = self.redactor.own.replacement(name) {
+            return text.to_owned();
+        }
         let name = value::shown_name(name);
         let number = self.secrets.number(&name, secret);
         value::numbered(&name, if self.applies(Rule::Numbers) { number } else { 1 })

@@ -26,13 +26,18 @@ pub(super) struct Searcher {
     by_end: HashMap<u64, Vec<Arc<[u8]>>, FixedState>,
     /// Which ends there may be: one bit for each hash.
     filter: Vec<u64>,
+    /// The same for beginnings.
+    begun: Vec<u64>,
     longest: usize,
 }
 
 /// The bytes of a spelling that are looked up. None is shorter.
 const END: usize = 8;
 
-/// The words of the filter.
+/// The bytes by which the beginning of a spelling is known.
+const BEGINNING: usize = 4;
+
+/// The words of a filter.
 const FILTER: usize = 1 << 9;
 
 impl fmt::Debug for Searcher {
@@ -60,6 +65,10 @@ impl Searcher {
             self.filter.resize(FILTER, 0);
             let (word, bit) = place(end);
             self.filter[word] |= bit;
+            self.begun.resize(FILTER, 0);
+            if let Some((word, bit)) = beginning(&spelling) {
+                self.begun[word] |= bit;
+            }
             self.by_end.entry(end).or_default().push(Arc::clone(&spelling));
             self.spelled.insert(spelling, Arc::clone(&placeholder));
         }
@@ -131,6 +140,9 @@ impl Searcher {
         let from = from.max((text.len() + 1).saturating_sub(self.longest));
         (from..text.len()).find_map(|start| {
             let rest = &text[start..];
+            if beginning(rest).is_some_and(|(word, bit)| self.begun[word] & bit == 0) {
+                return None;
+            }
             let behind = (Bound::Excluded(rest), Bound::Unbounded);
             let (next, placeholder) = self.spelled.range::<[u8], _>(behind).next()?;
             next.starts_with(rest).then_some((start, &**placeholder))
@@ -138,7 +150,12 @@ impl Searcher {
     }
 }
 
-/// The bit of the filter that stands for the end of a spelling.
+/// The bit of the filter that stands for what a text begins with, if it is long enough.
+fn beginning(text: &[u8]) -> Option<(usize, u64)> {
+    text.first_chunk::<BEGINNING>().map(|first| place(u32::from_le_bytes(*first).into()))
+}
+
+/// The bit of a filter that stands for so many bytes.
 const fn place(end: u64) -> (usize, u64) {
     let hash = end.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 49;
     ((hash >> 6) as usize, 1 << (hash & 63))

@@ -1,6 +1,6 @@
 //! Secrets that were found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use foldhash::fast::RandomState;
@@ -18,6 +18,8 @@ pub struct Secrets {
     /// The known ones as they were found.
     found: Vec<String>,
     named: HashMap<String, Named, RandomState>,
+    /// What stands where a person says that no secret is.
+    spared: HashSet<String, RandomState>,
 }
 
 /// The secrets of one request: the values of each name, in the order in which they stand there.
@@ -46,12 +48,14 @@ impl Secrets {
 
     /// None yet, which go on counting where these are; [extend](Self::extend) brings the count back.
     pub(super) fn begin(&mut self) -> Self {
-        Self { named: std::mem::take(&mut self.named), ..Self::default() }
+        let spared = std::mem::take(&mut self.spared);
+        Self { named: std::mem::take(&mut self.named), spared, ..Self::default() }
     }
 
     /// Adds the secrets of `other`; what stood for a value before stays.
     pub fn extend(&mut self, other: Self) {
-        let Self { mut known, found, named } = other;
+        let Self { mut known, found, named, spared } = other;
+        self.spared.extend(spared);
         for value in found.into_iter().filter(|value| !value::is_placeholder(value)) {
             if let Some(placeholder) = known.remove(&value) {
                 self.add(&value, placeholder);
@@ -77,6 +81,21 @@ impl Secrets {
     pub(super) fn note(&mut self, value: &str, placeholder: String) -> String {
         self.add(value, placeholder.clone());
         self.known.get(value).cloned().unwrap_or(placeholder)
+    }
+
+    /// Leaves a value alone that stands where a person says that no secret is, unless a telling name
+    /// stands before it elsewhere.
+    pub(super) fn spare(&mut self, value: &str) {
+        self.spared.insert(value.to_owned());
+    }
+
+    /// None yet, which leave the same alone.
+    pub(super) fn sparing(&self) -> Self {
+        Self { spared: self.spared.clone(), ..Self::default() }
+    }
+
+    pub(super) fn is_spared(&self, value: &str) -> bool {
+        self.spared.contains(value)
     }
 
     /// Notes that one placeholder is to be written as another.
@@ -111,7 +130,7 @@ impl Secrets {
 
     /// Adds those to a search that were found behind the first ones.
     pub(super) fn add_to(&self, searcher: &mut Searcher, first: usize) {
-        for value in &self.found[first..] {
+        for value in self.found[first..].iter().filter(|value| !self.is_spared(value)) {
             if let Some(placeholder) = self.known.get(value) {
                 searcher.add(value, placeholder);
             }

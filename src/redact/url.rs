@@ -58,6 +58,10 @@ pub(super) fn tells(name: &str, value: &str, notes: &Notes<'_>) -> bool {
     let inner = name.trim_end_matches(']').rsplit('[').next().filter(|name| !name.is_empty());
     let composed = notes.applies(Rule::Names);
     let name = inner.filter(|_| composed).unwrap_or(name);
+    let own = &notes.redactor.own;
+    if own.is_query(name) || own.is_no_secret(name) {
+        return true;
+    }
     let tells = match name::parameter(name) {
         Tells::Nothing if composed => name::composed(name),
         tells => tells,

@@ -1,5 +1,6 @@
-//! Listens, records and replays: everything that talks HTTP or WebSocket.
+//! Listens, records and replays: everything that talks HTTP, WebSocket or lines.
 
+mod lines;
 #[cfg(feature = "record")]
 pub(crate) mod recorder;
 #[cfg(not(feature = "record"))]
@@ -9,3 +10,4 @@ mod recording;
 pub(crate) mod replayer;
 pub(crate) mod server;
 pub(crate) mod websocket;
+mod wire;

@@ -108,6 +108,8 @@ pub struct Recording {
     pub fault: Option<String>,
     /// What in it may be a secret, and was not replaced.
     pub suspects: Vec<Suspect>,
+    /// What was not replaced though a rule of this release knows it, and who says so.
+    pub weakened: Vec<String>,
 }
 
 /// What is left of a cassette that was recorded anew.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::compare::matching::{Mismatch, Nearest};
+use crate::compare::matching::{Awaited, Mismatch, Nearest};
 use crate::review::report::{self, Differs};
 
 use crate::store::Recovered;
@@ -126,7 +126,7 @@ fn details(mismatch: &Mismatch, nearest: Option<&Nearest>) -> Vec<(&'static str,
     };
     let mut told = report::asking_to_json(&nearest.asking);
     told["played"] = nearest.played.into();
-    if let Some(awaited) = &nearest.awaited {
+    if let Some(Awaited::Asked(awaited)) = &nearest.awaited {
         told["awaited"] = report::asking_to_json(awaited);
     }
     let mut details = vec![("nearest", told)];

@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use http::request::Parts;
 use http::uri::Authority;
-use hyper::body::Incoming;
-use hyper::upgrade::OnUpgrade;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
@@ -32,9 +30,8 @@ use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::recorder::{Asked, Tape};
-use crate::serve::replayer::{Lost, Recorded, Replayer, miss_answer};
+use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place};
-use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -225,13 +222,10 @@ impl Gateway {
     /// Answers a request: by its own path, or for the server that the client means.
     pub(super) async fn serve(
         self: Arc<Self>,
-        mut head: Parts,
-        body: Incoming,
+        head: Parts,
+        asked: Asked,
         proxied: Option<Proxied>,
     ) -> Answer {
-        let client = head.extensions.remove::<OnUpgrade>();
-        let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
-        let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let Some(Proxied { session, origin, rule }) = &proxied else {
             let mut address = self.address(path).await;
@@ -242,7 +236,18 @@ impl Gateway {
             address.session = named.as_deref().unwrap_or(session);
             return self.serve_at(&head, &address, asked, place).await;
         };
-        let (target, place) = (Cow::Owned(format!("{origin}{path}")), Place::default());
+        // Without the proxy a session has the servers that were named, and all else leads to the first;
+        // one of a test runner has all that its test asks.
+        let is_named = async || {
+            let server = origin.split_once("://").map_or("", |(_, host)| host);
+            self.server_of(&Address { session, server, target: path.into() }).await.is_some()
+        };
+        let (target, place) = match &self.settings.proxy {
+            None if !self.settings.is_opened && !is_named().await => {
+                (Cow::Borrowed(path), Place::at(origin))
+            }
+            _ => (Cow::Owned(format!("{origin}{path}")), Place::default()),
+        };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
             return live.ask(&head, &target, asked, place).await;
@@ -315,8 +320,20 @@ impl Gateway {
 
     /// Plays a WebSocket on a task of its own.
     fn play(self: &Arc<Self>, played: Played, session: &str, cassette: &Name) {
+        let report = self.lost(session, cassette);
+        let mut sockets = lock(&self.sockets);
+        while sockets.try_join_next().is_some() {}
+        sockets.spawn(played.socket.play(played.client, report));
+    }
+
+    /// What notes that something was lost, and says what the client is told of it.
+    pub(super) fn lost(
+        self: &Arc<Self>,
+        session: &str,
+        cassette: &Name,
+    ) -> impl Fn(Lost) -> Notice + Send + Sync + use<> {
         let (gateway, session, cassette) = (Arc::clone(self), session.to_owned(), cassette.clone());
-        let report = move |lost| {
+        move |lost| {
             let miss = match lost {
                 Lost::Mismatch(why) => gateway.missed(&session, &cassette, &why),
                 Lost::Missing { interaction, frame, waited } => {
@@ -330,12 +347,9 @@ impl Gateway {
                 }
                 _ => miss.explanation.lines().next().unwrap_or_default().to_owned(),
             };
-            gateway.note(miss);
-            format!("retape: {reason}")
-        };
-        let mut sockets = lock(&self.sockets);
-        while sockets.try_join_next().is_some() {}
-        sockets.spawn(played.socket.play(played.client, report));
+            let explanation = gateway.note(miss).explanation;
+            Notice { reason: format!("retape: {reason}"), explanation }
+        }
     }
 
     /// What a target asks for: of the server that it names, if there is one of that name.
@@ -383,7 +397,7 @@ impl Gateway {
         }
     }
 
-    fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {
+    pub(super) fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {
         let mut tracks = lock(&self.tracks);
         let slot = tracks.entry(session.to_owned());
         Arc::clone(slot.or_insert_with(|| Arc::new(Slot::new(cassette))))
@@ -434,17 +448,19 @@ impl Gateway {
     fn loading(&self, name: &Name) -> impl FnOnce() -> Result<Recorded> + Send + use<> {
         let (folder, name) = (self.settings.folder.clone(), name.clone());
         let rules = self.settings.rules_of(&name);
-        move || Recorded::load(&folder, &name, &rules)
+        let transport = self.settings.transport;
+        let redaction = self.settings.redaction.clone();
+        move || Ok(Recorded::load(&folder, &name, &rules, transport)?.with_code(&redaction))
     }
 
-    async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
+    pub(super) async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {
         let cell = Arc::clone(lock(&self.library).entry(name.clone()).or_default());
         cell.get_or_try_init(|| async { track::base(&self.settings, name).map(Arc::new) })
             .await
             .cloned()
     }
 
-    async fn tape(&self, name: &Name) -> Result<Arc<Tape>> {
+    pub(super) async fn tape(&self, name: &Name) -> Result<Arc<Tape>> {
         let cell = Arc::clone(lock(&self.tapes).entry(name.clone()).or_default());
         let begun = cell.get_or_try_init(|| async {
             let Begun { tape, rescued } = track::begin(&self.settings, name)?;
@@ -477,7 +493,7 @@ impl Gateway {
         lock(&self.drifted).extend(drifted);
     }
 
-    fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
+    pub(super) fn missed(&self, session: &str, name: &Name, mismatch: &Mismatch) -> Miss {
         let explanation = report::miss(name.as_str(), mismatch, &self.settings.rerun);
         Miss::of(session, name.as_str(), mismatch).explained(explanation)
     }
@@ -509,7 +525,7 @@ impl Gateway {
     fn withheld(&self, head: &Parts, address: &Address<'_>, slot: &Slot, why: &Stale) -> Miss {
         let name = slot.cassette.as_str();
         let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
-        let miss = missed(head, address, name, String::new());
+        let miss = missed(head, address, name, String::new(), &self.settings.redactor());
         let request = Withheld {
             cassette: (name, recorded.unwrap_or_default()),
             asked: (&miss.method, &miss.path),
@@ -540,7 +556,8 @@ impl Gateway {
                 self.record_it(cassette)
             ));
         }
-        let miss = missed(head, address, cassette, format!("{error:?}"));
+        let why = format!("{error:?}");
+        let miss = missed(head, address, cassette, why, &self.settings.redactor());
         let records = self.records(cassette);
         if records {
             self.tell(Event::Unrecorded(miss.clone()));
@@ -586,8 +603,14 @@ impl Gateway {
 }
 
 /// A request that is not answered, as people may see it.
-fn missed(head: &Parts, address: &Address<'_>, cassette: &str, explanation: String) -> Miss {
-    let redacted = Redactor::standard().target(&address.target);
+fn missed(
+    head: &Parts,
+    address: &Address<'_>,
+    cassette: &str,
+    explanation: String,
+    redactor: &Redactor,
+) -> Miss {
+    let redacted = redactor.target(&address.target);
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
     Miss::unexplained(address.session, cassette, asked).explained(explanation)

@@ -5,18 +5,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderName, Request, StatusCode};
+use http::uri::Scheme;
+use http::{HeaderName, Request, StatusCode, Uri};
 use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use serde_json::Value;
 
 use super::closed::{Closed, Ended};
 use super::gateway::{Gateway, lock};
+use super::proxied::Proxied;
 use super::settings::SessionBuilder;
 use super::{GRACE, changes, control, guard, opening};
+use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
-use crate::serve::recorder::Course;
-use crate::serve::server::{Address, Answer, Handler, Refusal, Tunnel, Via, problem};
+use crate::serve::recorder::{Asked, Course};
+use crate::serve::server::{Address, Answer, Handler, Refusal, Tunnel, Via, origin, problem};
+use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
 
 /// All that is served at one address: the session that was started there, and those that were opened
@@ -145,8 +151,23 @@ impl Hub {
                 Address::parse(target).session
             }
         };
-        let gateway = self.opened(session);
-        gateway.unwrap_or_else(|| Arc::clone(&self.main)).serve(head, body, proxied).await
+        let gateway = self.opened(session).unwrap_or_else(|| Arc::clone(&self.main));
+        let client = head.extensions.remove::<OnUpgrade>();
+        let client = client.filter(|_| is_upgrade(&head.method, &head.headers));
+        let asked = client.map_or(Asked::Arriving(body), Asked::Upgrade);
+        gateway.serve(head, asked, proxied).await
+    }
+
+    /// Answers a request of this process, for the server that it names.
+    pub(super) async fn ask(self: Arc<Self>, mut head: Parts, body: Bytes) -> Answer {
+        let uri = std::mem::take(&mut head.uri).into_parts();
+        let proxied = uri.authority.map(|authority| Proxied {
+            session: String::new(),
+            origin: origin(uri.scheme.as_ref().map_or("http", Scheme::as_str), authority.as_str()),
+            rule: HostRule::Recorded,
+        });
+        head.uri = uri.path_and_query.map_or_else(Uri::default, Uri::from);
+        Arc::clone(&self.main).serve(head, Asked::Whole(body), proxied).await
     }
 }
 

@@ -4,6 +4,9 @@
 //! address; one prefix of the path names the cassette (`URL/letta/hitl/-/v1/agents`), so any number
 //! of tests share one session and never meet.
 
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod attribute;
 mod changes;
 mod closed;
 mod control;
@@ -18,9 +21,12 @@ mod misses;
 #[cfg(feature = "wiremock")]
 pub(crate) mod mount;
 mod opening;
+#[cfg(feature = "cli")]
+mod piped;
 mod proof;
 mod proxied;
 mod servers;
+mod service;
 mod settings;
 mod slot;
 mod stale;
@@ -32,8 +38,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::serve::server::Cut;
 pub use event::{Event, Miss};
 pub use proof::Proven;
+pub use service::{Body, Service};
 pub use settings::SessionBuilder;
 pub use summary::{Summary, Unplayed};
 

@@ -40,7 +40,9 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
         settings = settings.fresh();
     }
     if let Some(rules) = text("rules") {
-        settings = settings.rules(Config::parse(rules)?.rules(cassette));
+        let config = Config::parse(rules)?;
+        settings = settings.rules(config.rules(cassette));
+        settings = settings.redact_with(config.redaction().clone());
     }
     if let Some(command) = text("rerun") {
         settings = settings.rerun(Rerun::Line(command.to_owned()));

@@ -150,7 +150,8 @@ fn learn(folder: &Path, name: &Name, proof: &Proof) -> Result<Learned> {
     let learned = proof.learn(&mut ids);
     if before.as_ref() != Some(&ids) {
         cassette.ids = Some(ids);
-        store::save(folder, name, &Redactor::standard().cassette(cassette))?;
+        let redactor = Redactor::of_rules(&cassette.redactions)?;
+        store::save(folder, name, &redactor.cassette(cassette))?;
     }
     Ok(learned)
 }

@@ -8,7 +8,6 @@ use http::{Method, StatusCode};
 use super::event::{Event, Miss};
 use super::gateway::Gateway;
 use crate::config::HostRule;
-use crate::redact::Redactor;
 use crate::serve::server::{Refusal, Tunnel, Via, origin, problem, session_of};
 use crate::store::mode::Mode;
 
@@ -82,7 +81,7 @@ impl Gateway {
 
     /// A client that is refused everything must not seem to have asked nothing.
     fn tell_refused(&self, method: &Method, host: &str, why: &str) {
-        let redacted = Redactor::standard().target(host);
+        let redacted = self.settings.redactor().target(host);
         let asked = redacted.unwrap_or_else(|| host.to_owned());
         let cassette = self.settings.cassette.as_str();
         let miss = Miss::unexplained("", cassette, (method.as_str(), &asked));

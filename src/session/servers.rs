@@ -54,9 +54,14 @@ impl Servers {
         self.first.as_ref().map_or("", |server| server.origin())
     }
 
-    /// The address of the server of that name.
+    /// The address of the server of that name, or of that host.
     pub(super) fn address_of(&self, name: &str) -> Option<&str> {
-        self.named.get(name).map(|server| server.origin())
+        let is_meant = |origin: &&str| {
+            target::split(origin).0.split_once("://").is_some_and(|(_, host)| host == name)
+        };
+        let mut origins = self.named.values().map(|server| server.origin());
+        let named = self.named.get(name).map(|server| server.origin());
+        named.or_else(|| origins.find(is_meant))
     }
 
     /// Their addresses as a cassette has them.

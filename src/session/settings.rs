@@ -16,11 +16,12 @@ use super::servers::{Any, Servers, no_upstream};
 use super::unfinished::Unfinished;
 use super::{Event, Session};
 use crate::cassette::Name;
-use crate::config::{Compare, Config, Rules};
+use crate::config::{Compare, Config, Redaction, Rules};
 use crate::error::Result;
+use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
-use crate::serve::replayer::{Chunking, Pace};
+use crate::serve::replayer::{Chunking, Pace, Transport};
 use crate::serve::server::{FieldNames, Proxy, Server};
 use crate::store;
 use crate::store::mode::Mode;
@@ -37,6 +38,7 @@ pub struct SessionBuilder {
     upstream: Option<String>,
     named: Vec<(String, String)>,
     is_proxy: bool,
+    transport: Transport,
     mode: Option<Mode>,
     listen: SocketAddr,
     allowed_hosts: Vec<String>,
@@ -54,6 +56,7 @@ pub struct SessionBuilder {
     config: Option<PathBuf>,
     rules: Rules,
     hook: Option<Hook>,
+    redaction: Redaction,
     listener: Listener,
 }
 
@@ -78,6 +81,7 @@ pub(super) struct Settings {
     pub(super) is_opened: bool,
     pub(super) folder: PathBuf,
     pub(super) servers: Servers,
+    pub(super) transport: Transport,
     /// If clients may ask for any host through us.
     pub(super) proxy: Option<Arc<Proxy>>,
     pub(super) mode: Mode,
@@ -99,6 +103,8 @@ pub(super) struct Settings {
     rules: Rules,
     /// Who is asked what counts in a request.
     pub(super) hook: Option<Hook>,
+    /// What is a secret beside what retape knows, and what is none.
+    pub(super) redaction: Redaction,
     pub(super) listener: Listener,
 }
 
@@ -111,6 +117,7 @@ impl SessionBuilder {
             upstream: None,
             named: Vec::new(),
             is_proxy: false,
+            transport: Transport::Http,
             mode: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_hosts: Vec::new(),
@@ -127,6 +134,7 @@ impl SessionBuilder {
             config: None,
             rules: Rules::default(),
             hook: None,
+            redaction: Redaction::default(),
             listener: Arc::new(|_| {}),
         }
     }
@@ -180,6 +188,13 @@ impl SessionBuilder {
     #[cfg(feature = "proxy")]
     pub fn proxy(mut self) -> Self {
         self.is_proxy = true;
+        self
+    }
+
+    /// The client talks over standard input and output, so there is no server at an address.
+    #[cfg(feature = "cli")]
+    pub(super) fn through_pipes(mut self) -> Self {
+        self.transport = Transport::Lines;
         self
     }
 
@@ -322,6 +337,28 @@ impl SessionBuilder {
         self
     }
 
+    /// What is a secret beside what retape knows, and what is none, beside what `retape.toml` says.
+    ///
+    /// # Example: account numbers that a function finds
+    ///
+    /// ```no_run
+    /// use retape::config::Redaction;
+    ///
+    /// # async fn example() -> retape::Result<()> {
+    /// let accounts = |line: &str| {
+    ///     line.match_indices("ACME-").map(|(start, _)| start..line.len().min(start + 11)).collect()
+    /// };
+    /// let redaction = Redaction::default().code("account", accounts)?.not_secret("theme")?;
+    /// let session = retape::Session::builder("agents/list").redact_with(redaction).start().await?;
+    /// # session.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn redact_with(mut self, redaction: Redaction) -> Self {
+        self.redaction = self.redaction.and(&redaction);
+        self
+    }
+
     /// Is called with what happens while it happens.
     pub fn on_event(mut self, listener: impl Fn(Event) + Send + Sync + 'static) -> Self {
         self.listener = Arc::new(listener);
@@ -355,8 +392,11 @@ impl SessionBuilder {
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         // The clients of a test runner name the server that they mean, as those of the proxy do.
         let any = if self.is_proxy || self.is_opened { Any::Allowed } else { Any::Refused };
-        let servers = servers(self.upstream, self.named, any)?;
-        if !matches!(mode, Mode::Replay | Mode::Once) {
+        let servers = match self.transport {
+            Transport::Http => servers(self.upstream, self.named, any)?,
+            Transport::Lines => Servers::default(),
+        };
+        if self.transport == Transport::Http && !matches!(mode, Mode::Replay | Mode::Once) {
             if servers.is_empty() {
                 return Err(no_upstream(mode));
             }
@@ -374,6 +414,7 @@ impl SessionBuilder {
             is_opened: self.is_opened,
             folder,
             servers,
+            transport: self.transport,
             proxy: proxy.map(Arc::new),
             mode,
             allowed_hosts: self.allowed_hosts,
@@ -390,6 +431,7 @@ impl SessionBuilder {
             may_be_unused: self.may_be_unused,
             is_proving: self.is_proving,
             rerun,
+            redaction: config.redaction().clone().and(&self.redaction),
             config,
             rules: self.rules,
             hook: self.hook,
@@ -411,6 +453,11 @@ impl Settings {
     /// Whether requests may go to the live server in every mode.
     pub(super) fn may_pass(&self) -> bool {
         self.proxy.is_some() || self.hook.is_some()
+    }
+
+    /// What takes secrets out of what is kept or shown.
+    pub(super) fn redactor(&self) -> Redactor {
+        Redactor::standard().with_own(&self.redaction)
     }
 
     /// What is said about matching a cassette, but for what it says itself.

@@ -21,7 +21,7 @@ use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
 use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
-use crate::serve::replayer::{Opened, Recorded, Replayer, Socket, Upgraded};
+use crate::serve::replayer::{Opened, Recorded, Replayer, Socket, Transport, Upgraded};
 use crate::serve::server::{Answer, Place, no_answer};
 use crate::store::mode::Mode;
 use crate::store::{self, Recovered};
@@ -271,14 +271,17 @@ impl Live {
 pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     settings.servers.check_built()?;
     let origins = settings.servers.origins();
-    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording)?;
+    let redactor = settings.redactor();
+    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording, redactor)?;
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 
 /// The cassette that is extended: the one that is there, or an empty one.
 pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
     if store::exists(&settings.folder, name) {
-        return Recorded::load(&settings.folder, name, &settings.rules_of(name));
+        let rules = settings.rules_of(name);
+        let recorded = Recorded::load(&settings.folder, name, &rules, Transport::Http);
+        return recorded.map(|recorded| recorded.with_code(&settings.redaction));
     }
     let mut empty = Cassette::default();
     empty.recorded.upstream = settings.servers.first().to_owned();

@@ -34,11 +34,12 @@ pub fn load_config(path: &Path) -> Result<Config> {
             "name a file that is there, or leave it out: the nearest `retape.toml` is found",
         )
     })?;
-    Config::parse(&text).map_err(|error| match error.hint() {
+    let config = Config::parse(&text).map(|config| config.at_file(path));
+    config.map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
-        None => error
-            .at_file(path)
-            .with_hint("\"When the defaults are not right\" in the README shows how it is written"),
+        None => error.at_file(path).with_hint(
+            "it is written as in `ignore = [\"/client/version\"]`; docs/matching.md lists all keys",
+        ),
     })
 }
 

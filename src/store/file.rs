@@ -64,6 +64,9 @@ fn how_to_come_by(folder: &Path, name: &Name) -> String {
         None => {
             let record = format!("record it: `retape record --upstream URL {named} -- COMMAND`");
             match nearest(folder, name) {
+                None if !folder.is_dir() => {
+                    format!("there is no folder `{}` yet; {record}", folder.display())
+                }
                 Some(nearest) => format!("there is `{nearest}`; or {record}"),
                 None => record,
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::path_of;
+use super::{find_config, path_of};
 use crate::cassette::foreign::{self, Imported};
 use crate::cassette::{Cassette, Name};
 use crate::error::{Error, Result};
@@ -34,7 +34,8 @@ pub(super) fn foreign_of(folder: &Path, name: &Name) -> Option<PathBuf> {
 /// in what comes in: a live key matches the one that was recorded.
 pub(super) fn load_as_it_is(path: &Path) -> Result<Cassette> {
     let mut cassette = load_foreign(path)?.cassette;
-    let redactor = Redactor::standard();
+    let config = find_config(path.parent().unwrap_or(path))?;
+    let redactor = Redactor::standard().with_own(config.redaction());
     cassette.interactions.iter_mut().for_each(|it| redactor.request(&mut it.request));
     cassette.redactions = redactor.rules().map(str::to_owned).collect();
     Ok(cassette)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::foreign::load_foreign;
-use super::{list, path_of, save, side::in_parallel};
+use super::{find_config, list, path_of, save, side::in_parallel};
 use crate::cassette::foreign::{self, Corrected, Imported};
 use crate::cassette::{Cassette, Name, Outcome};
 use crate::config::Rules;
@@ -106,7 +106,7 @@ fn import_one(source: &Source, how: &Import) -> Result<Became> {
     cassette.rules = how.rules.clone();
     let before = cassette.clone();
     let redacted = match how.secrets {
-        Secrets::Replaced => Redactor::standard(),
+        Secrets::Replaced => Redactor::standard().with_own(find_config(&how.into)?.redaction()),
         Secrets::Kept => Redactor::of_rules(&[])?,
     };
     let redacted = redacted.cassette(cassette);

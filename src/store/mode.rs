@@ -4,6 +4,7 @@ use std::env;
 use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
+use crate::text::nearest;
 
 /// What is done with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +40,15 @@ impl Mode {
     /// The mode that a word names; `setting` is where it was found.
     fn of(word: &str, setting: &'static str) -> Result<Self> {
         let expected = "replay, once, new_episodes, record, passthrough";
-        [Self::Replay, Self::Once, Self::NewEpisodes, Self::Record, Self::Passthrough]
-            .into_iter()
-            .find(|mode| mode.as_str() == word)
-            .ok_or_else(|| {
-                Error::new(Kind::Setting { name: setting, value: word.to_owned(), expected })
-            })
+        let all = [Self::Replay, Self::Once, Self::NewEpisodes, Self::Record, Self::Passthrough];
+        all.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
+            let error =
+                Error::new(Kind::Setting { name: setting, value: word.to_owned(), expected });
+            match nearest::nearest(word, &all.map(Self::as_str)) {
+                Some(meant) => error.with_hint(format!("did you mean `{meant}`?")),
+                None => error,
+            }
+        })
     }
 
     /// The word for it: `replay`, `once`, `new_episodes`, `record` or `passthrough`.

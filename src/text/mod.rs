@@ -1,6 +1,7 @@
 //! The syntaxes, each read once, with the places where things stand.
 
 pub(crate) mod amazon;
+pub(crate) mod date;
 pub(crate) mod form;
 pub(crate) mod json;
 pub(crate) mod multipart;

@@ -20,6 +20,7 @@ mod help;
 mod import;
 mod killed;
 mod list;
+mod mcp;
 mod messages;
 mod retape;
 mod review;

@@ -50,17 +50,17 @@ fn a_misspelt_cassette_is_told_from_one_that_was_not_recorded() {
 
 #[test]
 fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
-    assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @r"
+    assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @"
     error: no cassette `letta/hello` (`cassettes/letta/hello.json`)
-    hint: record it: `retape record --upstream URL letta/hello -- COMMAND`
+    hint: there is no folder `cassettes`; or record it: `retape record --upstream URL letta/hello -- COMMAND`
     ");
 }
 
 #[test]
 fn a_cassette_that_is_named_must_be_there_to_be_shown() {
-    assert_snapshot!(refused(&Stage::new(), &["show", "here/hello.json"]), @r"
+    assert_snapshot!(refused(&Stage::new(), &["show", "here/hello.json"]), @"
     error: no cassette `hello` (`FOLDER/here/hello.json`)
-    hint: record it: `retape record --upstream URL --cassettes here hello -- COMMAND`
+    hint: there is no folder `FOLDER/here`; or record it: `retape record --upstream URL --cassettes here hello -- COMMAND`
     ");
 }
 
@@ -73,6 +73,52 @@ fn a_name_stays_in_its_folder() {
 }
 
 #[test]
+fn a_character_that_no_name_can_have_is_named() {
+    assert_snapshot!(refused(&Stage::new(), &["replay", "test_odd[a:b]", "--", "true"]), @"
+    error: `test_odd[a:b]` is not a cassette name: it has a character that file systems or addresses refuse
+    hint: put another one in the place of `:`
+    ");
+}
+
+#[test]
+fn a_folder_is_no_cassette() {
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.folder().join("cassettes/letta")).unwrap();
+
+    assert_snapshot!(refused(&stage, &["show", "letta"]), @"
+    error: no cassette `letta`
+    hint: it is a folder: `'**'` means all cassettes, `'letta/**'` those below `letta`
+    ");
+}
+
+#[test]
+fn a_command_without_dashes_gets_a_tip_for_the_same_subcommand() {
+    assert_snapshot!(refused(&Stage::new(), &["record", "tape", "true"]), @"
+    error: unexpected argument 'true' found
+
+      tip: the command to run stands behind `--`: `retape record NAME -- COMMAND`
+
+    Usage: retape record [OPTIONS] [CASSETTE] [-- <COMMAND>...]
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn one_side_of_a_diff_gets_a_tip_about_revisions() {
+    assert_snapshot!(refused(&Stage::new(), &["diff", "cassettes"]), @"
+    error: the following required arguments were not provided:
+      <NEW>
+
+      tip: to compare with a revision of git, say `retape diff --base origin/main`
+
+    Usage: retape diff <OLD> <NEW>
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
 fn a_mode_has_one_of_five_names() {
     let stage = Stage::new();
     let mut command = stage.retape(&["run", "tape", "--", "true"]);
@@ -80,7 +126,10 @@ fn a_mode_has_one_of_five_names() {
     let output = command.env("RETAPE_MODE", "recrod").output().unwrap();
 
     assert_eq!(output.status.code(), Some(2));
-    assert_snapshot!(said(&output), @"error: `RETAPE_MODE` is `recrod`, which is not one of replay, once, new_episodes, record, passthrough");
+    assert_snapshot!(said(&output), @"
+    error: `RETAPE_MODE` is `recrod`, which is not one of replay, once, new_episodes, record, passthrough
+    hint: did you mean `record`?
+    ");
 }
 
 #[test]

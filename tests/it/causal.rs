@@ -15,21 +15,23 @@ use crate::support::wire::{Chunk, Wire};
 /// For so long nothing is sent that is held back.
 const MOMENT: Duration = Duration::from_millis(40);
 
-/// A run that goes on until it is cancelled; anything else that is posted changes nothing.
+const AGENT: &str = "agent-4753d61db206";
+
+/// A run that goes on until it is ended; what else is posted changes nothing.
 fn agent() -> Upstream {
-    let cancelled = Arc::new(Gate::new());
+    let ended = Arc::new(Gate::new());
     Upstream::start(move |asked, wire| {
         if asked.path().ends_with("/stream") {
             wire.send(EVENTS);
             wire.send_chunk("data: {\"type\":\"token\"}\n\n");
-            cancelled.pass();
-            wire.send_chunk("data: {\"type\":\"cancelled\"}\n\n");
+            ended.pass();
+            wire.send_chunk("data: {\"type\":\"ended\"}\n\n");
             wire.send_end();
         } else {
-            if asked.path().contains("cancel") {
-                cancelled.open();
+            if asked.path().ends_with("/enough") {
+                ended.open();
             }
-            wire.send(json(200, "{}"));
+            wire.send(json(200, &format!("{{\"id\":\"{AGENT}\"}}")));
         }
         Then::KeepAlive
     })
@@ -43,23 +45,24 @@ fn open(session: &Session, path: &str) -> Wire {
     wire
 }
 
-/// Streams, cancels in the middle, and reads the rest.
+/// Streams, asks for something else in the middle, ends the stream, and reads the rest.
 fn converse(session: &Session, is_waited_for: bool) {
-    let mut stream = open(session, "/v1/agents/agent-1/stream");
+    post(&format!("{}/v1/agents", session.url()), "{}");
+    let mut stream = open(session, &format!("/v1/agents/{AGENT}/stream"));
     assert_eq!(stream.data(), "data: {\"type\":\"token\"}\n\n");
     if is_waited_for {
-        post(&format!("{}/v1/agents/agent-1/notes", session.url()), "{\"note\":1}");
-        assert!(stream.is_silent(MOMENT), "cancelled before it was");
+        post(&format!("{}/v1/agents/another/cancel", session.url()), "{\"note\":1}");
+        assert!(stream.is_silent(MOMENT), "ended before it was");
     }
-    post(&format!("{}/v1/agents/agent-1/cancel", session.url()), "{}");
+    post(&format!("{}/v1/agents/{AGENT}/enough", session.url()), "{}");
     let begun = Instant::now();
-    assert_eq!(stream.data(), "data: {\"type\":\"cancelled\"}\n\n");
+    assert_eq!(stream.data(), "data: {\"type\":\"ended\"}\n\n");
     assert_eq!(stream.chunk(), Chunk::End(Vec::new()));
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_tail_of_a_stream_waits_for_the_cancel_that_brought_it_about() {
+async fn the_tail_of_a_stream_waits_for_what_has_brought_it_about() {
     let stage = Stage::new();
     let upstream = agent();
     let session = stage.record(&upstream).await;
@@ -73,7 +76,8 @@ async fn the_tail_of_a_stream_waits_for_the_cancel_that_brought_it_about() {
         converse(&session, true);
         session.finish().await.unwrap();
     }
-    // A client that cancels at once, over and over: nothing depends on who is faster.
+    // A client that ends it at once, over and over, and does not ask what is about another one: nothing
+    // depends on who is faster.
     for _ in 0..20 {
         let session = stage.session(Mode::Replay).start().await.unwrap();
         converse(&session, false);
@@ -82,7 +86,7 @@ async fn the_tail_of_a_stream_waits_for_the_cancel_that_brought_it_about() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_asked_meanwhile_and_ends_nothing_holds_nothing_back() {
+async fn what_was_asked_meanwhile_and_names_nothing_holds_nothing_back() {
     let asked = Arc::new(Gate::new());
     let go_on = Arc::clone(&asked);
     let upstream = Upstream::start(move |asked, wire| {

@@ -1,13 +1,11 @@
 //! What ties the events of a stream together: learning, text, checking.
 
-use std::fs;
-use std::path::Path;
-
 use proptest::prelude::*;
-use retape::cassette::format::decode;
-use retape::cassette::{Body, Outcome};
+use retape::cassette::Body;
 use retape::contract::invariant::{Event, Invariant, Learner, Trace};
 use retape::message::{Message, Messages, Protocols};
+
+use crate::conversations::of_one_question;
 
 /// A request and its events, as type and JSON.
 type Owned = (Option<String>, Vec<(String, String)>);
@@ -27,35 +25,14 @@ fn learned<'t>(traces: impl IntoIterator<Item = &'t Owned>) -> Vec<String> {
 
 /// The streams that were recorded from Letta.
 fn letta() -> Vec<Owned> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/letta");
-    let mut traces = Vec::new();
-    for part in ["hitl", "typescript/hitl"] {
-        let mut files: Vec<_> =
-            fs::read_dir(folder.join(part)).unwrap().map(|file| file.unwrap().path()).collect();
-        files.sort();
-        // An answer to one question, and how it comes: the others are special cases.
-        files.retain(|file| {
-            let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-            let is_answer = |answer: &str| ["approve", "deny", "return"].contains(&answer);
-            name.split_once('_')
-                .is_some_and(|(answer, how)| is_answer(answer) && !how.contains('_'))
-        });
-        for file in files {
-            let text = fs::read_to_string(&file).unwrap();
-            let cassette = decode(&text, |_| unreachable!("all bodies are small")).unwrap();
-            for interaction in &cassette.interactions {
-                let Outcome::Response(response) = &interaction.outcome else { continue };
-                if matches!(response.body, Body::Stream(_)) {
-                    let request = &interaction.request.body;
-                    let events = Messages::of(response, &Protocols::default()).list;
-                    let event = |message: Message| (message.tag.to_string(), message.data);
-                    let request = String::from_utf8(request.to_vec()).ok();
-                    traces.push((request, events.into_iter().map(event).collect()));
-                }
-            }
-        }
-    }
-    traces
+    let traces = of_one_question().filter_map(|interaction| {
+        let response = interaction.response().filter(|it| matches!(it.body, Body::Stream(_)))?;
+        let events = Messages::of(response, &Protocols::default()).list;
+        let event = |message: Message| (message.tag.to_string(), message.data);
+        let request = String::from_utf8(interaction.request.body.to_vec()).ok();
+        Some((request, events.into_iter().map(event).collect()))
+    });
+    traces.collect()
 }
 
 /// Agents that call tools: a run of `calls` calls, all told and then all answered.

@@ -12,9 +12,11 @@ mod server_changes;
 
 mod amazon;
 mod assertion;
+mod attribute;
 mod causal;
 mod change;
 mod contract;
+mod conversations;
 mod correlation;
 mod coverage;
 mod credentials;
@@ -24,6 +26,7 @@ mod episodes;
 mod evidence;
 mod explained;
 mod export;
+mod exported;
 mod format;
 mod frozen;
 #[cfg(unix)]
@@ -55,6 +58,7 @@ mod resumed;
 mod retries;
 mod rules;
 mod schema;
+mod service;
 mod sessions;
 mod several;
 mod shape;

@@ -209,7 +209,7 @@ async fn what_was_recorded_is_saved_as_the_test_runner_changes_it() {
     assert_eq!(told["recorded"][0]["interactions"], 1);
     let kept = stage.file("a.json");
     assert!(
-        kept.contains("\"/x\"") && kept.contains("\"short\"") && kept.contains("201"),
+        kept.contains("\"/x\"") && kept.contains("short") && !kept.contains("long answer"),
         "{kept}"
     );
     assert!(!kept.contains("secret") && !kept.contains("left-out"), "{kept}");

@@ -1,5 +1,9 @@
 //! The recorder passes on what it gets, as it comes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use retape::cassette::End;
 
 use crate::stage::{Stage, answer, chunks, only};
@@ -307,6 +311,73 @@ async fn a_server_that_closes_idle_connections_unasked_answers_all_requests() {
     session.finish().await.unwrap();
 
     assert_eq!(failed, [""; 0]);
+}
+
+/// A server that answers on as many connections as it is asked on, and how many these were.
+fn counting(
+    closes: impl Fn(&Asked) -> bool + Send + Sync + 'static,
+) -> (Upstream, Arc<AtomicUsize>) {
+    let count = Arc::<AtomicUsize>::default();
+    let counted = Arc::clone(&count);
+    let upstream = Upstream::raw(move |mut wire| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        while let Some(asked) = Asked::read(&mut wire) {
+            match asked.head.line.starts_with("HEAD") {
+                true => wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"),
+                false => wire.send(json(200, "{}")),
+            }
+            if closes(&asked) {
+                return;
+            }
+        }
+    });
+    (upstream, count)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn posts_share_connections_with_a_server_that_was_seen_to_keep_them() {
+    let (stage, (upstream, connections)) = (Stage::new(), counting(|_| false));
+    let session = stage.record(&upstream).await;
+    let url = format!("{}/v1", session.url());
+
+    post(&url, "{}");
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    let statuses: Vec<u16> = (0..20).map(|_| post(&url, "{}").status).collect();
+    session.finish().await.unwrap();
+
+    assert_eq!(statuses, [200; 20]);
+    // One may have been idle for too long, or not be idle yet, where the machine is slow.
+    assert!(connections.load(Ordering::SeqCst) <= 5, "{connections:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn posts_do_not_share_connections_with_a_server_that_closes_idle_ones() {
+    let (stage, (upstream, connections)) = (Stage::new(), counting(|_| true));
+    let session = stage.record(&upstream).await;
+    let url = format!("{}/v1", session.url());
+
+    let statuses: Vec<u16> = (0..200).map(|_| post(&url, "{}").status).collect();
+    session.finish().await.unwrap();
+
+    assert_eq!(statuses, [200; 200]);
+    assert_eq!(connections.load(Ordering::SeqCst), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_request_follows_an_answer_that_does_not_say_where_it_ends() {
+    let is_head = |asked: &Asked| asked.head.line.starts_with("HEAD");
+    let (stage, (upstream, _)) = (Stage::new(), counting(is_head));
+    let session = stage.record(&upstream).await;
+    let url = format!("{}/v1", session.url());
+    post(&url, "{}");
+    tokio::time::sleep(Duration::from_millis(150)).await;
+
+    let statuses =
+        (0..50).flat_map(|_| [ask("HEAD", &url, "", "").status, post(&url, "{}").status]);
+    let statuses: Vec<u16> = statuses.collect();
+    session.finish().await.unwrap();
+
+    assert_eq!(statuses, [200; 100]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -434,7 +434,7 @@ async fn a_configuration_that_cannot_be_keeps_a_session_from_starting() {
     let error = stage.session(Mode::Replay).start().await.unwrap_err();
     assert_snapshot!(said(error), @r#"
     not a valid configuration: it is not TOML (`FOLDER/retape.toml`, line 2): unclosed array, expected `]`
-    hint: "When the defaults are not right" in the README shows how it is written
+    hint: it is written as in `ignore = ["/client/version"]`; docs/matching.md lists all keys
     "#);
 
     write(stage.folder(), "retape.toml", "[match]\nrepeat = 'once'\n");

@@ -70,7 +70,9 @@ fn every_toml_of_the_repository_is_accepted() {
         accepted(&validator, &of_toml(&fs::read_to_string(&file).unwrap()), &file);
     }
     let said = "[match]\ncompare = \"path\"\nignore = [\"$.a\", \"query.b\", \"path\"]\nearly = \"given\"\n\
-                patterns = [{ at = \"/a\", regex = \"x\" }]\n[[cassette]]\nname = \"a/*\"\nnot-ids = [\"/a\"]\n[diff]\nnew-fields = \"breaking\"\n";
+                patterns = [{ at = \"/a\", regex = \"x\" }]\n[[cassette]]\nname = \"a/*\"\nnot-ids = [\"/a\"]\n[diff]\nnew-fields = \"breaking\"\n\
+                [redact]\nheaders = [\"x-a\"]\nquery = [\"b\"]\njson = [\"c\"]\nnot-secrets = [\"d\"]\n\
+                regexes = [\"e+\", { name = \"f\", regex = \"g\" }]\nreplacement = { h = \"i\" }\n";
     Config::parse(said).unwrap();
     accepted(&validator, &of_toml(said), Path::new("said"));
 }
@@ -129,6 +131,9 @@ fn misspelt_keys_of_the_toml_are_refused_as_they_are_by_the_reader() {
         "[[cassette]]\nignore = []",
         "[[protocol]]\ntags = \"/a\"",
         "[diff]\nnew-field = \"breaking\"",
+        "[redact]\nheader = []",
+        "[redact]\nregexes = [{ name = \"a\" }]",
+        "[redact]\nreplacement = { a = \"\\\"\" }",
     ] {
         assert!(!validator.is_valid(&of_toml(text)), "{text}");
         assert!(Config::parse(text).is_err(), "{text}");

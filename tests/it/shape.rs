@@ -1,14 +1,11 @@
 //! What JSON values look like: learning, text, checking, comparing.
 
-use std::fs;
-use std::path::Path;
-
 use proptest::prelude::*;
-use retape::cassette::Outcome;
-use retape::cassette::format::decode;
 use retape::contract::shape::{Schema, Shape};
 use retape::message::{Messages, Protocols};
 use serde_json::{Value, json};
+
+use crate::conversations::of_one_question;
 
 fn learned<J: AsRef<str>>(samples: impl IntoIterator<Item = J>) -> Shape {
     let mut shape = Shape::default();
@@ -20,35 +17,14 @@ fn learned<J: AsRef<str>>(samples: impl IntoIterator<Item = J>) -> Shape {
 
 /// The events of the streams that were recorded from Letta.
 fn letta_events() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/letta");
-    let mut events = Vec::new();
-    for part in ["hitl", "typescript/hitl"] {
-        let mut files: Vec<_> =
-            fs::read_dir(folder.join(part)).unwrap().map(|file| file.unwrap().path()).collect();
-        files.sort();
-        // An answer to one question, and how it comes: the others are special cases.
-        files.retain(|file| {
-            let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-            let is_answer = |answer: &str| ["approve", "deny", "return"].contains(&answer);
-            name.split_once('_')
-                .is_some_and(|(answer, how)| is_answer(answer) && !how.contains('_'))
+    let events = of_one_question().flat_map(|interaction| {
+        let streamed = interaction.response().filter(|response| {
+            let media = response.headers.get("content-type");
+            media.is_some_and(|it| it.contains("event-stream"))
         });
-        for file in files {
-            let text = fs::read_to_string(&file).unwrap();
-            let cassette = decode(&text, |_| unreachable!("all bodies are small")).unwrap();
-            for interaction in &cassette.interactions {
-                let Outcome::Response(response) = &interaction.outcome else { continue };
-                let messages = Messages::of(response, &Protocols::default());
-                let streamed = response
-                    .headers
-                    .get("content-type")
-                    .is_some_and(|it| it.contains("event-stream"));
-                let list = messages.list.into_iter().filter(|_| streamed);
-                events.extend(list.map(|message| message.data).filter(|data| data != "[DONE]"));
-            }
-        }
-    }
-    events
+        streamed.map_or_else(Vec::new, |it| Messages::of(it, &Protocols::default()).list)
+    });
+    events.map(|message| message.data).filter(|data| data != "[DONE]").collect()
 }
 
 mod learning {

@@ -6,7 +6,7 @@ use http::StatusCode;
 use super::{Corrected, refused, url};
 use crate::cassette::coding::{Coding, decode_whole};
 use crate::cassette::{
-    Body, Chunk, End, HOP_BY_HOP, Headers, Interaction, Media, Outcome, Request, Response,
+    Body, Chunk, End, Frame, HOP_BY_HOP, Headers, Interaction, Media, Outcome, Request, Response,
 };
 use crate::error::Result;
 use crate::text::{amazon, sse};
@@ -23,6 +23,8 @@ pub(super) struct Exchange {
     pub(super) status: u64,
     pub(super) reason: String,
     pub(super) answered: Message,
+    /// What went over it, if it is a WebSocket.
+    pub(super) frames: Vec<Frame>,
 }
 
 /// Header and body.
@@ -41,9 +43,10 @@ impl Exchange {
         let status = status.and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.ok_or_else(|| refused("an answer has no status"))?;
         let method = self.method.to_ascii_uppercase();
-        let mut asked = end_to_end(self.asked.headers);
+        let is_socket = status == StatusCode::SWITCHING_PROTOCOLS;
+        let mut asked = end_to_end(self.asked.headers, is_socket);
         OF_THE_CONNECTION.iter().for_each(|name| asked.remove(name));
-        let mut headers = end_to_end(self.answered.headers);
+        let mut headers = end_to_end(self.answered.headers, is_socket);
         correct(&mut headers, &self.answered.body, (&method, status), corrected);
         let reason = Some(self.reason).filter(|reason| {
             !reason.is_empty() && Some(reason.as_str()) != status.canonical_reason()
@@ -62,7 +65,7 @@ impl Exchange {
             headers,
             body,
             trailers: Headers::new(),
-            frames: Vec::new(),
+            frames: self.frames,
             end: End::Complete,
         };
         Ok(Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) })
@@ -70,9 +73,14 @@ impl Exchange {
 }
 
 /// The fields that a cassette keeps, with names in lower case.
-fn end_to_end(headers: Headers) -> Headers {
+fn end_to_end(headers: Headers, is_socket: bool) -> Headers {
     let named = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
-    named.filter(|(name, _)| !HOP_BY_HOP.contains(&name.as_str())).collect()
+    let is_kept = |name: &str| match name {
+        "upgrade" => is_socket,
+        "sec-websocket-key" | "sec-websocket-accept" => false,
+        name => !HOP_BY_HOP.contains(&name),
+    };
+    named.filter(|(name, _)| is_kept(name)).collect()
 }
 
 /// Makes the header say what the body is. Many tools keep the body uncompressed, and not all of them
@@ -86,6 +94,9 @@ fn correct(
     let coding = headers.get("content-encoding").filter(|coding| Coding::of(coding).is_some());
     if !body.is_empty() && coding.is_some_and(|coding| decode_whole(coding, body).is_none()) {
         headers.remove("content-encoding");
+        if headers.contains("content-length") {
+            headers.set("content-length", body.len().to_string());
+        }
         corrected.codings += 1;
     }
     let has_none = method == "HEAD" || matches!(status.as_u16(), 100..=199 | 204 | 304);

@@ -50,6 +50,7 @@ fn exchange(interaction: &Tree) -> Result<Exchange> {
         status: response.get("status_code").and_then(Tree::count).unwrap_or(200),
         reason: String::new(),
         answered: Message { headers: answered, body },
+        frames: Vec::new(),
     })
 }
 

@@ -4,10 +4,10 @@ use bytes::Bytes;
 
 use super::exchange::{Exchange, Message};
 use super::{base64, refused};
-use crate::cassette::Headers;
+use crate::cassette::{Content, Frame, Headers, Peer};
 use crate::error::Result;
-use crate::text::percent;
 use crate::text::tree::Tree;
+use crate::text::{date, percent};
 
 fn entries(file: &Tree) -> &[Tree] {
     file.at(&["log", "entries"]).map_or(&[], Tree::items)
@@ -42,7 +42,31 @@ fn exchange(entry: &Tree) -> Result<Exchange> {
         status: response.get("status").and_then(Tree::count).unwrap_or_default(),
         reason: response.text_of("statusText").unwrap_or_default().to_owned(),
         answered: Message { headers: headers(response), body: content(response.get("content"))? },
+        frames: frames(entry)?,
     })
+}
+
+/// The messages of a WebSocket, as Chromium writes them.
+fn frames(entry: &Tree) -> Result<Vec<Frame>> {
+    let start = entry.text_of("startedDateTime").and_then(date::since_1970).unwrap_or_default();
+    let messages = entry.get("_webSocketMessages").map_or(&[][..], Tree::items).iter();
+    let frame = |message: &Tree| {
+        let data = message.text_of("data").unwrap_or_default();
+        let seconds =
+            message.get("time").and_then(Tree::words).and_then(|it| it.parse::<f64>().ok());
+        let at = seconds.map_or(start, |seconds| (seconds * 1000.0).round() as u64);
+        let is_sent = message.text_of("type") == Some("send");
+        Ok(Frame {
+            ms: at.saturating_sub(start),
+            from: if is_sent { Peer::Client } else { Peer::Server },
+            content: match message.get("opcode").and_then(Tree::count) {
+                Some(2) => Content::Binary(base64(data)?),
+                _ => Content::Text(Bytes::copy_from_slice(data.as_bytes())),
+            },
+            fragments: Vec::new(),
+        })
+    };
+    messages.map(frame).collect()
 }
 
 /// The fields. Those of HTTP/2 that stand for the line of the request are none.

@@ -52,6 +52,7 @@ fn exchange(mock: &Tree) -> Result<Exchange> {
         status: then.get("status").and_then(Tree::count).unwrap_or(200),
         reason: String::new(),
         answered: Message { headers: headers(then), body: body(then)? },
+        frames: Vec::new(),
     })
 }
 

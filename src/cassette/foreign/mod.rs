@@ -1,9 +1,10 @@
-//! What other tools recorded.
+//! What other tools recorded, and what they read.
 //!
-//! Each format is a file and a row in `FORMATS`. A reader says what was asked and answered;
+//! Each format that is read is a file and a row in `FORMATS`. A reader says what was asked and answered;
 //! `exchange` makes interactions of that.
 
 mod exchange;
+mod export;
 mod genai;
 mod har;
 mod httpmock;
@@ -17,6 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
 use self::exchange::Exchange;
+pub use self::export::{Exported, To, export};
 use crate::cassette::{Cassette, Recorded};
 use crate::error::{Error, Kind, Result};
 use crate::text::nearest;

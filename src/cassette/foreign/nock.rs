@@ -35,6 +35,7 @@ fn exchange(definition: &Tree) -> Result<Exchange> {
         status: definition.get("status").and_then(Tree::count).unwrap_or(200),
         reason: String::new(),
         answered: Message { body: body(definition.get("response"), is_binary)?, headers: answered },
+        frames: Vec::new(),
     })
 }
 

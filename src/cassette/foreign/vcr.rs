@@ -46,6 +46,7 @@ fn exchange(interaction: &Tree) -> Result<Exchange> {
         status: code.and_then(Tree::words).and_then(|code| code.parse().ok()).unwrap_or_default(),
         reason: reason.unwrap_or_default().to_owned(),
         answered: message(response)?,
+        frames: Vec::new(),
     })
 }
 

@@ -51,6 +51,7 @@ fn exchange(mapping: &Tree) -> Result<Exchange> {
             headers: fields.map(|(name, value)| (name, value.into_bytes())).collect(),
             body: answered_body(response)?,
         },
+        frames: Vec::new(),
     })
 }
 

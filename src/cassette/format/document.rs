@@ -29,6 +29,8 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
         w.truth();
     }
     if !cassette.redactions.is_empty() {
+        // Rules of a person's own are words, where the others are `NAME/VERSION`.
+        w.is_newer |= cassette.redactions.iter().any(|rule| rule.contains(' '));
         w.name("redactions");
         w.list(Spread::Line, &cassette.redactions, |w, rule| w.string(rule));
     }

@@ -82,7 +82,7 @@ enum Counted {
     Whole,
     Accepted,
     MediaType,
-    /// Only the wish for a WebSocket: other offers may be ignored.
+    /// Only the wish for a WebSocket, or for lines, which one may play: other offers may be ignored.
     Upgrade,
 }
 
@@ -108,10 +108,15 @@ impl Counted {
             Self::MediaType if value == JSON.as_bytes() => Some(JSON.into()),
             Self::MediaType => Some(media_type(&String::from_utf8_lossy(value))),
             Self::Accepted => accepted(&String::from_utf8_lossy(value)).map(Cow::Owned),
-            Self::Upgrade => value.eq_ignore_ascii_case(b"websocket").then_some("websocket".into()),
+            Self::Upgrade => is_socket(value).then_some("websocket".into()),
             Self::Whole => Some(String::from_utf8_lossy(value)),
         }
     }
+}
+
+/// Whether frames of both sides follow, whatever carries them.
+fn is_socket(upgrade: &[u8]) -> bool {
+    ["websocket", "stdio"].iter().any(|word| upgrade.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// What is accepted beyond JSON and anything at all: an SDK and `curl` ask for the same in other

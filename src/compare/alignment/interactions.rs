@@ -3,18 +3,23 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Alignment, Pair, View};
+use crate::text::sequence::{Step, cheapest};
 
 /// More are paired one by one: to compare each with each would take long.
 const MOST_COMPARED: usize = 2500;
+
+/// The same for whole recordings, of which only hashes are compared.
+const MOST_COMPARED_IN_PLACE: usize = 1_000_000;
 
 /// Pairs the interactions: those that are the same, then those that ask the same, then those that ask
 /// for the same sort of thing, then those that are much alike.
 pub(super) fn pair(old: &[View<'_>], new: &[View<'_>]) -> Alignment {
     let (olds, news) = (vec![None; old.len()], vec![None; new.len()]);
     let mut partners = Partners { views: [old, new], olds, news };
+    partners.pair(|view| (view.request, view.response), as_many);
+    partners.pair_in_place();
     partners.pair(|view| (view.request, view.response), in_order);
-    let mut waits_old = waits(old, &partners.olds);
-    let waits_new = waits(new, &partners.news);
+    let [mut waits_old, waits_new] = partners.waits();
     waits_new.iter().for_each(|wait| partners.news[*wait] = Some(NOBODY));
     waits_old.extend(unasked(&partners));
     waits_old.sort_unstable();
@@ -69,6 +74,60 @@ impl Partners<'_, '_> {
             }
         }
     }
+
+    /// Pairs those that are the same and stand in the same place: what is another in one of the
+    /// recordings moves nothing that is not.
+    fn pair_in_place(&mut self) {
+        let said = |view: &View<'_>| (view.request, view.response);
+        let [old, new] = self.views;
+        let ends = |views: &mut dyn Iterator<Item = bool>| views.take_while(|it| *it).count();
+        let front = ends(&mut old.iter().zip(new).map(|(old, new)| said(old) == said(new)));
+        let (olds, news) = (front..old.len(), front..new.len());
+        if olds.len() * news.len() > MOST_COMPARED_IN_PLACE {
+            return;
+        }
+        let unlike = |one: usize, other: usize| u32::from(said(&old[one]) != said(&new[other]));
+        let steps = cheapest(olds, news, 1, unlike).into_iter();
+        let both = steps.filter_map(|step| match step {
+            Step::Both(one, other) => Some((one, other)),
+            _ => None,
+        });
+        for (one, other) in (0..front).map(|at| (at, at)).chain(both) {
+            let is_open = self.olds[one].is_none() && self.news[other].is_none();
+            if is_open && unlike(one, other) == 0 {
+                (self.olds[one], self.news[other]) = (Some(other), Some(one));
+            }
+        }
+    }
+
+    /// The waits of both sides. Where the other side asks for something of which nothing here is the
+    /// like, what stands there is no wait: it is what was asked before.
+    fn waits(&self) -> [Vec<usize>; 2] {
+        let [old, new] = self.views;
+        let found = [waits(old, &self.olds), waits(new, &self.news)];
+        // How many more of a route the new side asks, waits set aside.
+        let mut more: HashMap<u64, isize> = HashMap::new();
+        for (views, partners, waits, one) in
+            [(old, &self.olds, &found[0], -1), (new, &self.news, &found[1], 1)]
+        {
+            let open = (0..views.len()).filter(|at| partners[*at].is_none() && !waits.contains(at));
+            open.for_each(|at| *more.entry(views[at].route).or_default() += one);
+        }
+        let [olds, news] = found;
+        let mut is_wait = |view: &View<'_>, one: isize| {
+            let more = more.entry(view.route).or_default();
+            let is_wait = *more * one >= 0;
+            *more += if is_wait { 0 } else { one };
+            is_wait
+        };
+        let olds = olds.into_iter().filter(|at| is_wait(&old[*at], -1)).collect();
+        [olds, news.into_iter().filter(|at| is_wait(&new[*at], 1)).collect()]
+    }
+}
+
+/// The first with the first, the second with the second, if there is one for each.
+fn as_many(old: &[Numbered<'_, '_>], new: &[Numbered<'_, '_>]) -> Vec<(usize, usize)> {
+    if old.len() == new.len() { in_order(old, new) } else { Vec::new() }
 }
 
 /// The first with the first, the second with the second.
@@ -161,9 +220,9 @@ fn waits(views: &[View<'_>], partners: &[Option<usize>]) -> Vec<usize> {
 fn unasked(partners: &Partners<'_, '_>) -> Vec<usize> {
     let [old, new] = partners.views;
     let others = new.iter().zip(&partners.news).filter(|(_, partner)| partner.is_none());
-    let others: HashSet<u64> = others.map(|(view, _)| view.request).collect();
+    let others: HashSet<u64> = others.map(|(view, _)| view.route).collect();
     let mut found = Vec::new();
-    for numbers in by_request(old).into_iter().filter(|it| !others.contains(&old[it[0]].request)) {
+    for numbers in by_request(old).into_iter().filter(|it| !others.contains(&old[it[0]].route)) {
         let (mut has_come, mut next) = (false, old.len());
         for at in numbers.into_iter().rev() {
             let is_answered = partners.olds[at].is_some();

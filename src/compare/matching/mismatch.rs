@@ -43,8 +43,17 @@ pub struct Nearest {
     pub more: usize,
     /// The first interaction that was not played yet.
     pub next: Option<Asking>,
-    /// What its answer shows and was not asked for in this run, if that is why it is not given.
-    pub awaited: Option<Asking>,
+    /// What its answer, or the rest of it, has waited for in vain.
+    pub awaited: Option<Awaited>,
+}
+
+/// What an answer waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Awaited {
+    /// What it shows, and was not asked for in this run.
+    Asked(Asking),
+    /// That the client leaves, as it did.
+    Leaving,
 }
 
 /// What a recorded interaction asks.
@@ -135,7 +144,10 @@ impl Mismatch {
         self.others.iter_mut().for_each(asking);
         let Some(nearest) = &mut self.nearest else { return self };
         asking(&mut nearest.asking);
-        nearest.next.iter_mut().chain(&mut nearest.awaited).for_each(asking);
+        nearest.next.iter_mut().for_each(asking);
+        if let Some(Awaited::Asked(awaited)) = &mut nearest.awaited {
+            asking(awaited);
+        }
         for Differing { why, .. } in &mut nearest.differences {
             match why {
                 Why::Issued { interaction, asked, .. } => {
@@ -169,7 +181,7 @@ impl Library<'_> {
         let (differences, more) = differing;
         let awaited = self.playlist.awaited(self.index, read);
         Nearest {
-            awaited: awaited.map(|number| self.asking(number, veil)),
+            awaited: awaited.map(|number| Awaited::Asked(self.asking(number, veil))),
             asking: self.asking(found.interaction, veil),
             played: self.playlist.was_played(found.interaction),
             alike: found.alike,

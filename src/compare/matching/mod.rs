@@ -9,6 +9,7 @@
 //! each difference counts.
 
 mod agreement;
+mod causes;
 mod credentials;
 mod fresh;
 mod given;
@@ -26,7 +27,7 @@ mod writes;
 pub use credentials::Credentials;
 pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};
-pub use mismatch::{Asking, Differing, Mismatch, Nearest};
+pub use mismatch::{Asking, Awaited, Differing, Mismatch, Nearest};
 pub use playlist::Playlist;
 pub use proof::{Learned, Proof};
 pub use why::Why;

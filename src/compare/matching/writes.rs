@@ -63,6 +63,7 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
         let last_of = |key: &u64| last.get(key).copied();
         let by_path = paths(request).last().as_ref().and_then(last_of);
         let named = issued(request, names);
+        let named: Vec<u64> = named.iter().map(|name| combine(&[hash_of(name.as_str())])).collect();
         let by_name = named.iter().filter_map(last_of).max();
         let same = alike.insert(all[number].group(), number);
         let done = same.filter(|same| writes(&cassette.interactions[*same]));
@@ -103,7 +104,8 @@ fn client_write(cassette: &Cassette, mut write: usize) -> usize {
 
 type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;
 
-fn writes(interaction: &Interaction) -> bool {
+/// Whether an interaction may have changed anything.
+pub(super) fn writes(interaction: &Interaction) -> bool {
     !interaction.request.only_reads()
         && interaction.response().is_some_and(|response| response.status < 400)
 }
@@ -128,11 +130,11 @@ fn paths(request: &Request) -> impl Iterator<Item = u64> + '_ {
 }
 
 /// What the server issued in a request.
-fn issued(request: &Request, names: &Names) -> Vec<u64> {
+pub(super) fn issued(request: &Request, names: &Names) -> Vec<String> {
     let body = request.readable();
     let mut found = Vec::new();
     for text in [request.path.as_str(), std::str::from_utf8(&body).unwrap_or("")] {
-        found.extend(names.issued_in(text).map(|range| combine(&[hash_of(&text[range])])));
+        found.extend(names.issued_in(text).map(|range| text[range].to_owned()));
     }
     found
 }

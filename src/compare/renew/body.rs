@@ -73,7 +73,7 @@ pub(super) fn settled(
 }
 
 /// The records of the new body in the words of the old one, with the old keep-alives in the place of
-/// the new ones: each stays behind what it stood behind.
+/// the new ones: each stays behind what it stood behind, unless something else came in its place.
 fn pieces(
     old: &Script,
     new: &Script,
@@ -88,31 +88,40 @@ fn pieces(
     let olds: Vec<&Record> = said.iter().map(|at| &old.records[*at]).collect();
     let news: Vec<&Record> = new_said.iter().map(|at| &new.records[*at]).collect();
     let ends = |at: usize| said.get(at).copied().unwrap_or(old.records.len());
-    let mut pieces = kept(0..ends(0), old);
+    let mut pieces = Vec::new();
+    // The old keep-alives that stand before what comes next.
+    let mut rest = 0..ends(0);
     for step in records(&olds, &news) {
-        match step {
-            Step::Old(_) => {}
+        let (beside, with) = match step {
+            Step::Old(_) => continue,
             Step::New(with) => {
-                let text = record(None, news[with], (old, new), settle);
-                pieces.push(Piece { text, of: Source::New(new_said[with]) });
+                let since = with.checked_sub(1).map_or(0, |before| new_said[before] + 1);
+                let takes_place = !rest.is_empty() && (is_silent || news[with].is_keep_alive);
+                let place = (rest.start + new_said[with] - since).min(rest.end.saturating_sub(1));
+                (takes_place.then_some(place), with)
             }
-            Step::Both(at, with) => {
-                let text = record(Some(olds[at]), news[with], (old, new), settle);
-                pieces.push(Piece { text, of: Source::Old(said[at]) });
-                pieces.extend(kept(said[at] + 1..ends(at + 1), old));
-            }
-        }
+            Step::Both(at, with) => (Some(said[at]), with),
+        };
+        let place = beside.filter(|place| rest.contains(place)).unwrap_or(rest.end);
+        pieces.extend(kept(rest.start..place, old));
+        let text = record(beside.map(|at| &old.records[at]), news[with], (old, new), settle);
+        pieces.push(Piece { text, of: beside.map_or(Source::New(new_said[with]), Source::Old) });
+        rest = match step {
+            Step::Both(at, _) => said[at] + 1..ends(at + 1),
+            _ if place < rest.end => place + 1..rest.end,
+            _ => rest.end..rest.end,
+        };
     }
+    pieces.extend(kept(rest, old));
     pieces
 }
 
 /// Old keep-alives as they were.
-fn kept(stretch: Range<usize>, old: &Script) -> Vec<Piece> {
-    let piece = |at: usize| {
+fn kept(stretch: Range<usize>, old: &Script) -> impl Iterator<Item = Piece> {
+    stretch.map(|at| {
         let text = old.text[old.records[at].range.clone()].to_vec();
         Piece { text, of: Source::Old(at) }
-    };
-    stretch.map(piece).collect()
+    })
 }
 
 /// The numbers of the records that say something. The others say that the other side is still there,

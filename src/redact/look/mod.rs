@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use foldhash::fast::FixedState;
@@ -16,7 +16,7 @@ use regex::bytes::Regex;
 
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
-use super::value;
+use super::{own, value};
 use crate::cassette::splice::{Edit, in_order};
 
 const RULES: &str = include_str!("rules.txt");
@@ -73,7 +73,9 @@ static LOOKS: LazyLock<Looks> = LazyLock::new(|| {
                 .expect("the rules are fixed and tested"),
         });
     }
+    // Every byte of every body goes through it.
     let words = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
         .ascii_case_insensitive(true)
         .build(&spelled)
         .expect("the words are fixed and tested");
@@ -105,12 +107,17 @@ pub(super) fn may_tell(text: &[u8]) -> bool {
 
 /// The edits for a text of which all is there.
 pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
-    edits(text, text.len(), notes)
+    let mut found = edits(text, text.len(), notes);
+    found.extend(own::find(text, notes));
+    in_order(found)
 }
 
 /// The edits for a text of which more is to come, and up to where it is decided.
 pub(super) fn decided(text: &[u8], notes: &mut Notes<'_>) -> (Vec<Edit>, usize) {
-    let end = undecided(text);
+    if !may_tell(text) {
+        return (Vec::new(), begun(text));
+    }
+    let end = open(text).min(begun(text));
     let edits = edits(text, end, notes);
     let end = edits.last().map_or(end, |last: &Edit| last.range.end.max(end));
     (edits, end)
@@ -127,6 +134,7 @@ fn edits(text: &[u8], until: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
         let Some(Found { name, range }) = rule.found(text, word.start(), notes) else { continue };
         let secret = String::from_utf8_lossy(&text[range.clone()]).into_owned();
         if !secret.contains("[redacted:")
+            && !notes.secrets.is_spared(&secret)
             && let Some(with) = notes.replacement(name, &secret)
         {
             edits.push(Edit::new(range, with));
@@ -194,8 +202,8 @@ impl Look {
     }
 }
 
-/// Up to where a text of which more is to come can be decided.
-fn undecided(text: &[u8]) -> usize {
+/// Where something begins that is all of a secret, or the beginning of one, only with what comes next.
+fn open(text: &[u8]) -> usize {
     let looks = &*LOOKS;
     let from = text.len().saturating_sub(LONGEST_BLOCK);
     let words = looks.words.find_overlapping_iter(&text[from..]);
@@ -205,10 +213,16 @@ fn undecided(text: &[u8]) -> usize {
         (begins(text, start) && rule.is_open(&text[start..], rule.before + word.len()))
             .then_some(start)
     });
-    let begun = (text.len().saturating_sub(looks.longest_word)..text.len()).find(|start| {
-        begins(text, *start) && looks.begun.contains(&text[*start..].to_ascii_lowercase())
-    });
-    open.min().unwrap_or(text.len()).min(begun.unwrap_or(text.len()))
+    open.min().unwrap_or(text.len())
+}
+
+/// Where the text ends in what a word of a rule begins with.
+fn begun(text: &[u8]) -> usize {
+    let from = text.len().saturating_sub(LOOKS.longest_word);
+    let tail = text[from..].to_ascii_lowercase();
+    let is_begun =
+        |start: &usize| LOOKS.begun.contains(&tail[*start..]) && begins(text, from + start);
+    (0..tail.len()).find(is_begun).map_or(text.len(), |start| from + start)
 }
 
 /// Whether a word may begin here: not within another one.

@@ -1,4 +1,4 @@
-//! `NAME=value` and `NAME: value` in prose, with nothing around the name.
+//! `NAME=value`, `NAME: value`, `NAME := value` and `x["NAME"] = value` in prose.
 
 use super::REACH;
 use crate::redact::name::{self, Known, Tells};
@@ -25,7 +25,10 @@ pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&st
     let from = mark.saturating_sub(REACH);
     let before = &text[from..mark];
     let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let before = &before[..before.len() - blank];
+    let mut before = &before[..before.len() - blank];
+    if known == Known::Composed && text[mark] == b'=' {
+        before = without_brackets(before.strip_suffix(b":").unwrap_or(before).trim_ascii_end());
+    }
     let length = before.iter().rev().take_while(|byte| is_of_name(**byte)).count();
     if length == 0 || blank > BLANK {
         return None;
@@ -40,6 +43,13 @@ pub(super) fn name_before(text: &[u8], mark: usize, known: Known) -> Option<(&st
         tells => tells,
     };
     (tells != Tells::Nothing).then_some((name, tells))
+}
+
+/// `os.environ["NAME"]` up to the end of the name.
+fn without_brackets(before: &[u8]) -> &[u8] {
+    let inner =
+        before.strip_suffix(b"]").and_then(|it| it.strip_suffix(b"\"").or(it.strip_suffix(b"'")));
+    inner.map_or(before, |inner| inner.strip_suffix(b"\\").unwrap_or(inner))
 }
 
 /// Where the value behind a `=` or `:` begins.

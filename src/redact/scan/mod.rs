@@ -94,6 +94,16 @@ impl Scanner {
         self.held.as_ref().map_or(length, Held::start)
     }
 
+    /// Whether nothing has begun in the text of that length.
+    pub(super) fn is_idle(&self, length: usize) -> bool {
+        self.at == length && self.held.is_none() && self.nest.is_none()
+    }
+
+    /// Passes over what holds nothing, up to there.
+    pub(super) fn pass(&mut self, length: usize) {
+        self.at = length;
+    }
+
     /// The first byte that may be looked at again, names before a colon aside.
     pub(super) fn needs(&self, length: usize) -> usize {
         let scheme = match &self.held {

@@ -10,7 +10,7 @@ use super::words::{COLUMNS, pair};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Frame, Place, target, text};
 use crate::compare::Value;
-use crate::compare::matching::{Asking, Differing, Mismatch, Nearest, Why};
+use crate::compare::matching::{Asking, Awaited, Differing, Mismatch, Nearest, Why};
 use crate::identity::{Issuer, Origin};
 
 /// So many fields are shown; programs are told more.
@@ -38,6 +38,24 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     lines.join("\n")
 }
 
+fn missing(awaited: &Awaited) -> Vec<String> {
+    match awaited {
+        Awaited::Asked(Asking { interaction, method, path }) => vec![
+            format!(
+                "it asks the very same, but its answer shows what interaction {} did,",
+                interaction + 1
+            ),
+            "which was not asked for in this run:".to_owned(),
+            format!("  {}", first_line(method, path)),
+        ],
+        Awaited::Leaving => vec![
+            "its client left before the end when it was recorded (`client_closed`), and did"
+                .to_owned(),
+            "not leave within 5 minutes in this run".to_owned(),
+        ],
+    }
+}
+
 fn tell_nearest(nearest: &Nearest, asked: &str, lines: &mut Vec<String>) {
     let Nearest { asking, played, alike, differences, more, .. } = nearest;
     let played = if *played { "played before" } else { "not played yet" };
@@ -51,12 +69,7 @@ fn tell_nearest(nearest: &Nearest, asked: &str, lines: &mut Vec<String>) {
         lines.push(format!("  {recorded}"));
     }
     if let (Some(awaited), true) = (&nearest.awaited, differences.is_empty()) {
-        let number = awaited.interaction + 1;
-        lines.push(format!(
-            "it asks the very same, but its answer shows what interaction {number} did,"
-        ));
-        lines.push("which was not asked for in this run:".to_owned());
-        return lines.push(format!("  {}", first_line(&awaited.method, &awaited.path)));
+        return lines.extend(missing(awaited));
     }
     if differences.is_empty() {
         return lines.extend(wrap(&same(nearest), COLUMNS + 6, 4).iter().map(|it| it.to_string()));
@@ -156,7 +169,7 @@ fn hints(nearest: &Nearest) -> Vec<String> {
         );
         lines.push("  cassette's) or resets the run (`POST /-/retape/reset`)".to_owned());
     }
-    if nearest.awaited.is_some() && nearest.differences.is_empty() {
+    if matches!(nearest.awaited, Some(Awaited::Asked(_))) && nearest.differences.is_empty() {
         lines.push(
             "hint: if the client is free to leave that out, say so in retape.toml:".to_owned(),
         );

@@ -8,6 +8,8 @@ pub enum Rerun {
     /// `retape record` with these options, for the cassette that is concerned. The wrapped command is not
     /// told: its arguments may hold a secret, and clients are told what is missing.
     Cassette(Vec<String>),
+    /// `retape mcp record`, with the folder of the cassettes.
+    Lines(String),
     /// This line, as a test runner gives it.
     Line(String),
     /// The Rust test that runs.
@@ -34,6 +36,12 @@ impl Rerun {
         let upstream = quoted(if upstream.is_empty() { "URL" } else { upstream });
         let options = match self {
             Self::Line(line) => return line.clone(),
+            Self::Lines(folder) => {
+                let folder = Some(folder).filter(|folder| *folder != "cassettes");
+                let folder = folder.map(|folder| format!("--cassettes {} ", quoted(folder)));
+                let (folder, name) = (folder.unwrap_or_default(), quoted(cassette));
+                return format!("retape mcp record {folder}{name} -- COMMAND");
+            }
             Self::Test { name, .. } => {
                 let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
                 return format!("RETAPE_MODE=record RETAPE_UPSTREAM={upstream} cargo test{name}");
@@ -59,6 +67,14 @@ mod tests {
             Rerun::Cassette(vec!["--cassettes".to_owned(), "my tapes".to_owned()]).line("", "x"),
             "retape record --upstream URL --cassettes 'my tapes' x -- COMMAND"
         );
+    }
+
+    #[test]
+    fn a_server_that_the_client_starts_is_recorded_in_its_place() {
+        let line = |folder: &str| Rerun::Lines(folder.to_owned()).line("", "x");
+
+        assert_eq!(line("cassettes"), "retape mcp record x -- COMMAND");
+        assert_eq!(line("my tapes"), "retape mcp record --cassettes 'my tapes' x -- COMMAND");
     }
 
     #[test]

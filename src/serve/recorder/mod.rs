@@ -10,6 +10,8 @@ mod end_to_end;
 mod fault;
 mod forward;
 mod location;
+#[cfg(feature = "cli")]
+mod pipes;
 mod pool;
 mod prompt;
 mod relay;
@@ -27,6 +29,8 @@ mod tls;
 mod upstream;
 
 pub use forward::{Asked, Recorder};
+#[cfg(feature = "cli")]
+pub use pipes::Pipes;
 #[cfg(feature = "cli")]
 pub use rescue::recover;
 pub use tape::Tape;

@@ -8,6 +8,9 @@ use super::connection::Connection;
 /// Shorter than any server's patience with an idle connection that we know of.
 const KEPT_FOR: Duration = Duration::from_secs(1);
 
+/// A server that leaves an idle connection open for that long does not close it after each answer.
+const KEEPS_AFTER: Duration = Duration::from_millis(100);
+
 /// So many idle connections are kept: more than a test suite has clients.
 const KEPT: usize = 256;
 
@@ -18,15 +21,25 @@ pub(super) struct Pool(Arc<Mutex<Idle>>);
 #[derive(Debug, Default)]
 struct Idle {
     connections: Vec<(Instant, Connection)>,
+    manners: Manners,
     /// Whether a task removes what was idle for too long.
     swept: bool,
+}
+
+/// How the server was seen to treat connections that it had not said it would close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Manners {
+    #[default]
+    Unknown,
+    Keeps,
+    Closes,
 }
 
 /// Whether a request may be sent twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repeatable {
     Yes,
-    /// It gets a connection of its own: the server may close a kept one just as the request comes.
+    /// It gets a kept connection only of a server that was seen to keep them.
     No,
 }
 
@@ -35,7 +48,7 @@ impl Pool {
     pub(super) fn take(&self, repeatable: Repeatable) -> Option<Connection> {
         let mut idle = self.idle();
         idle.purge();
-        if repeatable == Repeatable::No {
+        if repeatable == Repeatable::No && idle.manners != Manners::Keeps {
             return None;
         }
         let at = idle.connections.iter().rposition(|(_, connection)| connection.is_ready())?;
@@ -87,12 +100,20 @@ impl Pool {
 }
 
 impl Idle {
-    /// Removes what is of no use any more.
+    /// Removes what is of no use any more, and learns from it what the server does.
     fn purge(&mut self) {
-        let is_of_use = |(since, connection): &(Instant, Connection)| {
-            !connection.is_closed() && since.elapsed() < KEPT_FOR
-        };
-        self.connections.retain(is_of_use);
+        let Self { connections, manners, .. } = self;
+        connections.retain(|(since, connection)| {
+            let idle = since.elapsed();
+            if connection.is_closed() {
+                *manners = Manners::Closes;
+                return false;
+            }
+            if *manners == Manners::Unknown && idle >= KEEPS_AFTER {
+                *manners = Manners::Keeps;
+            }
+            idle < KEPT_FOR
+        });
     }
 }
 

@@ -1,21 +1,20 @@
-//! A WebSocket on its way through.
+//! A WebSocket on its way through, or lines.
 
 use std::sync::Arc;
 
 use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, UPGRADE};
 use http::{HeaderMap, HeaderValue};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf, split};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 
 use super::take::Take;
 use crate::cassette::{End, Headers, Peer};
 use crate::serve::websocket::{Compression, Event, Reader, Strictness};
+use crate::serve::wire::FrameReader;
 
 /// So much is read at once.
 const BUFFER: usize = 4 * 1024;
-
-type Io = TokioIo<Upgraded>;
 
 /// Asks for a WebSocket, with no extension that cannot be read.
 pub(super) fn ask(headers: &mut HeaderMap) {
@@ -51,10 +50,10 @@ pub(super) async fn relay(
     };
     let (from_client, to_client) = split(TokioIo::new(client));
     let (from_server, to_server) = split(TokioIo::new(server));
-    let tap = |peer| Tap {
-        reader: Reader::new(Strictness::Onlooker, compression.and_then(|it| it.inflate(peer))),
-        peer,
-        take: take.clone(),
+    let tap = |peer| {
+        let inflate = compression.and_then(|it| it.inflate(peer));
+        let reader = FrameReader::Socket(Reader::new(Strictness::Onlooker, inflate));
+        Tap { reader, peer, take: take.clone() }
     };
     let asking = pump(from_client, to_server, tap(Peer::Client));
     let answering = pump(from_server, to_client, tap(Peer::Server));
@@ -62,28 +61,50 @@ pub(super) async fn relay(
 }
 
 /// What looks at a copy.
-struct Tap {
-    reader: Reader,
-    peer: Peer,
-    take: Option<Arc<Take>>,
+pub(super) struct Tap {
+    pub(super) reader: FrameReader,
+    pub(super) peer: Peer,
+    pub(super) take: Option<Arc<Take>>,
 }
 
 impl Tap {
     /// Notes what has come, and writes it: it is passed on next.
     fn see(&mut self, mut bytes: &[u8]) {
-        let Some(take) = &self.take else { return };
         // What cannot be read is not recorded; the other side will close the connection over it.
         while let Ok(Some(event)) = self.reader.next(&mut bytes) {
-            if let Event::Frame(content, fragments) = event {
-                take.frame(self.peer, content, fragments);
-            }
+            self.note(event);
         }
-        take.write();
+        if let Some(take) = &self.take {
+            take.write();
+        }
+    }
+
+    fn note(&self, event: Event) {
+        if let (Some(take), Event::Frame(content, fragments)) = (&self.take, event) {
+            take.frame(self.peer, content, fragments);
+        }
+    }
+
+    /// This side sends no more.
+    fn end(&mut self) {
+        if let Some(event) = self.reader.last() {
+            self.note(event);
+        }
+        match (&self.take, &self.reader) {
+            (Some(take), FrameReader::Socket(_)) => take.end_frames(self.peer),
+            // The other side may go on.
+            (Some(take), FrameReader::Lines(_)) => take.write(),
+            (None, _) => {}
+        }
     }
 }
 
-/// Passes on what one side sends. The first side that ends without a close has broken off.
-async fn pump(mut from: ReadHalf<Io>, mut to: WriteHalf<Io>, mut tap: Tap) {
+/// Passes on what one side sends. The first side of a WebSocket that ends without a close has broken off.
+pub(super) async fn pump(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mut tap: Tap,
+) {
     let mut buffer = vec![0; BUFFER];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
         tap.see(&buffer[..length]);
@@ -92,9 +113,7 @@ async fn pump(mut from: ReadHalf<Io>, mut to: WriteHalf<Io>, mut tap: Tap) {
             break;
         }
     }
-    if let Some(take) = &tap.take {
-        take.end_frames(tap.peer);
-    }
+    tap.end();
     let _ = to.shutdown().await;
 }
 

@@ -28,7 +28,9 @@ pub fn recover(folder: &Path, name: &Name) -> Result<(Recovered, PathBuf)> {
         return Err(nothing());
     }
     let (journal, left) = Journal::open(folder, name)?;
-    let rescued = rescue(folder, name, &Redactor::standard(), left.ok_or_else(nothing)?)?;
+    let config = store::find_config(folder)?;
+    let redactor = Redactor::standard().with_own(config.redaction());
+    let rescued = rescue(folder, name, &redactor, left.ok_or_else(nothing)?)?;
     journal.remove()?;
     Ok(rescued)
 }

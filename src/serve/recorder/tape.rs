@@ -62,8 +62,9 @@ impl Tape {
         name: &Name,
         origins: Origins,
         wording: Wording,
+        redactor: Redactor,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
-        let redactor = Arc::new(Redactor::standard().with_environment(store::environment()));
+        let redactor = Arc::new(redactor.with_environment(store::environment()));
         let rules = store::load_rules(folder, name)?;
         let (journal, left) = Journal::open(folder, name)?;
         let rescued = match left {
@@ -157,6 +158,7 @@ impl Tape {
             dropped,
             fault: self.state().fault.take(),
             suspects: Vec::new(),
+            weakened: self.redactor.weakened().to_vec(),
         };
         let is_own_fault = self.state().out_of_files;
         recording.saved = match course {

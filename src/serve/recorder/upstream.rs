@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, UPGRADE};
-use http::{HeaderMap, Request, Response, Uri};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
+use http::{HeaderMap, Request, Response, StatusCode, Uri, Version};
 use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty};
@@ -32,8 +32,10 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 ///
 /// A server may close an idle connection just when it is used again, and the request on it is lost.
 /// One that may be sent twice (RFC 9110, section 9.2.2), or was not sent yet, is sent once more then.
-/// Any other gets a connection of its own: an answer that the server never gave must not stand in a
-/// cassette.
+/// Any other must not be (the same section), and an answer that the server never gave must not stand
+/// in a cassette. So it is sent on a kept connection only if the server was seen to keep them, and no
+/// connection is kept behind an answer of which nothing says where it ends: a server that ends its
+/// answers by closing the connection does so behind one to a `HEAD` too.
 #[derive(Debug, Clone)]
 pub struct Upstream {
     connector: Connector,
@@ -166,7 +168,7 @@ impl Upstream {
         request: Request<Outgoing>,
     ) -> Result<Response<Incoming>, Unanswered> {
         let (response, connection) = connection.send(request).await?;
-        if let Some(connection) = connection {
+        if let Some(connection) = connection.filter(|_| says_its_end(&response)) {
             self.pool.put(connection);
         }
         Ok(response)
@@ -185,6 +187,15 @@ impl Upstream {
             (_, fault) => fault,
         }
     }
+}
+
+/// Whether the end of an answer is known from its head, so that the connection may go on behind it.
+fn says_its_end<B>(response: &Response<B>) -> bool {
+    let is_said = |field| response.headers().contains_key(field);
+    response.version() == Version::HTTP_2
+        || response.status() == StatusCode::NO_CONTENT
+        || is_said(CONTENT_LENGTH)
+        || is_said(TRANSFER_ENCODING)
 }
 
 fn repeatable(request: &Request<Outgoing>) -> Repeatable {

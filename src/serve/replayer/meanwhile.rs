@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::cancel;
-use crate::cassette::{Cassette, End};
+use crate::cassette::{Cassette, End, Interaction, Progress};
+use crate::compare::matching::Index;
 use crate::serve::server::Cut;
 
 /// What holds answers back: for each, which requests arrived meanwhile, and how many chunks it had been sent
@@ -18,11 +18,17 @@ use crate::serve::server::Cut;
 ///
 /// # Rationale
 ///
-/// A client opens such a stream (`GET` of an MCP server) to be told of what comes of its other requests,
-/// and opens it again when it ends. Were all of it sent at once, it would be told of what it has not asked
-/// for yet, and would ask for more than was recorded. Other streams are sent as fast as they are read:
-/// what came after them waits for their end. But what came only behind a request that ends an answer waits
-/// for that request, and an answer that its client gave up stays silent until it is given up again.
+/// What an answer said after a request had come may show what that request did
+/// ([`Index::may_show`]), so it waits for it, as [whole answers](crate::config::Early) do. It is of no
+/// account how fast either side is. Whoever asked so once had not seen the rest, so it costs no time.
+///
+/// A client opens some streams (`GET` of an MCP server) to be told of what comes of all its other requests,
+/// and opens them again when they end. Were all of such a stream sent at once, it would be told of what it
+/// has not asked for yet, and would ask for more than was recorded. So it waits for all that was asked
+/// meanwhile, but not for long. Other streams are sent as fast as they are read: a client may ask in turn
+/// what it once asked at the same time.
+///
+/// An answer that its client gave up stays silent until it is given up again.
 #[derive(Debug, Default)]
 pub(super) struct Meanwhile(HashMap<usize, Vec<Gate>>);
 
@@ -31,6 +37,8 @@ pub(super) struct Meanwhile(HashMap<usize, Vec<Gate>>);
 struct Gate {
     chunks: usize,
     until: Until,
+    /// How long after what came before it that was sent which is held back, in milliseconds.
+    gap: u64,
 }
 
 /// What is waited for.
@@ -38,17 +46,18 @@ struct Gate {
 enum Until {
     /// This request, for as long as the client asks for anything.
     Asked(usize),
-    /// This request, which ends the answer.
-    Ended(usize),
+    /// This request, whose doing the rest may show.
+    Done(usize),
     /// That the client leaves.
     Left,
 }
 
-/// A client that asks for nothing for so long does without what was recorded meanwhile.
+/// A client that asks for nothing new for so long does without what was recorded meanwhile.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A client that has not ended an answer by then does not do it.
-const UNTIL_ENDED: Duration = Duration::from_secs(30);
+/// A client that asks for nothing new for so long, and twice as long as it took when it was recorded, does
+/// not ask for what the rest of an answer shows.
+const UNTIL_DONE: Duration = Duration::from_secs(30);
 
 /// A client that has not left by then does not leave.
 const UNTIL_LEFT: Duration = Duration::from_secs(300);
@@ -58,16 +67,25 @@ const UNTIL_LEFT: Duration = Duration::from_secs(300);
 pub(super) struct Run {
     /// Which interactions were asked for.
     asked: Vec<bool>,
-    /// Answers that were not ended in time, and by which requests they should have been.
-    overdue: Vec<(usize, usize)>,
+    /// When one was asked for that had not been before.
+    latest: Option<Instant>,
+    overdue: Vec<Overdue>,
     /// Whether the server goes away.
     is_over: bool,
+}
+
+/// An answer that has waited in vain, and for which request; for none, if its client was to leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Overdue {
+    pub(super) answer: usize,
+    pub(super) request: Option<usize>,
 }
 
 impl Run {
     /// A run in which nothing was asked for yet.
     pub(super) fn begin(length: usize) -> watch::Sender<Self> {
-        watch::Sender::new(Self { asked: vec![false; length], overdue: Vec::new(), is_over: false })
+        let asked = vec![false; length];
+        watch::Sender::new(Self { asked, latest: None, overdue: Vec::new(), is_over: false })
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -83,9 +101,8 @@ impl Run {
         self.is_over = true;
     }
 
-    /// Answers that were not ended in time, and by which requests they should have been, since this was
-    /// asked last.
-    pub(super) fn take_overdue(run: &watch::Sender<Self>) -> Vec<(usize, usize)> {
+    /// Answers that have waited in vain since this was asked last.
+    pub(super) fn take_overdue(run: &watch::Sender<Self>) -> Vec<Overdue> {
         if run.borrow().overdue.is_empty() {
             return Vec::new();
         }
@@ -96,30 +113,33 @@ impl Run {
 }
 
 impl Meanwhile {
-    pub(super) fn of(cassette: &Cassette) -> Self {
+    /// What holds the answers of a cassette back. `whole` is the interaction that one opens: with all that
+    /// went over it, if it is a WebSocket.
+    pub(super) fn of<'c>(
+        cassette: &'c Cassette,
+        index: &Index,
+        whole: impl Fn(usize) -> &'c Interaction,
+    ) -> Self {
         let mut gates: HashMap<usize, Vec<Gate>> = HashMap::new();
         let all = &cassette.interactions;
-        for (number, interaction) in
+        for (asking, interaction) in
             all.iter().enumerate().filter(|(_, it)| !it.request.only_reads())
         {
-            let under_way =
-                interaction.after.iter().filter(|it| !all[it.interaction].is_listening());
-            let is_only = under_way.count() == 1;
-            for progress in &interaction.after {
-                let answer = &all[progress.interaction];
-                let until = if answer.is_listening() {
-                    Until::Asked(number)
-                } else if cancel::ends(&interaction.request, answer, is_only) {
-                    Until::Ended(number)
+            for Progress { interaction: number, chunks } in interaction.after.iter().copied() {
+                let answer = whole(number);
+                let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
+                    Until::Done(asking)
+                } else if answer.is_listening() {
+                    Until::Asked(asking)
                 } else {
                     continue;
                 };
-                let gate = Gate { chunks: progress.chunks, until };
-                gates.entry(progress.interaction).or_default().push(gate);
+                let gate = Gate { chunks, until, gap: gap(answer, chunks) };
+                gates.entry(number).or_default().push(gate);
             }
         }
         for (number, _) in all.iter().enumerate().filter(|(_, it)| it.end() == End::ClientClosed) {
-            let gate = Gate { chunks: usize::MAX, until: Until::Left };
+            let gate = Gate { chunks: usize::MAX, until: Until::Left, gap: 0 };
             gates.entry(number).or_default().push(gate);
         }
         Self(gates)
@@ -135,7 +155,9 @@ impl Meanwhile {
         let asked = &mut run.asked;
         let meanwhile = self.0.get(&number).into_iter().flatten();
         let requests = meanwhile.filter_map(|gate| gate.until.request());
-        if requests.clone().all(|request| asked[request]) {
+        if !asked[number] {
+            run.latest = Some(Instant::now());
+        } else if requests.clone().all(|request| asked[request]) {
             requests.for_each(|request| asked[request] = false);
         }
         asked[number] = true;
@@ -151,7 +173,7 @@ impl Meanwhile {
 impl Until {
     fn request(self) -> Option<usize> {
         match self {
-            Self::Asked(request) | Self::Ended(request) => Some(request),
+            Self::Asked(request) | Self::Done(request) => Some(request),
             Self::Left => None,
         }
     }
@@ -191,8 +213,8 @@ impl Hold {
             let Some(at) = self.gates.iter().position(|gate| gate.chunks <= sent) else {
                 return Poll::Ready(Ok(()));
             };
-            let until = self.gates.remove(at).until;
-            self.waiting = Some(Box::pin(come(until, self.number, self.run.clone())));
+            let gate = self.gates.remove(at);
+            self.waiting = Some(Box::pin(come(gate, self.number, self.run.clone())));
         }
     }
 
@@ -213,11 +235,12 @@ impl Hold {
 }
 
 /// Waits for something, which holds back the answer of that number.
-async fn come(until: Until, number: usize, run: watch::Sender<Run>) -> Came {
+async fn come(gate: Gate, answer: usize, run: watch::Sender<Run>) -> Came {
+    let Gate { until, gap, .. } = gate;
     let mut changes = run.subscribe();
     let begun = Instant::now();
     loop {
-        {
+        let latest = {
             let run = changes.borrow_and_update();
             if until.request().is_some_and(|request| run.asked.get(request) == Some(&true)) {
                 return Came::Yes;
@@ -225,23 +248,33 @@ async fn come(until: Until, number: usize, run: watch::Sender<Run>) -> Came {
             if run.is_over {
                 return Came::Never;
             }
-        }
+            run.latest.map_or(begun, |latest| latest.max(begun))
+        };
         let limit = match until {
-            Until::Asked(_) => Instant::now() + PATIENCE,
-            Until::Ended(_) => begun + UNTIL_ENDED,
+            Until::Asked(_) => latest + PATIENCE,
+            Until::Done(_) => latest + UNTIL_DONE + Duration::from_millis(gap.saturating_mul(2)),
             Until::Left => begun + UNTIL_LEFT,
         };
         let changed = tokio::time::timeout_at(limit, changes.changed()).await;
-        match (changed, until) {
-            (Ok(Ok(())), _) => {}
-            (_, Until::Asked(_)) => return Came::No,
-            (_, Until::Left) => return Came::Never,
-            (_, Until::Ended(request)) => {
-                run.send_modify(|run| run.overdue.push((number, request)));
-                return Came::Never;
-            }
+        if let Ok(Ok(())) = changed {
+            continue;
         }
+        if let Until::Asked(_) = until {
+            return Came::No;
+        }
+        run.send_modify(|run| run.overdue.push(Overdue { answer, request: until.request() }));
+        return Came::Never;
     }
+}
+
+/// How long after its first chunks the next one was sent, in milliseconds.
+fn gap(answer: &Interaction, chunks: usize) -> u64 {
+    let Some(response) = answer.response() else { return 0 };
+    let frames = response.frames.iter().map(|frame| frame.ms);
+    let mut times = response.body.chunks().iter().map(|chunk| chunk.ms).chain(frames);
+    let before = chunks.checked_sub(1).map_or(Some(0), |last| times.nth(last));
+    let next = times.next().unwrap_or(response.ms);
+    next.saturating_sub(before.unwrap_or(next))
 }
 
 impl fmt::Debug for Hold {
@@ -254,36 +287,65 @@ impl fmt::Debug for Hold {
 mod tests {
     use super::*;
 
-    fn cassette() -> Cassette {
+    /// A stream that ends behind a request that names what it has told of, and one that its client gave up.
+    fn meanwhile() -> Meanwhile {
         let text = r#"{"retape": 1, "interactions": [
-            {"request": {"method": "POST", "path": "/runs/run-1/stream"},
+            {"request": {"method": "POST", "path": "/chat"},
              "response": {"ms": 0, "status": 200, "end": "complete",
               "headers": {"content-type": "text/event-stream"},
-              "stream": [{"ms": 0, "text": "data: 1\n\n"}, {"ms": 1, "text": "data: 2\n\n"}]}},
-            {"after": {"1": 1}, "request": {"method": "POST", "path": "/runs/run-1/cancel"},
-             "response": {"ms": 0, "status": 202, "headers": {}, "end": "complete"}}]}"#;
-        crate::cassette::format::decode(text, |_| unreachable!()).expect("a cassette")
+              "stream": [{"ms": 0, "text": "data: {\"run\": \"run-48992ed470c7\"}\n\n"},
+                         {"ms": 500, "text": "data: 2\n\n"}]}},
+            {"after": {"1": 1}, "request": {"method": "POST", "path": "/runs/run-48992ed470c7/finish"},
+             "response": {"ms": 0, "status": 202, "headers": {}, "end": "complete"}},
+            {"request": {"method": "POST", "path": "/slow"},
+             "response": {"ms": 0, "status": 200, "end": "client_closed",
+              "headers": {"content-type": "text/event-stream"},
+              "stream": [{"ms": 0, "text": "data: 1\n\n"}]}}]}"#;
+        let cassette =
+            crate::cassette::format::decode(text, |_| unreachable!()).expect("a cassette");
+        let index = Index::of(&cassette, crate::config::Rules::default());
+        Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number])
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_is_not_ended_in_time_is_cut_and_overdue() {
-        let meanwhile = Meanwhile::of(&cassette());
-        let run = Run::begin(2);
+    async fn what_is_waited_for_in_vain_cuts_the_answer_and_is_overdue() {
+        let (meanwhile, run) = (meanwhile(), Run::begin(3));
         let mut hold = meanwhile.hold(0, &run).expect("its tail is held back");
         let begun = Instant::now();
 
         assert_eq!(hold.whole().await, Ok(()));
         let tail = std::future::poll_fn(|context| hold.poll(1, context)).await;
 
-        assert_eq!((tail, begun.elapsed()), (Err(Cut), UNTIL_ENDED));
-        assert_eq!(Run::take_overdue(&run), [(0, 1)]);
+        assert_eq!((tail, begun.elapsed()), (Err(Cut), UNTIL_DONE + Duration::from_secs(1)));
+        assert_eq!(Run::take_overdue(&run), [Overdue { answer: 0, request: Some(1) }]);
         assert_eq!(Run::take_overdue(&run), []);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_goes_on_at_once_when_it_is_ended() {
-        let meanwhile = Meanwhile::of(&cassette());
-        let run = Run::begin(2);
+    async fn a_client_that_asks_for_something_new_is_waited_for_longer() {
+        let (meanwhile, run) = (meanwhile(), Run::begin(3));
+        let mut hold = meanwhile.hold(0, &run).expect("its tail is held back");
+        let begun = Instant::now();
+        let asks = async {
+            for _ in 0..3 {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+                run.send_modify(|run| meanwhile.note(2, run));
+            }
+        };
+
+        let tail = async {
+            let tail = std::future::poll_fn(|context| hold.poll(1, context)).await;
+            (tail, begun.elapsed())
+        };
+        let (tail, ()) = tokio::join!(tail, asks);
+
+        // It asked for the same again and again, which is nothing new.
+        assert_eq!(tail, (Err(Cut), Duration::from_secs(20 + 31)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_goes_on_at_once_when_what_it_shows_was_asked() {
+        let (meanwhile, run) = (meanwhile(), Run::begin(3));
         let mut hold = meanwhile.hold(0, &run).expect("its tail is held back");
         let begun = Instant::now();
         run.send_modify(|run| meanwhile.note(1, run));
@@ -291,5 +353,17 @@ mod tests {
         let tail = std::future::poll_fn(|context| hold.poll(1, context)).await;
 
         assert_eq!((tail, begun.elapsed()), (Ok(()), Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_does_not_leave_as_it_did_is_told_in_the_end() {
+        let (meanwhile, run) = (meanwhile(), Run::begin(3));
+        let mut hold = meanwhile.hold(2, &run).expect("its end is held back");
+        let begun = Instant::now();
+
+        let end = std::future::poll_fn(|context| hold.poll_end(context)).await;
+
+        assert_eq!((end, begun.elapsed()), (Err(Cut), UNTIL_LEFT));
+        assert_eq!(Run::take_overdue(&run), [Overdue { answer: 2, request: None }]);
     }
 }

@@ -2,9 +2,10 @@
 
 mod answers;
 mod body;
-mod cancel;
 mod chunking;
 mod drift;
+#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command begins them"))]
+mod lines;
 mod meanwhile;
 mod miss;
 mod pace;
@@ -17,10 +18,12 @@ mod socket;
 mod sockets;
 
 pub use chunking::Chunking;
+#[cfg(feature = "cli")]
+pub use lines::EXIT_STATUS;
 pub use miss::miss_answer;
 #[cfg(feature = "wiremock")]
 pub use miss::{MISS, SHOULD_RETRY};
 pub use pace::Pace;
-pub use replay::{Recorded, Replayer};
-pub use socket::{Lost, Opened, Socket};
+pub use replay::{Recorded, Replayer, Transport};
+pub use socket::{Lost, Notice, Opened, Socket};
 pub use sockets::Upgraded;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Replayer;
+use super::meanwhile::Overdue;
 use crate::cassette::Request;
-use crate::compare::matching::{Asking, Mismatch, Nearest};
+use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest};
 use crate::redact::Redactor;
 
 impl Replayer {
@@ -20,36 +21,39 @@ impl Replayer {
         askings.partition(|asking| playlist.was_played(self.recorded().opened(asking.interaction)))
     }
 
-    /// The requests whose answers waited in vain for another one that ended them when this was recorded,
-    /// since this was asked last.
+    /// The requests whose answers waited in vain for another one, or for the client to leave, since this was
+    /// asked last.
     pub fn overdue(&self) -> Vec<Mismatch> {
         let overdue = self.take_overdue();
         if overdue.is_empty() {
             return Vec::new();
         }
         let requests = self.requests();
-        let asking = |interaction: usize| Asking {
-            interaction,
-            method: requests[interaction].method.clone(),
-            path: requests[interaction].path.clone(),
+        let asking = |exchange: usize| {
+            let interaction = self.recorded().spot(exchange).interaction;
+            let Request { method, path, .. } = requests[interaction].clone();
+            Asking { interaction, method, path }
         };
         let recorded = self.recorded().cassette();
-        let overdue = overdue.into_iter().map(|(answer, end)| Mismatch {
-            method: requests[answer].method.clone(),
-            path: requests[answer].path.clone(),
-            nearest: Some(Nearest {
-                asking: asking(answer),
-                played: true,
-                alike: 1000,
-                differences: Vec::new(),
-                more: 0,
-                next: None,
-                awaited: Some(asking(end)),
-            }),
-            others: Vec::new(),
-            recorded: requests.len(),
-            upstream: recorded.recorded.upstream.clone(),
-            origins: recorded.origins().into_iter().map(str::to_owned).collect(),
+        let overdue = overdue.into_iter().map(|Overdue { answer, request }| {
+            let asked = asking(answer);
+            Mismatch {
+                method: asked.method.clone(),
+                path: asked.path.clone(),
+                nearest: Some(Nearest {
+                    asking: asked,
+                    played: true,
+                    alike: 1000,
+                    differences: Vec::new(),
+                    more: 0,
+                    next: None,
+                    awaited: Some(request.map(asking).map_or(Awaited::Leaving, Awaited::Asked)),
+                }),
+                others: Vec::new(),
+                recorded: requests.len(),
+                upstream: recorded.recorded.upstream.clone(),
+                origins: recorded.origins().into_iter().map(str::to_owned).collect(),
+            }
         });
         overdue.collect()
     }

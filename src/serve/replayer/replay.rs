@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use super::answers::{Answers, Wanted};
 use super::drift::Drift;
-use super::meanwhile::Meanwhile;
 pub(super) use super::meanwhile::Run;
+use super::meanwhile::{Meanwhile, Overdue};
 use super::pace::Clock;
 use super::resume::Point;
 use super::script::Script;
@@ -25,14 +25,25 @@ use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Name, Request, target};
 use crate::compare::matching::{Asked, Credentials, Index, Mismatch, Playlist, Proof};
-use crate::config::Rules;
+use crate::config::{Redaction, Rules};
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
 use crate::identity::Echo;
 use crate::identity::Renamed;
+use crate::message::lines;
 use crate::redact::{Found, Memory, Redactor, Unveiled};
 use crate::serve::server::{Answer, Place, may_name_us};
 use crate::store;
+
+/// How clients talk to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// With HTTP, or over a WebSocket.
+    Http,
+    /// In lines, over standard input and output.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command does"))]
+    Lines,
+}
 
 /// A cassette made ready to answer: shared by all its sessions.
 #[derive(Debug)]
@@ -49,13 +60,18 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Loads a cassette, to be matched by `rules` and by those of its own.
+    /// Loads a cassette, to be matched by `rules` and by those of its own, for clients that talk in that
+    /// way.
     ///
     /// # Errors
     ///
     /// If there is none of that name, or it cannot be read.
-    pub fn load(folder: &Path, name: &Name, rules: &Rules) -> Result<Self> {
+    pub fn load(folder: &Path, name: &Name, rules: &Rules, transport: Transport) -> Result<Self> {
         let cassette = store::load(folder, name)?;
+        let cassette = match transport {
+            Transport::Http => cassette,
+            Transport::Lines => lines::over_lines(cassette),
+        };
         Self::new(cassette, rules).map_err(|error| error.at_file(&store::path_of(folder, name)))
     }
 
@@ -80,8 +96,19 @@ impl Recorded {
         let scripts = sockets::scripts(&cassette, exchanges.as_ref(), &index);
         let read = exchanges.as_mut().map_or(&mut cassette, |it| &mut it.cassette);
         let answers = Answers::of(read, index.made_up());
-        let meanwhile = Meanwhile::of(read);
+        let meanwhile = match &exchanges {
+            Some(it) => Meanwhile::of(&it.cassette, &index, |number| {
+                &cassette.interactions[it.spot(number).interaction]
+            }),
+            None => Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number]),
+        };
         Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor, is_redacted })
+    }
+
+    /// The same, with the functions of a test that find secrets, if it was recorded with them.
+    pub fn with_code(mut self, redaction: &Redaction) -> Self {
+        self.redactor = self.redactor.with_code(redaction);
+        self
     }
 
     /// Whether all rules of this release were applied to it.
@@ -551,8 +578,8 @@ impl Replayer {
         (asked, found)
     }
 
-    /// Answers that were not ended in time, and by which requests they should have been.
-    pub(super) fn take_overdue(&self) -> Vec<(usize, usize)> {
+    /// Answers that have waited in vain.
+    pub(super) fn take_overdue(&self) -> Vec<Overdue> {
         Run::take_overdue(&self.run)
     }
 

@@ -1,20 +1,22 @@
-//! A WebSocket that is replayed.
+//! A WebSocket that is replayed, or what went over standard input and output.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::Replayer;
 use super::pace::Clock;
 use super::replay::Run;
 use crate::cassette::{Content, End, Frame, Peer};
 use crate::compare::matching::Mismatch;
-use crate::serve::server::Answer;
+use crate::serve::server::{Answer, Cut};
 use crate::serve::websocket::{Compression, Event, Reader, Strictness, Writer};
+use crate::serve::wire::{FrameReader, FrameWriter};
 
 /// The code of a close that no server sends: what the client said, or did not say, was not recorded.
 pub const NOT_RECORDED: u16 = 4470;
@@ -28,6 +30,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client has so long to answer a close.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What answers a request in lines comes so long behind what was said just before, if it took as long.
+///
+/// # Rationale
+///
+/// The TypeScript SDK of MCP takes answers at once and notifications a moment later. What reports progress is
+/// lost to it if the answer comes in the same piece.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// So much is read at once.
 const BUFFER: usize = 4 * 1024;
@@ -66,12 +76,23 @@ pub enum Lost {
     },
 }
 
+/// What a client is told of what was lost.
+#[derive(Debug)]
+pub struct Notice {
+    /// In one line.
+    pub reason: String,
+    /// In several.
+    pub explanation: String,
+}
+
 /// How a connection goes on.
 enum Next {
     Read(usize),
     Due,
     Held,
     Missing,
+    /// What else was to be asked was not.
+    Overdue,
     Over,
 }
 
@@ -79,8 +100,8 @@ enum Next {
 struct Live<'s, T> {
     socket: &'s Socket,
     io: T,
-    reader: Reader,
-    writer: Writer,
+    reader: FrameReader,
+    writer: FrameWriter,
     /// What happened last, and when.
     clock: (Option<usize>, Clock),
     heard: Instant,
@@ -90,24 +111,43 @@ struct Live<'s, T> {
 impl Socket {
     /// Plays what was recorded to whoever takes the connection over. What is lost is reported, and
     /// closes the connection with a reason.
-    pub async fn play(self, upgrade: OnUpgrade, report: impl Fn(Lost) -> String + Send + Sync) {
+    pub async fn play(self, upgrade: OnUpgrade, report: impl Fn(Lost) -> Notice + Send + Sync) {
+        let inflate = self.compression.and_then(|it| it.inflate(Peer::Client));
+        let reader = FrameReader::Socket(Reader::new(Strictness::Server, inflate));
+        let deflate = self.compression.and_then(Compression::deflate);
+        let writer = FrameWriter::Socket(Writer::new(deflate));
         if let Ok(io) = upgrade.await {
-            self.run(TokioIo::new(io), report).await;
+            self.run(TokioIo::new(io), (reader, writer), report).await;
         }
         self.replayer.leave(self.number);
+    }
+
+    /// Plays what was recorded to a client that says it in lines. Tells with which status the server
+    /// ended, if it did by itself and all of it was played.
+    #[cfg(feature = "cli")]
+    pub async fn play_lines(
+        self,
+        io: impl AsyncRead + AsyncWrite + Unpin,
+        report: impl Fn(Lost) -> Notice + Send + Sync,
+    ) -> Option<u8> {
+        let wire = (FrameReader::lines(), FrameWriter::Lines(Vec::new()));
+        self.run(io, wire, report).await;
+        let status = self.replayer.exit_status(self.number);
+        self.replayer.leave(self.number);
+        status
     }
 
     async fn run(
         &self,
         io: impl AsyncRead + AsyncWrite + Unpin,
-        report: impl Fn(Lost) -> String + Send + Sync,
+        (reader, writer): (FrameReader, FrameWriter),
+        report: impl Fn(Lost) -> Notice + Send + Sync,
     ) {
-        let inflate = self.compression.and_then(|it| it.inflate(Peer::Client));
         let mut live = Live {
             socket: self,
             io,
-            reader: Reader::new(Strictness::Server, inflate),
-            writer: Writer::new(self.compression.and_then(Compression::deflate)),
+            reader,
+            writer,
             clock: (None, self.replayer.clock()),
             heard: Instant::now(),
             hold: self.replayer.hold(self.number),
@@ -125,7 +165,7 @@ impl Socket {
 type Closing = Option<(Option<u16>, String)>;
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
-    async fn play(&mut self, report: &(impl Fn(Lost) -> String + Send + Sync)) -> Closing {
+    async fn play(&mut self, report: &(impl Fn(Lost) -> Notice + Send + Sync)) -> Closing {
         let mut run = self.socket.replayer.watch();
         let mut buffer = vec![0; BUFFER];
         loop {
@@ -136,8 +176,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             match self.next(due, &mut run, &mut buffer).await {
                 Next::Due | Next::Held => {}
                 Next::Over => return Some((Some(GOING_AWAY), String::new())),
-                Next::Missing => return Some((Some(NOT_RECORDED), report(self.missing()?))),
-                Next::Read(0) => return None,
+                Next::Overdue => return overdue(),
+                Next::Missing => {
+                    return Some((Some(NOT_RECORDED), report(self.missing()?).reason));
+                }
+                Next::Read(0) => {
+                    let _ = self.hear_end(report).await;
+                    return None;
+                }
                 Next::Read(length) => {
                     if let Err(closing) = self.hear(&buffer[..length], report).await {
                         return closing;
@@ -167,13 +213,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         let hold = &mut self.hold;
         let sent = self.socket.replayer.passed(self.socket.number);
         let gate = std::future::poll_fn(|context| match hold {
-            Some(hold) => hold.poll(sent, context).map(drop),
-            None => std::task::Poll::Ready(()),
+            Some(hold) => hold.poll(sent, context),
+            None => Poll::Ready(Ok(())),
         });
         tokio::select! {
             read = self.io.read(buffer) => Next::Read(read.unwrap_or(0)),
             () = sleep_until(at.unwrap_or_else(far)), if at.is_some() => Next::Due,
-            () = gate, if held => Next::Held,
+            gate = gate, if held => match gate {
+                Ok(()) => Next::Held,
+                Err(Cut) => Next::Overdue,
+            },
             () = sleep_until(missing.unwrap_or_else(far)), if missing.is_some() => Next::Missing,
             over = run.wait_for(Run::is_over) => {
                 drop(over);
@@ -191,7 +240,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 self.flush().await.map_err(|_| None)?;
                 return if replayer.is_cut(number) { Err(None) } else { Ok(None) };
             };
-            if self.is_held().await {
+            if self.is_held().await? {
                 self.flush().await.map_err(|_| None)?;
                 return Ok(Some(None));
             }
@@ -207,61 +256,95 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             if let Content::Close { code, reason } = content {
                 return Err(Some((code, reason)));
             }
+            if self.writer.parts(&content) && gap > 0 {
+                self.flush().await.map_err(|_| None)?;
+                sleep(Duration::from_millis(gap).min(PAUSE)).await;
+            }
             self.writer.frame(&frame, &content);
         }
     }
 
-    /// Whether something else has to be asked before the next frame is sent.
-    async fn is_held(&mut self) -> bool {
+    /// Whether something else has to be asked before the next frame is sent; a closing, if it was waited
+    /// for in vain.
+    async fn is_held(&mut self) -> Result<bool, Closing> {
         let sent = self.socket.replayer.passed(self.socket.number);
-        let Some(hold) = &mut self.hold else { return false };
-        let polled = std::future::poll_fn(|context| {
-            std::task::Poll::Ready(hold.poll(sent, context).is_pending())
-        });
-        polled.await
+        let Some(hold) = &mut self.hold else { return Ok(false) };
+        let polled = std::future::poll_fn(|context| Poll::Ready(hold.poll(sent, context)));
+        match polled.await {
+            Poll::Pending => Ok(true),
+            Poll::Ready(Ok(())) => Ok(false),
+            Poll::Ready(Err(Cut)) => Err(overdue()),
+        }
     }
 
     /// Takes what the client has sent.
     async fn hear(
         &mut self,
         mut bytes: &[u8],
-        report: &(impl Fn(Lost) -> String + Send + Sync),
+        report: &(impl Fn(Lost) -> Notice + Send + Sync),
     ) -> Result<(), Closing> {
         loop {
-            let event = match self.reader.next(&mut bytes) {
-                Ok(Some(event)) => event,
+            match self.reader.next(&mut bytes) {
+                Ok(Some(event)) => self.take(event, report).await?,
                 Ok(None) => return Ok(()),
                 Err(violation) => {
                     // What was asked before is answered first.
                     let _ = self.send().await;
                     return Err(Some((Some(violation.code), violation.what.to_owned())));
                 }
-            };
-            match event {
-                Event::Ping(payload) => {
-                    self.writer.pong(&payload);
-                    self.flush().await.map_err(|_| None)?;
-                }
-                Event::Frame(Content::Close { code, .. }, _) => {
-                    let _ = self.send().await;
-                    self.writer.close(code, "");
-                    let _ = self.flush().await;
-                    return Err(None);
-                }
-                Event::Frame(content, _) => {
-                    self.heard = Instant::now();
-                    let at = match self.socket.replayer.ask(self.socket.number, content) {
-                        Ok(at) => at,
-                        Err(mismatch) => {
-                            let reason = report(Lost::Mismatch(mismatch));
-                            return Err(Some((Some(NOT_RECORDED), reason)));
-                        }
-                    };
-                    if let Some(at) = at {
+            }
+        }
+    }
+
+    /// The client sends no more. Over standard input it may have said all at once, and listens still.
+    async fn hear_end(
+        &mut self,
+        report: &(impl Fn(Lost) -> Notice + Send + Sync),
+    ) -> Result<(), Closing> {
+        if matches!(self.reader, FrameReader::Socket(_)) {
+            return Ok(());
+        }
+        if let Some(event) = self.reader.last() {
+            self.take(event, report).await?;
+        }
+        while let Some(Some(due)) = self.send().await? {
+            sleep_until(due).await;
+        }
+        Ok(())
+    }
+
+    async fn take(
+        &mut self,
+        event: Event,
+        report: &(impl Fn(Lost) -> Notice + Send + Sync),
+    ) -> Result<(), Closing> {
+        match event {
+            Event::Ping(payload) => {
+                self.writer.pong(&payload);
+                self.flush().await.map_err(|_| None)
+            }
+            Event::Frame(Content::Close { code, .. }, _) => {
+                let _ = self.send().await;
+                self.writer.close(code, "");
+                let _ = self.flush().await;
+                Err(None)
+            }
+            Event::Frame(content, _) => {
+                self.heard = Instant::now();
+                match self.socket.replayer.ask(self.socket.number, content.clone()) {
+                    Ok(None) => {}
+                    Ok(Some(at)) => {
                         self.clock = (Some(at), self.socket.replayer.clock());
                     }
-                    self.send().await?;
+                    Err(mismatch) => {
+                        let Notice { reason, explanation } = report(Lost::Mismatch(mismatch));
+                        let message = content.message().map_or(&[][..], |message| message);
+                        if !self.writer.refuse(message, &reason, &explanation) {
+                            return Err(Some((Some(NOT_RECORDED), reason)));
+                        }
+                    }
                 }
+                self.send().await.map(drop)
             }
         }
     }
@@ -294,6 +377,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         let (interaction, frame) = lost;
         Some(Lost::Missing { interaction, frame, waited: patience(gap) })
     }
+}
+
+/// How a connection is closed that has waited in vain for what else was asked.
+fn overdue() -> Closing {
+    Some((Some(NOT_RECORDED), "waited in vain for another request that was recorded".to_owned()))
 }
 
 fn patience(gap: u64) -> Duration {

@@ -39,6 +39,15 @@ struct State {
     done: Vec<bool>,
     /// Whether the client has said anything.
     is_begun: bool,
+    /// What was said so far, where it may show that another session is meant.
+    history: Option<History>,
+}
+
+/// What both sides of a session of lines have said.
+#[derive(Debug, Clone, Default)]
+pub(super) struct History {
+    pub(super) heard: Vec<Content>,
+    pub(super) said: Vec<Content>,
 }
 
 /// The frame of the client that is waited for: its interaction, its number, and it.
@@ -72,6 +81,18 @@ impl Sockets {
     /// All runs begin anew.
     pub(super) fn clear(&mut self) {
         self.open.clear();
+    }
+
+    /// Nothing was said on a connection yet.
+    pub(super) fn enter(
+        &mut self,
+        number: usize,
+        opened: usize,
+        script: &Script,
+        history: Option<History>,
+    ) {
+        let done = vec![false; script.steps.len()];
+        self.open.insert(number, State { opened, done, is_begun: false, history });
     }
 }
 
@@ -107,14 +128,28 @@ impl Replayer {
             headers.insert(SEC_WEBSOCKET_EXTENSIONS, answered);
             compression
         });
-        let state =
-            State { opened: number, done: vec![false; script.steps.len()], is_begun: false };
+        let number = self.enter(number, script, None);
+        let socket = Socket { replayer: Arc::clone(self), number, compression };
+        Ok(Upgraded::Opened(Opened { answer, socket }))
+    }
+
+    /// A connection on which a recorded WebSocket is played.
+    pub(super) fn enter(&self, opened: usize, script: &Script, history: Option<History>) -> usize {
         let mut sockets = lock(&self.sockets);
         let number = sockets.count;
         sockets.count += 1;
-        sockets.open.insert(number, state);
-        let socket = Socket { replayer: Arc::clone(self), number, compression };
-        Ok(Upgraded::Opened(Opened { answer, socket }))
+        sockets.enter(number, opened, script, history);
+        number
+    }
+
+    /// What was said on a connection, if that is kept, and the exchange that opened it.
+    pub(super) fn history(&self, number: usize) -> Option<(usize, History)> {
+        self.with(number, |_, state| Some((state.opened, state.history.clone()?)))?
+    }
+
+    /// The interaction that is played on a connection.
+    pub(super) fn interaction(&self, number: usize) -> Option<usize> {
+        self.with(number, |script, _| script.interaction)
     }
 
     pub(super) fn clock(&self) -> Clock {
@@ -177,7 +212,11 @@ impl Replayer {
         let shown = shown.map(|shown| Echo::all(text, &shown)).unwrap_or_default();
         let names = step.names().chain(shown.iter().map(Echo::value));
         let renamed = Renamed::of(names, playlist.bindings());
-        (step.frame.clone(), step.said(&renamed, &shown))
+        let said = step.said(&renamed, &shown);
+        if let Some(history) = &mut state.history {
+            history.said.push(said.clone());
+        }
+        (step.frame.clone(), said)
     }
 
     /// Takes a message of the client. Tells which frame it is; nothing, if it does not matter.
@@ -190,12 +229,18 @@ impl Replayer {
         number: usize,
         content: Content,
     ) -> Result<Option<usize>, Box<Mismatch>> {
-        let frame = Frame { ms: 0, from: Peer::Client, content, fragments: Vec::new() };
+        let frame = Frame::of_client(content);
+        let heard = self.hear(number, &frame);
+        heard.or_else(|asked| self.elsewhere(number, &frame).ok_or_else(|| self.explain(asked)))
+    }
+
+    /// Takes a message of the client, or tells what was asked.
+    pub(super) fn hear(&self, number: usize, frame: &Frame) -> Result<Option<usize>, Request> {
         let mut opened = self.with(number, |_, state| state.opened).unwrap_or_default();
-        let mut asked = self.message(opened, &frame);
+        let mut asked = self.message(opened, frame);
         let mut chosen = self.take_message(&asked);
         if chosen.is_none()
-            && let Some((other, message)) = self.another(number, opened, &frame)
+            && let Some((other, message)) = self.another(number, opened, frame)
         {
             chosen = self.take_message(&message);
             if chosen.is_some() {
@@ -206,13 +251,16 @@ impl Replayer {
             self.assume(&(asked.clone(), crate::redact::Found::default()))
                 .map(|chosen| chosen.number)
         });
-        let Some(exchange) = chosen else { return Err(self.explain(asked)) };
+        let Some(exchange) = chosen else { return Err(asked) };
         let at = self.recorded().script(opened).and_then(|script| {
             script.steps.iter().position(|step| step.exchange == Some(exchange))
         });
         if let (Some(state), Some(at)) = (lock(&self.sockets).open.get_mut(&number), at) {
             state.done[at] = true;
             state.is_begun = true;
+            if let Some(history) = &mut state.history {
+                history.heard.push(frame.content.clone());
+            }
         }
         Ok(at)
     }

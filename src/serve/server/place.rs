@@ -26,6 +26,11 @@ impl<'a> Place<'a> {
         Self { origin: Some(("http", host.unwrap_or("127.0.0.1"))), ..Self::default() }
     }
 
+    /// At the address of a server that need not be the one which answers.
+    pub fn at(origin: &'a str) -> Self {
+        Self { origin: origin.split_once("://"), ..Self::default() }
+    }
+
     /// What puts the server's address in the place of ours, if ours is seen.
     pub fn inward(&self, server: &str) -> Option<Rewriter> {
         Some(Rewriter::new(&self.address()?, server))

@@ -20,7 +20,7 @@ mod writer;
 pub use deflate::Deflate;
 pub use extension::Compression;
 pub use handshake::{accept_key, is_upgrade};
-pub use reader::{Event, Reader, Strictness};
+pub use reader::{Event, Reader, Strictness, Violation};
 pub use writer::Writer;
 
 /// What a frame is.

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
-from mcp import Client
+from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CreateMessageResult, ElicitResult, TextContent
 
 from transcript import Transcript
@@ -146,13 +146,15 @@ SCENARIOS: dict[str, tuple[str, str, Callable[[Conversation], Awaitable[None]]]]
 }
 
 
-async def run(name: str, base_url: str) -> dict[str, Any]:
-    """Has one conversation and gives back what the SDK said."""
+async def run(name: str, base_url: str, command: list[str]) -> dict[str, Any]:
+    """Has one conversation and gives back what the SDK said. A server is started by its command, if there is one."""
     path, mode, converse = SCENARIOS[name]
     transcript = Transcript()
-    client = Client(
-        base_url + path, mode=mode, elicitation_callback=elicited, sampling_callback=sampled
-    )
+    server: Any = base_url + path
+    if command:
+        program, *arguments = [word.replace("{name}", name.split("/")[1]) for word in command]
+        server = stdio_client(StdioServerParameters(command=program, args=arguments))
+    client = Client(server, mode=mode, elicitation_callback=elicited, sampling_callback=sampled)
     async with client:
         transcript.note("connect", [client.protocol_version, client.server_info])
         await converse(Conversation(transcript, client))

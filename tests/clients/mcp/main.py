@@ -1,6 +1,8 @@
 """Has conversations through the MCP SDK and writes what it said, one JSON file for each."""
 
 import itertools
+import os
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,15 +29,19 @@ SCHEMES = {
 def main() -> int:
     options = parser(__doc__, SCENARIOS)
     options.add_argument("--ids", choices=SCHEMES, default="own", help="how requests are numbered")
+    options.add_argument("--stdio", default="", help="the server's command; {name} is the scenario")
     asked = options.parse_args()
     if asked.ids != "own":
         _number(asked.ids)
-    return drive(asked, SCENARIOS, lambda name, url: anyio.run(_converse, name, url))
+    command = shlex.split(asked.stdio)
+    if command:
+        os.environ.setdefault("RETAPE_URL", "")
+    return drive(asked, SCENARIOS, lambda name, url: anyio.run(_converse, name, url, command))
 
 
-async def _converse(name: str, base_url: str) -> dict[str, Any]:
+async def _converse(name: str, base_url: str, command: list[str]) -> dict[str, Any]:
     with anyio.fail_after(30):
-        return await run(name, base_url)
+        return await run(name, base_url, command)
 
 
 def _number(scheme: str) -> None:

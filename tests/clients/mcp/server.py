@@ -1,6 +1,7 @@
 """An MCP server over streamable HTTP: `/mcp` keeps sessions and streams, `/plain` does neither.
 
     server.py PORT
+    server.py stdio     the same over standard input and output
 """
 
 import sys
@@ -128,4 +129,7 @@ async def _ready(_: Request) -> PlainTextResponse:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "stdio":
+        flights().run("stdio")
+        sys.exit()
     uvicorn.run(application(), host="127.0.0.1", port=int(sys.argv[1]), log_level="error")

@@ -1,19 +1,44 @@
-// Conversations with Codex's app server, JSON-RPC over WebSocket.
-//   codex.cjs SCENARIO...     WORK: a folder in which a command may run; NODE_PATH: where `ws` is
-const WebSocket = require("ws");
+// Conversations with Codex's app server, JSON-RPC over WebSocket, or in lines over standard input and output.
+//   codex.cjs SCENARIO...                  WORK: a folder in which a command may run; NODE_PATH: where `ws` is
+//   codex.cjs SCENARIO... -- COMMAND...    the same over the standard input and output of a command; {name} in it
+//                                          stands for the scenario
+const { spawn } = require("node:child_process");
+const { createInterface } = require("node:readline");
 
 const work = process.env.WORK;
 
+function overWebSocket(url, hear) {
+  const WebSocket = require("ws");
+  const socket = new WebSocket(url);
+  socket.on("message", hear);
+  socket.on("error", fail);
+  socket.on("close", (code, reason) => code >= 4000 && fail(new Error(`${code} ${reason}`)));
+  return {
+    opened: new Promise((found) => socket.on("open", found)),
+    send: (text) => socket.send(text),
+    close: () => socket.close(1000),
+  };
+}
+
+function overPipes([program, ...words], hear) {
+  const server = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
+  createInterface(server.stdout).on("line", hear);
+  server.on("error", fail);
+  server.on("exit", (status) => status && fail(new Error(`the server ended with ${status}`)));
+  return {
+    opened: Promise.resolve(),
+    send: (text) => server.stdin.write(`${text}\n`),
+    close: () => server.stdin.end(),
+  };
+}
+
 class Talk {
-  constructor(url) {
-    this.socket = new WebSocket(url);
+  constructor(connect) {
     this.calls = new Map();
     this.waiting = new Set();
     this.id = 0;
     this.asked = [];
-    this.socket.on("message", (data) => this.hear(JSON.parse(data)));
-    this.socket.on("error", (error) => fail(error));
-    this.socket.on("close", (code, reason) => code >= 4000 && fail(new Error(`${code} ${reason}`)));
+    this.server = connect((text) => this.hear(JSON.parse(text)));
   }
 
   hear(message) {
@@ -33,7 +58,7 @@ class Talk {
   }
 
   send(message) {
-    this.socket.send(JSON.stringify(message));
+    this.server.send(JSON.stringify(message));
   }
 
   call(method, params) {
@@ -47,7 +72,7 @@ class Talk {
   }
 
   async begin(approvalPolicy) {
-    await new Promise((found) => this.socket.on("open", found));
+    await this.server.opened;
     await this.call("initialize", { clientInfo: { name: "lab", title: "lab", version: "1" } });
     this.send({ method: "initialized" });
     const { thread } = await this.call("thread/start", { cwd: work, approvalPolicy, sandbox: "read-only" });
@@ -94,13 +119,23 @@ function fail(error) {
   process.exit(1);
 }
 
-async function main() {
+function connects(name, command) {
+  if (command.length > 0) {
+    return (hear) => overPipes(command.map((word) => word.replaceAll("{name}", name)), hear);
+  }
   const base = process.env.RETAPE_URL.replace(/^http/, "ws");
-  for (const name of process.argv.slice(2)) {
-    const talks = (name === "two" ? [1, 2] : [1]).map(() => new Talk(`${base}/codex/${name}/-`));
+  return (hear) => overWebSocket(`${base}/codex/${name}/-`, hear);
+}
+
+async function main() {
+  const words = process.argv.slice(2);
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  for (const name of words.slice(0, end)) {
+    const connect = connects(name, words.slice(end + 1));
+    const talks = (name === "two" ? [1, 2] : [1]).map(() => new Talk(connect));
     const heard = await Promise.all(talks.map((talk) => (scenarios[name] ?? scenarios.plain)(talk)));
     console.log(name, JSON.stringify(heard));
-    talks.forEach((talk) => talk.socket.close(1000));
+    talks.forEach((talk) => talk.server.close());
   }
 }
 

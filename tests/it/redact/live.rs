@@ -55,3 +55,42 @@ fn live_output_holds_nothing_back_that_is_decided() {
         assert_eq!(live.push(piece.as_bytes()), piece.as_bytes());
     }
 }
+
+#[test]
+fn live_output_leaks_nothing_that_stands_among_bytes_that_are_no_text() {
+    let (random, known) = ("q9w8e7r6t5z4u3i2o1", "known-31415926535");
+    let noise = |seed: u32, length: u32| -> Vec<u8> {
+        let mixed = (0..length).map(|at| (seed + at).wrapping_mul(2_654_435_761) >> 24);
+        mixed.map(|byte| byte as u8).collect()
+    };
+    let texts = [
+        format!("api_key={random}"),
+        format!("\"password\": \"{random}\""),
+        known.to_owned(),
+        format!("https://u:{random}@h/x"),
+    ];
+    let body: Vec<u8> = texts
+        .iter()
+        .zip([1, 5000, 9000, 20_000])
+        .flat_map(|(text, seed)| [&noise(seed, 3000), text.as_bytes(), b"\0"].concat())
+        .collect();
+    let redactor = Redactor::standard();
+    let mut secrets = Secrets::default();
+    redactor.request_noting(&mut request("/", &[("x-api-key", known)], ""), &mut secrets);
+    let live = |size: usize| {
+        let mut live = Live::new(&redactor, secrets.clone());
+        let mut out: Vec<u8> = body.chunks(size).flat_map(|piece| live.push(piece)).collect();
+        out.extend(live.finish().0);
+        out
+    };
+
+    for size in [1, 7, 100, 1024, 4096, body.len()] {
+        let shown = live(size);
+
+        check_gone(&shown, random);
+        check_gone(&shown, known);
+        assert!(shown.starts_with(&noise(1, 3000)), "pieces of {size}");
+        let placeholders = memchr::memmem::find_iter(&shown, "[redacted:").count();
+        assert!(placeholders >= texts.len(), "{placeholders} in pieces of {size}");
+    }
+}

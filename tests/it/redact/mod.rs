@@ -4,6 +4,7 @@ mod compressed;
 mod corpus;
 mod live;
 mod names;
+mod own;
 mod planted;
 mod requests;
 

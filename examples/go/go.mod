@@ -1,0 +1,3 @@
+module example.com/agents
+
+go 1.19

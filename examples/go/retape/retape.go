@@ -1,0 +1,150 @@
+// Package retape gives each test a cassette. Copy it into your module: it needs the standard library and the
+// command `retape`.
+package retape
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Client returns a client whose requests are recorded, or answered from the cassette of the test:
+// `cassettes/TestAgents.json` beside the test. A request that nothing recorded answers fails the test.
+func Client(t testing.TB) *http.Client {
+	return &http.Client{Transport: Transport(t)}
+}
+
+// Transport is what Client uses, for clients that take a transport. It leads to one server, which is the first
+// that is asked.
+func Transport(t testing.TB) http.RoundTripper {
+	return &transport{t: t}
+}
+
+type transport struct {
+	t       testing.TB
+	once    sync.Once
+	server  *url.URL
+	session string
+	err     error
+}
+
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	origin := request.URL.Scheme + "://" + request.URL.Host
+	t.once.Do(func() { t.err = t.open(origin) })
+	if t.err != nil {
+		return nil, t.err
+	}
+	led := request.Clone(request.Context())
+	led.Header.Set("retape-for", t.session+" "+origin)
+	led.URL.Scheme, led.URL.Host = t.server.Scheme, t.server.Host
+	return http.DefaultTransport.RoundTrip(led)
+}
+
+func (t *transport) open(origin string) (err error) {
+	if t.server, err = running(); err != nil {
+		return err
+	}
+	folder, err := os.Getwd() // that of the package
+	if err != nil {
+		return err
+	}
+	var opened struct{ Session string }
+	err = t.control("open", map[string]string{
+		"cassette": strings.NewReplacer(":", "-", "#", "-", "%", "-", "*", "-", "?", "-").Replace(t.t.Name()),
+		"folder":   folder + "/cassettes",
+		"upstream": origin,
+		"rerun":    "RETAPE_MODE=record go test -run '^" + t.t.Name() + "$'",
+	}, &opened)
+	t.session = opened.Session
+	if err == nil {
+		t.t.Cleanup(t.finish)
+	}
+	return err
+}
+
+func (t *transport) finish() {
+	save := "yes"
+	if t.t.Failed() {
+		save = "no"
+	}
+	var summary struct {
+		Misses []struct{ Explanation string }
+	}
+	if err := t.control("finish?save="+save+"&session="+url.QueryEscape(t.session), nil, &summary); err != nil {
+		t.t.Error(err)
+	}
+	for _, miss := range summary.Misses {
+		t.t.Error(miss.Explanation)
+	}
+}
+
+// control asks the control API of the running retape.
+func (t *transport) control(what string, asked, told any) error {
+	body, err := json.Marshal(asked)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequest("POST", t.server.String()+"/-/retape/"+what, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("x-retape", "1")
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("retape: %s", said)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(said, told)
+}
+
+var (
+	start   sync.Once
+	address *url.URL
+	failure error
+)
+
+// running is where retape listens. The first test starts it, and it ends with the process of the tests.
+func running() (*url.URL, error) {
+	start.Do(func() { address, failure = run() })
+	return address, failure
+}
+
+func run() (*url.URL, error) {
+	if here := os.Getenv("RETAPE_URL"); here != "" {
+		return url.Parse(here)
+	}
+	command := exec.Command("retape", "run", "--attached", "--allow-unused")
+	command.Stderr = os.Stderr
+	// It ends when this is closed.
+	if _, err := command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	said, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("retape did not start: %w", err)
+	}
+	return url.Parse(strings.TrimSpace(line))
+}

@@ -1,0 +1,149 @@
+//! What of an answer may show what was asked while it was being sent.
+
+use super::Index;
+use super::writes::{issued, writes};
+use crate::cassette::{Interaction, Request, target};
+use crate::config::Early;
+use crate::identity::{Scope, Words, each_document};
+use crate::text::json::Text;
+
+/// A recorded request, and its number.
+pub type Numbered<'a> = (usize, &'a Interaction);
+
+impl Index {
+    /// Whether what an answer said behind its first chunks may show what a request did that had come by then.
+    ///
+    /// # Rationale
+    ///
+    /// This is what [`Early`] says of whole answers. The client asked without knowing the rest, so it can
+    /// ask again before it gets the rest: to wait for it costs no time, unless the client is another one.
+    /// Which request that is, its identifiers say, never its words. One that only asks for what is there,
+    /// that was refused, or that went to another server, did nothing. Others name what the answer is about:
+    ///
+    /// - an identifier that stands in the request of the answer, or that the answer has told by then;
+    /// - the JSON-RPC id of its request, or that of a request of the server, which they answer.
+    pub fn may_show(&self, answer: Numbered<'_>, chunks: usize, asked: Numbered<'_>) -> bool {
+        let ((number, answer), (asking, interaction)) = (answer, asked);
+        let (about, request) = (&answer.request, &interaction.request);
+        let is_near = target::split(&about.path).0 == target::split(&request.path).0;
+        if self.rules().earliness() == Early::Given || !is_near || !writes(interaction) {
+            return false;
+        }
+        let said = said(answer, chunks);
+        self.is_called(number, asking)
+            || replies(request, &said)
+            || self.shares_a_name((about, &said), (request, asking))
+    }
+
+    fn is_called(&self, number: usize, asking: usize) -> bool {
+        let calls = |wanted: &str| {
+            self.made_up_in(number).any(|(scope, id)| scope == Scope::Call && id == wanted)
+        };
+        self.made_up_in(asking).any(|(scope, id)| scope == Scope::Called && calls(id))
+    }
+
+    fn shares_a_name(
+        &self,
+        (about, said): (&Request, &str),
+        (request, asking): (&Request, usize),
+    ) -> bool {
+        let issued = issued(request, self.names());
+        let made_up = self.made_up_in(asking);
+        let made_up = made_up.filter(|(scope, _)| matches!(scope, Scope::Anywhere | Scope::Word));
+        let made_up = made_up.map(|(_, name)| name.to_owned());
+        let names: Vec<String> = issued.into_iter().chain(made_up).collect();
+        let names = Words::of(names.iter().map(String::as_str));
+        let body = about.readable();
+        let texts = [about.path.as_str(), std::str::from_utf8(&body).unwrap_or(""), said];
+        texts.iter().any(|text| names.find(text).next().is_some())
+    }
+}
+
+/// What an answer had said in its first chunks.
+fn said(answer: &Interaction, chunks: usize) -> String {
+    let mut said = Vec::new();
+    if let Some(response) = answer.response() {
+        let body = response.readable();
+        body.chunks().iter().take(chunks).for_each(|chunk| said.extend_from_slice(&chunk.bytes));
+        for message in response.frames.iter().take(chunks).filter_map(|frame| frame.message()) {
+            said.extend_from_slice(message);
+            said.push(b'\n');
+        }
+    }
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// Whether a request is the answer to a JSON-RPC request of the server.
+fn replies(request: &Request, said: &str) -> bool {
+    let body = request.readable();
+    let reply = Text::parse_container(&body);
+    let reply = reply.filter(|it| it.get("jsonrpc").is_some() && it.get("method").is_none());
+    let Some(id) = reply.and_then(|it| it.get("id")) else { return false };
+    let mut replies = false;
+    each_document(said, |_, call| {
+        let is_it = call.get("id").is_some_and(|it| it.as_str().trim() == id.as_str().trim());
+        replies |= is_it && call.get("method").is_some();
+    });
+    replies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Rules;
+
+    /// Whether what a stream says behind its first chunk may show a request that came by then.
+    fn check(stream: [&str; 4], asked: [&str; 3], expected: bool) {
+        let ([method, path, body, said], [method_asked, path_asked, body_asked]) = (stream, asked);
+        let cassette = serde_json::json!({"retape": 1, "interactions": [
+            {"request": {"method": "POST", "path": "/agents", "text": "{}"},
+             "response": {"ms": 0, "status": 200, "headers": {}, "end": "complete",
+              "text": "{\"id\": \"agent-4753d61db206\", \"other\": \"agent-07e88d56bac0\"}"}},
+            {"request": {"method": method, "path": path, "text": body},
+             "response": {"ms": 0, "status": 200, "end": "complete",
+              "headers": {"content-type": "text/event-stream"},
+              "stream": [{"ms": 0, "text": format!("data: {said}\n\n")},
+                         {"ms": 1, "text": "data: 2\n\n"}]}},
+            {"after": {"2": 1},
+             "request": {"method": method_asked, "path": path_asked, "text": body_asked},
+             "response": {"ms": 0, "status": 202, "headers": {}, "end": "complete"}}]});
+        let decoded = crate::cassette::format::decode(&cassette.to_string(), |_| unreachable!());
+        let cassette = decoded.expect("a cassette");
+        let [_, stream, asking] = &cassette.interactions[..] else { unreachable!() };
+        let may_show = |rules| Index::of(&cassette, rules).may_show((1, stream), 1, (2, asking));
+        assert_eq!(may_show(Rules::default()), expected, "{cassette:#?}");
+        assert!(!may_show(Rules::default().early(Early::Given)));
+    }
+
+    #[test]
+    fn what_names_the_same_may_show_in_the_rest_of_a_stream() {
+        let stream =
+            ["POST", "/agents/agent-4753d61db206/stream", "{}", "{\"run\": \"run-538adac09b9e\"}"];
+        check(stream, ["POST", "/agents/agent-4753d61db206/finish", ""], true);
+        check(stream, ["POST", "/finish", "{\"runs\": [\"run-538adac09b9e\"]}"], true);
+        check(stream, ["DELETE", "/agents/agent-4753d61db206", ""], true);
+        // It only asks, is about another one, or names nothing.
+        check(stream, ["GET", "/agents/agent-4753d61db206/finish", ""], false);
+        check(stream, ["POST", "/agents/agent-07e88d56bac0/cancel", ""], false);
+        check(stream, ["POST", "/cancel", "{\"stop\": true}"], false);
+    }
+
+    #[test]
+    fn json_rpc_names_requests_by_their_ids() {
+        let call = "{\"jsonrpc\": \"2.0\", \"id\": 7, \"method\": \"tools/call\"}";
+        let asks = "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"elicitation/create\"}";
+        let stream = ["POST", "/mcp", call, asks];
+        let notes = |id: u32| {
+            format!(
+                "{{\"jsonrpc\": \"2.0\", \"method\": \"notify\", \"params\": {{\"requestId\": {id}}}}}"
+            )
+        };
+        let answers = |id: u32| format!("{{\"jsonrpc\": \"2.0\", \"id\": {id}, \"result\": {{}}}}");
+        check(stream, ["POST", "/mcp", &notes(7)], true);
+        check(stream, ["POST", "/mcp", &notes(8)], false);
+        check(stream, ["POST", "/mcp", &answers(1)], true);
+        check(stream, ["POST", "/mcp", &answers(2)], false);
+        check(stream, ["POST", "/mcp", &call.replace('7', "8")], false);
+        check(stream, ["DELETE", "/mcp", ""], false);
+    }
+}

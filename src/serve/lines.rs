@@ -1,0 +1,104 @@
+//! Lines, as a client and a server say them to each other over standard input and output.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+/// Cuts what one side says into lines. An empty one says nothing.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// The beginning of a line whose end has not come.
+    begun: Vec<u8>,
+}
+
+impl Lines {
+    /// Takes what has come, up to the end of the next line. Takes it away from `bytes`; nothing more is in
+    /// them if nothing is given.
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Bytes> {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            let (line, behind) = bytes.split_at(end);
+            self.begun.extend_from_slice(line);
+            *bytes = &behind[1..];
+            if let Some(line) = self.last() {
+                return Some(line);
+            }
+        }
+        self.begun.extend_from_slice(bytes);
+        *bytes = &[];
+        None
+    }
+
+    /// What came behind the last line end.
+    pub fn last(&mut self) -> Option<Bytes> {
+        let line = std::mem::take(&mut self.begun);
+        (!line.trim_ascii().is_empty()).then(|| line.into())
+    }
+}
+
+/// The error in JSON-RPC of what was not recorded: the number that its status has in HTTP.
+const NOT_RECORDED: u16 = 470;
+
+/// Whether a message answers a request of JSON-RPC.
+pub fn is_answer(message: &[u8]) -> bool {
+    let message: Option<Value> = serde_json::from_slice(message).ok();
+    message.is_some_and(|it| it.get("id").is_some() && it.get("method").is_none())
+}
+
+/// What refuses a message, if it is a request of JSON-RPC: nothing else is answered.
+pub fn refusal(message: &[u8], reason: &str, explanation: &str) -> Option<Vec<u8>> {
+    let asked: Value = serde_json::from_slice(message).ok()?;
+    asked.get("method")?;
+    let mut refusal = json!({
+        "id": asked.get("id").filter(|id| !id.is_null())?,
+        "error": {"code": NOT_RECORDED, "message": reason, "data": {"explanation": explanation}},
+    });
+    // Some protocols leave it out on both sides.
+    if let Some(version) = asked.get("jsonrpc") {
+        refusal["jsonrpc"] = version.clone();
+    }
+    Some(refusal.to_string().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_the_same_wherever_the_bytes_are_cut() {
+        let text = b"{\"a\":1}\n\n \r\nno json\r\n\xff\nthe rest";
+        for first in 0..text.len() {
+            for second in first..text.len() {
+                let mut lines = Lines::default();
+                let mut found = Vec::new();
+                for mut piece in [&text[..first], &text[first..second], &text[second..]] {
+                    found.extend(std::iter::from_fn(|| lines.next(&mut piece)));
+                }
+                found.extend(lines.last());
+
+                assert_eq!(found, [&b"{\"a\":1}"[..], b"no json\r", b"\xff", b"the rest"]);
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_request_is_refused() {
+        let check = |message: &str, expected: Option<&str>| {
+            let refusal = refusal(message.as_bytes(), "why", "all of it");
+            assert_eq!(refusal.as_deref().map(String::from_utf8_lossy).as_deref(), expected);
+        };
+        check(
+            r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#,
+            Some(
+                r#"{"error":{"code":470,"data":{"explanation":"all of it"},"message":"why"},"id":"a","jsonrpc":"2.0"}"#,
+            ),
+        );
+        check(
+            r#"{"id":7,"method":"m"}"#,
+            Some(
+                r#"{"error":{"code":470,"data":{"explanation":"all of it"},"message":"why"},"id":7}"#,
+            ),
+        );
+        for message in [r#"{"method":"m"}"#, r#"{"id":1,"result":{}}"#, "[]", "no json", ""] {
+            check(message, None);
+        }
+    }
+}

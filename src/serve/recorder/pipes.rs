@@ -1,0 +1,62 @@
+//! A client and a server that say lines to each other through pipes.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::Tape;
+use super::relay::{Tap, pump};
+use super::take::Take;
+use crate::cassette::{Content, End, Frame, Peer, Request};
+use crate::serve::replayer::EXIT_STATUS;
+use crate::serve::wire::FrameReader;
+
+/// A session of lines while it is recorded.
+#[derive(Debug)]
+pub struct Pipes {
+    take: Arc<Take>,
+}
+
+impl Pipes {
+    /// Begins to record one.
+    pub fn begin(tape: &Arc<Tape>) -> Self {
+        let take = tape.take(Request::of_lines());
+        take.asked();
+        take.head(101, None, &HeaderMap::new());
+        take.write();
+        Self { take }
+    }
+
+    /// Passes on what one side says until it ends, byte by byte, with a copy for the recording.
+    pub async fn pass(
+        &self,
+        peer: Peer,
+        from: impl AsyncRead + Unpin,
+        to: impl AsyncWrite + Unpin,
+    ) {
+        let take = Some(Arc::clone(&self.take));
+        pump(from, to, Tap { reader: FrameReader::lines(), peer, take }).await;
+    }
+
+    /// What one side has said so far.
+    pub fn said_by(&self, peer: Peer) -> Vec<Content> {
+        let interaction = self.take.interaction();
+        let frames = interaction.as_ref().and_then(|it| it.response()).map(|it| &it.frames[..]);
+        let frames = frames.unwrap_or_default().iter().filter(|frame| frame.from == peer);
+        frames.map(|Frame { content, .. }| content.clone()).collect()
+    }
+
+    /// The session is over: the client has left, or the server has ended with that status.
+    pub fn end(&self, by: Peer, status: Option<u8>) {
+        if by == Peer::Client {
+            return self.take.end(End::Complete);
+        }
+        if let Some(status) = status.filter(|status| *status != 0) {
+            let mut trailers = HeaderMap::new();
+            trailers.insert(EXIT_STATUS, HeaderValue::from(u16::from(status)));
+            self.take.trailers(&trailers);
+        }
+        self.take.end(End::ServerClosed);
+    }
+}

@@ -1,0 +1,58 @@
+//! What `#[retape::test]` calls.
+
+use std::fmt::Debug;
+
+use super::{Session, SessionBuilder};
+use crate::error::{Error, Result};
+
+/// The name of a test's cassette: its path, `agents::tests::are_listed`, as that of a file.
+pub fn name(module: &str, test: &str) -> String {
+    format!("{module}::{test}").replace("r#", "").replace("::", "/")
+}
+
+/// Runs a test, and fails it if the session does not end well.
+#[track_caller]
+pub fn run<T: Outcome>(settings: SessionBuilder, test: impl AsyncFn(&Session) -> T) {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.expect("a test needs a runtime");
+    let outcome = runtime.block_on(settings.run(async |session| test(session).await.outcome()));
+    if let Err(Failure(why)) = outcome {
+        panic!("{why}");
+    }
+}
+
+/// As [`run`], for a test that blocks. The session is served by another thread.
+#[track_caller]
+pub fn run_blocking<T: Outcome>(settings: SessionBuilder, test: impl Fn(&Session) -> T) {
+    run(settings, async |session| tokio::task::block_in_place(|| test(session)));
+}
+
+/// What a test returns.
+pub trait Outcome {
+    /// What came of it.
+    fn outcome(self) -> Result<(), Failure>;
+}
+
+impl Outcome for () {
+    fn outcome(self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl<T, E: Debug> Outcome for Result<T, E> {
+    fn outcome(self) -> Result<(), Failure> {
+        // As the test harness shows it.
+        self.map(drop).map_err(|error| Failure(format!("Error: {error:?}")))
+    }
+}
+
+/// Why a test failed, for people.
+#[derive(Debug)]
+pub struct Failure(String);
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(format!("{error:?}"))
+    }
+}

@@ -1,0 +1,63 @@
+//! Moments in RFC 3339, in UTC.
+
+/// Milliseconds since 1970: `2026-11-20T10:00:00Z`, with the fraction of a second only if there is one.
+pub(crate) fn rfc3339(ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (year, month, day) = civil(seconds / 86_400);
+    let of_day = seconds % 86_400;
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let fraction = match ms % 1000 {
+        0 => String::new(),
+        fraction => format!(".{fraction:03}"),
+    };
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
+}
+
+/// Milliseconds since 1970 of a moment in UTC, with a fraction of three digits or none.
+#[cfg(feature = "import")]
+pub(crate) fn since_1970(moment: &str) -> Option<u64> {
+    let number = |from: usize, to: usize| moment.get(from..to)?.parse::<u64>().ok();
+    let (month, year) = (number(5, 7)?, number(0, 4)?);
+    // March is the first month of a year that ends with the day that may be missing.
+    let year = if month > 2 { year } else { year.checked_sub(1)? };
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + number(8, 10)?.checked_sub(1)?;
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + of_year;
+    let seconds = number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
+    let fraction = number(20, 23).unwrap_or_default();
+    Some((days.checked_sub(719_468)? * 86_400 + seconds) * 1000 + fraction)
+}
+
+/// Year, month and day of a day counted from 1970-01-01, after Hinnant, *chrono-Compatible
+/// Low-Level Date Algorithms*, `civil_from_days`, for days that are not before the epoch.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_as_the_calendar_does() {
+        for (ms, expected) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399_000, "2000-02-28T23:59:59Z"),
+            (951_868_800_000, "2000-03-01T00:00:00Z"),
+            (1_795_219_200_000, "2026-11-21T00:00:00Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+            (1_795_219_200_042, "2026-11-21T00:00:00.042Z"),
+        ] {
+            assert_eq!(rfc3339(ms), expected);
+            #[cfg(feature = "import")]
+            assert_eq!(since_1970(expected), Some(ms), "{expected}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `#[retape::test]`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use retape::{Mode, Session};
+
+use crate::support::client;
+use crate::support::upstream::Upstream;
+
+#[retape::test(cassettes = named_after("a_cassette_is_named_after_its_test"), mode = Mode::Replay)]
+async fn a_cassette_is_named_after_its_test(session: &Session) {
+    let models = reqwest::get(format!("{}/v1/models", session.url())).await.unwrap();
+
+    assert_eq!(models.status(), 200);
+}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay)]
+fn a_client_may_block(session: &Session) -> Result<(), String> {
+    let models = client::get(&format!("{}/v1/models", session.url()));
+
+    assert_eq!(models.status, 200);
+    Ok(())
+}
+
+#[retape::test(mode = Mode::Record, upstream = agents(), cassettes = folder("recorded"))]
+fn a_test_may_record(session: &Session) {
+    let agents = client::get(&format!("{}/v1/agents", session.url()));
+
+    assert_eq!(agents.text(), r#"["agent-1"]"#);
+}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay)]
+#[should_panic(expected = "/v1/models?limit=1")]
+async fn a_miss_that_the_client_swallows_fails_the_test(session: &Session) {
+    let _ = reqwest::get(format!("{}/v1/models?limit=1", session.url())).await;
+}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay)]
+#[should_panic(expected = "no request reached retape")]
+async fn a_test_that_asks_nothing_fails(_session: &Session) {}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay, allow_unused)]
+async fn a_setting_may_have_no_value(_session: &Session) {}
+
+#[retape::test(cassette = "openai/rest", mode = Mode::Replay)]
+#[should_panic(expected = "Error: \"no agent\"")]
+async fn an_error_fails_the_test(_session: &Session) -> Result<(), &'static str> {
+    Err("no agent")
+}
+
+#[test]
+fn what_is_wrong_is_told_where_it_stands() {
+    let check = |test: &str, expected: &str| {
+        let told = compile(test);
+        assert!(told.starts_with(expected), "{test}: {told}");
+    };
+
+    check(
+        "#[retape_macros::test] struct A;",
+        "1:24: error: `#[retape::test]` stands before a function",
+    );
+    check(
+        "#[retape_macros::test] fn a() {}",
+        "1:28: error: a test takes its session: `session: &retape::Session`",
+    );
+    check(
+        "#[retape_macros::test] fn a(a: A, b: B) {}",
+        "1:35: error: a test takes its session and nothing else",
+    );
+    check(
+        "#[retape_macros::test] fn a<T>(a: T) {}",
+        "1:28: error: a test has no parameters of types",
+    );
+    check(
+        "#[retape_macros::test] #[tokio::test] async fn a(a: A) {}",
+        "1:33: error: `#[retape::test]` makes the test: leave this one out",
+    );
+    check("#[retape_macros::test(cassette)] fn a(a: A) {}", "1:23: error: `cassette` has no value");
+    check("#[retape_macros::test(mode =)] fn a(a: A) {}", "1:23: error: `mode` has no value");
+    check(
+        "#[retape_macros::test(cassette = \"a\", cassette = \"b\")] fn a(a: A) {}",
+        "1:39: error: a test has one cassette",
+    );
+    check(
+        "#[retape_macros::test(\"a\")] fn a(a: A) {}",
+        "1:23: error: a setting is a name and a value, as in `cassette = \"agents/list\"`",
+    );
+}
+
+/// What the compiler says of a file, from the place on.
+fn compile(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("test.rs");
+    std::fs::write(&file, format!("{text}\n")).unwrap();
+    let compiler = std::env::var("RUSTC").unwrap_or("rustc".to_owned());
+    let mut macros = std::ffi::OsString::from("retape_macros=");
+    macros.push(built_macros());
+    let told = Command::new(compiler)
+        .args(["--test", "--edition=2024", "--error-format=short", "--emit=metadata"])
+        .arg("--extern")
+        .arg(macros)
+        .current_dir(folder.path())
+        .arg("test.rs")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(told.stderr).unwrap();
+    told.strip_prefix("test.rs:").unwrap_or(&told).to_owned()
+}
+
+/// The library of the macro that this test was built with, or one that was built later.
+fn built_macros() -> PathBuf {
+    let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_it = |file: &PathBuf| {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let is_library = file.extension() == Path::new(std::env::consts::DLL_EXTENSION).file_name();
+        name.contains("retape_macros-") && is_library
+    };
+    let built = |file: &PathBuf| file.metadata().unwrap().modified().unwrap();
+    files.filter(is_it).max_by_key(built).expect("the macro is built")
+}
+
+/// A server that goes on to the end of the process.
+fn agents() -> String {
+    let upstream = Upstream::json(|_| r#"["agent-1"]"#.to_owned());
+    let url = upstream.url();
+    std::mem::forget(upstream);
+    url
+}
+
+/// A folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("attribute").join(name)
+}
+
+/// A folder with a cassette for a test of this file.
+fn named_after(test: &str) -> PathBuf {
+    let folder = folder("named");
+    let file = folder.join("it/attribute").join(test).with_extension("json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/openai/rest.json");
+    std::fs::copy(recorded, file).unwrap();
+    folder
+}
