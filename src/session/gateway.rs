@@ -20,7 +20,7 @@ use super::settings::{Opening, Settings};
 use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
-use super::track::{self, Extension, Live, Played, Track, Unanswered, Whole};
+use super::track::{self, Extension, Live, Played, Track, Unanswered};
 use super::{guard, hub, inspect, track::Begun};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Frame, Name};
@@ -55,7 +55,7 @@ pub(super) struct Gateway {
     /// Where we listen, once we do.
     address: OnceLock<SocketAddr>,
     /// What passes without being recorded.
-    untouched: Option<Live>,
+    pub(super) untouched: Option<Live>,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
 }
@@ -292,32 +292,6 @@ impl Gateway {
         }
     }
 
-    /// What a track answers, to a request as the hook of a test runner makes it.
-    async fn answer(
-        &self,
-        track: &Track,
-        head: &Parts,
-        target: &str,
-        asked: Asked,
-        place: Place<'_>,
-    ) -> Result<(Answer, Option<Played>), Unanswered> {
-        let hook = self.settings.hook.as_ref().filter(|_| track.replayer().is_some());
-        let (Some(hook), Asked::Arriving(_)) = (hook, &asked) else {
-            return track.answer(head, target, asked, place).await;
-        };
-        let Some(body) = track::read(asked).await else { return Ok((track::abandoned(), None)) };
-        let sent = Whole { head, target, body };
-        let answer = match (hook.hooked(&sent).await, &self.untouched) {
-            (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await?,
-            (None, Some(live)) => {
-                self.note_passed();
-                live.ask_whole(sent, place).await
-            }
-            (None, None) => track::abandoned(),
-        };
-        Ok((answer, None))
-    }
-
     /// Plays a WebSocket on a task of its own.
     fn play(self: &Arc<Self>, played: Played, session: &str, cassette: &Name) {
         let report = self.lost(session, cassette);
@@ -386,15 +360,6 @@ impl Gateway {
         }
         let name = address.cassette()?.unwrap_or_else(|| self.settings.cassette.clone());
         Ok(self.slot_of(session, name))
-    }
-
-    /// Loads the default cassette, if it is there to be played.
-    pub(super) async fn load(&self) {
-        let name = &self.settings.cassette;
-        if self.plan() == Mode::Replay && store::exists(&self.settings.folder, name) {
-            // What is wrong with it, the first request is told.
-            let _ = self.slot_of("", name.clone()).track(self).await;
-        }
     }
 
     pub(super) fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {

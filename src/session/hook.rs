@@ -11,8 +11,11 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
+use super::gateway::Gateway;
 use super::inspect;
-use super::track::{self, Whole};
+use super::track::{self, Played, Track, Unanswered, Whole};
+use crate::serve::recorder::Asked;
+use crate::serve::server::{Answer, Place};
 
 /// Where a function of a test runner is asked what counts in a request.
 ///
@@ -67,6 +70,34 @@ impl Hook {
         let mut answer = String::new();
         BufReader::new(stream).read_line(&mut answer).await.ok()?;
         serde_json::from_str(&answer).ok()
+    }
+}
+
+impl Gateway {
+    /// What a track answers, to a request as the hook of a test runner makes it.
+    pub(super) async fn answer(
+        &self,
+        track: &Track,
+        head: &Parts,
+        target: &str,
+        asked: Asked,
+        place: Place<'_>,
+    ) -> Result<(Answer, Option<Played>), Unanswered> {
+        let hook = self.settings.hook.as_ref().filter(|_| track.replayer().is_some());
+        let (Some(hook), Asked::Arriving(_)) = (hook, &asked) else {
+            return track.answer(head, target, asked, place).await;
+        };
+        let Some(body) = track::read(asked).await else { return Ok((track::abandoned(), None)) };
+        let sent = Whole { head, target, body };
+        let answer = match (hook.hooked(&sent).await, &self.untouched) {
+            (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await?,
+            (None, Some(live)) => {
+                self.note_passed();
+                live.ask_whole(sent, place).await
+            }
+            (None, None) => track::abandoned(),
+        };
+        Ok((answer, None))
     }
 }
 
