@@ -45,9 +45,9 @@ class Tapes {
       rerun: `RETAPE_MODE=record ${rerun}`,
     });
     this.#url = `${address}/${this.#alias}/-`;
-    if (upstream) await server.route(this.#alias, await this.#scope.sessionAt(upstream));
+    if (upstream) await server.route(this.#alias, await this.#scope.session(upstream));
     const scope = this.#scope;
-    this.#stop = lead(address, (origin) => scope.sessionFor(origin));
+    this.#stop = lead(address, () => scope.session());
   }
 
   /** Ends a test. Throws what was missed, as a test that fails in silence says nothing. */

@@ -14,7 +14,7 @@ function worlds() {
 }
 
 /** Leads until the function that it returns is called. */
-function lead(address, sessionFor) {
+function lead(address, session) {
   // The first use of it makes the dispatcher.
   if (typeof Response === "function") new Response();
   const before = [];
@@ -23,13 +23,13 @@ function lead(address, sessionFor) {
       const inner = world[key];
       if (inner === undefined) continue;
       before.push([world, key, inner]);
-      world[key] = leading(inner, address, sessionFor);
+      world[key] = leading(inner, address, session);
     }
   }
   return () => before.forEach(([world, key, inner]) => (world[key] = inner));
 }
 
-function leading(inner, address, sessionFor) {
+function leading(inner, address, session) {
   const dispatch = (options, handler) => {
     const origin = String(options.origin);
     if (origin === address || !/^https?:/.test(origin)) return inner.dispatch(options, handler);
@@ -38,9 +38,9 @@ function leading(inner, address, sessionFor) {
         { ...options, origin: address, headers: withField(options.headers, `${session} ${origin}`) },
         handler,
       );
-    const session = sessionFor(origin);
-    if (typeof session === "string") return go(session);
-    session.then(go).catch((error) => (handler.onResponseError ? handler.onResponseError(null, error) : handler.onError(error)));
+    const opened = session();
+    if (typeof opened === "string") return go(opened);
+    opened.then(go).catch((error) => (handler.onResponseError ? handler.onResponseError(null, error) : handler.onError(error)));
     return true;
   };
   // All else that a dispatcher can do, the one in its place does.

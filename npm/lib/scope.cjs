@@ -1,86 +1,45 @@
 "use strict";
 
-const fs = require("node:fs");
 const path = require("node:path");
 const { createHash } = require("node:crypto");
 
-/** A test that has a cassette, and its sessions: one for each server that it asks. */
+/** A test that has a cassette, and its session, in which any number of servers are asked. */
 class Scope {
   #server;
   #settings;
-  #sessions = new Map();
+  #session;
+  #opening;
 
   constructor(server, { name, folder, mode, rerun }) {
     this.#server = server;
     this.name = name;
     this.folder = folder;
-    this.#settings = { folder, mode, rerun };
+    this.#settings = { cassette: name, folder, mode, rerun };
   }
 
-  /** The session in which a server is asked: a text, or a promise while it is being opened. */
-  sessionFor(origin) {
-    const known = this.#sessions.get(origin);
-    if (known) return known.session ?? known.opening;
-    return this.#open(origin, this.#cassetteFor(origin), origin);
-  }
-
-  /** The session of clients that have retape as their base address. */
-  sessionAt(upstream) {
-    const known = this.#sessions.get("");
-    return known ? known.opening : this.#open("", this.name, upstream);
+  /** Its session: a text, or a promise while it is being opened. */
+  session(upstream) {
+    this.#opening ??= this.#server.open({ ...this.#settings, upstream }).then(({ session }) => (this.#session = session));
+    return this.#session ?? this.#opening;
   }
 
   /** The recorded requests and answers. */
   async interactions() {
-    const all = [];
-    for (const { opening } of this.#sessions.values()) all.push(...(await this.#server.interactions(await opening)));
-    return all;
+    return this.#opening ? this.#server.interactions(await this.#opening) : [];
   }
 
   async misses() {
-    const all = [];
-    for (const { opening } of this.#sessions.values()) all.push(...(await this.#server.misses(await opening)));
-    return all;
+    return this.#opening ? this.#server.misses(await this.#opening) : [];
   }
 
-  /** Ends its sessions. Returns what was recorded and not asked for. */
+  /** Ends its session. Returns what was recorded and not asked for. */
   async finish(save) {
-    const unplayed = [];
-    for (const { opening } of this.#sessions.values()) {
-      const came = await this.#server.finish(await opening, save);
-      unplayed.push(...came.unplayed);
-      const silent = came.recorded.find((each) => each.fault && each.answered === 0);
-      if (silent) throw new Error(`retape: the server did not answer a single request: ${silent.fault}`);
-    }
-    this.#sessions.clear();
-    return unplayed;
-  }
-
-  #open(key, cassette, upstream) {
-    const entry = {};
-    entry.opening = this.#server.open({ ...this.#settings, cassette, upstream }).then(({ session }) => {
-      entry.session = session;
-      return session;
-    });
-    this.#sessions.set(key, entry);
-    return entry.opening;
-  }
-
-  /** The first server has the cassette of the test; another one has its own, named after its host. */
-  #cassetteFor(origin) {
-    const first = this.#recordedOrigin() ?? [...this.#sessions.keys()].find((key) => key !== "") ?? origin;
-    return origin === first ? this.name : `${this.name}@${new URL(origin).host.replace(":", "_")}`;
-  }
-
-  #recordedOrigin() {
-    if (this.#settings.mode === "record") return undefined;
-    try {
-      const text = fs.readFileSync(path.join(this.folder, `${this.name}.json`), "utf8").slice(0, 4096);
-      const found = /"upstream"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text);
-      return found ? JSON.parse(found[1]) : undefined;
-    } catch {
-      return undefined;
-    }
+    if (!this.#opening) return [];
+    const came = await this.#server.finish(await this.#opening, save);
+    this.#opening = this.#session = undefined;
+    const silent = came.recorded.find((each) => each.fault && each.answered === 0);
+    if (silent) throw new Error(`retape: the server did not answer a single request: ${silent.fault}`);
+    return came.unplayed;
   }
 }
 

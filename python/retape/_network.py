@@ -13,6 +13,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from typing import Any, Iterable, Iterator, List, Optional, Set, Tuple
+from urllib.parse import urlsplit
 
 
 class NetworkBlocked(RuntimeError):
@@ -75,6 +76,11 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_blocked(url: str) -> bool:
+    """Whether the network is blocked now for the host of an address."""
+    return bool(_blocks) and not _blocks[-1].allows_host(urlsplit(url).hostname or "")
 
 
 @contextmanager

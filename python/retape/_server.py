@@ -12,7 +12,7 @@ import sysconfig
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import quote, urlsplit
 
 
@@ -50,21 +50,21 @@ class Server:
     the process that started it, also when that is killed.
     """
 
-    def __init__(self, url: Optional[str] = None) -> None:
+    def __init__(
+        self, url: Optional[str] = None, *, is_ours: Optional[bool] = None, options: Sequence[str] = ()
+    ) -> None:
+        #: Whether the test runner started it, and says what is done in each session.
+        self.is_ours = url is None if is_ours is None else is_ours
         self._lock = threading.RLock()
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._connection: Optional[http.client.HTTPConnection] = None
         self._url = url
+        self._options = list(options)
 
     @classmethod
     def of_environment(cls) -> "Server":
         """The one that runs the tests, or one of our own."""
         return cls(os.environ.get("RETAPE_URL") or None)
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it was started here, or is to be."""
-        return self._url is None or self._process is not None
 
     @property
     def url(self) -> str:
@@ -100,9 +100,16 @@ class Server:
         """Lets the run through a cassette begin anew."""
         self._ask("POST", "reset", session=session)
 
-    def finish(self, session: str, *, save: bool) -> "dict[str, Any]":
-        """Ends a session. What it recorded is saved, or thrown away."""
-        return self._ask("POST", "finish", session=session, save="yes" if save else "no")
+    def interactions(self, session: str) -> "list[dict[str, Any]]":
+        """What the cassette of a session holds; while it is recorded, that so far."""
+        return self._ask("GET", "interactions", session=session)["interactions"]
+
+    def finish(
+        self, session: str, *, save: bool, changes: Sequence[Mapping[str, Any]] = ()
+    ) -> "dict[str, Any]":
+        """Ends a session. What it recorded is saved with these changes, or thrown away."""
+        body = json.dumps(changes) if changes else None
+        return self._ask("POST", "finish", body=body, session=session, save="yes" if save else "no")
 
     def stop(self) -> None:
         """Ends it, if it was started here."""
@@ -121,23 +128,25 @@ class Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
 
     def _start(self) -> str:
-        log = tempfile.TemporaryFile()
-        command = [binary(), "run", "--attached", "--allow-unused"]
+        command = [binary(), "run", "--attached", "--allow-unused", *self._options]
         # Modes and servers are said for each session.
         environment = {k: v for k, v in os.environ.items() if k not in ("RETAPE_MODE", "RETAPE_UPSTREAM")}
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment
-        )
-        assert process.stdout is not None
-        line = process.stdout.readline().decode().strip()
-        if not line.startswith("http://"):
-            process.kill()
-            process.wait()
-            log.seek(0)
-            said = log.read().decode(errors="replace").strip()
-            raise Refused(f"`{' '.join(command)}` did not start: {said}")
+        with tempfile.TemporaryFile() as log:
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment
+            )
+            assert process.stdin is not None and process.stdout is not None
+            line = process.stdout.readline().decode().strip()
+            if not line.startswith("http://"):
+                process.kill()
+                process.communicate()
+                log.seek(0)
+                said = log.read().decode(errors="replace").strip()
+                raise Refused(f"`{' '.join(command)}` did not start: {said}")
         self._process = process
         return line
 

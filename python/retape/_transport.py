@@ -13,6 +13,7 @@ import sys
 import threading
 import weakref
 from contextlib import contextmanager
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -181,9 +182,9 @@ def _urllib3() -> List[_Patch]:
     return [_replace(owner, "connect", connecting) for owner in own]
 
 
-def _httpcore() -> List[_Patch]:
+def _httpcore(name: str) -> List[_Patch]:
     """httpx, and whoever else uses httpcore."""
-    httpcore = sys.modules["httpcore"]
+    httpcore = sys.modules[name]
 
     def lead(pool: Any, request: Any, own: "weakref.WeakKeyDictionary[Any, Any]", make: Any) -> Any:
         """The request as retape gets it, and the pool that sends it."""
@@ -276,7 +277,8 @@ def _aiohttp() -> List[_Patch]:
 _PATCHES: Dict[str, Callable[[], List[_Patch]]] = {
     "http.client": _http_client,
     "urllib3.connection": _urllib3,
-    "httpcore": _httpcore,
+    "httpcore": partial(_httpcore, "httpcore"),
+    "httpcore2": partial(_httpcore, "httpcore2"),
     "aiohttp": _aiohttp,
 }
 

@@ -11,15 +11,15 @@ import shlex
 from contextlib import ExitStack
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Set
-from urllib.parse import urlsplit
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 import pytest
 
 from . import _names, _transport
-from ._network import blocked
-from ._scope import MODES, Cassette, Scope
+from ._network import blocked, is_blocked
+from ._scope import MODES, Scope
 from ._server import Refused, Server
+from ._vcr import Cassette, Configuration, Hooks, stop_hooks
 
 _SCOPE: "pytest.StashKey[Scope]" = pytest.StashKey()
 _TOLD: "pytest.StashKey[List[Any]]" = pytest.StashKey()
@@ -39,7 +39,7 @@ class Suite:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.server = Server.of_environment()
+        self.server = self._server()
         self.alias = f"~{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
         #: Who is asking: the test, and above it the fixtures that are being set up or torn down.
         self.stack: List[Scope] = []
@@ -49,6 +49,15 @@ class Suite:
         self.items: List[pytest.Item] = []
         self.is_partial = False
         self.worker_seen: Optional[Dict[str, List[str]]] = None
+
+    def _server(self) -> Server:
+        shared = getattr(self.config, "workerinput", {}).get("retape_url")
+        report = self.config.getoption("--retape-report-lax")
+        if shared:
+            return Server(shared, is_ours=True)
+        if report:
+            return Server(options=["--report-lax", str(self.config.invocation_params.dir / report)])
+        return Server.of_environment()
 
     @property
     def upstream(self) -> Optional[str]:
@@ -70,7 +79,7 @@ class Suite:
     def route(self) -> None:
         """Leads clients that have retape as their base address to who is asking."""
         if self.has_base_address:
-            to = self.stack[-1].session_at(self.upstream) if self.stack else None
+            to = self.stack[-1].open(self.upstream) if self.stack else None
             self.server.route(self.alias, to)
 
     def base_address(self) -> str:
@@ -80,20 +89,21 @@ class Suite:
         return f"{self.server.url}/{self.alias}/-"
 
     def finish(self, scope: Scope, *, save: bool, title: str) -> None:
-        """Ends the sessions of a test or a fixture, and notes what is to be reported."""
-        known = {os.path.join(scope.folder, each["cassette"]) for each in scope.sessions.values()}
-        self.opened |= known | {os.path.join(scope.folder, scope.name)}
-        for came in scope.finish(save=save):
-            for recording in came["recorded"]:
-                if recording["path"]:
-                    path = os.path.relpath(recording["path"], self.config.rootpath)
-                    self.reports["recorded"].append(path)
-                if recording["fault"] and not recording["answered"]:
-                    raise Refused(f"the server did not answer a single request: {recording['fault']}")
-            if save and came["mode"] == "replay" and not came["misses"]:
-                for left in came["unplayed"]:
-                    line = f"{title}: {left['method']} {left['path']} (interaction {left['interaction']})"
-                    self.reports["unplayed"].append(line)
+        """Ends the session of a test or a fixture, and notes what is to be reported."""
+        self.opened.add(os.path.join(scope.folder, scope.name))
+        came = scope.finish(save=save)
+        if came is None:
+            return
+        for recording in came["recorded"]:
+            if recording["path"]:
+                path = os.path.relpath(recording["path"], self.config.rootpath)
+                self.reports["recorded"].append(path)
+            if recording["fault"] and not recording["answered"]:
+                raise Refused(f"the server did not answer a single request: {recording['fault']}")
+        if save and came["mode"] == "replay" and not came["misses"]:
+            for left in came["unplayed"]:
+                line = f"{title}: {left['method']} {left['path']} (interaction {left['interaction']})"
+                self.reports["unplayed"].append(line)
 
     def seen(self) -> Optional[Dict[str, List[str]]]:
         """For each folder that belongs to a test module, the cassettes that its tests may have. Nothing where
@@ -121,11 +131,11 @@ class Suite:
         found = []
         for folder, names in (seen or {}).items():
             known = {os.path.join(folder, name) for name in names} | self.opened
-            for file in sorted(Path(folder).rglob("*.json")):
-                stem = str(file)[: -len(".json")]
+            for file in sorted(Path(folder).rglob("*")):
+                stem, ending = os.path.splitext(file)
                 beside = stem.endswith((".failed", ".unanswered", ".recovered"))
-                of_test = stem.split("@")[0] in known or stem in known
-                if not (of_test or beside or file.name.startswith("fixture-")):
+                is_cassette = ending in (".json", ".yaml", ".yml") and not beside
+                if is_cassette and stem not in known and not file.name.startswith("fixture-"):
                     found.append(os.path.relpath(file, self.config.rootpath))
         return found
 
@@ -150,6 +160,11 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group.addoption(
         "--retape-strict", action="store_true", help="fail also if something recorded was not asked for"
     )
+    group.addoption(
+        "--retape-report-lax",
+        metavar="FILE",
+        help="compare method and address alone, as vcrpy does, and write what strict matching would have refused",
+    )
     parser.addini("retape_tests", "tests that have a cassette without a marker: files or folders", "paths", [])
     parser.addini("retape_cassettes", "the folder of cassettes (cassettes)", "string", "cassettes")
     parser.addini("retape_upstream", "the live server of clients that use `retape_url`", "string", "")
@@ -157,6 +172,20 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 _MODE_HELP = "none: replay; once: record what has no cassette; new_episodes: add what is new; all, rewrite: record anew"
+
+
+class _Hooks:
+    @pytest.hookspec
+    def pytest_recording_configure(self, config: pytest.Config, vcr: Configuration) -> None:
+        """Configures all tests marked with `vcr`: matchers and functions, as pytest-recording has it."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    try:
+        pluginmanager.add_hookspecs(_Hooks)
+    except ValueError:
+        # pytest-recording has it too; its options say so in a moment.
+        pass
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -174,6 +203,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     suite = config.stash.get(_SUITE, None)
     if suite is not None:
         suite.server.stop()
+        stop_hooks()
 
 
 # Fixtures
@@ -252,6 +282,8 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     item.stash[_SCOPE] = scope
     item.stash[_FAILED] = False
     with ExitStack() as stack:
+        # Now, and not within the event loop of a client.
+        scope.open(suite.upstream if suite.has_base_address or "retape_url" in item.fixturenames else None)
         suite.enter(scope)
         stack.callback(suite.leave, scope)
         yield Cassette(scope)
@@ -319,41 +351,39 @@ def _checked(mode: Optional[str]) -> Optional[str]:
 
 def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scope:
     item = request.node
-    config = deepcopy(request.getfixturevalue("vcr_config"))
+    configuration = Configuration()
+    item.config.hook.pytest_recording_configure(config=item.config, vcr=configuration)
+    configuration.update(deepcopy(request.getfixturevalue("vcr_config")))
     for marker in reversed(list(item.iter_markers("vcr"))):
-        config.update(marker.kwargs)
-    mode = item.config.getoption("--record-mode") or config.get("record_mode") or item.config.getini("record_mode")
+        if marker.args:
+            raise pytest.UsageError(f"{item.nodeid}: a test has one cassette; copy {marker.args[0]!r} into it")
+        configuration.update(marker.kwargs)
+    mode = item.config.getoption("--record-mode") or configuration.record_mode
+    mode = mode or item.config.getini("record_mode")
     folder = str(request.getfixturevalue("vcr_cassette_dir"))
     name = str(request.getfixturevalue("default_cassette_name"))
     name = re.sub(r"\.(yaml|yml|json)$", "", name)
-    # A name may lead elsewhere: `other/name`, or a path.
-    folder, name = os.path.split(os.path.join(item.config.rootpath, folder, name))
-    ignored = set(config.get("ignore_hosts") or ())
-    if config.get("ignore_localhost"):
-        ignored |= {"localhost", "127.0.0.1", "0.0.0.0"}
+    folder, name = _placed(os.path.join(item.config.rootpath, folder, name))
     return Scope(
         suite.server,
         folder,
-        _names.part(name),
-        _checked(str(mode or "none")),
+        name,
+        _checked(str(getattr(mode, "value", mode) or "none")),
         rerun,
-        rules=_vcr_rules(config),
-        passes=lambda origin: urlsplit(origin).hostname in ignored,
+        rules=configuration.rules(),
+        hooks=Hooks(configuration, lambda url: not is_blocked(url)),
+        passes=configuration.passes,
     )
 
 
-def _vcr_rules(config: Dict[str, Any]) -> str:
-    """What a vcrpy configuration says about matching, as `retape.toml` says it."""
-    ignored: List[str] = []
-    for key, place in (
-        ("filter_headers", "header"),
-        ("filter_query_parameters", "query"),
-        ("filter_post_data_parameters", "form"),
-    ):
-        for entry in config.get(key) or ():
-            ignored.append(f"{place}.{entry if isinstance(entry, str) else entry[0]}")
-    quoted = ", ".join(f'"{each}"' for each in ignored)
-    return f"[match]\nignore = [{quoted}]\n" if ignored else ""
+def _placed(path: str) -> Tuple[str, str]:
+    """The folder of cassettes and the name below it of a path: `test_module/test_name`, so that reports tell
+    tests of different modules apart."""
+    folder, name = os.path.split(path)
+    above, module = os.path.split(folder)
+    if not above or not module or _names.part(module) != module:
+        return folder, _names.part(name)
+    return above, f"{module}/{_names.part(name)}"
 
 
 # Fixtures that several tests share
@@ -427,15 +457,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     scope = item.stash.get(_SCOPE, None)
     misses = item.stash.get(_TOLD, []) + (scope.new_misses() if scope else [])
     item.stash[_TOLD] = []
-    if misses:
+    told = [_explained(misses)] if misses else []
+    if scope and scope.hooks:
+        told += scope.hooks.errors
+        scope.hooks.errors = []
+    if told:
         if report.passed:
             report.outcome = "failed"
-            report.longrepr = _explained(misses)
+            report.longrepr = "\n\n".join(told)
         else:
-            report.sections.append(("retape", _explained(misses)))
+            report.sections.append(("retape", "\n\n".join(told)))
     if scope is None:
         return
-    if report.failed or misses:
+    if report.failed or told:
         item.stash[_FAILED] = True
     if report.when != "teardown":
         return
@@ -470,6 +504,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         output["retape"] = {"reports": suite.reports, "opened": sorted(suite.opened), "seen": suite.seen()}
     else:
         suite.reports["orphaned"] = suite.orphans()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """One retape writes the report, whatever the number of workers."""
+    if node.config.getoption("--retape-report-lax"):
+        node.workerinput["retape_url"] = node.config.stash[_SUITE].server.url
 
 
 @pytest.hookimpl(optionalhook=True)

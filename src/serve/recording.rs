@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cassette::Name;
+use bytes::Bytes;
+
+use crate::cassette::{Body, Chunk, Headers, Interaction, Name, Outcome, Request};
 use crate::redact::Suspect;
 
 /// How long the recorder waits.
@@ -39,6 +41,45 @@ pub enum Wording {
     AsBefore,
     /// In those of the server.
     Fresh,
+}
+
+/// What a test runner makes of an interaction before it is saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It is not kept.
+    Drop,
+    /// What was asked, what was answered, or both is another one.
+    To {
+        /// What was asked, if that changes.
+        request: Option<Request>,
+        /// Status, header fields and body of the answer, if that changes.
+        response: Option<(u16, Headers, Bytes)>,
+    },
+}
+
+impl Change {
+    /// The interaction as it is to be kept.
+    pub fn applied(&self, mut interaction: Interaction) -> Option<Interaction> {
+        let Self::To { request, response } = self else { return None };
+        if let Some(request) = request {
+            interaction.request = request.clone();
+        }
+        if let (Some((status, headers, bytes)), Outcome::Response(old)) =
+            (response, &mut interaction.outcome)
+        {
+            old.status = *status;
+            old.headers = headers.clone();
+            if old.body.bytes() != *bytes {
+                let ms = old.body.chunks().last().map_or(old.ms, |chunk| chunk.ms);
+                if old.headers.contains("content-length") {
+                    old.headers.set("content-length", bytes.len().to_string());
+                }
+                let chunk = Chunk { ms, bytes: bytes.clone() };
+                old.body = Body::of_arrival(&old.headers, vec![chunk]);
+            }
+        }
+        Some(interaction)
+    }
 }
 
 /// What a recording came to.

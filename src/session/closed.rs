@@ -13,7 +13,7 @@ use super::track::Track;
 use crate::cassette::Name;
 use crate::compare::matching::Proof;
 use crate::error::Result;
-use crate::serve::recorder::{Course, Recording, Tape};
+use crate::serve::recorder::{Change, Course, Recording, Tape};
 
 /// A session that takes no more requests. Answers that are under way are still recorded.
 #[derive(Debug)]
@@ -63,6 +63,13 @@ impl Closed {
         let limit = self.gateway.settings.patience.grace + Duration::from_secs(1);
         for (_, tape) in self.tapes() {
             tape.settle(limit).await;
+        }
+    }
+
+    /// Changes what was recorded, before it is saved.
+    pub(super) fn change(&self, changes: &[(usize, Change)]) {
+        for (_, tape) in self.tapes() {
+            tape.change(changes);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::cassette::Name;
 use crate::error::Result;
 use crate::serve::recorder::Course;
 use crate::serve::server::{Answer, Place, full, problem};
+use crate::store::{self, mode::Mode};
 use crate::text::nearest;
 
 const ROOT: &str = "/-/retape/";
@@ -63,13 +64,29 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
                 None | Some("yes") => Course::Whole,
                 Some(_) => return refused(StatusCode::BAD_REQUEST, "`save` can be `yes` or `no`"),
             };
-            told_or_refused(hub.finish(session.unwrap_or_default(), course).await)
+            let Ok(changes) = body.collect().await else {
+                return refused(StatusCode::BAD_REQUEST, "the request was cut short");
+            };
+            let session = session.unwrap_or_default();
+            told_or_refused(hub.finish(session, course, &changes.to_bytes()).await)
         }
         _ => match session.and_then(|session| hub.opened(session)) {
             // It is the only session there.
-            Some(opened) => known_of(&opened, &head.method, what, query, None),
+            Some(opened) => {
+                load(&opened).await;
+                known_of(&opened, &head.method, what, query, None)
+            }
             None => known_of(&hub.main, &head.method, what, query, session),
         },
+    }
+}
+
+/// Loads the default cassette, if it is there to be played.
+async fn load(gateway: &Gateway) {
+    let name = &gateway.settings.cassette;
+    if gateway.plan() == Mode::Replay && store::exists(&gateway.settings.folder, name) {
+        // What is wrong with it, the first request is told.
+        let _ = gateway.slot_of("", name.clone()).track(gateway).await;
     }
 }
 

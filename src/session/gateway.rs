@@ -21,7 +21,7 @@ use super::slot::Slot;
 use super::stale::Stale;
 use super::summary::Unplayed;
 use super::track::{self, Extension, Live, Played, Track, Unanswered};
-use super::{guard, inspect, track::Begun};
+use super::{guard, hub, inspect, track::Begun};
 use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Frame, Name};
 use crate::compare::matching::Mismatch;
@@ -55,7 +55,7 @@ pub(super) struct Gateway {
     /// Where we listen, once we do.
     address: OnceLock<SocketAddr>,
     /// What passes without being recorded.
-    untouched: Option<Live>,
+    pub(super) untouched: Option<Live>,
     /// The first cassette that could not be opened while clients asked for it.
     pub(super) failure: Mutex<Option<Error>>,
 }
@@ -66,7 +66,7 @@ impl Gateway {
     pub(super) async fn open(settings: Settings) -> Result<Self> {
         let gateway = Self {
             misses: Misses::begin(settings.misses.clone())?,
-            untouched: settings.proxy.as_ref().map(|_| Live::new(&settings, None)).transpose()?,
+            untouched: settings.may_pass().then(|| Live::new(&settings, None)).transpose()?,
             passed: AtomicUsize::new(0),
             address: OnceLock::new(),
             settings,
@@ -181,12 +181,12 @@ impl Gateway {
             if let Some(replayer) = slot.replayer() {
                 let unplayed = replayer.unplayed();
                 let is_played = |number| unplayed.binary_search(&number).is_err();
-                all.extend(inspect::interactions(replayer.recorded().cassette(), is_played));
+                all.extend(inspect::interactions(replayer.recorded().cassette(), false, is_played));
             }
         }
         for cell in lock(&self.tapes).values() {
             if let Some(tape) = cell.get() {
-                all.extend(inspect::interactions(&tape.so_far(), |_| false));
+                all.extend(inspect::interactions(&tape.so_far(), true, |_| false));
             }
         }
         all
@@ -236,15 +236,17 @@ impl Gateway {
             address.session = named.as_deref().unwrap_or(session);
             return self.serve_at(&head, &address, asked, place).await;
         };
-        // Without the proxy a session has the servers that were named, and all else leads to the first.
+        // Without the proxy a session has the servers that were named, and all else leads to the first;
+        // one of a test runner has all that its test asks.
         let is_named = async || {
             let server = origin.split_once("://").map_or("", |(_, host)| host);
             self.server_of(&Address { session, server, target: path.into() }).await.is_some()
         };
         let (target, place) = match &self.settings.proxy {
-            Some(_) => (Cow::Owned(format!("{origin}{path}")), Place::default()),
-            None if is_named().await => (Cow::Owned(format!("{origin}{path}")), Place::default()),
-            None => (Cow::Borrowed(path), Place::at(origin)),
+            None if !self.settings.is_opened && !is_named().await => {
+                (Cow::Borrowed(path), Place::at(origin))
+            }
+            _ => (Cow::Owned(format!("{origin}{path}")), Place::default()),
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
@@ -270,7 +272,7 @@ impl Gateway {
             Ok(track) => track,
             Err(error) => return self.refuse(head, address, slot.cassette.as_str(), error),
         };
-        let answered = track.answer(head, &address.target, asked, place).await;
+        let answered = self.answer(track, head, &address.target, asked, place).await;
         let answered = answered.map(|(answer, socket)| {
             if let Some(socket) = socket {
                 self.play(socket, address.session, &slot.cassette);
@@ -349,11 +351,15 @@ impl Gateway {
     }
 
     fn slot(&self, address: &Address<'_>) -> Result<Arc<Slot>> {
-        if let Some(slot) = lock(&self.tracks).get(address.session) {
+        let session = match self.settings.is_opened {
+            true => hub::behind_token(address.session),
+            false => address.session,
+        };
+        if let Some(slot) = lock(&self.tracks).get(session) {
             return Ok(Arc::clone(slot));
         }
         let name = address.cassette()?.unwrap_or_else(|| self.settings.cassette.clone());
-        Ok(self.slot_of(address.session, name))
+        Ok(self.slot_of(session, name))
     }
 
     pub(super) fn slot_of(&self, session: &str, cassette: Name) -> Arc<Slot> {

@@ -17,7 +17,7 @@ use super::closed::{Closed, Ended};
 use super::gateway::{Gateway, lock};
 use super::proxied::Proxied;
 use super::settings::SessionBuilder;
-use super::{GRACE, control, guard, opening};
+use super::{GRACE, changes, control, guard, opening};
 use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::{Asked, Course};
@@ -83,13 +83,20 @@ impl Hub {
 
     /// Finishes a session that was opened: saves what it recorded, or throws it away, and says what it came
     /// to. What was missed counts for the whole run.
-    pub(super) async fn finish(&self, session: &str, course: Course) -> Result<Value> {
+    pub(super) async fn finish(
+        &self,
+        session: &str,
+        course: Course,
+        changes: &[u8],
+    ) -> Result<Value> {
+        let changes = changes::read(changes)?;
         let gateway = lock(&self.opened).remove(session).ok_or_else(|| not_opened(session))?;
         lock(&self.routes).retain(|_, to| to != session);
         gateway.end_waiting();
         gateway.close_sockets(GRACE).await;
         let closed = Closed::new(gateway, Ended::default());
         closed.settle().await;
+        closed.change(&changes);
         let proofs = closed.proofs();
         let summary = closed.save(course)?;
         summary.misses.iter().for_each(|miss| self.main.misses().note(miss.clone()));
@@ -186,8 +193,14 @@ fn lead(request: &mut Request<Incoming>) {
 
 /// `~opened-3` of `~opened-3` and of `~opened-3~worker`.
 fn opened_part(session: &str) -> Option<&str> {
-    let token = session.strip_prefix('~')?;
-    Some(&session[..1 + token.find('~').unwrap_or(token.len())])
+    session.strip_prefix('~').map(|_| &session[..session.len() - behind_token(session).len()])
+}
+
+/// `~worker` of `~opened-3~worker`: what tells several runs of an opened session apart, by whatever name
+/// they lead to it.
+pub(super) fn behind_token(session: &str) -> &str {
+    let token = session.strip_prefix('~').unwrap_or(session);
+    token.find('~').map_or("", |at| &token[at..])
 }
 
 fn not_opened(session: &str) -> Error {

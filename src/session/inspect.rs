@@ -32,8 +32,12 @@ pub(super) fn session(
     told
 }
 
-/// What was asked and answered in a cassette, bodies as Base64.
-pub(super) fn interactions(cassette: &Cassette, is_played: impl Fn(usize) -> bool) -> Vec<Value> {
+/// What was asked and answered in a cassette, bodies as Base64; of one that is `recorded` now, that so far.
+pub(super) fn interactions(
+    cassette: &Cassette,
+    recorded: bool,
+    is_played: impl Fn(usize) -> bool,
+) -> Vec<Value> {
     let upstream = &cassette.recorded.upstream;
     let all = cassette.interactions.iter().enumerate().map(|(number, interaction)| {
         let request = &interaction.request;
@@ -42,6 +46,7 @@ pub(super) fn interactions(cassette: &Cassette, is_played: impl Fn(usize) -> boo
             "url": target::absolute(upstream, &request.path),
             "headers": fields(&request.headers),
             "body": BASE64.encode(request.readable()),
+            "recorded": recorded,
             "played": is_played(number),
             "response": interaction.response().map(|response| json!({
                 "status": response.status,
@@ -53,7 +58,7 @@ pub(super) fn interactions(cassette: &Cassette, is_played: impl Fn(usize) -> boo
     all.collect()
 }
 
-fn fields(headers: &Headers) -> Vec<(String, String)> {
+pub(super) fn fields(headers: &Headers) -> Vec<(String, String)> {
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
     headers.iter().map(|(name, value)| (name.to_owned(), text(value))).collect()
 }

@@ -7,11 +7,13 @@
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod attribute;
+mod changes;
 mod closed;
 mod control;
 mod event;
 mod gateway;
 mod guard;
+mod hook;
 mod hub;
 mod inspect;
 mod lax;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::SessionBuilder;
+use super::hook::Hook;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::review::report::Rerun;
@@ -12,8 +13,8 @@ use crate::store::mode::Mode;
 use crate::text::nearest;
 
 /// The members of the JSON object.
-const MEMBERS: [&str; 8] =
-    ["cassette", "folder", "mode", "upstream", "fresh", "rules", "faults", "rerun"];
+const MEMBERS: [&str; 9] =
+    ["cassette", "folder", "mode", "upstream", "fresh", "rules", "faults", "rerun", "hook"];
 
 /// The settings of a session that is opened: those of the running one, and what `asked` says.
 pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionBuilder> {
@@ -54,6 +55,10 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
     }
     if let Some(command) = text("rerun") {
         settings = settings.rerun(Rerun::Line(command.to_owned()));
+    }
+    if let Some(address) = text("hook") {
+        let hook = Hook::new(address).ok_or_else(|| refused("`hook` with a loopback address"))?;
+        settings = settings.hook(hook);
     }
     Ok(settings)
 }

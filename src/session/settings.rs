@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::gateway::Gateway;
+use super::hook::Hook;
 use super::hub::Hub;
 use super::misses::Report;
 use super::servers::{Any, Servers, no_upstream};
@@ -55,6 +56,7 @@ pub struct SessionBuilder {
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
+    hook: Option<Hook>,
     redaction: Redaction,
     listener: Listener,
 }
@@ -76,6 +78,8 @@ pub(super) enum Opening {
 pub(super) struct Settings {
     pub(super) cassette: Name,
     pub(super) opening: Opening,
+    /// Whether it is opened in a running session.
+    pub(super) is_opened: bool,
     pub(super) folder: PathBuf,
     pub(super) servers: Servers,
     pub(super) transport: Transport,
@@ -99,6 +103,8 @@ pub(super) struct Settings {
     faults: Vec<Fault>,
     /// What the test itself says about matching.
     rules: Rules,
+    /// Who is asked what counts in a request.
+    pub(super) hook: Option<Hook>,
     /// What is a secret beside what retape knows, and what is none.
     pub(super) redaction: Redaction,
     pub(super) listener: Listener,
@@ -130,6 +136,7 @@ impl SessionBuilder {
             rerun: None,
             config: None,
             rules: Rules::default(),
+            hook: None,
             redaction: Redaction::default(),
             listener: Arc::new(|_| {}),
         }
@@ -300,6 +307,12 @@ impl SessionBuilder {
         self
     }
 
+    /// Who is asked what counts in a request, before it is compared.
+    pub(super) fn hook(mut self, hook: Hook) -> Self {
+        self.hook = Some(hook);
+        self
+    }
+
     /// The mode, unless a recording is being proved.
     pub(super) fn mode_unless_proving(self, mode: Mode) -> Self {
         if self.is_proving { self } else { self.mode(mode) }
@@ -397,7 +410,8 @@ impl SessionBuilder {
     pub(super) fn complete(self) -> Result<Settings> {
         let rerun = self.rerun.clone().unwrap_or_else(|| self.test());
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
-        let any = if self.is_proxy { Any::Allowed } else { Any::Refused };
+        // The clients of a test runner name the server that they mean, as those of the proxy do.
+        let any = if self.is_proxy || self.is_opened { Any::Allowed } else { Any::Refused };
         let servers = match self.transport {
             Transport::Http => servers(self.upstream, self.named, any)?,
             Transport::Lines => Servers::default(),
@@ -417,6 +431,7 @@ impl SessionBuilder {
         Ok(Settings {
             cassette: Name::new(self.cassette)?,
             opening: self.opening,
+            is_opened: self.is_opened,
             folder,
             servers,
             transport: self.transport,
@@ -440,6 +455,7 @@ impl SessionBuilder {
             config,
             faults: self.faults,
             rules: self.rules,
+            hook: self.hook,
             listener: self.listener,
         })
     }
@@ -455,6 +471,11 @@ impl SessionBuilder {
 }
 
 impl Settings {
+    /// Whether requests may go to the live server in every mode.
+    pub(super) fn may_pass(&self) -> bool {
+        self.proxy.is_some() || self.hook.is_some()
+    }
+
     /// What takes secrets out of what is kept or shown.
     pub(super) fn redactor(&self) -> Redactor {
         Redactor::standard().with_own(&self.redaction)

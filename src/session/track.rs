@@ -60,6 +60,14 @@ pub(super) struct Played {
     pub(super) client: OnUpgrade,
 }
 
+/// A request that was read.
+#[derive(Debug, Clone)]
+pub(super) struct Whole<'a> {
+    pub(super) head: &'a Parts,
+    pub(super) target: &'a str,
+    pub(super) body: Bytes,
+}
+
 /// The live server.
 #[derive(Debug)]
 pub(super) struct Live {
@@ -109,11 +117,31 @@ impl Track {
                 None => abandoned(),
             },
             (Self::Extend(extension), asked) => match read(asked).await {
-                Some(body) => extension.answer(head, target, body, place).await?,
+                Some(body) => {
+                    let sent = Whole { head, target, body };
+                    extension.answer(sent.clone(), sent, place).await?
+                }
                 None => abandoned(),
             },
         };
         Ok((answer, None))
+    }
+
+    /// The answer to a request that is compared as another one, and passed on as it is.
+    pub(super) async fn answer_as(
+        &self,
+        compared: Whole<'_>,
+        sent: Whole<'_>,
+        place: Place<'_>,
+    ) -> Result<Answer, Unanswered> {
+        match self {
+            Self::Replay(replayer) => {
+                let answer = replayer.answer(compared.head, compared.target, compared.body, place);
+                answer.await.map_err(Unanswered::Mismatch)
+            }
+            Self::Extend(extension) => extension.answer(compared, sent, place).await,
+            Self::Forward(live) => Ok(live.ask_whole(sent, place).await),
+        }
     }
 
     /// Answers a request for a WebSocket.
@@ -171,12 +199,12 @@ impl Extension {
 
     async fn answer(
         &self,
-        head: &Parts,
-        target: &str,
-        body: Bytes,
+        compared: Whole<'_>,
+        sent: Whole<'_>,
         place: Place<'_>,
     ) -> Result<Answer, Unanswered> {
         let Self { replayer, live } = self;
+        let Whole { head, target, body } = compared;
         if let Some(answer) = replayer.answer_known(head, target, body.clone(), place).await {
             return Ok(answer);
         }
@@ -184,11 +212,11 @@ impl Extension {
             method: head.method.as_str().to_owned(),
             path: target.to_owned(),
             headers: fields(&head.headers),
-            body: body.clone(),
+            body,
         };
         match stale(asked, replayer, |text| live.has_said(text)) {
             Some(stale) => Err(Unanswered::Stale(stale)),
-            None => Ok(live.ask(head, target, Asked::Whole(body), place).await),
+            None => Ok(live.ask_whole(sent, place).await),
         }
     }
 }
@@ -210,6 +238,11 @@ impl Live {
     /// Whether it has said this in any answer that was recorded.
     fn has_said(&self, text: &str) -> bool {
         self.tape.as_ref().is_some_and(|tape| tape.has_heard(text))
+    }
+
+    /// Passes on a request that was read.
+    pub(super) async fn ask_whole(&self, sent: Whole<'_>, place: Place<'_>) -> Answer {
+        self.ask(sent.head, sent.target, Asked::Whole(sent.body), place).await
     }
 
     pub(super) async fn ask(
@@ -256,12 +289,12 @@ pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
 }
 
 /// Nobody is there any more to read it.
-fn abandoned() -> Answer {
+pub(super) fn abandoned() -> Answer {
     no_answer(End::ClientClosed, "the client left before its request was complete")
 }
 
 /// The whole body, if the client sends all of it. Most are over with their first piece.
-async fn read(asked: Asked) -> Option<Bytes> {
+pub(super) async fn read(asked: Asked) -> Option<Bytes> {
     let mut body = match asked {
         Asked::Arriving(body) => body,
         Asked::Whole(body) => return Some(body),
@@ -282,7 +315,7 @@ async fn read(asked: Asked) -> Option<Bytes> {
     Some(all.freeze())
 }
 
-fn fields(headers: &HeaderMap) -> Headers {
+pub(super) fn fields(headers: &HeaderMap) -> Headers {
     let copied = |value: &HeaderValue| Bytes::copy_from_slice(value.as_bytes());
     headers.iter().map(|(name, value)| (name, copied(value))).collect()
 }

@@ -181,6 +181,23 @@ async fn only_method_and_address_count_where_that_is_said() {
     assert_eq!(get(&format!("{}/v1/chat?a=1", lax.url())).status, 470);
 }
 
+/// A session that a server began with a cookie is told apart by the order alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_only_addresses_count_a_cookie_does_not_repeat_the_first_answer() {
+    let lax = folder("[match]\ncompare = \"path\"\n");
+    let with_cookie = CHAT.replace("headers: {", "headers: {Cookie: [a=b], ");
+    let second = SAID.replace("hello", "second");
+    let [first, second] = [vcr(CHAT, SAID), vcr(&with_cookie, &second)];
+    let both = first.replace("version: 1\n", second.trim_start_matches("interactions:\n"));
+    std::fs::write(lax.path().join("test_chat/test_hello.yaml"), both).unwrap();
+    let session = session(&lax).await;
+
+    let ask = || post(&format!("{}/v1/chat?a=1", session.url()), "{}").text();
+
+    assert!(ask().contains("hello"));
+    assert!(ask().contains("second"));
+}
+
 /// The server, the line of each request with its body, and the answers.
 fn told(text: &str) -> String {
     let cassette = imported(text).cassette;

@@ -1,5 +1,7 @@
 //! Sessions that a test runner opens and finishes at a running address.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -115,4 +117,100 @@ async fn what_cannot_be_opened_says_why() {
     check("open", json!({"cassette": "a", "mode": "recrod"}), "one of");
     check("finish?session=~opened-7", Value::Null, "no session `~opened-7` was opened");
     session.stop().await.unwrap();
+}
+
+/// A line-by-line listener: each connection gets one answer to its line.
+fn hook(answer: impl Fn(Value) -> Value + Send + 'static) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).unwrap();
+            let answer = answer(serde_json::from_str(&line).unwrap());
+            stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
+        }
+    });
+    format!("{address}/name")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_cassette_holds_all_servers_that_a_transport_leads_here() {
+    let stage = Stage::new();
+    let one = Upstream::json(|_: &Asked| "1".to_owned());
+    let other = Upstream::json(|_: &Asked| "2".to_owned());
+    let session = stage.replay().await;
+    let url = session.url();
+    let said = |session: &str, origin: &str| {
+        ask("GET", &format!("{url}/x"), &format!("retape-for: {session} {origin}\r\n"), "").text()
+    };
+
+    let mut answers = Vec::new();
+    for name in ["~opened-1", "~opened-2"] {
+        open(&url, json!({"cassette": "a", "mode": "once"}));
+        answers.push((said(name, &one.url()), said(name, &other.url())));
+        finished(&url, &format!("finish?session={name}"));
+    }
+    session.stop().await.unwrap();
+
+    assert_eq!(answers, vec![("1".to_owned(), "2".to_owned()); 2]);
+    assert_eq!(stage.files(), ["a.json"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hook_says_as_what_a_request_is_compared_and_what_passes() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
+    let session = stage.replay().await;
+    let url = session.url();
+    let hook = hook(|asked| match asked["url"].as_str() {
+        Some(it) if it.ends_with("/out") => Value::Null,
+        _ => json!({"url": asked["url"].as_str().unwrap().replace("/eu/", "/us/")}),
+    });
+    let opened = open(&url, json!({"cassette": "a", "mode": "once", "upstream": upstream.url()}));
+    get(&format!("{}/us/x", opened["url"].as_str().unwrap()));
+    finished(&url, "finish?session=~opened-1");
+
+    let settings = json!({"cassette": "a", "hook": hook, "upstream": upstream.url()});
+    let again = open(&url, settings);
+    let of = |path: &str| get(&format!("{}{path}", again["url"].as_str().unwrap())).text();
+    let (hit, passed) = (of("/eu/x"), of("/out"));
+    let told = finished(&url, "finish?session=~opened-2");
+    session.stop().await.unwrap();
+
+    assert_eq!((hit.as_str(), passed.as_str()), ("\"/us/x\"", "\"/out\""));
+    assert_eq!((&told["played"], &told["misses"]), (&json!(1), &json!([])));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_recorded_is_saved_as_the_test_runner_changes_it() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|_: &Asked| "\"long answer\"".to_owned());
+    let session = stage.replay().await;
+    let url = session.url();
+    let opened = open(&url, json!({"cassette": "a", "mode": "record", "upstream": upstream.url()}));
+    for path in ["/left-out", "/x?token=secret"] {
+        get(&format!("{}{path}", opened["url"].as_str().unwrap()));
+    }
+
+    let request = json!({"method": "GET", "url": "/x", "headers": [["a", "b"]], "body": ""});
+    let response =
+        json!({"status": 201, "headers": [["content-length", "13"]], "body": "InNob3J0Ig=="});
+    let changes = json!([
+        {"interaction": 0, "drop": true},
+        {"interaction": 1, "request": request, "response": response},
+    ]);
+    let wrong = control(&url, "POST", "finish?session=~opened-1", &json!([{"drop": true}]));
+    let (_, told) = control(&url, "POST", "finish?session=~opened-1", &changes);
+    session.stop().await.unwrap();
+
+    assert_eq!(wrong.0, 422, "{}", wrong.1);
+    assert_eq!(told["recorded"][0]["interactions"], 1);
+    let kept = stage.file("a.json");
+    assert!(
+        kept.contains("\"/x\"") && kept.contains("short") && !kept.contains("long answer"),
+        "{kept}"
+    );
+    assert!(!kept.contains("secret") && !kept.contains("left-out"), "{kept}");
 }

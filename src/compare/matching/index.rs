@@ -17,7 +17,7 @@ use crate::cassette::reading::{Kind, Reading};
 use crate::cassette::{Cassette, Headers, Request};
 use crate::compare::difference;
 use crate::compare::recorded::Recorded;
-use crate::config::{Repeats, Rules};
+use crate::config::{Compare, Repeats, Rules};
 use crate::identity::decide;
 use crate::identity::names::{Names, Opening, Part, Template};
 use crate::identity::{Hole, MadeUp, Meaning, Scope, identifiers, may_mark};
@@ -169,7 +169,11 @@ impl Index {
         let verbatim = Verbatim::of(whole);
         let by_value = by_value(&entries, &groups);
         let grouped = requests().zip(entries.iter().map(|entry| entry.group));
-        let agreement = Agreement::of(grouped, &groups, &rules);
+        let agreement = match rules.comparison() {
+            // Nothing but the order tells them apart: not who once had a cookie.
+            Compare::Path => Agreement::default(),
+            Compare::All => Agreement::of(grouped, &groups, &rules),
+        };
         let has_needed = before.iter().any(|it| it.needed.is_some());
         entries.iter_mut().zip(before).for_each(|(entry, before)| entry.before = before);
         let routes = OnceLock::new();

@@ -37,4 +37,4 @@ pub use rescue::recover;
 pub use tape::Tape;
 pub use upstream::Upstream;
 
-pub use super::recording::{Course, Kept, Origins, Patience, Recording, Saved, Wording};
+pub use super::recording::{Change, Course, Kept, Origins, Patience, Recording, Saved, Wording};

@@ -19,7 +19,7 @@ use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{decide_again, decide_behind};
 use crate::redact::{Redactor, Secrets};
-use crate::serve::recording::{Course, Kept, Origins, Recording, Saved, Wording};
+use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Entry, Journal, Recovered};
 
 /// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
@@ -43,6 +43,8 @@ struct State {
     open: BTreeMap<usize, Arc<Take>>,
     /// Why the server gave the first request without an answer none.
     fault: Option<String>,
+    /// What takes are to be in the cassette, by their numbers.
+    changes: BTreeMap<usize, Change>,
     /// Whether something was not recorded because this process may open no more files.
     out_of_files: bool,
 }
@@ -84,6 +86,7 @@ impl Tape {
             takes: Vec::new(),
             open: BTreeMap::new(),
             fault: None,
+            changes: BTreeMap::new(),
             out_of_files: false,
         };
         let tape = Self {
@@ -188,6 +191,19 @@ impl Tape {
     /// What was recorded so far, without secrets.
     pub fn so_far(&self) -> Cassette {
         self.redactor.cassette(self.cassette(None).0).into_inner()
+    }
+
+    /// Changes what is to be saved, by the numbers in [`so_far`](Self::so_far).
+    pub fn change(&self, changes: &[(usize, Change)]) {
+        let mut state = self.state();
+        let takes = state.takes.iter().enumerate();
+        let kept = takes.filter(|(_, take)| take.interaction().is_some());
+        let kept: Vec<usize> = kept.map(|(number, _)| number).collect();
+        for (number, change) in changes {
+            if let Some(take) = kept.get(*number) {
+                state.changes.insert(*take, change.clone());
+            }
+        }
     }
 
     /// Saves nothing, and removes the journal.
@@ -301,7 +317,12 @@ impl Tape {
         }
         let mut numbers = BTreeMap::new();
         for (number, take) in state.takes.iter().enumerate() {
-            let Some(mut interaction) = take.interaction() else { continue };
+            let Some(interaction) = take.interaction() else { continue };
+            let changed = match state.changes.get(&number) {
+                Some(change) => change.applied(interaction),
+                None => Some(interaction),
+            };
+            let Some(mut interaction) = changed else { continue };
             interaction.after.retain_mut(|progress| {
                 let Some(new) = numbers.get(&progress.interaction) else { return false };
                 progress.interaction = *new;
@@ -310,7 +331,8 @@ impl Tape {
             numbers.insert(number, cassette.interactions.len());
             cassette.interactions.push(interaction);
         }
-        let dropped = state.takes.len() - numbers.len();
+        let left_out = state.changes.values().filter(|change| **change == Change::Drop).count();
+        let dropped = state.takes.len() - numbers.len() - left_out;
         drop(state);
         self.settle_origins(&mut cassette);
         (cassette, dropped)

@@ -405,6 +405,136 @@ def test_two_servers_in_one_test(pytester, run, live):
 
     run("--block-network").assert_outcomes(passed=1)
 
+    assert [p.name for p in pytester.path.glob("cassettes/**/*.json")] == ["test_two.json"]
+
+
+HOOKED = """
+    import httpx, json, pytest
+
+    SEEN = []
+
+    def before_request(request):
+        if request.path == "/left/out":
+            return None
+        if request.body:
+            body = json.loads(request.body)
+            SEEN.append(body.pop("nonce"))
+            request.body = json.dumps(body)
+        request.uri = request.uri.replace("/eu/", "/region/").replace("/us/", "/region/")
+        return request
+
+    def before_response(response):
+        response["body"]["string"] = response["body"]["string"].replace(b"colour", b"color")
+        return response
+
+    @pytest.fixture
+    def vcr_config():
+        return {{
+            "before_record_request": before_request,
+            "before_record_response": before_response,
+            "filter_headers": ["x-tenant", ("x-team", "TEAM")],
+            "filter_post_data_parameters": ["account"],
+        }}
+
+    @pytest.mark.vcr
+    def test_it(vcr):
+        headers = {{"x-tenant": "{tenant}", "x-team": "{tenant}"}}
+        thing = {{"a": 1, "nonce": "{nonce}", "account": "{nonce}", "text": "colour"}}
+        made = httpx.post("{url}/{region}/things", headers=headers, json=thing).json()
+        assert made["text"] == "{text}"
+        assert made.get("nonce", "{nonce}") == "{seen}"
+        assert httpx.get("{url}/left/out").status_code == 200
+        assert [request.method for request in vcr.requests][:1] == ["POST"]
+    """
+
+
+def test_functions_of_vcrpy_decide_what_is_kept_and_what_counts(pytester, run, live):
+    said = {"url": live.url, "region": "eu", "tenant": "t1", "nonce": "n1", "seen": "n1", "text": "colour"}
+    pytester.makepyfile(test_it=HOOKED.format(**said))
+    run("--record-mode=once").assert_outcomes(passed=1)
+    kept = next(pytester.path.glob("cassettes/**/*.json")).read_text()
+
+    said = {**said, "region": "us", "tenant": "t2", "nonce": "n2", "text": "color"}
+    pytester.makepyfile(test_it=HOOKED.format(**said))
+    run().assert_outcomes(passed=1)
+
+    assert '"/region/things"' in kept and "TEAM" in kept
+    request, _ = kept.split('"response"', 1)
+    assert not any(each in request for each in ("n1", "t1", "/eu/", "left"))
+    assert "colour" in request and "colour" not in kept.split('"response"', 1)[1]
+
+    stop(live)
+    # What no function keeps asks its server, and nobody is there.
+    result = run("--block-network")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*GET */left/out*"])
+
+
+def test_a_function_that_raises_fails_its_test(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest
+
+        def raises(request):
+            raise ValueError("no " + request.path)
+
+        @pytest.mark.vcr(before_record_request=raises)
+        def test_it(): httpx.get("{live.url}/a")
+        """
+    )
+    folder = pytester.path / "cassettes" / "test_a_function_that_raises_fails_its_test"
+    folder.mkdir(parents=True)
+    (folder / "test_it.yaml").write_text(VCR.format(url=live.url))
+
+    result = run()
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*ValueError: no /a"])
+
+
+VCR = """
+interactions:
+- request: {{body: null, headers: {{}}, method: GET, uri: '{url}/a'}}
+  response: {{body: {{string: first}}, headers: {{}}, status: {{code: 200, message: OK}}}}
+- request: {{body: null, headers: {{Cookie: [a]}}, method: GET, uri: '{url}/a'}}
+  response: {{body: {{string: second}}, headers: {{}}, status: {{code: 200, message: OK}}}}
+- request: {{body: null, headers: {{}}, method: GET, uri: 'https://eu.example.com/b'}}
+  response: {{body: {{string: third}}, headers: {{}}, status: {{code: 200, message: OK}}}}
+version: 1
+"""
+
+
+def test_a_cassette_of_vcrpy_is_played_with_the_matchers_of_its_suite(pytester, run):
+    pytester.makeconftest(
+        """
+        import re
+
+        def pytest_recording_configure(config, vcr):
+            def same_host(one, other):
+                host = lambda it: re.sub(r"^[a-z]+\\.", "", it.host)
+                assert host(one) == host(other)
+            vcr.register_matcher("host", same_host)
+            vcr.register_serializer("yaml", None)
+        """
+    )
+    pytester.makepyfile(
+        test_it="""
+        import httpx, pytest
+
+        @pytest.mark.vcr(match_on=["method", "host", "path"])
+        def test_it(vcr):
+            assert len(vcr.requests) == 3 and vcr.play_count == 0
+            assert [httpx.get("http://h.example.com/a").text for _ in range(2)] == ["first", "second"]
+            assert httpx.get("https://us.example.com/b").text == "third"
+            assert vcr.all_played and vcr.record_mode == "none" and vcr._path.endswith("test_it.yaml")
+        """
+    )
+    folder = pytester.mkdir("cassettes")
+    (folder / "test_it").mkdir()
+    (folder / "test_it" / "test_it.yaml").write_text(VCR.format(url="http://h.example.com"))
+
+    run("--block-network").assert_outcomes(passed=1)
+
 
 def test_streams_and_connections_that_are_kept_alive(pytester, run, live):
     pytester.makepyfile(
@@ -444,3 +574,24 @@ def test_a_whole_folder_by_setting(pytester, run, live):
     assert [str(p.relative_to(pytester.path)) for p in pytester.path.glob("tapes/**/*.json")] == [
         "tapes/tests/api/test_api/test_it.json"
     ]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_one_report_lists_what_strict_matching_would_refuse(pytester, run, live, workers):
+    test = """
+        import httpx, pytest
+        @pytest.mark.vcr
+        @pytest.mark.parametrize("name", ["a", "b"])
+        def test_it(name): httpx.post("{url}/things", json={{"name": name, "model": "{model}"}}).raise_for_status()
+        """
+    pytester.makepyfile(test_it=test.format(url=live.url, model="old"))
+    run("--record-mode=once").assert_outcomes(passed=2)
+    pytester.makepyfile(test_it=test.format(url=live.url, model="new"))
+    run().assert_outcomes(failed=2)
+
+    run("--retape-report-lax=drift.md", *workers).assert_outcomes(passed=2)
+
+    report = (pytester.path / "drift.md").read_text()
+    assert "2 of 2 requests, in 2 of 2 cassettes" in report
+    assert "| `/model` | 2 | 2 |" in report
+    assert "### `test_it/test_it[a]`" in report

@@ -1,0 +1,76 @@
+//! What a test runner changes of a recording before it is saved.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+use crate::cassette::{Headers, Request};
+use crate::error::{Error, Kind, Result};
+use crate::serve::recorder::Change;
+
+/// The changes in a JSON text, by the numbers of the interactions; none if there is no text.
+pub(super) fn read(text: &[u8]) -> Result<Vec<(usize, Change)>> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = serde_json::from_slice::<Vec<Map<String, Value>>>(text);
+    let all = all.map_err(|source| refused("a list of JSON objects").because(source))?;
+    all.iter().map(change).collect()
+}
+
+fn change(told: &Map<String, Value>) -> Result<(usize, Change)> {
+    let number = told.get("interaction").and_then(Value::as_u64);
+    let number = number.and_then(|number| usize::try_from(number).ok());
+    let number = number.ok_or_else(|| refused("objects with a number `interaction`"))?;
+    if told.get("drop") == Some(&Value::Bool(true)) {
+        return Ok((number, Change::Drop));
+    }
+    let request = told.get("request").map(request).transpose()?;
+    let response = told.get("response").map(response).transpose()?;
+    Ok((number, Change::To { request, response }))
+}
+
+fn request(told: &Value) -> Result<Request> {
+    let (mut headers, body) = (headers(told)?, body(told)?);
+    // What a test runner sees and says is not compressed.
+    headers.remove("content-encoding");
+    if headers.contains("content-length") {
+        headers.set("content-length", body.len().to_string());
+    }
+    let (method, path) = (text(told, "method")?.to_owned(), text(told, "url")?.to_owned());
+    Ok(Request { method, path, headers, body })
+}
+
+fn response(told: &Value) -> Result<(u16, Headers, Bytes)> {
+    let status = told["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+    let status = status.ok_or_else(|| refused("a `status` in each answer"))?;
+    Ok((status, headers(told)?, body(told)?))
+}
+
+fn headers(told: &Value) -> Result<Headers> {
+    let fields = told["headers"].as_array().into_iter().flatten();
+    let pair = |field: &Value| {
+        Some((field.get(0)?.as_str()?.to_owned(), field.get(1)?.as_str()?.to_owned()))
+    };
+    let pairs: Option<Vec<_>> = fields.map(pair).collect();
+    let pairs = pairs.ok_or_else(|| refused("pairs of texts in `headers`"))?;
+    let mut headers = Headers::new();
+    for (name, value) in pairs {
+        headers.append(name.to_ascii_lowercase(), value);
+    }
+    Ok(headers)
+}
+
+fn body(told: &Value) -> Result<Bytes> {
+    let body = BASE64.decode(text(told, "body")?);
+    body.map(Bytes::from).map_err(|source| refused("each `body` as Base64").because(source))
+}
+
+fn text<'v>(told: &'v Value, name: &str) -> Result<&'v str> {
+    told[name].as_str().ok_or_else(|| refused("texts `method`, `url` and `body`"))
+}
+
+fn refused(expected: &'static str) -> Error {
+    Error::new(Kind::Setting { name: "changes", value: "this body".to_owned(), expected })
+}

@@ -1,0 +1,131 @@
+//! What a test runner makes of a request before it is compared.
+
+use std::net::SocketAddr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Method};
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+
+use super::gateway::Gateway;
+use super::inspect;
+use super::track::{self, Played, Track, Unanswered, Whole};
+use crate::serve::recorder::Asked;
+use crate::serve::server::{Answer, Place};
+
+/// Where a function of a test runner is asked what counts in a request.
+///
+/// # Rationale
+///
+/// A connection for each request, with a line of JSON there and a line back: a test runner in any language
+/// answers that in a few lines, and two requests never wait for each other.
+#[derive(Debug, Clone)]
+pub(super) struct Hook {
+    address: SocketAddr,
+    /// Which of several functions is meant.
+    name: String,
+}
+
+/// A request as it is to be compared.
+#[derive(Debug)]
+pub(super) struct Hooked {
+    head: Parts,
+    target: String,
+    body: Bytes,
+}
+
+impl Hook {
+    /// The hook of that name at `127.0.0.1:40123/NAME`, if that is an address of this machine.
+    pub(super) fn new(address: &str) -> Option<Self> {
+        let (address, name) = address.split_once('/').unwrap_or((address, ""));
+        let address: SocketAddr = address.parse().ok()?;
+        address.ip().is_loopback().then(|| Self { address, name: name.to_owned() })
+    }
+
+    /// The request that is to be compared in the place of this one; nothing if none is, and it goes to the
+    /// live server. A hook that does not answer changes nothing: what it reports of itself, it reports to
+    /// the test.
+    pub(super) async fn hooked(&self, asked: &Whole<'_>) -> Option<Hooked> {
+        let line = json!({
+            "hook": self.name,
+            "method": asked.head.method.as_str(),
+            "url": asked.target,
+            "headers": inspect::fields(&track::fields(&asked.head.headers)),
+            "body": BASE64.encode(&asked.body),
+        });
+        match self.ask(&line.to_string()).await {
+            Some(Value::Null) => None,
+            Some(Value::Object(changed)) => Some(Hooked::of(&changed, asked)),
+            _ => Some(Hooked::of(&Map::new(), asked)),
+        }
+    }
+
+    async fn ask(&self, line: &str) -> Option<Value> {
+        let mut stream = TcpStream::connect(self.address).await.ok()?;
+        stream.write_all(format!("{line}\n").as_bytes()).await.ok()?;
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).await.ok()?;
+        serde_json::from_str(&answer).ok()
+    }
+}
+
+impl Gateway {
+    /// What a track answers, to a request as the hook of a test runner makes it.
+    pub(super) async fn answer(
+        &self,
+        track: &Track,
+        head: &Parts,
+        target: &str,
+        asked: Asked,
+        place: Place<'_>,
+    ) -> Result<(Answer, Option<Played>), Unanswered> {
+        let hook = self.settings.hook.as_ref().filter(|_| track.replayer().is_some());
+        let (Some(hook), Asked::Arriving(_)) = (hook, &asked) else {
+            return track.answer(head, target, asked, place).await;
+        };
+        let Some(body) = track::read(asked).await else { return Ok((track::abandoned(), None)) };
+        let sent = Whole { head, target, body };
+        let answer = match (hook.hooked(&sent).await, &self.untouched) {
+            (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await?,
+            (None, Some(live)) => {
+                self.note_passed();
+                live.ask_whole(sent, place).await
+            }
+            (None, None) => track::abandoned(),
+        };
+        Ok((answer, None))
+    }
+}
+
+impl Hooked {
+    /// What is not said, or is not as HTTP has it, stays as it was.
+    fn of(changed: &Map<String, Value>, asked: &Whole<'_>) -> Self {
+        let text = |name: &str| changed.get(name).and_then(Value::as_str);
+        let mut head = asked.head.clone();
+        if let Some(method) = text("method").and_then(|it| Method::from_bytes(it.as_bytes()).ok()) {
+            head.method = method;
+        }
+        if let Some(Value::Array(fields)) = changed.get("headers") {
+            head.headers = fields.iter().filter_map(field).collect();
+        }
+        let body = text("body").and_then(|it| BASE64.decode(it).ok()).map(Bytes::from);
+        Self {
+            head,
+            target: text("url").unwrap_or(asked.target).to_owned(),
+            body: body.unwrap_or_else(|| asked.body.clone()),
+        }
+    }
+
+    pub(super) fn whole(&self) -> Whole<'_> {
+        Whole { head: &self.head, target: &self.target, body: self.body.clone() }
+    }
+}
+
+fn field(pair: &Value) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = (pair.get(0)?.as_str()?, pair.get(1)?.as_str()?);
+    Some((name.parse().ok()?, HeaderValue::from_str(value).ok()?))
+}
