@@ -358,9 +358,7 @@ impl fmt::Display for Kind {
                 write!(f, "retape was built without the feature `{feature}`")
             }
             Self::Busy => f.write_str("another process is recording this cassette"),
-            Self::ForeignJournal => {
-                f.write_str("a killed recorder of another release left this journal")
-            }
+            Self::ForeignJournal => f.write_str(FOREIGN_JOURNAL),
             Self::Missed { count } => {
                 counted(f, *count, ["request has", "requests have"], "no recorded answer")
             }
@@ -383,6 +381,8 @@ impl fmt::Display for Kind {
 }
 
 const UNPLAYED: [&str; 2] = ["recorded interaction was", "recorded interactions were"];
+
+const FOREIGN_JOURNAL: &str = "a killed recorder of another release left this journal";
 
 const OUT_OF_FILES: &str =
     "not everything was recorded: retape may open no more files and connections";

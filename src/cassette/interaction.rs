@@ -137,6 +137,11 @@ impl Request {
         Self { method: "GET".to_owned(), path: "/".to_owned(), headers, body: Bytes::new() }
     }
 
+    /// Whether it is one [of lines](Self::of_lines).
+    pub(crate) fn is_of_lines(&self) -> bool {
+        self.headers.get("upgrade") == Some("stdio")
+    }
+
     /// Whether it only asks for what is there.
     pub fn only_reads(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")

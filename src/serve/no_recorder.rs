@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use super::server::{Answer, Place, no_answer};
 use crate::cassette::{Cassette, End, Name};
 use crate::error::{Error, Result};
+use crate::redact::Redactor;
 use crate::store::Recovered;
 
 pub use super::recording::{Course, Kept, Origins, Patience, Recording, Saved, Wording};
@@ -58,6 +59,7 @@ impl Tape {
         _: &Name,
         _: Origins,
         _: Wording,
+        _: Redactor,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         Err(Error::not_built("record"))
     }

@@ -52,7 +52,7 @@ fn a_misspelt_cassette_is_told_from_one_that_was_not_recorded() {
 fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
     assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @"
     error: no cassette `letta/hello` (`cassettes/letta/hello.json`)
-    hint: there is no folder `cassettes`; or record it: `retape record --upstream URL letta/hello -- COMMAND`
+    hint: there is no folder `cassettes` yet; record it: `retape record --upstream URL letta/hello -- COMMAND`
     ");
 }
 
@@ -60,7 +60,7 @@ fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
 fn a_cassette_that_is_named_must_be_there_to_be_shown() {
     assert_snapshot!(refused(&Stage::new(), &["show", "here/hello.json"]), @"
     error: no cassette `hello` (`FOLDER/here/hello.json`)
-    hint: there is no folder `FOLDER/here`; or record it: `retape record --upstream URL --cassettes here hello -- COMMAND`
+    hint: there is no folder `FOLDER/here` yet; record it: `retape record --upstream URL --cassettes here hello -- COMMAND`
     ");
 }
 

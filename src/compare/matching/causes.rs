@@ -1,7 +1,7 @@
 //! What of an answer may show what was asked while it was being sent.
 
 use super::Index;
-use super::writes::{issued, writes};
+use super::writes::{is_of_another, issued, writes};
 use crate::cassette::{Interaction, Request, target};
 use crate::config::Early;
 use crate::identity::{Scope, Words, each_document};
@@ -18,7 +18,8 @@ impl Index {
     /// This is what [`Early`] says of whole answers. The client asked without knowing the rest, so it can
     /// ask again before it gets the rest: to wait for it costs no time, unless the client is another one.
     /// Which request that is, its identifiers say, never its words. One that only asks for what is there,
-    /// that was refused, or that went to another server, did nothing. Others name what the answer is about:
+    /// that was refused, or that went to another server, did nothing, and one that the server itself has
+    /// sent no client will send. Others name what the answer is about:
     ///
     /// - an identifier that stands in the request of the answer, or that the answer has told by then;
     /// - the JSON-RPC id of its request, or that of a request of the server, which they answer.
@@ -26,7 +27,8 @@ impl Index {
         let ((number, answer), (asking, interaction)) = (answer, asked);
         let (about, request) = (&answer.request, &interaction.request);
         let is_near = target::split(&about.path).0 == target::split(&request.path).0;
-        if self.rules().earliness() == Early::Given || !is_near || !writes(interaction) {
+        let is_meant = writes(interaction) && !is_of_another(answer, interaction);
+        if self.rules().earliness() == Early::Given || !is_near || !is_meant {
             return false;
         }
         let said = said(answer, chunks);

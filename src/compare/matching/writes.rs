@@ -87,19 +87,24 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
 }
 
 /// The write that a client asked for: a server that answers one may send others through the recorder.
-///
-/// Another `user-agent`, while the first was being answered, is the only evidence of it in a cassette.
 fn client_write(cassette: &Cassette, mut write: usize) -> usize {
     let all = &cassette.interactions;
-    let agent = |number: usize| all[number].request.headers.get("user-agent");
     let around = |write: usize| {
         let mut around = all[write].after.iter().map(|progress| progress.interaction);
-        around.rfind(|around| writes(&all[*around]) && agent(*around) != agent(write))
+        around.rfind(|around| writes(&all[*around]) && is_of_another(&all[*around], &all[write]))
     };
     while let Some(outer) = around(write) {
         write = outer;
     }
     write
+}
+
+/// Whether another has asked for the one than for the other: the server itself, if it was answering then.
+///
+/// Another `user-agent` is the only evidence of it in a cassette.
+pub(super) fn is_of_another(one: &Interaction, other: &Interaction) -> bool {
+    let [one, other] = [one, other].map(|it| it.request.headers.get("user-agent"));
+    one != other
 }
 
 type Numbers = HashMap<u64, usize, foldhash::fast::FixedState>;

@@ -13,6 +13,7 @@ use hyper_util::rt::TokioExecutor;
 use tokio::sync::watch;
 use tower_service::Service as _;
 
+use super::driver::Driver;
 use super::fault::Fault;
 use super::tls::Connector;
 use super::upstream::Outgoing;
@@ -28,7 +29,7 @@ pub(super) struct Connection {
 #[derive(Debug)]
 enum Sender {
     /// One request at a time.
-    Http1(http1::SendRequest<Outgoing>),
+    Http1(http1::SendRequest<Outgoing>, Driver),
     /// Many at a time.
     Http2(http2::SendRequest<Outgoing>),
 }
@@ -64,12 +65,13 @@ impl Connection {
         let mut builder = http1::Builder::new();
         builder.preserve_header_case(true);
         let (sender, connection) = builder.handshake(io).await.map_err(broken)?;
-        let connection = connection.with_upgrades();
-        Ok(Self { sender: Sender::Http1(sender), ended: drive(connection, ended) })
+        let driver = Driver::new(connection.with_upgrades());
+        let ended = drive(driver.clone(), ended);
+        Ok(Self { sender: Sender::Http1(sender, driver), ended })
     }
 
-    /// Sends a request and waits for the head of the answer. The connection is given back if it goes
-    /// on.
+    /// Sends a request and waits for the head of the answer, which holds the [`Driver`] of its body. The
+    /// connection is given back if it goes on.
     pub(super) async fn send(
         self,
         request: Request<Outgoing>,
@@ -77,10 +79,14 @@ impl Connection {
         let mut ended = self.ended;
         let address = request.uri().clone();
         let outcome = match self.sender {
-            Sender::Http1(mut sender) => {
+            Sender::Http1(mut sender, driver) => {
                 let answer = sender.try_send_request(of_http1(request));
+                driver.go_on();
                 let answered = answered(answer, sender, &mut ended).await;
-                answered.map(|(response, sender)| (response, sender.map(Sender::Http1)))
+                answered.map(|(mut response, sender)| {
+                    response.extensions_mut().insert(driver.clone());
+                    (response, sender.map(|sender| Sender::Http1(sender, driver)))
+                })
             }
             Sender::Http2(mut sender) => {
                 let answer = sender.try_send_request(request);
@@ -110,7 +116,7 @@ impl Connection {
     /// One more way to use it, if it takes many requests at a time.
     pub(super) fn shared(&self) -> Option<Self> {
         match &self.sender {
-            Sender::Http1(_) => None,
+            Sender::Http1(..) => None,
             Sender::Http2(sender) => {
                 Some(Self { sender: Sender::Http2(sender.clone()), ended: self.ended.clone() })
             }
@@ -119,14 +125,14 @@ impl Connection {
 
     pub(super) fn is_closed(&self) -> bool {
         match &self.sender {
-            Sender::Http1(sender) => sender.is_closed(),
+            Sender::Http1(sender, _) => sender.is_closed(),
             Sender::Http2(sender) => sender.is_closed(),
         }
     }
 
     pub(super) fn is_ready(&self) -> bool {
         match &self.sender {
-            Sender::Http1(sender) => sender.is_ready(),
+            Sender::Http1(sender, _) => sender.is_ready(),
             Sender::Http2(sender) => sender.is_ready(),
         }
     }
@@ -134,7 +140,7 @@ impl Connection {
     /// Waits until the last answer is read, or the connection is gone.
     pub(super) async fn ready(&mut self) {
         let _ = match &mut self.sender {
-            Sender::Http1(sender) => sender.ready().await,
+            Sender::Http1(sender, _) => sender.ready().await,
             Sender::Http2(sender) => sender.ready().await,
         };
     }

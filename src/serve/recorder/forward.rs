@@ -280,7 +280,8 @@ fn noted(
     }
     // The answer goes out as HTTP/1.1, whatever it came in as.
     let spoken = std::mem::replace(&mut head.version, http::Version::HTTP_11);
-    Response::from_parts(head, Answered::new(body, spoken, take, patience))
+    let driver = head.extensions.remove();
+    Response::from_parts(head, Answered::new(body, driver, spoken, take, patience))
 }
 
 /// Writes the head of an answer down that opens a WebSocket, and lets it begin.

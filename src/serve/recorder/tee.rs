@@ -1,5 +1,6 @@
 //! Answers that are copied to a take while they pass.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,6 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
+use super::driver::Driver;
 use super::take::Take;
 use crate::cassette::End;
 use crate::serve::recording::Patience;
@@ -36,6 +38,10 @@ pub(super) struct Answered {
 #[derive(Debug)]
 struct Source {
     body: Incoming,
+    /// What lets more of the body come, if it is not told by itself.
+    driver: Option<Driver>,
+    /// What has come and is written.
+    ready: VecDeque<Option<Result<Frame<Bytes>, Cut>>>,
     spoken: Version,
     take: Option<Arc<Take>>,
     patience: Patience,
@@ -48,13 +54,16 @@ struct Source {
 impl Answered {
     pub(super) fn new(
         body: Incoming,
+        driver: Option<Driver>,
         spoken: Version,
         take: Option<Arc<Take>>,
         patience: Patience,
     ) -> Self {
+        let ready = VecDeque::new();
         let timer = Box::pin(tokio::time::sleep(patience.silence));
         let heard = Instant::now();
-        let mut source = Source { body, spoken, take, patience, timer, heard, over: false };
+        let mut source =
+            Source { body, driver, ready, spoken, take, patience, timer, heard, over: false };
         if source.body.is_end_stream() {
             source.end(End::Complete);
         }
@@ -73,9 +82,27 @@ impl Answered {
     }
 }
 
+/// So many pieces, or bytes, are written at once at most.
+const PIECES: usize = 32;
+const BYTES: usize = 64 * 1024;
+
 impl Source {
+    /// What comes next. All that is there is written before the first of it is passed on.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        match Pin::new(&mut self.body).poll_frame(context) {
+        let mut bytes = 0;
+        while self.ready.is_empty() || (bytes < BYTES && self.ready.len() < PIECES && !self.over) {
+            let Poll::Ready(next) = self.next(context) else { break };
+            if let Some(Ok(frame)) = &next {
+                bytes += frame.data_ref().map_or(0, Bytes::len);
+            }
+            self.ready.push_back(next);
+        }
+        write(self.take.as_ref());
+        self.ready.pop_front().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match self.come(context) {
             Poll::Ready(Some(Ok(frame))) => {
                 self.heard = Instant::now();
                 self.note(&frame);
@@ -97,6 +124,13 @@ impl Source {
         }
     }
 
+    fn come(&mut self, context: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
+        let come = Pin::new(&mut self.body).poll_frame(context);
+        let Some(driver) = self.driver.as_ref().filter(|_| come.is_pending()) else { return come };
+        driver.go_on();
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
     /// hyper takes a stream of HTTP/2 that the server resets with `NO_ERROR` for a whole one. Only
     /// one that was ended is.
     fn was_reset(&self) -> bool {
@@ -115,7 +149,7 @@ impl Source {
         Poll::Pending
     }
 
-    /// Notes what has come, and writes it: it is passed on next.
+    /// Notes what has come.
     fn note(&mut self, frame: &Frame<Bytes>) {
         if let Some(take) = &self.take {
             if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
@@ -128,7 +162,6 @@ impl Source {
         if self.body.is_end_stream() {
             self.end(End::Complete);
         }
-        write(self.take.as_ref());
     }
 
     fn end(&mut self, end: End) {
@@ -154,11 +187,13 @@ impl Body for Answered {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.source.as_ref().is_none_or(|source| source.body.is_end_stream())
+        let is_over = |source: &Source| source.ready.is_empty() && source.body.is_end_stream();
+        self.source.as_ref().is_none_or(is_over)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.source.as_ref().map_or_else(SizeHint::default, |source| source.body.size_hint())
+        let whole = self.source.as_ref().filter(|source| source.ready.is_empty());
+        whole.map_or_else(SizeHint::default, |source| source.body.size_hint())
     }
 }
 

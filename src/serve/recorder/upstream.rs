@@ -134,7 +134,8 @@ impl Upstream {
     async fn ask(&self, mut request: Request<Outgoing>) -> Result<Response<Incoming>, Fault> {
         let address = request.uri().clone();
         if request.headers().contains_key(UPGRADE) {
-            let own = Connection::open(self.upgrading.clone(), address, false, || {}).await?;
+            let open = Connection::open(self.upgrading.clone(), address, false, || {});
+            let own = Box::pin(open).await?;
             return own
                 .send(request)
                 .await
@@ -158,7 +159,9 @@ impl Upstream {
         }
         let speaks_http2 = self.location.speaks == Speaks::PriorKnowledge;
         let connector = self.connector.clone();
-        let fresh = Connection::open(connector, address, speaks_http2, self.pool.on_end()).await?;
+        // Most requests go on a kept connection, and need no room for this.
+        let open = Connection::open(connector, address, speaks_http2, self.pool.on_end());
+        let fresh = Box::pin(open).await?;
         self.ask_on(fresh, request).await.map_err(|unanswered| unanswered.fault)
     }
 

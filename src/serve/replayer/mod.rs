@@ -10,6 +10,7 @@ mod meanwhile;
 mod miss;
 mod pace;
 mod progress;
+mod recorded;
 mod replay;
 mod resume;
 mod script;
@@ -24,6 +25,7 @@ pub use miss::miss_answer;
 #[cfg(feature = "wiremock")]
 pub use miss::{MISS, SHOULD_RETRY};
 pub use pace::Pace;
-pub use replay::{Recorded, Replayer, Transport};
+pub use recorded::{Recorded, Transport};
+pub use replay::Replayer;
 pub use socket::{Lost, Notice, Opened, Socket};
 pub use sockets::Upgraded;

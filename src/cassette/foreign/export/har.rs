@@ -26,6 +26,10 @@ pub(super) fn write(cassettes: &[(Name, Cassette)], lost: &mut Lost) -> String {
         }));
         let starts = starts(&cassette.interactions).into_iter();
         for (interaction, start) in cassette.interactions.iter().zip(starts) {
+            if interaction.request.is_of_lines() {
+                lose(lost, "sessions over standard input and output");
+                continue;
+            }
             let mut entry = entry(cassette, interaction, began.saturating_add(start), lost);
             entry["pageref"] = json!(name.as_str());
             entries.push(entry);
