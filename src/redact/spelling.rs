@@ -31,7 +31,8 @@ pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
     all
 }
 
-fn json_escaped(value: &str) -> String {
+/// As it stands in a JSON string.
+pub(super) fn json_escaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
         if matches!(c, '"' | '\\') || c.is_control() {

@@ -1,9 +1,9 @@
 //! Secrets that the client sends in this run, in an answer that has placeholders for them.
 
+use super::spelling::json_escaped;
 use super::value;
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Body, Response};
-use crate::text::json::push_escape;
 
 /// The placeholders in an answer, each by its name and number.
 #[derive(Debug, Default)]
@@ -76,21 +76,9 @@ impl Unveiled {
         let found = value::placeholders(text).filter_map(|(range, _, _)| {
             let placeholder = &text[range.clone()];
             let known = self.0.iter().find(|(known, _)| known.as_bytes() == placeholder);
-            known.map(|(_, value)| Edit::new(range, escaped(value).into_bytes()))
+            // It may stand in a JSON string: few secrets have anything to be escaped.
+            known.map(|(_, value)| Edit::new(range, json_escaped(value).into_bytes()))
         });
         found.collect()
     }
-}
-
-/// A value as it may stand in a JSON string too: few secrets have anything to be escaped.
-fn escaped(value: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    for c in value.chars() {
-        if matches!(c, '"' | '\\') || c.is_control() {
-            push_escape(c, &mut out);
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }

@@ -9,14 +9,14 @@ use crate::cassette::{Headers, Request};
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::Change;
 
-/// The changes in a JSON text, by the numbers of the interactions; none if there is no text.
+/// The changes in a JSON text, by the numbers of the interactions; none if there is no text, or `null`.
 pub(super) fn read(text: &[u8]) -> Result<Vec<(usize, Change)>> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let all = serde_json::from_slice::<Vec<Map<String, Value>>>(text);
+    let all = serde_json::from_slice::<Option<Vec<Map<String, Value>>>>(text);
     let all = all.map_err(|source| refused("a list of JSON objects").because(source))?;
-    all.iter().map(change).collect()
+    all.iter().flatten().map(change).collect()
 }
 
 fn change(told: &Map<String, Value>) -> Result<(usize, Change)> {
@@ -73,4 +73,20 @@ fn text<'v>(told: &'v Value, name: &str) -> Result<&'v str> {
 
 fn refused(expected: &'static str) -> Error {
     Error::new(Kind::Setting { name: "changes", value: "this body".to_owned(), expected })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_changes_nothing_says_so_in_several_ways() {
+        for nothing in ["", "null", "[]"] {
+            assert!(read(nothing.as_bytes()).expect("changes").is_empty(), "{nothing}");
+        }
+        assert!(read(b"{}").is_err());
+        assert!(read(br#"[{"drop": true}]"#).is_err());
+        let dropped = read(br#"[{"interaction": 3, "drop": true}]"#).expect("changes");
+        assert!(matches!(dropped[..], [(3, Change::Drop)]));
+    }
 }
