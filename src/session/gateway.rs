@@ -237,13 +237,14 @@ impl Gateway {
             return self.serve_at(&head, &address, asked, place).await;
         };
         // Without the proxy a session has the servers that were named, and all else leads to the first;
-        // one of a test runner has all that its test asks.
+        // one of a test runner has all that its test asks. The first one may listen elsewhere each time.
+        let is_first = self.settings.servers.first() == origin;
         let is_named = async || {
             let server = origin.split_once("://").map_or("", |(_, host)| host);
             self.server_of(&Address { session, server, target: path.into() }).await.is_some()
         };
         let (target, place) = match &self.settings.proxy {
-            None if !self.settings.is_opened && !is_named().await => {
+            None if is_first || (!self.settings.is_opened && !is_named().await) => {
                 (Cow::Borrowed(path), Place::at(origin))
             }
             _ => (Cow::Owned(format!("{origin}{path}")), Place::default()),

@@ -159,6 +159,26 @@ async fn one_cassette_holds_all_servers_that_a_transport_leads_here() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_that_a_test_runner_names_may_listen_elsewhere_each_time() {
+    let stage = Stage::new();
+    let session = stage.replay().await;
+    let url = session.url();
+    let said = |name: &str, origin: &str| {
+        open(&url, json!({"cassette": "a", "mode": "once", "upstream": origin}));
+        let lead = format!("retape-for: {name} {origin}\r\n");
+        let said = ask("GET", &format!("{url}/x"), &lead, "").text();
+        finished(&url, &format!("finish?session={name}"));
+        said
+    };
+
+    let recorded = said("~opened-1", &Upstream::json(|_: &Asked| "1".to_owned()).url());
+    let replayed = said("~opened-2", "http://127.0.0.1:9");
+    session.stop().await.unwrap();
+
+    assert_eq!((recorded.as_str(), replayed.as_str()), ("1", "1"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hook_says_as_what_a_request_is_compared_and_what_passes() {
     let stage = Stage::new();
     let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
