@@ -49,7 +49,7 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
         }
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
-            .with_hint(how_to_come_by(folder, name)));
+            .with_hint(how_to_come_by(folder, name, "retape record --upstream URL")));
     }
     load_file(&path).or_else(|error| {
         // vcrpy writes JSON as well, and calls the file so.
@@ -58,11 +58,12 @@ pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
     })
 }
 
-fn how_to_come_by(folder: &Path, name: &Name) -> String {
+/// What to do where there is no cassette; `command` is what records one.
+pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> String {
     let named = mention(folder, name);
     match Journal::peek(folder, name) {
         None => {
-            let record = format!("record it: `retape record --upstream URL {named} -- COMMAND`");
+            let record = format!("record it: `{command} {named} -- COMMAND`");
             match nearest(folder, name) {
                 None if !folder.is_dir() => {
                     format!("there is no folder `{}` yet; {record}", folder.display())

@@ -32,9 +32,9 @@ mod side;
 pub use config::{find_config, load_config};
 #[cfg(feature = "record")]
 pub(crate) use environment::environment;
-pub(crate) use file::nearest;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
+pub(crate) use file::{how_to_come_by, nearest};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
 pub(crate) use journal::{Entry, Journal, Recovered};

@@ -338,6 +338,18 @@ fn a_session_of_lines_is_shown_checked_and_compared_like_others() {
 }
 
 #[test]
+fn where_there_is_no_cassette_the_command_that_records_one_is_told() {
+    let stage = Stage::new();
+
+    let output = stage.retape(&["mcp", "replay", "memory"]).output().unwrap();
+
+    let told = said(&output);
+    assert!(told.contains("no cassette `memory`"), "{told}");
+    assert!(told.contains("record it: `retape mcp record memory -- COMMAND`"), "{told}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn a_cassette_that_holds_no_session_says_so() {
     let stage = Stage::new();
     stage.write(

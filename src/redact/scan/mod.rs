@@ -363,14 +363,17 @@ fn assigned_edit(
     (name, tells): (&str, Tells),
     notes: &mut Notes<'_>,
 ) -> Option<Option<Edit>> {
-    let (skipped, secret) = assigned::secret(str::from_utf8(spelled).ok()?, tells)?;
+    // What is no text ends a value.
+    let (skipped, secret) = assigned::secret(spelled.utf8_chunks().next()?.valid(), tells)?;
     let start = offset + skipped;
     let with = notes.replacement(name, secret);
     Some(with.map(|with| Edit::new(start..start + secret.len(), with)))
 }
 
 fn url_edits(url: &[u8], offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
-    let Ok(spelled) = std::str::from_utf8(url) else { return Vec::new() };
+    let Some(spelled) = url.utf8_chunks().next().map(|chunk| chunk.valid()) else {
+        return Vec::new();
+    };
     let places = Places::of_json_string(spelled.trim_end_matches('\\'), offset);
     let found = match std::str::from_utf8(&places.text) {
         Ok(url) => url::find(url, notes),

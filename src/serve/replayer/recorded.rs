@@ -56,10 +56,17 @@ impl Recorded {
     ///
     /// If there is none of that name, or it cannot be read.
     pub fn load(folder: &Path, name: &Name, rules: &Rules, transport: Transport) -> Result<Self> {
-        let cassette = store::load(folder, name)?;
         let cassette = match transport {
-            Transport::Http => cassette,
-            Transport::Lines => lines::over_lines(cassette),
+            Transport::Http => store::load(folder, name)?,
+            Transport::Lines => {
+                let loaded = store::load(folder, name).map_err(|error| match error {
+                    none if none.is_no_cassette() => {
+                        none.with_hint(store::how_to_come_by(folder, name, "retape mcp record"))
+                    }
+                    other => other,
+                });
+                lines::over_lines(loaded?)
+            }
         };
         Self::new(cassette, rules).map_err(|error| error.at_file(&store::path_of(folder, name)))
     }

@@ -69,34 +69,36 @@ fn live_output_leaks_nothing_that_stands_among_bytes_that_are_no_text() {
         known.to_owned(),
         format!("https://u:{random}@h/x"),
     ];
-    let body: Vec<u8> = texts
-        .iter()
-        .zip([1, 5000, 9000, 20_000])
-        .flat_map(|(text, seed)| [&noise(seed, 3000), text.as_bytes(), b"\n"].concat())
-        .collect();
+    let body = |end: &[u8]| -> Vec<u8> {
+        let texts = texts.iter().zip([1, 5000, 9000, 20_000]);
+        texts.flat_map(|(text, seed)| [&noise(seed, 3000), text.as_bytes(), end].concat()).collect()
+    };
     let redactor = Redactor::standard();
     let mut secrets = Secrets::default();
     redactor.request_noting(&mut request("/", &[("x-api-key", known)], ""), &mut secrets);
-    let live = |size: usize| {
+    let live = |body: &[u8], size: usize| {
         let mut live = Live::new(&redactor, secrets.clone());
         let mut out: Vec<u8> = body.chunks(size).flat_map(|piece| live.push(piece)).collect();
         out.extend(live.finish().0);
         out
     };
 
-    let at_once = live(body.len());
+    for end in [&b"\n"[..], b"\0", b"\xff\0"] {
+        let body = body(end);
+        let at_once = live(&body, body.len());
 
-    assert!(at_once.starts_with(&noise(1, 3000)));
-    assert_eq!(memchr::memmem::find_iter(&at_once, "redacted").count(), texts.len());
-    for size in [1, 7, 100, 1024, 4096, body.len()] {
-        let shown = live(size);
+        assert!(at_once.starts_with(&noise(1, 3000)));
+        assert_eq!(memchr::memmem::find_iter(&at_once, "redacted").count(), texts.len());
+        for size in [1, 7, 100, 1024, 4096, body.len()] {
+            let shown = live(&body, size);
 
-        check_gone(&shown, random);
-        check_gone(&shown, known);
-        assert!(shown == at_once, "pieces of {size}");
-        // User information becomes what a URL may have there.
-        let count = |text: &str| memchr::memmem::find_iter(&shown, text).count();
-        let placeholders = count("[redacted:") + count("//redacted@");
-        assert!(placeholders >= texts.len(), "{placeholders} in pieces of {size}");
+            check_gone(&shown, random);
+            check_gone(&shown, known);
+            assert!(shown == at_once, "pieces of {size}");
+            // User information becomes what a URL may have there.
+            let count = |text: &str| memchr::memmem::find_iter(&shown, text).count();
+            let placeholders = count("[redacted:") + count("//redacted@");
+            assert!(placeholders >= texts.len(), "{placeholders} in pieces of {size}");
+        }
     }
 }
