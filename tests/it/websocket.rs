@@ -1,7 +1,9 @@
 //! WebSockets, recorded and replayed.
 
+use insta::assert_snapshot;
 use retape::Mode;
 use retape::cassette::{Content, End, Frame};
+use retape::config::Rules;
 
 use crate::stage::{Stage, answer};
 use crate::support::socket::{Ended, Socket, Sockets};
@@ -104,22 +106,33 @@ async fn what_the_client_makes_up_may_differ_and_comes_back() {
 async fn what_was_not_recorded_is_a_miss_that_closes_the_connection() {
     let server = Sockets::answering(|text| vec![text.to_uppercase()]);
     let stage = recorded(&server, |url| {
-        Socket::open(&format!("{url}/ws")).ask(r#"{"type":"input","text":"hello"}"#);
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(r#"{"type":"input","text":"hello"}"#);
+        socket.ask(r#"{"type":"input","text":"who"}"#);
     })
     .await;
 
     let session = stage.replay().await;
     let mut socket = Socket::open(&format!("{}/ws", session.url()));
-    socket.send(r#"{"type":"input","text":"hullo"}"#);
+    socket.ask(r#"{"type":"input","text":"hello"}"#);
+    socket.send(r#"{"type":"input","text":"what"}"#);
     let ended = socket.read().unwrap_err();
     let summary = session.stop().await.unwrap();
 
-    let reason = "retape: /text is not as in interaction 1".to_owned();
+    let reason = "retape: /text is not as in frame 3 of interaction 1".to_owned();
     assert_eq!(ended, Ended::Closed(4470, reason));
     let [miss] = summary.misses.as_slice() else { panic!("{:?}", summary.misses) };
-    for line in ["SEND /ws#1, frame 1", "1 field differs", "- \"hello\"", "+ \"hullo\""] {
-        assert!(miss.explanation.contains(line), "{}", miss.explanation);
-    }
+    let explained = miss.explanation.lines().take(8).collect::<Vec<_>>().join("\n");
+    assert_snapshot!(explained, @r#"
+    `tape` (1 interaction) has no answer to
+      SEND /ws
+    message 2 of the client on the connection of interaction 1
+    the nearest is frame 3 of interaction 1 (not played yet, 75 % alike)
+    1 field differs (- recorded, + asked):
+      /text
+        - "who"
+        + "what"
+    "#);
     let error = summary.checked().unwrap_err();
     assert!(error.is_miss());
 }
@@ -141,10 +154,43 @@ async fn what_the_client_did_not_say_is_reported() {
     let summary = session.finish().await.unwrap();
 
     let [unplayed] = summary.unplayed.as_slice() else { panic!("{:?}", summary.unplayed) };
-    assert_eq!((unplayed.interaction, unplayed.frame), (0, Some(2)));
+    assert_eq!((unplayed.interaction, &unplayed.frames), (0, &vec![(2, "two".to_owned())]));
     let error = summary.all_played().unwrap_err();
     let told = format!("{error:?}");
     assert!(told.contains("was not sent frame 3 of `GET /ws` (interaction 1)"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_may_leave_out_what_a_rule_names() {
+    let server = Sockets::answering(|text| vec![text.replace("ask", "answer")]);
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(r#"{"ask":1,"type":"say"}"#);
+        socket.ask(r#"{"ask":2,"type":"ping"}"#);
+        socket.ask(r#"{"ask":3,"type":"say"}"#);
+        socket.ask(r#"{"ask":4,"type":"ping"}"#);
+    })
+    .await;
+    let rules = || Rules::default().optional("SEND /ws /type=ping").unwrap();
+
+    // Left out in the middle: what follows comes as soon as the client says more.
+    let session = stage.session(Mode::Replay).rules(rules()).start().await.unwrap();
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    assert_eq!(socket.ask(r#"{"ask":1,"type":"say"}"#), r#"{"answer":1,"type":"say"}"#);
+    socket.send(r#"{"ask":3,"type":"say"}"#);
+    let rest = [socket.read().unwrap(), socket.read().unwrap()];
+    socket.close(1000, "");
+    session.finish().await.unwrap().all_played().unwrap();
+    let expected = [r#"{"answer":2,"type":"ping"}"#, r#"{"answer":3,"type":"say"}"#];
+    assert_eq!(rest, expected);
+
+    // What no rule names is told.
+    let session = stage.session(Mode::Replay).rules(rules()).start().await.unwrap();
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    socket.ask(r#"{"ask":1,"type":"say"}"#);
+    socket.close(1000, "");
+    let error = session.finish().await.unwrap().all_played().unwrap_err();
+    assert!(format!("{error:?}").contains("not sent frame 5 of `GET /ws`"), "{error:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
