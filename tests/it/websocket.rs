@@ -325,6 +325,85 @@ async fn secrets_of_both_sides_are_taken_out_and_need_not_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_breaks_the_protocol_was_not_said() {
+    use std::io::Write as _;
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        assert_eq!(socket.ask("one"), "ONE");
+        // A text, masked with nothing, with a bit set that nobody has agreed on; and another one behind it.
+        let broken = b"\xa1\x83\0\0\0\0bad\x81\x83\0\0\0\0two";
+        socket.inner.get_mut().write_all(broken).unwrap();
+        let _ = socket.read().unwrap_err();
+    };
+    let stage = recorded(&server, client).await;
+
+    let cassette = stage.cassette();
+    let said = said(&answer(&cassette).frames);
+    assert_eq!(said[..2], ["client: one", "server: ONE"]);
+    assert!(said.iter().all(|it| !it.contains("bad") && !it.contains("two")), "{said:?}");
+    let session = stage.replay().await;
+    client(&session.url());
+    session.finish().await.unwrap().all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_is_cut_over_messages_is_taken_out_of_cassette_and_journal() {
+    let key = ["sk", "proj", &"a1B2c3D4e5".repeat(4)].join("-");
+    let (first, second) = key.split_at(20);
+    let in_json = [first, second].map(|half| format!(r#"{{"type":"delta","text":"{half}"}}"#));
+    let as_text = [format!("your key is {first}"), format!("{second} or so")];
+    let said = [in_json, as_text].concat();
+    let server = Sockets::answering(move |_| said.clone());
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    socket.send("go");
+    socket.read_all(4);
+    let journal = stage.file("tape.json.part");
+    socket.close(1000, "");
+    session.finish().await.unwrap();
+
+    let cassette = stage.file("tape.json");
+    for half in [&first["sk-proj-".len()..], second] {
+        assert!(!cassette.contains(half), "{cassette}");
+        assert!(!journal.contains(half), "{journal}");
+    }
+    assert!(cassette.contains("[redacted:") && cassette.contains(" or so"), "{cassette}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frame_names_the_server_in_the_cassette_and_us_in_replay() {
+    let server = Sockets::start(|socket| {
+        let host = socket.fields.iter().find(|(name, _)| name == "host").unwrap().1.clone();
+        while let Ok(asked) = socket.read() {
+            socket.send(&format!(r#"{{"url":"http://{host}/files/1","asked":{asked}}}"#));
+        }
+    });
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(&format!(r#"{{"callback":"{url}/back"}}"#))
+    };
+    let mut recorder = String::new();
+    let stage = recorded(&server, |url| {
+        client(url);
+        recorder = url.to_owned();
+    })
+    .await;
+
+    let cassette = stage.file("tape.json");
+    assert!(!cassette.contains(&recorder), "{cassette}");
+    let session = stage.replay().await;
+    let url = session.url();
+    let heard = client(&url);
+    session.finish().await.unwrap().all_played().unwrap();
+
+    let expected = format!(r#"{{"url":"{url}/files/1","asked":{{"callback":"{url}/back"}}}}"#);
+    assert_eq!(heard, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_opens_no_websocket_is_recorded_as_it_answered() {
     let server = Upstream::json(|_| "{}".to_owned());
     let stage = Stage::new();

@@ -17,7 +17,7 @@ use super::sockets::Awaited;
 use super::spoil::Within;
 use crate::cassette::{Content, End, Peer};
 use crate::compare::matching::Mismatch;
-use crate::serve::server::{Answer, Cut};
+use crate::serve::server::{Answer, Cut, Rewriter};
 use crate::serve::websocket::{Compression, Event, Reader, Strictness, Writer};
 use crate::serve::wire::{FrameReader, FrameWriter};
 
@@ -64,6 +64,8 @@ pub struct Socket {
     /// Which of the replayer's it is.
     pub(super) number: usize,
     pub(super) compression: Option<Compression>,
+    /// What puts the server's address in the place of ours, and ours in the place of the server's.
+    pub(super) addresses: Option<[Rewriter; 2]>,
     /// What goes wrong, and behind how many messages of the server.
     pub(super) blow: Option<(Within, usize)>,
 }
@@ -145,6 +147,14 @@ impl Socket {
         let status = self.replayer.exit_status(self.number);
         self.replayer.leave(self.number);
         status
+    }
+
+    /// What a side says, with the addresses that the other side knows.
+    fn exchange(&self, said_by: Peer, content: Content) -> Content {
+        match &self.addresses {
+            Some(both) => both[said_by as usize].message(content),
+            None => content,
+        }
     }
 
     async fn run(
@@ -270,6 +280,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             self.clock = (Some(at), replayer.clock());
             self.heard = Instant::now();
             let (frame, content) = replayer.say(number, at);
+            let content = self.socket.exchange(Peer::Server, content);
             let content = match blow {
                 Some(within) => within.message(content),
                 None => content,
@@ -379,6 +390,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             }
             Event::Frame(content, _) => {
                 self.heard = Instant::now();
+                let content = self.socket.exchange(Peer::Client, content);
                 match self.socket.replayer.ask(self.socket.number, content.clone()) {
                     Ok(None) => {}
                     Ok(Some(at)) => {

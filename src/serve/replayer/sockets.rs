@@ -159,7 +159,9 @@ impl Replayer {
         });
         let number = self.enter(number, script, None);
         let blow = blow.as_ref().and_then(Blow::within);
-        let socket = Socket { replayer: Arc::clone(self), number, compression, blow };
+        let server = self.recorded().server(place);
+        let addresses = place.inward(server).zip(place.outward(server)).map(<[_; 2]>::from);
+        let socket = Socket { replayer: Arc::clone(self), number, compression, addresses, blow };
         Ok(Upgraded::Opened(Opened { answer, socket }))
     }
 
