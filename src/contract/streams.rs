@@ -44,8 +44,8 @@ pub fn happens_before(cassette: &Cassette, first: usize, then: usize) -> bool {
 /// use retape::contract::streams::apart;
 /// use retape::message::{Decoder, Framing, Protocols};
 ///
-/// let lines = b"{\"by\":\"ann\",\"type\":\"begin\"}\n{\"by\":\"bob\",\"type\":\"begin\"}\n{\"by\":\"ann\",\"type\":\"end\"}\n";
-/// let said = Decoder::new(Framing::Lines, Protocols::default()).push(lines, 0);
+/// let lines = "{\"by\":\"ann\"}\n{\"by\":\"bob\"}\n{\"by\":\"ann\"}\n";
+/// let said = Decoder::new(Framing::Lines, Protocols::default()).push(lines.as_bytes(), 0);
 ///
 /// assert_eq!(apart(&said, "by"), [("ann".to_owned(), vec![0, 2]), ("bob".to_owned(), vec![1])]);
 /// ```
