@@ -16,7 +16,7 @@ use super::tape::Tape;
 use crate::cassette::{
     Body, Chunk, Content, End, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
 };
-use crate::redact::{Live, Redactor, Secrets};
+use crate::redact::{Live, Pieces, Redactor, Secrets};
 use crate::store::Entry;
 
 /// One interaction while it is being recorded. Everything is noted for the journal, redacted; whoever
@@ -49,6 +49,8 @@ struct State {
     ended: Option<u64>,
     /// The answer's body, as the journal shows it.
     shown: Option<Shown>,
+    /// What each side of a WebSocket has said last, as the journal reads it.
+    pieces: [Pieces; 2],
     /// The secrets up to here.
     secrets: Secrets,
 }
@@ -78,6 +80,7 @@ impl Take {
             unasked: false,
             ended: None,
             shown: None,
+            pieces: Default::default(),
             secrets,
         };
         Self {
@@ -193,7 +196,9 @@ impl Take {
         let frame = Frame { ms, from, content, fragments };
         let mut harmless = frame.clone();
         if let Some(message) = harmless.message_mut() {
-            let mut live = Live::new(&self.redactor, std::mem::take(&mut state.secrets));
+            let State { pieces, secrets, .. } = &mut *state;
+            *message = pieces[from as usize].next(&self.redactor, message, secrets);
+            let mut live = Live::new(&self.redactor, std::mem::take(secrets));
             let mut shown = live.push(message);
             let (rest, secrets) = live.finish();
             shown.extend(rest);
