@@ -61,8 +61,9 @@ impl Coverage {
             ));
         }
         let protocols = Protocols::of(&store::find_config(&folder)?);
+        let accepted = store::contracts(&folder)?;
         let cassettes = loaded.iter().map(|(name, cassette)| (name, cassette));
-        let exercised = Exercised::by(&protocols, cassettes);
+        let exercised = Exercised::by(&protocols, &accepted, cassettes);
         let against = document.as_ref().map(|document| Against::of(document, &exercised));
         tell::data(&match self.format {
             Format::Text => report::coverage(&exercised, against.as_ref(), Colour::Ansi),

@@ -33,6 +33,8 @@ pub struct Traffic {
     protocols: Protocols,
     /// What tells the types of the messages of an endpoint, where no protocol that is known does.
     tags: BTreeMap<Endpoint, TagSource>,
+    /// The endpoint of each interaction of each cassette, if it was answered.
+    places: Vec<Vec<Option<Endpoint>>>,
 }
 
 /// One recorded answer.
@@ -86,11 +88,13 @@ impl Traffic {
         for (name, cassette) in cassettes {
             traffic.hear(name, cassette, &mut all);
         }
-        let endpoints: BTreeSet<Endpoint> = all.iter().map(|it| it.endpoint.clone()).collect();
+        let places = || traffic.places.iter().flatten().flatten();
+        let endpoints: BTreeSet<Endpoint> = places().cloned().collect();
         let settled = settled(&endpoints, accepted.iter().map(|contract| &contract.endpoint));
-        for recorded in &mut all {
-            if let Some(endpoint) = settled.get(&recorded.endpoint) {
-                recorded.endpoint = endpoint.clone();
+        let recorded = all.iter_mut().map(|recorded| &mut recorded.endpoint);
+        for endpoint in recorded.chain(traffic.places.iter_mut().flatten().flatten()) {
+            if let Some(other) = settled.get(endpoint) {
+                endpoint.clone_from(other);
             }
         }
         traffic.tags = tags(protocols, accepted, &all);
@@ -112,6 +116,12 @@ impl Traffic {
         traffic
     }
 
+    /// Sorts what was recorded in one cassette.
+    pub fn of_one(protocols: &Protocols, cassette: &Cassette) -> Self {
+        let name = Name::new("cassette").expect("it is a word");
+        Self::of(protocols, &[], [(&name, cassette)])
+    }
+
     /// Cuts the answers of a cassette, and listens to what was made up in it.
     fn hear<'a>(&mut self, name: &Name, cassette: &'a Cassette, all: &mut Vec<Recorded<'a>>) {
         let ledger = Ledger::of(cassette);
@@ -123,17 +133,21 @@ impl Traffic {
         let returned: HashSet<String> = returned.map(|entry| entry.value).collect();
         let cuts = history::cuts(&cassette.interactions, &self.protocols);
         let history = Arc::new(History::of_cuts(&cassette.interactions, &cuts));
+        let endpoint =
+            |it: &Interaction| Some(Endpoint::of(&it.request, it.response()?, &returned));
+        let endpoints: Vec<_> = cassette.interactions.iter().map(endpoint).collect();
         for (number, (interaction, cut)) in cassette.interactions.iter().zip(cuts).enumerate() {
             self.clients.hear(&interaction.request);
             let Some((response, cut)) = whole(interaction).zip(cut) else { continue };
             self.clients.hear_answer(response);
             self.headers.see(response, &sent);
-            let endpoint = Endpoint::of(&interaction.request, response, &returned);
+            let Some(endpoint) = endpoints[number].clone() else { continue };
             let place = format!("{name} #{}", number + 1);
             let history = (Arc::clone(&history), number);
             let recording = recording(name, &interaction.request);
             all.push(Recorded { endpoint, interaction, response, cut, place, recording, history });
         }
+        self.places.push(endpoints);
     }
 
     /// The endpoints, sorted.
@@ -143,6 +157,18 @@ impl Traffic {
 
     pub(crate) fn answers(&self, endpoint: &Endpoint) -> &[Answer] {
         self.answers.get(endpoint).map_or(&[], Vec::as_slice)
+    }
+
+    /// The endpoint of an interaction, if it was answered; the cassettes and the interactions of each are
+    /// counted from 0.
+    pub fn endpoint_of(&self, cassette: usize, interaction: usize) -> Option<&Endpoint> {
+        self.places.get(cassette)?.get(interaction)?.as_ref()
+    }
+
+    /// How the messages of an interaction are told apart, as those of its endpoint are.
+    pub fn protocols_of(&self, cassette: usize, interaction: usize) -> Protocols {
+        let endpoint = self.endpoint_of(cassette, interaction);
+        endpoint.map_or_else(|| self.protocols.clone(), |endpoint| self.protocols(endpoint))
     }
 
     /// What tells the types of the messages of an endpoint, where that is not known otherwise.

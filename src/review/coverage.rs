@@ -7,11 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::Serialize;
 
-use crate::cassette::Evidence;
 use crate::cassette::{Cassette, End, Interaction, Name, Response};
-use crate::contract;
 use crate::contract::openapi::{Document, Operation};
-use crate::identity::Ledger;
+use crate::contract::{self, Contract, Traffic};
 use crate::message::{Messages, Protocols, Tag};
 use crate::text::json::Text;
 
@@ -75,25 +73,25 @@ type Found = BTreeMap<(String, String), (BTreeMap<String, usize>, BTreeMap<(u16,
 impl Exercised {
     /// Looks through cassettes.
     pub fn of<'a>(cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>) -> Self {
-        Self::by(&Protocols::default(), cassettes)
+        Self::by(&Protocols::default(), &[], cassettes)
     }
 
-    /// The same with other protocols than those that are known.
+    /// The same with other protocols than those that are known, and with what accepted contracts say about
+    /// paths and types.
     pub fn by<'a>(
         protocols: &Protocols,
+        accepted: &[Contract],
         cassettes: impl IntoIterator<Item = (&'a Name, &'a Cassette)>,
     ) -> Self {
-        let mut exercised = Self::default();
+        let cassettes: Vec<_> = cassettes.into_iter().collect();
+        let traffic = Traffic::of(protocols, accepted, cassettes.iter().copied());
+        let mut exercised = Self { cassettes: cassettes.len(), ..Self::default() };
         let mut found = Found::new();
-        for (_, cassette) in cassettes {
-            exercised.cassettes += 1;
-            let ledger = Ledger::of(cassette).entries.into_iter();
-            let returned: HashSet<String> = ledger
-                .filter(|entry| entry.evidence == Evidence::Return)
-                .map(|entry| entry.value)
-                .collect();
-            for interaction in &cassette.interactions {
-                exercised.add(protocols, interaction, &returned, &mut found);
+        for (cassette, (_, recorded)) in cassettes.into_iter().enumerate() {
+            for (number, interaction) in recorded.interactions.iter().enumerate() {
+                let endpoint = traffic.endpoint_of(cassette, number);
+                let protocols = traffic.protocols_of(cassette, number);
+                exercised.add(&protocols, interaction, endpoint, &mut found);
             }
         }
         let endpoints = found.into_iter().map(|((path, method), (asked, answers))| Endpoint {
@@ -115,16 +113,15 @@ impl Exercised {
         &mut self,
         protocols: &Protocols,
         interaction: &Interaction,
-        returned: &HashSet<String>,
+        endpoint: Option<&contract::Endpoint>,
         found: &mut Found,
     ) {
         let request = &interaction.request;
-        let Some(response) = interaction.response() else {
+        let Some((response, endpoint)) = interaction.response().zip(endpoint) else {
             self.unanswered += 1;
             return;
         };
-        let contract::Endpoint { method, path, status, media } =
-            contract::Endpoint::of(request, response, returned);
+        let contract::Endpoint { method, path, status, media } = endpoint.clone();
         let (asked, answers) = found.entry((path.clone(), method.clone())).or_default();
         if let Some(call) = call(&request.readable()) {
             *asked.entry(call).or_default() += 1;

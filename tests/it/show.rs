@@ -384,9 +384,56 @@ fn other_servers_are_told_as_well() {
 }
 
 #[test]
+fn what_tells_the_types_of_an_unknown_protocol_is_learned_from_the_cassette() {
+    let turn = |run: &str| {
+        let events = [
+            format!(r#"data: {{"msg":"estimation","event_id":"{run}","rank":0,"queue_size":1}}"#),
+            format!(r#"data: {{"msg":"process_starts","event_id":"{run}","eta":0.1}}"#),
+            format!(
+                r#"data: {{"msg":"process_generating","event_id":"{run}","output":{{"data":["a"]}}}}"#
+            ),
+            format!(
+                r#"data: {{"msg":"process_generating","event_id":"{run}","output":{{"data":["ab"]}}}}"#
+            ),
+            format!(
+                r#"data: {{"msg":"process_completed","event_id":"{run}","output":{{"data":["ab"]}},"success":true}}"#
+            ),
+            r#"data: {"msg":"close_stream","event_id":null}"#.to_owned(),
+        ];
+        let events: Vec<(u64, &str)> = events.iter().map(|event| (1, event.as_str())).collect();
+        ask("GET", "/queue/data", "", Outcome::Response(stream(&events)))
+    };
+
+    let shown = shown(vec![turn("a1"), turn("b2")]);
+
+    assert_snapshot!(shown, @"
+    letta/hitl
+    recorded 2026-11-20T10:00:00Z from http://127.0.0.1:8283 · letta 0.16.8
+    2 interactions · 2 streams with 12 messages
+
+    1 GET /queue/data  200  6 events  1 ms
+      ← 1 ms  estimation          rank 0 queue_size 1
+        1 ms  process_starts      eta 0.1
+        1 ms  process_generating
+        1 ms  process_generating
+        1 ms  process_completed   success true
+        1 ms  close_stream
+
+    2 GET /queue/data  200  6 events  1 ms
+      ← 1 ms  estimation          rank 0 queue_size 1
+        1 ms  process_starts      eta 0.1
+        1 ms  process_generating
+        1 ms  process_generating
+        1 ms  process_completed   success true
+        1 ms  close_stream
+    ");
+}
+
+#[test]
 fn a_long_trace_is_told_by_its_types_and_errors() {
+    let steps = ["plan", "act", "look"].into_iter().cycle().take(30).enumerate();
     let mut events: Vec<String> =
-        (0..30).map(|it| format!(r#"data: {{"type":"step_{it}","id":"{it}"}}"#)).collect();
+        steps.map(|(it, step)| format!(r#"data: {{"type":"{step}","id":"{it}"}}"#)).collect();
     events.push(r#"data: {"type":"error","error":{"message":"overloaded"}}"#.to_owned());
     let events: Vec<(u64, &str)> = events.iter().map(|event| (1, event.as_str())).collect();
 
@@ -398,10 +445,9 @@ fn a_long_trace_is_told_by_its_types_and_errors() {
     1 interaction · 1 stream with 31 messages
 
     1 GET /steps  200  31 events  1 ms
-      ← step_0 · step_1 · step_2 · step_3 · step_4 · step_5 · step_6 · step_7 · step_8 · step_9
-        step_10 · step_11 · step_12 · step_13 · step_14 · step_15 · step_16 · step_17 · step_18
-        step_19 · step_20 · step_21 · step_22 · step_23 · step_24 · step_25 · step_26 · step_27
-        step_28 · step_29 · error
+      ← plan · act · look · plan · act · look · plan · act · look · plan · act · look · plan · act
+        look · plan · act · look · plan · act · look · plan · act · look · plan · act · look · plan
+        act · look · error
       ← 1 ms  error  "overloaded"
     "#);
 }

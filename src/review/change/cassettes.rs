@@ -6,27 +6,27 @@ use super::exchange::{Turn, differences, is_same};
 use super::report::{CassettePair, InteractionPair, MovedCassette, State};
 use crate::cassette::{Cassette, Interaction, Name};
 use crate::compare::alignment::{Renaming, Sides};
+use crate::contract::Traffic;
 use crate::identity::identifiers;
-use crate::message::Protocols;
 
 /// The cassettes that are not the same but for identifiers and times.
 pub(super) fn pairs(
-    protocols: &Protocols,
-    old: &[(Name, Cassette)],
-    new: &[(Name, Cassette)],
+    was: (&Traffic, &[(Name, Cassette)]),
+    is: (&Traffic, &[(Name, Cassette)]),
 ) -> Vec<CassettePair> {
     let by_name = |all: &'_ [(Name, Cassette)]| -> BTreeMap<String, usize> {
         let numbered = all.iter().enumerate();
         numbered.map(|(number, (name, _))| (name.to_string(), number)).collect()
     };
-    let (olds, news) = (by_name(old), by_name(new));
+    let (olds, news) = (by_name(was.1), by_name(is.1));
     let names: BTreeSet<&String> = olds.keys().chain(news.keys()).collect();
     let names: Vec<&String> = names.into_iter().collect();
-    let pair = |name: &&String| {
-        let was = olds.get(*name).map(|number| &old[*number].1);
-        let is = news.get(*name).map(|number| &new[*number].1);
-        pair(protocols, name, was, is)
-    };
+    type Cassettes<'a> = (&'a Traffic, &'a [(Name, Cassette)]);
+    fn side<'a>((traffic, all): Cassettes<'a>, number: Option<&usize>) -> Option<Side<'a>> {
+        let number = *number?;
+        Some(Side { traffic, number, cassette: &all[number].1 })
+    }
+    let pair = |name: &&String| pair(name, side(was, olds.get(*name)), side(is, news.get(*name)));
     super::parallel::each(&names, pair).into_iter().flatten().collect()
 }
 
@@ -108,35 +108,43 @@ pub(super) fn renamed(
 }
 
 /// A cassette before and after, if it is not the same.
-fn pair(
-    protocols: &Protocols,
-    name: &str,
-    old: Option<&Cassette>,
-    new: Option<&Cassette>,
-) -> Option<CassettePair> {
+fn pair(name: &str, old: Option<Side<'_>>, new: Option<Side<'_>>) -> Option<CassettePair> {
     let state = match (old, new) {
         (Some(_), Some(_)) => State::Kept,
         (Some(_), None) => State::Lost,
         (None, _) => State::New,
     };
-    let nothing = Cassette::default();
-    let both = Both { protocols, old: old.unwrap_or(&nothing), new: new.unwrap_or(&nothing) };
-    let (interactions, same) = both.compared();
+    let (interactions, same) = Both { old, new }.compared();
     let pair = CassettePair { name: name.to_owned(), state, same, interactions };
     (state != State::Kept || !pair.interactions.is_empty()).then_some(pair)
 }
 
+/// A cassette among those of its side, by its number.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    traffic: &'a Traffic,
+    number: usize,
+    cassette: &'a Cassette,
+}
+
+impl<'a> Side<'a> {
+    fn turn(self, number: usize) -> Turn<'a> {
+        let protocols = self.traffic.protocols_of(self.number, number);
+        Turn::of(protocols, self.cassette, number)
+    }
+}
+
 /// Two recordings of the same scenario.
 struct Both<'a> {
-    protocols: &'a Protocols,
-    old: &'a Cassette,
-    new: &'a Cassette,
+    old: Option<Side<'a>>,
+    new: Option<Side<'a>>,
 }
 
 impl Both<'_> {
     /// The interactions that are not the same, and how many are.
     fn compared(&self) -> (Vec<InteractionPair>, usize) {
-        let (olds, news) = (&self.old.interactions[..], &self.new.interactions[..]);
+        let [olds, news] =
+            [self.old, self.new].map(|side| side.map_or(&[][..], |it| &it.cassette.interactions));
         let is_kept = |(old, new): &(&Interaction, &Interaction)| is_same(old, new);
         // What was recorded again in the words of before is mostly the same to the byte.
         let front = olds.iter().zip(news).take_while(is_kept).count();
@@ -167,8 +175,8 @@ impl Both<'_> {
         old: Option<usize>,
         new: Option<usize>,
     ) -> Option<InteractionPair> {
-        let old = old.map(|number| Turn::of(self.protocols, self.old, number));
-        let new = new.map(|number| Turn::of(self.protocols, self.new, number));
+        let old = self.old.zip(old).map(|(side, number)| side.turn(number));
+        let new = self.new.zip(new).map(|(side, number)| side.turn(number));
         let (differences, more) = match (&old, &new) {
             (Some(old), Some(new)) => differences(renaming, old, new),
             _ => (Vec::new(), 0),

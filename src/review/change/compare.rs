@@ -51,7 +51,8 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
         is = Promises::of(protocols, new, &told);
     }
     let endpoints: BTreeSet<Endpoint> = was.all.keys().chain(is.all.keys()).cloned().collect();
-    let pairs = || cassettes::pairs(protocols, old.cassettes, new.cassettes);
+    let pairs =
+        |was: &Traffic, is: &Traffic| cassettes::pairs((was, old.cassettes), (is, new.cassettes));
     Report { moved, ..report([old, new], was, is, endpoints, pairs) }
 }
 
@@ -76,7 +77,7 @@ pub fn check(protocols: &Protocols, recorded: Known<'_>) -> Checked {
         }
     }
     let endpoints = findings.iter().map(|finding| finding.endpoint().clone()).collect();
-    let report = report([accepted, recorded], was, is, endpoints, Vec::new);
+    let report = report([accepted, recorded], was, is, endpoints, |_, _| Vec::new());
     Checked { findings, report }
 }
 
@@ -86,7 +87,7 @@ fn report(
     was: Promises,
     is: Promises,
     endpoints: BTreeSet<Endpoint>,
-    pairs: impl FnOnce() -> Vec<CassettePair>,
+    pairs: impl FnOnce(&Traffic, &Traffic) -> Vec<CassettePair>,
 ) -> Report {
     let moved = moved(&was, &is);
     let is_there = |it: &&Endpoint| !moved.values().any(|from| from == it);
@@ -109,7 +110,7 @@ fn report(
             }
         })
     };
-    let (drafts, cassettes) = parallel::both(drafts, pairs);
+    let (drafts, cassettes) = parallel::both(drafts, || pairs(&was.traffic, &is.traffic));
     let mut changes = Vec::new();
     let mut contracts = Vec::new();
     let mut unanswered = was.at_endpoints(requests::unanswered(&cassettes));

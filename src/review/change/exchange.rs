@@ -26,14 +26,14 @@ pub(super) struct Turn<'a> {
 }
 
 struct Answer<'a> {
-    protocols: &'a Protocols,
+    protocols: Protocols,
     response: &'a Response,
     /// Cut where that is asked for: most answers only differ by what identifiers are called.
     cut: OnceCell<(Messages, Trace)>,
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn of(protocols: &'a Protocols, cassette: &'a Cassette, number: usize) -> Self {
+    pub(super) fn of(protocols: Protocols, cassette: &'a Cassette, number: usize) -> Self {
         let interaction = &cassette.interactions[number];
         let answer = interaction.response();
         let answer = answer.map(|response| Answer { protocols, response, cut: OnceCell::new() });
@@ -64,8 +64,8 @@ impl<'a> Turn<'a> {
 impl Answer<'_> {
     fn cut(&self) -> &(Messages, Trace) {
         self.cut.get_or_init(|| {
-            let messages = Messages::of(self.response, self.protocols);
-            let trace = Trace::of(&messages.list, self.protocols);
+            let messages = Messages::of(self.response, &self.protocols);
+            let trace = Trace::of(&messages.list, &self.protocols);
             (messages, trace)
         })
     }

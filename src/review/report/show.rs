@@ -64,14 +64,22 @@ pub fn show_by(
     options: ShowOptions,
 ) -> String {
     let cassette = &cassette.clone().by_message();
-    let summary = Summary::of(protocols, cassette);
+    // As the contract of this cassette would tell messages apart.
+    #[cfg(feature = "review")]
+    let protocols = {
+        let traffic = crate::contract::Traffic::of_one(protocols, cassette);
+        move |number| traffic.protocols_of(0, number)
+    };
+    #[cfg(not(feature = "review"))]
+    let protocols = |_| protocols.clone();
+    let summary = Summary::of(&protocols, cassette);
     let page = Page::new(&summary, options);
     let mut lines = page.head(name, cassette, &summary);
     let mut before = usize::MAX;
     for (place, row) in summary.rows.iter().enumerate() {
         let mut block = page.row(place + 1, row);
         if options.detail == Detail::Bodies {
-            block.extend(page.bodies(protocols, &cassette.interactions[place]));
+            block.extend(page.bodies(&protocols(place), &cassette.interactions[place]));
         }
         // Interactions of one line each stand close together.
         if before.max(block.len()) > 1 {

@@ -79,10 +79,11 @@ pub enum Role {
 }
 
 impl Summary {
-    /// Looks at all interactions.
-    pub fn of(protocols: &Protocols, cassette: &Cassette) -> Self {
+    /// Looks at all interactions; the protocols are those of each.
+    pub fn of(protocols: &impl Fn(usize) -> Protocols, cassette: &Cassette) -> Self {
         let mut summary = Self { rows: Vec::new(), streams: 0, messages: 0 };
-        for interaction in &cassette.interactions {
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let protocols = &protocols(number);
             let messages = interaction.response().map(|it| Messages::of(it, protocols));
             if let Some(messages) = &messages
                 && messages.framing.is_stream()
@@ -135,11 +136,15 @@ impl Line {
     fn of(deltas: &[&Message], ms: Option<(u64, u64)>) -> Self {
         let first = deltas[0];
         let role = role(first);
-        let gist = match role {
+        let mut gist = match role {
             Role::Content => Gist::of(deltas.iter().map(|it| it.data.as_str())),
             Role::Error => Gist::of_error(&first.data),
             Role::Done => Gist::default(),
         };
+        // What tells the type is told already.
+        let named =
+            |word: &String| word.split_once(' ').is_some_and(|(_, it)| it == first.tag.as_str());
+        gist.words.retain(|word| !named(word));
         Self { tag: first.tag.clone(), count: deltas.len(), ms, gist, role }
     }
 }
