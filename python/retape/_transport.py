@@ -194,7 +194,9 @@ def _httpcore(name: str) -> List[_Patch]:
         if session is None or scheme not in ("http", "https"):
             return pool, request
         host, port = _led.address
-        headers = [*request.headers, (FIELD.encode(), session.encode())]
+        # Many a test leaves its client open. With no real server there was nothing that had to be closed.
+        kept = (field for field in request.headers if field[0].lower() != b"connection")
+        headers = [*kept, (b"connection", b"close"), (FIELD.encode(), session.encode())]
         there = httpcore.URL(scheme=b"http", host=host.encode(), port=port, target=url.target)
         request = httpcore.Request(
             request.method, there, headers=headers, content=request.stream, extensions=request.extensions

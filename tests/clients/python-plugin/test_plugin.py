@@ -562,6 +562,25 @@ def test_streams_and_connections_that_are_kept_alive(pytester, run, live):
     assert live.asked == 2
 
 
+def test_a_client_that_is_never_closed_leaves_no_connection_behind(pytester, run, live):
+    pytester.makeini("[pytest]\nfilterwarnings = error\n")
+    pytester.makepyfile(
+        f"""
+        import asyncio, gc, httpx, pytest
+
+        async def ask(): return await httpx.AsyncClient().get("{live.url}/a")
+
+        @pytest.mark.retape
+        def test_it():
+            assert asyncio.run(ask()).json() == {{"path": "/a"}}
+            gc.collect()
+        """
+    )
+
+    run().assert_outcomes(passed=1)
+    run().assert_outcomes(passed=1)
+
+
 def test_a_whole_folder_by_setting(pytester, run, live):
     pytester.makeini("[pytest]\nretape_tests = tests/api\nretape_cassettes = tapes\n")
     for folder in ("api", "unit"):
