@@ -104,7 +104,7 @@ impl Optional {
             let body: Value = serde_json::from_slice(body).ok()?;
             let says = |(at, meant): &(At, String)| match found(&body, at) {
                 Some(Value::String(text)) => text == meant,
-                Some(value) => value.to_string() == *meant,
+                Some(value) => *meant == format!("{value}"),
                 None => false,
             };
             Some(self.says.iter().all(says))
