@@ -154,7 +154,8 @@ async fn keys_that_the_server_issued_are_told_apart_when_they_come_back() {
     });
     let session = stage.record(&upstream).await;
     let recorded = in_two_sessions(&session.url());
-    session.finish().await.unwrap();
+    let summary = session.finish().await.unwrap();
+    assert!(summary.recordings[0].suspects.is_empty(), "{:?}", summary.recordings[0].suspects);
     assert!(stage.file("tape.json").contains("[redacted:access_token~2]"));
 
     let session = stage.replay().await;
