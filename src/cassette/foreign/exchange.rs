@@ -44,7 +44,9 @@ impl Exchange {
         let status = status.ok_or_else(|| refused("an answer has no status"))?;
         let method = self.method.to_ascii_uppercase();
         let is_socket = status == StatusCode::SWITCHING_PROTOCOLS;
-        let mut asked = end_to_end(self.asked.headers, is_socket);
+        let upgrade = self.asked.headers.get("upgrade");
+        let asks_for_one = upgrade.is_some_and(|it| it.eq_ignore_ascii_case("websocket"));
+        let mut asked = end_to_end(self.asked.headers, asks_for_one);
         OF_THE_CONNECTION.iter().for_each(|name| asked.remove(name));
         let mut headers = end_to_end(self.answered.headers, is_socket);
         correct(&mut headers, &self.answered.body, (&method, status), corrected);
