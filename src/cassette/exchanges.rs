@@ -151,9 +151,7 @@ impl Cassette {
         let Some(exchanges) = Exchanges::by_message(&self) else { return self };
         let mut cassette = exchanges.cassette;
         for Interaction { request, .. } in &mut cassette.interactions {
-            if let Some(end) = request.path.find('#') {
-                request.path.truncate(end);
-            }
+            forget_socket(&mut request.path);
         }
         cassette
     }
@@ -380,6 +378,13 @@ fn request(opened: &Interaction, socket: usize, frame: &Frame) -> Request {
 /// stands in no path of HTTP.
 pub(crate) fn path_of(opened: &Request, socket: usize) -> String {
     format!("{}#{}", opened.path_only(), socket + 1)
+}
+
+/// Takes the number of the interaction from the path of a message.
+pub(crate) fn forget_socket(path: &mut String) {
+    if let Some(end) = path.find('#') {
+        path.truncate(end);
+    }
 }
 
 /// A message as a request.
