@@ -104,7 +104,9 @@ impl Optional {
             let body: Value = serde_json::from_slice(body).ok()?;
             let says = |(at, meant): &(At, String)| match found(&body, at) {
                 Some(Value::String(text)) => text == meant,
-                Some(value) => *meant == format!("{value}"),
+                Some(value) => {
+                    serde_json::from_str(meant).is_ok_and(|meant: Value| meant == *value)
+                }
                 None => false,
             };
             Some(self.says.iter().all(says))
