@@ -76,6 +76,8 @@ pub const KINDS: &[Kind] = &[
     Kind::breaks("invariant: echoes something else", Make::Some(ties::echoes_something_else)),
     Kind::breaks("invariant: counts back", Make::Some(ties::counts_back)),
     Kind::breaks("invariant: not unique", Make::Some(ties::twice)),
+    Kind::breaks("invariant: no sum", Make::Some(ties::no_sum)),
+    Kind::breaks("invariant: not what the pieces say", Make::Some(ties::not_the_pieces)),
     Kind::breaks("answer: another success", Make::All(answers::other_success)),
     Kind::breaks("answer: refused", Make::All(answers::refused)),
     Kind::breaks("answer: refused with another status", Make::All(answers::other_refusal)),
