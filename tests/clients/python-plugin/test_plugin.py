@@ -324,9 +324,14 @@ def test_the_network_is_blocked_but_for_allowed_hosts(pytester, run, live):
                 connect(socket.socket(), ("127.0.0.1", {live.server_port}))
             with pytest.raises(RuntimeError, match="Network is disabled for host 'example.invalid'"):
                 socket.getaddrinfo("example.invalid", 80)
+            with pytest.raises(RuntimeError, match="Network is disabled for host '/none/socket'"):
+                socket.socket(socket.AF_UNIX).connect("/none/socket")
 
-        @pytest.mark.block_network(allowed_hosts=["127.0.0.*"])
-        def test_allowed(): urllib.request.urlopen("{live.url}")
+        @pytest.mark.block_network(allowed_hosts=["127.0.0.*", "/none/"])
+        def test_allowed():
+            urllib.request.urlopen("{live.url}")
+            with pytest.raises(FileNotFoundError):
+                socket.socket(socket.AF_UNIX).connect("/none/socket")
 
         def test_not_blocked(): urllib.request.urlopen("{live.url}")
         """
