@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 use super::{
-    Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Progress, Request,
+    Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress, Request,
     Response,
 };
 use crate::cassette::End;
@@ -419,6 +419,14 @@ fn answered(request: Request, ms: u64) -> Interaction {
             end: End::Complete,
         }),
     }
+}
+
+/// What the server said over a WebSocket, a message on each line.
+pub(crate) fn lines_of_server(frames: &[Frame]) -> Body {
+    let said = frames.iter().filter(|frame| frame.from == Peer::Server);
+    Body::Stream(
+        said.filter_map(|it| Some(Chunk { ms: it.ms, bytes: line(it.message()?) })).collect(),
+    )
 }
 
 fn line(message: &Bytes) -> Bytes {

@@ -68,6 +68,10 @@ pub(super) fn event(event: Event) {
             rescued(interactions, cut, 0),
             mention_path(&journal.with_extension(""))
         )),
+        Event::Unwritten { journal, why } => line(&format!(
+            "cannot write {}: {why}; free some space: if retape is killed before, what arrives is lost",
+            journal.display()
+        )),
     }
 }
 

@@ -185,8 +185,12 @@ impl Traffic {
     pub(super) fn learn(&self, endpoint: &Endpoint) -> Contract {
         let answers = self.answers(endpoint);
         let mut invariants = Learner::default();
-        for answer in answers.iter().filter(|answer| answer.has_trace()) {
-            answer.with_trace(answer.before(), |trace| invariants.learn(trace));
+        for answer in answers {
+            let recording = answer.witness.0;
+            answer.with_trace(answer.before(), |trace| match answer.has_trace() {
+                true => invariants.learn_from(recording, trace),
+                false => invariants.learn_alone(recording, trace),
+            });
         }
         let recordings: BTreeSet<Witness> = answers.iter().map(|answer| answer.witness).collect();
         let contract = Contract {
@@ -318,14 +322,19 @@ impl Answer {
         Some(Before { history, number: *number })
     }
 
-    /// The messages as a trace, to be held against what ties them together.
+    /// The messages as a trace, to be held against what ties them together. A body that has none is one
+    /// of no type.
     pub(crate) fn with_trace<T>(
         &self,
         before: Option<Before<'_>>,
         use_it: impl FnOnce(&invariant::Trace<'_>) -> T,
     ) -> T {
         let messages = self.events.iter().chain(&self.parts);
-        let events: Vec<invariant::Event<'_>> = messages.map(JsonMessage::event).collect();
+        let mut events: Vec<invariant::Event<'_>> = messages.map(JsonMessage::event).collect();
+        if events.is_empty() {
+            let body = self.body.iter();
+            events.extend(body.map(|body| invariant::Event { tag: "", json: &body.json }));
+        }
         let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
         use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events, earlier })
     }

@@ -37,6 +37,14 @@ pub enum Event {
         /// How many of them were cut in the middle.
         cut: usize,
     },
+    /// The journal of a recording cannot be written. It is tried again with all that arrives; until then,
+    /// what arrives is lost if this process is killed.
+    Unwritten {
+        /// The journal.
+        journal: PathBuf,
+        /// Why.
+        why: String,
+    },
 }
 
 /// A request that nothing recorded answers.

@@ -8,14 +8,14 @@ use retape::message::{Message, Messages, Protocols};
 use crate::conversations::of_one_question;
 
 /// A request and its events, as type and JSON.
-type Owned = (Option<String>, Vec<(String, String)>);
+pub type Owned = (Option<String>, Vec<(String, String)>);
 
-fn with<T>((request, events): &Owned, work: impl FnOnce(&Trace<'_>) -> T) -> T {
+pub fn with<T>((request, events): &Owned, work: impl FnOnce(&Trace<'_>) -> T) -> T {
     let events: Vec<Event<'_>> = events.iter().map(|(tag, json)| Event { tag, json }).collect();
     work(&Trace { request: request.as_deref(), events: &events, earlier: None })
 }
 
-fn learned<'t>(traces: impl IntoIterator<Item = &'t Owned>) -> Vec<String> {
+pub fn learned<'t>(traces: impl IntoIterator<Item = &'t Owned>) -> Vec<String> {
     let mut learner = Learner::default();
     for trace in traces {
         with(trace, |trace| learner.learn(trace));
@@ -124,6 +124,24 @@ fn what_failed_once_is_out() {
 }
 
 #[test]
+fn what_is_said_again_has_to_be_referred_to_once() {
+    let mut traces = runs();
+    for (_, events) in &mut traces {
+        let first = events[0].clone();
+        let (tag, json) = (first.0, first.1.replace(r#""n": 10"#, r#""n": 200"#));
+        events.push((tag, json));
+    }
+    let found = learned(&traces);
+    assert!(found.iter().any(|it| it.ends_with("call.call.id, each by the end")), "{found:?}");
+
+    let invariants = Invariant::parse(&found.join("\n")).unwrap();
+
+    for trace in &traces {
+        assert_eq!(with(trace, |trace| Invariant::check(&invariants, trace)), []);
+    }
+}
+
+#[test]
 fn the_pieces_of_one_message_prove_nothing() {
     let piece = |number: usize| format!(r#"{{"id": "message-{number}", "text": "a"}}"#);
     let of = |number: usize| vec![("delta".to_owned(), piece(number)); 9];
@@ -144,6 +162,8 @@ fn a_real_server_keeps_to_one_run_and_answers_what_was_approved() {
             "run_id constant",
             "tool_return_message.tool_call_id equals request.messages[].approvals[].tool_call_id",
             "tool_return_message.tool_returns[].tool_call_id equals request.messages[].approvals[].tool_call_id",
+            "usage_statistics.context_tokens sums usage_statistics.completion_tokens and usage_statistics.prompt_tokens",
+            "usage_statistics.total_tokens sums usage_statistics.completion_tokens and usage_statistics.prompt_tokens",
         ]
     );
     let invariants = Invariant::parse(&found.join("; ")).unwrap();
@@ -199,7 +219,9 @@ fn text_is_read_as_it_is_written() {
     let text = r#"run_id constant; _.a.b[].c unique # a comment
 "tools/call 2;"."odd # name".x not decreasing;a.b equals request.c[].d
   response.done."x.y" refers to _.a.b, each by the end
-  request.a.call_id refers to earlier call.id"#;
+  request.a.call_id refers to earlier call.id
+  usage.total sums usage.in and usage."out=" ; a.used at most a.limit;end.n counts "a.b"
+  count counts _.data[]; a.text joins "a.delta".text; a.text extends a.text"#;
 
     let read = Invariant::parse(text).unwrap();
 
@@ -213,6 +235,12 @@ fn text_is_read_as_it_is_written() {
             "a.b equals request.c[].d",
             r#"response.done."x.y" refers to _.a.b, each by the end"#,
             "request.a.call_id refers to earlier call.id",
+            r#"usage.total sums usage.in and usage."out=""#,
+            "a.used at most a.limit",
+            r#"end.n counts "a.b""#,
+            "count counts _.data[]",
+            r#"a.text joins "a.delta".text"#,
+            "a.text extends a.text",
         ]
     );
     assert_eq!(Invariant::parse(&shown.join("\n")), Ok(read));
@@ -241,10 +269,11 @@ fn everything_that_is_wrong_is_told_with_a_hint() {
 
 /// Traces of few types, fields and values, so that much holds by chance.
 fn traces() -> impl Strategy<Value = Vec<Owned>> {
-    let value = (0..4_u8, 0..3_u8).prop_map(|(kind, number)| match kind {
+    let value = (0..5_u8, 0..3_u8).prop_map(|(kind, number)| match kind {
         0 => format!(r#""key-{number}""#),
         1 => format!(r#"["key-{number}", "run-7{number}"]"#),
         2 => format!(r#"{{"id": {number}}}"#),
+        3 => format!(r#""{}""#, &"aab"[..usize::from(number)]),
         _ => number.to_string(),
     });
     let json = prop::collection::btree_map(0..3_u8, value, 0..3).prop_map(|fields| {

@@ -67,6 +67,7 @@ mod show;
 mod stage;
 mod states;
 mod tagging;
+mod ties;
 mod true_streams;
 mod websocket;
 mod wire;

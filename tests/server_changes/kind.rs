@@ -102,4 +102,6 @@ pub const KINDS: &[Kind] = &[
     Kind::harmless("scenario: recorded once more", Make::All(scenarios::twice)),
     Kind::harmless("scenario: a question asked again", Make::All(scenarios::asked_again)),
     Kind::harmless("scenario: a question not asked", Make::All(scenarios::not_asked)),
+    Kind::breaks("invariant: no sum", Make::Some(ties::no_sum)),
+    Kind::breaks("invariant: not what the pieces say", Make::Some(ties::not_the_pieces)),
 ];

@@ -27,12 +27,14 @@ pub enum Claim {
     Required,
     Type,
     Invariant,
+    /// What numbers or texts say together.
+    Tie,
     /// The contract is written so that it cannot be read.
     Unreadable,
 }
 
 impl Claim {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Order,
         Self::Case,
         Self::Guard,
@@ -46,6 +48,7 @@ impl Claim {
         Self::Required,
         Self::Type,
         Self::Invariant,
+        Self::Tie,
         Self::Unreadable,
     ];
 }
@@ -66,6 +69,7 @@ impl fmt::Display for Claim {
             Self::Required => "required member",
             Self::Type => "type of a value",
             Self::Invariant => "invariant",
+            Self::Tie => "tie",
             Self::Unreadable => "written unreadably",
         })
     }
@@ -102,7 +106,7 @@ pub fn found(report: &Report, contracts: &[Contract]) -> BTreeMap<Found, usize> 
         };
         let Some((contract, claim)) = contract.zip(broken(contract, change)) else { continue };
         let site = match claim {
-            Claim::Order | Claim::Case | Claim::Invariant => change.what.clone(),
+            Claim::Order | Claim::Case | Claim::Invariant | Claim::Tie => change.what.clone(),
             _ => change.place.path.clone(),
         };
         let what = format!("{}: {}", change.rule, change.what);
@@ -135,7 +139,10 @@ fn broken(contract: Option<&Contract>, change: &Change) -> Option<Claim> {
         (Rule::CaseNew, _) => Claim::Guard,
         (_, Part::Order) if cases > 1 => Claim::Case,
         (_, Part::Order) => Claim::Order,
-        (_, Part::Invariants) => Claim::Invariant,
+        (_, Part::Invariants) => match is_tie(&change.what) {
+            true => Claim::Tie,
+            false => Claim::Invariant,
+        },
         (_, Part::Endpoint | Part::Request) => return None,
         (Rule::TagNew | Rule::KindNew, _) => Claim::Branch,
         (Rule::ValueNew, _) => Claim::Enum,
@@ -146,6 +153,11 @@ fn broken(contract: Option<&Contract>, change: &Change) -> Option<Claim> {
         (Rule::TypeNew, _) if change.what.contains("is not `null`") => Claim::Null,
         _ => Claim::Type,
     })
+}
+
+fn is_tie(invariant: &str) -> bool {
+    let verbs = ["at most", "sums", "counts", "joins", "extends"];
+    verbs.iter().any(|verb| invariant.contains(&format!(" {verb} ")))
 }
 
 fn is_format(shape: &str) -> bool {
@@ -177,7 +189,10 @@ pub fn learned(contracts: &[Contract]) -> BTreeMap<Claim, Count> {
         if text.parse::<Contract>().is_err() {
             count(Claim::Unreadable, false);
         }
-        contract.invariants.iter().for_each(|_| count(Claim::Invariant, false));
+        for invariant in &contract.invariants {
+            let is_tie = is_tie(&invariant.to_string());
+            count(if is_tie { Claim::Tie } else { Claim::Invariant }, false);
+        }
         for case in contract.order.iter().flat_map(|orders| &orders.cases) {
             case.when.iter().for_each(|it| count(Claim::Guard, is_of_data(it.says.as_deref())));
             for guard in guards(&case.order.to_string()) {

@@ -20,6 +20,7 @@ mod report;
 mod shown;
 mod talk;
 mod tally;
+mod tied;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -103,6 +103,7 @@ fn coincidences() -> Vec<Row> {
         Claim::Closed,
         Claim::Required,
         Claim::Invariant,
+        Claim::Tie,
         Claim::Unreadable,
     ];
     let broken = can_be_counted.into_iter().map(|claim| row(claim, "broken", |it| it.broken));

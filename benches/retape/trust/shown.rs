@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::grammar::{Grammar, NO_LAW, Protocol, TypeSource, counts};
 use super::mint::{AGENTS, CITIES, MODELS, TOOLS, WORKERS};
 use super::talk::{Event, Talk, Wire, joined, with};
+use super::tied;
 
 /// The protocols.
-pub static ALL: [Protocol; 8] = [
+pub static ALL: [Protocol; 9] = [
     Protocol {
         name: "graph (tuples, SSE names)",
         say: graph,
@@ -73,6 +74,12 @@ pub static ALL: [Protocol; 8] = [
         say: jobs,
         grammar: None,
         optional: &["note", "result", "error", "checksum", "next"],
+    },
+    Protocol {
+        name: "pieces and usage",
+        say: tied::usage,
+        grammar: Some(tied::USAGE),
+        optional: &[],
     },
 ];
 

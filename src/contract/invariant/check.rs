@@ -7,7 +7,9 @@ use super::alone::{Alone, Before};
 use super::claim::{Field, Invariant, Path, Referred};
 use super::earlier::{Earlier, REQUEST};
 use super::learn::{Names, Sight, Sights};
+use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
+use crate::text::json::unescape;
 
 /// A place where an invariant does not hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +55,9 @@ impl fmt::Display for Violation {
             (Invariant::Refers(..) | Invariant::RefersEarlier(..), _) => {
                 write!(f, "{at} refers to nothing before")
             }
+            (Invariant::Tied(Tie::Joins, ..), _) => write!(f, "{at} is not what the pieces say"),
+            (Invariant::Tied(Tie::Extends, ..), _) => write!(f, "{at} begins otherwise"),
+            (Invariant::Tied(Tie::Counts, ..), _) => write!(f, "{at} is not how many there are"),
             (_, Some(other)) => write!(f, "{at}, but {other}"),
             (_, None) => at.fmt(f),
         }
@@ -82,23 +87,23 @@ impl Invariant {
 }
 
 /// A trace that is held against invariants.
-struct Check<'t> {
+pub(super) struct Check<'t> {
     trace: &'t Trace<'t>,
-    names: Names,
+    pub(super) names: Names,
     request: Vec<Sight<'t>>,
-    events: Vec<Sights<'t>>,
+    pub(super) events: Vec<Sights<'t>>,
 }
 
 /// A value, the event that it is in (none for the request), and how many values stand before it there.
 #[derive(Clone, Copy)]
-struct At<'c> {
-    event: Option<usize>,
-    number: usize,
-    value: &'c Value<'c>,
+pub(super) struct At<'c> {
+    pub(super) event: Option<usize>,
+    pub(super) number: usize,
+    pub(super) value: &'c Value<'c>,
 }
 
 /// What does not hold, and what it does not go with.
-type Broken<'c> = Vec<(At<'c>, Option<At<'c>>)>;
+pub(super) type Broken<'c> = Vec<(At<'c>, Option<At<'c>>)>;
 
 impl Check<'_> {
     fn broken(&self, invariant: &Invariant) -> Broken<'_> {
@@ -109,13 +114,15 @@ impl Check<'_> {
             (Invariant::RefersEarlier(field, to), Some(earlier)) => {
                 alone(self.unsaid(field, to, earlier))
             }
+            (Invariant::Tied(tie, field, to), _) => self.untied(*tie, field, to),
+            (Invariant::Sums(field, of), _) => self.unsummed(field, of),
             // What is not known breaks nothing.
             (Invariant::RefersEarlier(..), None) => Broken::new(),
         }
     }
 
     /// Where a field stands in the events, in order.
-    fn all(&self, field: &Field) -> Vec<At<'_>> {
+    pub(super) fn all(&self, field: &Field) -> Vec<At<'_>> {
         let Some(path) = self.names.find(field.path.as_str()) else { return Vec::new() };
         let tag = field.tag.as_deref().map(|tag| self.names.find(tag));
         let events = self.events.iter().enumerate();
@@ -133,7 +140,7 @@ impl Check<'_> {
         let mut first: BTreeMap<&str, At<'_>> = BTreeMap::new();
         let mut last: Option<At<'_>> = None;
         let mut broken = Vec::new();
-        for at in self.all(field) {
+        for at in self.all(field).into_iter().filter(|at| at.value.is_plain()) {
             let said = at.value.key().and_then(|key| first.get(key)).copied();
             if let Some(last) = last {
                 let before = Before { last: last.value, is_said: said.is_some(), is_same: false };
@@ -175,8 +182,11 @@ impl Check<'_> {
         let ties =
             |one: &At<'_>, other: &At<'_>| one.event < other.event && one.value == other.value;
         let loose = self.keys(field).filter(|at| !sources.iter().any(|source| ties(source, at)));
+        // What is said again and again has to be referred to once.
+        let first = |source: &At<'_>| sources.iter().find(|it| it.value == source.value).copied();
         let unheard = self.keys(to).filter(|source| {
-            referred == Referred::Each && !references.iter().any(|at| ties(source, at))
+            let first = first(source).unwrap_or(*source);
+            referred == Referred::Each && !references.iter().any(|at| ties(&first, at))
         });
         loose.chain(unheard).collect()
     }
@@ -184,11 +194,22 @@ impl Check<'_> {
     fn place(&self, at: At<'_>) -> Place {
         let says = match at.value {
             Value::Key(key) => format!("`{key}`"),
-            Value::Number(number) => number.to_string(),
+            Value::Number(number) | Value::Length(number) => number.to_string(),
+            Value::Text(spelled) => format!("`{}`", shortened(spelled)),
         };
         let json = at.event.map_or(self.trace.request, |event| Some(self.trace.events[event].json));
         let pointer = pointer(json.unwrap_or_default(), at.number);
         Place { event: at.event, pointer, says }
+    }
+}
+
+/// A text to be shown among others.
+fn shortened(spelled: &str) -> String {
+    const LONGEST: usize = 40;
+    let text = unescape(spelled);
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
     }
 }
 

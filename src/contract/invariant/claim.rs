@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::alone::Alone;
+use super::tie::Tie;
 use crate::contract::syntax::{
     Cursor, ParseError, ParseErrors, lines, trimmed, unquoted, write_name,
 };
@@ -22,6 +23,10 @@ pub enum Invariant {
     /// The field says what the other one has said before, in this answer or in an earlier one. A field
     /// of the request has the type `request`.
     RefersEarlier(Field, Field),
+    /// What the field says goes with what the other one says.
+    Tied(Tie, Field, Field),
+    /// The number is the sum of two others in the same message.
+    Sums(Field, [Field; 2]),
 }
 
 /// What becomes of what can be referred to.
@@ -40,7 +45,9 @@ impl Invariant {
             Self::Alone(_, field)
             | Self::Echoes(field, _)
             | Self::Refers(field, ..)
-            | Self::RefersEarlier(field, _) => field.tag.as_deref(),
+            | Self::RefersEarlier(field, _)
+            | Self::Tied(_, field, _)
+            | Self::Sums(field, _) => field.tag.as_deref(),
         }
     }
 }
@@ -55,6 +62,8 @@ impl fmt::Display for Invariant {
             Self::Refers(field, to, Referred::Each) => {
                 write!(f, "{field} refers to {to}, each by the end")
             }
+            Self::Tied(tie, field, to) => write!(f, "{field} {} {to}", tie.verb()),
+            Self::Sums(field, [one, other]) => write!(f, "{field} {SUMS}{one} and {other}"),
         }
     }
 }
@@ -105,6 +114,11 @@ impl Path {
         self.0.truncate(before);
     }
 
+    /// Whether it leads into an array.
+    pub(super) fn is_in_array(&self) -> bool {
+        self.0.contains("[]")
+    }
+
     /// Its last name.
     pub(super) fn last(&self) -> &str {
         self.0.rsplit('.').next().unwrap_or_default()
@@ -121,6 +135,8 @@ impl fmt::Display for Field {
     /// `run_id`, `tool_call_message.tool_call.name`; `_.tool_call.name` in events of any type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.tag {
+            // Not a field of these messages, but the messages.
+            Some(tag) if self.path.0.is_empty() => Name(tag).fmt(f),
             Some(tag) => write!(f, "{}.{}", Name(tag), self.path),
             None if self.path.0.contains(['.', '"', '[']) => write!(f, "_.{}", self.path),
             None => self.path.fmt(f),
@@ -152,6 +168,7 @@ pub(super) fn is_plain(char: char) -> bool {
 const ECHOES: &str = "equals request.";
 const EARLIER: &str = "refers to earlier ";
 const REFERS: &str = "refers to ";
+const SUMS: &str = "sums ";
 
 type Parsed<T> = Result<T, ParseError>;
 
@@ -214,14 +231,33 @@ impl<'t> Parser<'t> {
                 let each = self.cursor.eat(", each by the end");
                 Invariant::Refers(field, to, if each { Referred::Each } else { Referred::Some })
             }
+            None if self.cursor.eat(SUMS) => {
+                let one = self.field()?;
+                self.cursor.eat(" and ");
+                Invariant::Sums(field, [one, self.field()?])
+            }
             None => {
+                if let Some(tie) = Tie::ALL.into_iter().find(|tie| self.cursor.eat(tie.verb())) {
+                    self.cursor.eat(" ");
+                    let mut to = self.field()?;
+                    if tie == Tie::Counts && !to.path.is_in_array() {
+                        let name = to.path.as_str();
+                        let name = serde_json::from_str(name).unwrap_or_else(|_| name.to_owned());
+                        to = Field { tag: Some(name), path: Path::default() };
+                    }
+                    return self.end(Invariant::Tied(tie, field, to));
+                }
                 let verbs = Alone::ALL.map(Alone::verb).into_iter();
-                let verbs: Vec<&str> =
-                    verbs.chain([ECHOES, EARLIER.trim_end(), REFERS.trim_end()]).collect();
+                let verbs = verbs.chain([ECHOES, EARLIER, REFERS, SUMS].map(str::trim_end));
+                let verbs: Vec<&str> = verbs.chain(Tie::ALL.map(Tie::verb)).collect();
                 let hint = nearest::hint(self.cursor.rest(), &verbs);
                 return Err(self.error("expected what holds of the field", &hint));
             }
         };
+        self.end(invariant)
+    }
+
+    fn end(&self, invariant: Invariant) -> Parsed<Invariant> {
         if self.cursor.rest().trim().is_empty() {
             return Ok(invariant);
         }

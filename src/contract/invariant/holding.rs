@@ -99,9 +99,12 @@ impl Single {
 
 impl Learner {
     /// What holds in all traces so far, without what follows from something else that does: in the
-    /// order constant, increasing, unique, equal to the request, referring.
+    /// order constant, increasing, unique, equal to the request, referring, tied.
     pub fn finish(&self) -> Vec<Invariant> {
-        self.counted().holding()
+        let mut found = self.counted().holding();
+        found.extend(self.tied());
+        found.sort();
+        found
     }
 }
 
@@ -118,7 +121,6 @@ impl Counted<'_> {
         let mut earlier = self.referring.holding();
         earlier.retain(|it| !matches!(it, Invariant::RefersEarlier(field, _) if told(field)));
         found.extend(earlier);
-        found.sort();
         found
     }
 

@@ -14,9 +14,11 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use foldhash::fast::{FixedState, RandomState};
 
 use super::alone::Before;
-use super::claim::{Field, Path};
+use super::claim::{Field, Invariant, Path};
 use super::earlier::{Counted as CountedReferring, Referring};
 use super::holding::{Facts, Reference};
+use super::number::Numbers;
+use super::text::Texts;
 use super::trace::{Event, Trace, Value, each};
 use crate::text::json::Text;
 
@@ -32,6 +34,9 @@ pub struct Learner {
     echoes: Map<(u32, u32), u64>,
     references: Map<(u32, u32), Reference>,
     referring: Referring,
+    numbers: Numbers,
+    texts: Texts,
+    traces: u32,
 }
 
 /// What was counted, by the names of fields in their order.
@@ -75,8 +80,22 @@ struct Said<'t> {
 }
 
 impl Learner {
-    /// Learns from a trace.
+    /// Learns from a trace, which is a recording by itself.
     pub fn learn(&mut self, trace: &Trace<'_>) {
+        self.learn_from(self.traces, trace);
+    }
+
+    /// Learns from a message that is alone: only how its numbers go together.
+    pub(crate) fn learn_alone(&mut self, recording: u32, trace: &Trace<'_>) {
+        let names = &mut self.names;
+        let events: Vec<Sights<'_>> =
+            trace.events.iter().map(|event| names.sights_of(event)).collect();
+        self.numbers.learn(names, recording, &events);
+    }
+
+    /// Learns from a trace of a recording.
+    pub(crate) fn learn_from(&mut self, recording: u32, trace: &Trace<'_>) {
+        self.traces += 1;
         let names = &mut self.names;
         let request = trace.request.map(|json| names.sights(json)).unwrap_or_default();
         let events: Vec<Sights<'_>> =
@@ -84,11 +103,13 @@ impl Learner {
         if let Some(earlier) = trace.earlier {
             self.referring.learn(&mut self.names, earlier, &request, &events);
         }
+        self.numbers.learn(&self.names, recording, &events);
+        self.texts.learn(&mut self.names, recording, &events);
         let asked = asked(&request);
         let mut current = Current::default();
         for (tag, sights) in &events {
             current.identity = identity(*tag, sights);
-            for sight in sights {
+            for sight in sights.iter().filter(|sight| sight.value.is_plain()) {
                 for tag in [None, Some(*tag)] {
                     let field = self.names.field(tag, sight.path);
                     if let Some(key) = sight.value.key() {
@@ -106,6 +127,11 @@ impl Learner {
             }
         }
         self.end(current);
+    }
+
+    /// What goes together by what is said.
+    pub(super) fn tied(&self) -> impl Iterator<Item = Invariant> {
+        self.numbers.holding(&self.names).into_iter().chain(self.texts.holding(&self.names))
     }
 
     /// What was counted, in the order of the fields.
@@ -195,7 +221,7 @@ pub(super) fn note(numbers: &mut Vec<u32>, number: u32) {
 }
 
 /// What tells two messages apart: all that an event identifies. The pieces of one message agree in it.
-fn identity(tag: u32, sights: &[Sight<'_>]) -> u64 {
+pub(super) fn identity(tag: u32, sights: &[Sight<'_>]) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     tag.hash(&mut hasher);
     keys(sights).for_each(|(sight, key)| (sight.path, key).hash(&mut hasher));

@@ -3,7 +3,7 @@
 //! A [`Learner`] sees traces, each a request and the events that came of it, and finds out what holds
 //! in all of them: that a field says the same in all events, that a number grows, that an identifier
 //! is unique, echoes the request, or refers to an earlier event, of this answer or of one before
-//! ([`Earlier`]). An [`Invariant`] is written as text
+//! ([`Earlier`]); that a number bounds, sums or counts others, and that a text is what pieces said. An [`Invariant`] is written as text
 //! (`run_id constant`) and read back; [`Invariant::check`] tells where a trace breaks it.
 //!
 //! # Example: what holds in all traces
@@ -30,6 +30,9 @@ mod claim;
 mod earlier;
 mod holding;
 mod learn;
+mod number;
+mod text;
+mod tie;
 mod trace;
 
 pub use super::syntax::{ParseError, ParseErrors};
@@ -40,5 +43,6 @@ pub use earlier::Earlier;
 pub use holding::CHANCES;
 pub use learn::Learner;
 pub(crate) use learn::Names;
+pub use tie::Tie;
 pub(crate) use trace::identified;
 pub use trace::{Event, Trace};

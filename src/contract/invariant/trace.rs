@@ -39,14 +39,32 @@ pub(super) enum Value<'j> {
     /// It identifies something.
     Key(Cow<'j, str>),
     Number(f64),
+    /// Any other string, as it is spelled.
+    Text(&'j str),
+    /// So many elements stand in the array.
+    Length(f64),
 }
 
 impl Value<'_> {
     pub(super) fn key(&self) -> Option<&str> {
         match self {
             Self::Key(key) => Some(key),
-            Self::Number(_) => None,
+            _ => None,
         }
+    }
+
+    /// What a string says.
+    pub(super) fn said(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Key(key) => Some(Cow::Borrowed(key)),
+            Self::Text(spelled) => Some(unescape(spelled)),
+            Self::Number(_) | Self::Length(_) => None,
+        }
+    }
+
+    /// Whether something may hold of it alone.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self, Self::Key(_) | Self::Number(_))
     }
 }
 
@@ -59,9 +77,11 @@ pub(crate) fn identified<'j>(json: Text<'j>, mut told: impl FnMut(&Path, Cow<'j,
     });
 }
 
-/// Tells the values in a JSON text in order.
+/// Tells the values in a JSON text in order, and then how long its arrays are.
 pub(super) fn each<'j>(json: Text<'j>, told: &mut dyn FnMut(&Path, Value<'j>)) {
-    collect(&mut json.tokens(), "", &mut Way::default(), told);
+    let mut way = Way::default();
+    collect(&mut json.tokens(), "", &mut way, told);
+    way.lengths.into_iter().for_each(|(path, length)| told(&path, Value::Length(length)));
 }
 
 /// Where one of the values stands, by how many come before it, as a JSON Pointer.
@@ -79,6 +99,8 @@ pub(super) fn pointer(json: &str, number: usize) -> String {
 struct Way {
     path: Path,
     depth: usize,
+    /// The arrays that are in no other one.
+    lengths: Vec<(Path, f64)>,
 }
 
 impl Way {
@@ -112,14 +134,22 @@ fn collect<'j>(
             }
         }
         Some(Token::Open(Container::Array)) => {
+            let is_outermost = !way.path.is_in_array();
+            let mut length = 0.0;
             while tokens.peek().is_some_and(|first| first != b']') {
                 let above = way.path.enter_elements();
                 way.inside(above, |way| collect(tokens, name, way, told));
+                length += 1.0;
                 if tokens.peek() == Some(b',') {
                     tokens.next();
                 }
             }
             tokens.next();
+            if is_outermost {
+                let above = way.path.enter_elements();
+                way.lengths.push((way.path.clone(), length));
+                way.path.leave(above);
+            }
         }
         Some(Token::String(spelled) | Token::Scalar(spelled)) => {
             if let Some(value) = value(spelled, name) {
@@ -133,7 +163,7 @@ fn collect<'j>(
 /// What a string or a scalar says that may be compared.
 fn value<'j>(spelled: &'j str, name: &str) -> Option<Value<'j>> {
     if spelled.starts_with('"') {
-        return key(spelled).map(Value::Key);
+        return Some(key(spelled).map_or(Value::Text(spelled), Value::Key));
     }
     // `id` is that of JSON-RPC; others, such as `seq_id`, count.
     if name == "id" && spelled.bytes().all(|byte| byte.is_ascii_digit()) {

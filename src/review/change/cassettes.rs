@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::exchange::{Turn, differences, is_same};
-use super::report::{CassettePair, InteractionPair, State};
+use super::report::{CassettePair, InteractionPair, MovedCassette, State};
 use crate::cassette::{Cassette, Interaction, Name};
 use crate::compare::alignment::{Renaming, Sides};
 use crate::contract::Traffic;
+use crate::identity::identifiers;
 
 /// The cassettes that are not the same but for identifiers and times.
 pub(super) fn pairs(
@@ -27,6 +28,83 @@ pub(super) fn pairs(
     }
     let pair = |name: &&String| pair(name, side(was, olds.get(*name)), side(is, news.get(*name)));
     super::parallel::each(&names, pair).into_iter().flatten().collect()
+}
+
+/// The cassettes of before whose name is gone, and in which the same was asked as in one of now whose name
+/// is new. Of several, those with the same last name; one that is left is one that is new.
+pub(super) fn moved(old: &[(Name, Cassette)], new: &[(Name, Cassette)]) -> Vec<MovedCassette> {
+    let [gone, come] = [(old, new), (new, old)].map(|(here, there)| {
+        let names: BTreeSet<&Name> = there.iter().map(|(name, _)| name).collect();
+        let alone =
+            here.iter().filter(|(name, it)| !names.contains(name) && !it.interactions.is_empty());
+        alone.collect::<Vec<_>>()
+    });
+    if gone.is_empty() || come.is_empty() {
+        return Vec::new();
+    }
+    let mut alike: BTreeMap<Vec<String>, [Vec<&Name>; 2]> = BTreeMap::new();
+    for (side, all) in [gone, come].into_iter().enumerate() {
+        for (name, cassette) in all {
+            alike.entry(asked(cassette)).or_default()[side].push(name);
+        }
+    }
+    let mut moved = Vec::new();
+    for [mut gone, mut come] in alike.into_values() {
+        let mut pair = |from: &Name, to: &Name| {
+            moved.push(MovedCassette { from: from.to_string(), to: to.to_string() });
+        };
+        gone.retain(|from| {
+            let to = come.iter().position(|to| last(to) == last(from));
+            to.inspect(|to| pair(from, come.remove(*to))).is_none()
+        });
+        if let ([from], [to]) = (&gone[..], &come[..]) {
+            pair(from, to);
+        }
+    }
+    moved.sort();
+    moved
+}
+
+fn last(name: &Name) -> &str {
+    name.as_str().rsplit('/').next().unwrap_or_default()
+}
+
+/// What is asked in a cassette, whatever identifiers and times it has.
+fn asked(cassette: &Cassette) -> Vec<String> {
+    let bare = |text: &str| -> String {
+        let mut bare = String::with_capacity(text.len());
+        let mut from = 0;
+        for id in identifiers(text) {
+            bare.extend([&text[from..id.start], "{}"]);
+            from = id.end;
+        }
+        bare.push_str(&text[from..]);
+        bare.replace(|char: char| char.is_ascii_digit(), "0")
+    };
+    let asked = cassette.interactions.iter().map(|interaction| {
+        let request = &interaction.request;
+        let body = request.readable();
+        format!(
+            "{} {} {}",
+            request.method,
+            bare(&request.path),
+            bare(&String::from_utf8_lossy(&body))
+        )
+    });
+    asked.collect()
+}
+
+/// The cassettes under the names that they have now; none if they have the same.
+pub(super) fn renamed(
+    all: &[(Name, Cassette)],
+    moved: &[MovedCassette],
+) -> Option<Vec<(Name, Cassette)>> {
+    let names: BTreeMap<&str, &str> =
+        moved.iter().map(|it| (it.from.as_str(), it.to.as_str())).collect();
+    let now = |name: &Name| names.get(name.as_str()).and_then(|to| Name::new(*to).ok());
+    let renamed =
+        all.iter().map(|(name, it)| (now(name).unwrap_or_else(|| name.clone()), it.clone()));
+    (!moved.is_empty()).then(|| renamed.collect())
 }
 
 /// A cassette before and after, if it is not the same.

@@ -40,6 +40,9 @@ pub fn compare(old: Known<'_>, new: Known<'_>) -> Report {
 
 /// The same with other protocols than those that retape knows, for both sides.
 pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Report {
+    let moved = cassettes::moved(old.cassettes, new.cassettes);
+    let renamed = cassettes::renamed(old.cassettes, &moved);
+    let old = Known { cassettes: renamed.as_deref().unwrap_or(old.cassettes), ..old };
     let (was, mut is) =
         parallel::both(|| Promises::of(protocols, old, &[]), || Promises::of(protocols, new, &[]));
     // What told the types before tells them now, also where fewer recordings would not show it.
@@ -50,7 +53,7 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
     let endpoints: BTreeSet<Endpoint> = was.all.keys().chain(is.all.keys()).cloned().collect();
     let pairs =
         |was: &Traffic, is: &Traffic| cassettes::pairs((was, old.cassettes), (is, new.cassettes));
-    report([old, new], was, is, endpoints, pairs)
+    Report { moved, ..report([old, new], was, is, endpoints, pairs) }
 }
 
 /// What recordings mean to whoever relies on the contracts that were accepted.
@@ -123,8 +126,7 @@ fn report(
     let (old, new) = (was.side(old), is.side(new));
     // To give so much back takes a while.
     parallel::both(|| drop(was), || drop(is));
-    let mut report =
-        Report { old, new, changes, contracts, cassettes, stale: Vec::new(), strict: false };
+    let mut report = Report { old, new, changes, contracts, cassettes, ..Report::default() };
     report.sort();
     report
 }

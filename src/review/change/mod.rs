@@ -33,7 +33,7 @@ pub use compare::{Checked, Known, check, compare, compare_by};
 pub use group::Group;
 pub use report::{
     CaseEdges, CassettePair, Change, ContractPair, Difference, Direction, Edge, Exchange,
-    InteractionPair, Mark, NewTrace, Part, Place, Possible, Report, Side, State, Verdict,
-    Witnesses,
+    InteractionPair, Mark, MovedCassette, NewTrace, Part, Place, Possible, Report, Side, State,
+    Verdict, Witnesses,
 };
 pub use rule::Rule;

@@ -8,7 +8,7 @@ use crate::contract::Endpoint;
 use crate::contract::order::Expression;
 
 /// What changed from one side to the other. Faces in [`report`](crate::review::report) show it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// What was before.
     pub old: Side,
@@ -20,6 +20,8 @@ pub struct Report {
     pub contracts: Vec<ContractPair>,
     /// The cassettes that are not the same but for identifiers and times, in the order of their names.
     pub cassettes: Vec<CassettePair>,
+    /// The cassettes that have another name or folder now, in the order of their names of before.
+    pub moved: Vec<MovedCassette>,
     /// Approvals that no change needs any more.
     pub stale: Vec<Approval>,
     /// Whether what is unproven fails, too.
@@ -267,6 +269,15 @@ pub enum State {
     New,
     /// Only on the old one.
     Lost,
+}
+
+/// A cassette that has another name now.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct MovedCassette {
+    /// Its name before.
+    pub from: String,
+    /// Its name now, by which the report speaks of it.
+    pub to: String,
 }
 
 /// A cassette before and after.

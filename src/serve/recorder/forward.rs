@@ -190,6 +190,9 @@ impl Recorder {
                 outcome = recorder.upstream.send(request, patience) => outcome,
                 () = left_for(grace, &mut tell) => Err(Fault::Abandoned),
             };
+            if let (Ok(_), Some(take)) = (&outcome, &take) {
+                take.written().await;
+            }
             let outcome = outcome.map(|response| match upgrade {
                 Some(client) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
                     opened(response, client, (take.clone(), inward))

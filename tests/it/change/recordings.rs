@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
 use retape::review::change::{Exchange, Known, Report, Rule, State, Verdict, compare};
+use retape::review::report::{Colour, Face, changes};
 use retape::store::{Side, load_side};
 use retape::{Cassette, Name};
 
@@ -343,6 +344,46 @@ fn a_cassette_that_changed_shows_old_and_new_side_by_side() {
     assert_eq!(tags(was).len(), tags(is).len() + 1);
     assert!(was.trace.iter().all(|mark| mark.first_ms <= mark.last_ms && mark.last_ms > 0));
     assert_eq!(interaction.differences[0].at, "trace");
+}
+
+fn named(name: &str, all: &[(Name, Cassette)]) -> Vec<(Name, Cassette)> {
+    let all = all.iter().map(|(own, it)| (Name::new(name.replace("{}", own.as_str())), it));
+    all.map(|(name, it)| (name.unwrap(), it.clone())).collect()
+}
+
+#[test]
+fn cassettes_that_moved_are_told_once_and_compared_with_what_they_were() {
+    let (old, new) = (letta(str::to_owned), letta(|text| again(&without_usage(text))));
+    let there = named("there/{}", &new.cassettes);
+
+    let report = compared(&old.cassettes, &there);
+
+    assert_eq!(told(&report), told(&compared(&old.cassettes, &new.cassettes)));
+    assert_eq!(report.moved.len(), old.cassettes.len());
+    assert!(report.moved.iter().all(|it| it.to == format!("there/{}", it.from)));
+    assert!(report.cassettes.iter().all(|pair| pair.state == State::Kept));
+    let text = changes(&report, Face::Text, Colour::Plain);
+    assert_eq!(text.matches(" is there/").count(), 1, "{text}");
+}
+
+#[test]
+fn a_cassette_that_is_called_otherwise_moved_if_no_other_asks_the_same() {
+    let of = |paths: &[&str]| {
+        let all = paths.iter().map(|path| exchange(path, ASKED, 200, &["{}"])).collect();
+        side(all)
+    };
+    let moved = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| -> Vec<String> {
+        let report = compared(old, new);
+        report.moved.iter().map(|it| format!("{} {}", it.from, it.to)).collect()
+    };
+    let (talk, call) = (of(&["/chat", "/runs/17"]), named("call", &of(&["/chat", "/runs/18"])));
+
+    assert_eq!(moved(&talk, &call), ["talk call"]);
+    assert_eq!(moved(&talk, &named("call", &of(&["/chat"]))), [""; 0]);
+    assert_eq!(moved(&talk, &[talk.clone(), call.clone()].concat()), [""; 0]);
+    let two = [call.clone(), named("phone", &call)].concat();
+    assert_eq!(moved(&talk, &two), [""; 0]);
+    assert_eq!(moved(&talk, &[two, named("a/{}", &talk)].concat()), ["talk a/talk"]);
 }
 
 /// A question and its answer.

@@ -74,6 +74,35 @@ const UNIQUE: [Tie; 3] = [
     ("letta", "body", "messages/*/assistant_message", "otid"),
 ];
 
+/// What is the sum of two others.
+const SUMMED: [Tie; 3] = [
+    ("letta", "usage_statistics", "", "total_tokens"),
+    ("openai", "chat.completion", "usage", "total_tokens"),
+    ("openai", "response.completed", "response/usage", "total_tokens"),
+];
+
+/// What was said in pieces before.
+const JOINED: [Tie; 4] = [
+    ("openai", "response.output_text.done", "", "text"),
+    ("openai", "response.content_part.done", "part/output_text", "text"),
+    ("openai", "response.function_call_arguments.done", "", "arguments"),
+    ("openai", "response.reasoning_summary_text.done", "", "text"),
+];
+
+pub fn no_sum(set: &Set, random: &mut Random) -> Vec<ServerChange> {
+    changes(set, &SUMMED, random, |_, _| vec![Scope::All, Scope::Last], other)
+}
+
+pub fn not_the_pieces(set: &Set, random: &mut Random) -> Vec<ServerChange> {
+    changes(
+        set,
+        &JOINED,
+        random,
+        |_, _| vec![Scope::All, Scope::Last],
+        |value, _| json!(format!("{} …", value.as_str().unwrap_or_default())),
+    )
+}
+
 pub fn refers_to_nothing(set: &Set, random: &mut Random) -> Vec<ServerChange> {
     changes(set, &REFERRING, random, |_, _| vec![Scope::All, Scope::Last], other)
 }

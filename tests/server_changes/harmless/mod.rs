@@ -4,3 +4,4 @@ pub mod narrower;
 pub mod runs;
 pub mod scenarios;
 pub mod spelling;
+mod wholes;

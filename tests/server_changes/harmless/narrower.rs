@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::edit::{ServerChange, interaction, objects, values};
 use super::super::fields::Kind;
-use super::super::recorded::say;
+use super::super::recorded::{Recordings, say};
 use super::super::set::{Field, Key, Set, Stream};
+use super::wholes;
 
 /// Of these it depends what a message is, or what else comes.
 const DECIDE: [&str; 9] = [
@@ -144,8 +145,9 @@ fn pieces(
         }
         let is_same = streams.iter().zip(&changed).all(|(it, (_, now))| it.copied() == *now);
         if !is_same {
-            let edit = move |all: &mut _| {
+            let edit = move |all: &mut Recordings| {
                 changed.iter().for_each(|(at, messages)| say(interaction(all, *at), messages));
+                wholes::kept(all);
             };
             made.push(ServerChange::new(format!("{what} at {endpoint}"), edit));
         }

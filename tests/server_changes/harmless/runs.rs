@@ -3,12 +3,13 @@
 use bytes::Bytes;
 use regex::{Captures, Regex};
 use retape::cassette::{Body, Cassette, Chunk, Headers};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::edit::{ServerChange, answer, each, objects, set_header};
 use super::super::fields::Kind;
-use super::super::recorded::whole;
+use super::super::recorded::{Recordings, whole};
 use super::super::set::{Field, Key, Set};
+use super::wholes;
 use crate::dice::Random;
 
 /// What a person or a model has written.
@@ -86,7 +87,7 @@ pub fn with_other_ids(cassette: &mut Cassette, by: u8) {
 
 pub fn other_ids(_: &Set) -> Vec<ServerChange> {
     let made = [3, 7].map(|by| {
-        let edit = move |all: &mut super::super::recorded::Recordings| {
+        let edit = move |all: &mut Recordings| {
             all.iter_mut().for_each(|(_, cassette)| with_other_ids(cassette, by));
         };
         ServerChange::new(format!("all identifiers, {by} further"), edit)
@@ -100,7 +101,7 @@ pub fn other_times(_: &Set) -> Vec<ServerChange> {
         let stamps = Regex::new(r"20\d\d-\d\d-\d\d(T\d\d:)").expect("a pattern");
         let dates = Regex::new(r"[A-Z][a-z][a-z], \d\d [A-Z][a-z][a-z] 20\d\d").expect("a pattern");
         let seconds = Regex::new(r"\b17\d{2}(\d{6})\b").expect("a pattern");
-        let edit = move |all: &mut super::super::recorded::Recordings| {
+        let edit = move |all: &mut Recordings| {
             let other = |text: &str| {
                 let text = stamps.replace_all(text, format!("{day}$1"));
                 let text = dates.replace_all(&text, date);
@@ -164,25 +165,46 @@ fn of_field(
     let made = fitting.into_iter().map(|(key, field)| {
         let (sites, name, begin) = (field.sites.clone(), key.name.clone(), random.below(1_000));
         let asked = set.asked.clone();
-        let edit = move |all: &mut _| {
+        let edit = move |all: &mut Recordings| {
             objects(all, &sites, |object, number| {
                 let old = &object[&name];
                 // What the client has said comes back as it was.
                 let is_own = old.as_str().is_some_and(|it| it.is_empty() || asked.contains(it));
                 if !is_own {
                     let value = change(old, number + begin);
+                    let sums = sums(object);
                     object.insert(name.clone(), value);
+                    sums.into_iter().for_each(|(total, of)| {
+                        let sum: u64 = of.iter().filter_map(|it| object[*it].as_u64()).sum();
+                        object.insert(total.to_owned(), json!(sum));
+                    });
                 }
             });
+            wholes::kept(all);
         };
         ServerChange::new(format!("{} {}/{}", key.tag, key.place, key.name), edit)
     });
     made.collect()
 }
 
+/// The numbers of an object that are sums of two others, and of which.
+fn sums(object: &Map<String, Value>) -> Vec<(&'static str, [&'static str; 2])> {
+    let totals = ["total_tokens", "context_tokens"];
+    let pairs = [["prompt_tokens", "completion_tokens"], ["input_tokens", "output_tokens"]];
+    let all = totals.into_iter().flat_map(|total| pairs.map(|pair| (total, pair)));
+    let number = |name: &str| object.get(name).and_then(Value::as_u64);
+    let is_sum = |(total, [one, other]): &(&str, [&str; 2])| {
+        number(one).zip(number(other)).map(|(one, other)| one + other) == number(total)
+            && number(total).is_some()
+    };
+    all.filter(is_sum).collect()
+}
+
 pub fn other_texts(set: &Set, random: &mut Random) -> Vec<ServerChange> {
     let is_text = |key: &Key, field: &Field| {
-        TEXTS.contains(&&*key.name) && field.kinds.contains(&Kind::String)
+        TEXTS.contains(&&*key.name)
+            && field.kinds.contains(&Kind::String)
+            && !wholes::is_one(&key.tag, &key.name)
     };
     of_field(set, is_text, random, |old, number| match old {
         Value::String(_) => json!(format!("{} {number}", LINES[number % LINES.len()])),
@@ -194,6 +216,8 @@ pub fn other_numbers(set: &Set, random: &mut Random) -> Vec<ServerChange> {
     let is_count = |key: &Key, field: &Field| {
         let name = &*key.name;
         let counts = name.ends_with("_tokens") || name.starts_with("num_") || name == "ttlMs";
+        // What is a sum changes with what it is the sum of.
+        let counts = counts && !["total_tokens", "context_tokens"].contains(&name);
         counts && field.kinds.contains(&Kind::Number)
     };
     of_field(set, is_count, random, |old, number| match old.as_u64() {

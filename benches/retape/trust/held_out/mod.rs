@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::grammar::{Grammar, NO_LAW, Protocol, TypeSource, counts};
 use super::mint::{AGENTS, CITIES, MODELS, TOOLS, WORKERS};
 use super::talk::{Event, Talk, Wire, joined, with};
+use super::tied;
 
 /// The protocols.
-pub static ALL: [Protocol; 8] = [
+pub static ALL: [Protocol; 9] = [
     Protocol {
         name: "assistants (`object` and SSE names)",
         say: providers::assistants,
@@ -125,6 +126,12 @@ pub static ALL: [Protocol; 8] = [
             slices: None,
             law: NO_LAW,
         }),
+        optional: &[],
+    },
+    Protocol {
+        name: "progress and totals",
+        say: tied::progress,
+        grammar: Some(tied::PROGRESS),
         optional: &[],
     },
 ];

@@ -4,7 +4,9 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::told::{headline, route};
-use crate::review::change::{Approval, CassettePair, Change, ContractPair, Report, Verdict};
+use crate::review::change::{
+    Approval, CassettePair, Change, ContractPair, MovedCassette, Report, Verdict,
+};
 
 /// The version of this form. It grows with changes that a reader of the one before would not understand.
 const VERSION: u64 = 1;
@@ -23,6 +25,7 @@ pub(super) fn json(report: &Report) -> String {
         counts,
         fails: report.fails(),
         headline: headline(report, &route),
+        moved: Each(&report.moved, value),
         new: value(&report.new),
         old: value(&report.old),
         retape_report: VERSION,
@@ -41,6 +44,7 @@ struct Document<'a> {
     counts: serde_json::Map<String, Value>,
     fails: bool,
     headline: String,
+    moved: Each<'a, MovedCassette>,
     new: Value,
     old: Value,
     retape_report: u64,

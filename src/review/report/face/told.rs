@@ -46,8 +46,9 @@ fn recorded(report: &Report) -> String {
     if report.old.cassettes == 0 && report.new.cassettes > 0 && changed == 0 {
         return count(report.new.cassettes, "cassette");
     }
+    let moved = moved(report);
     if changed == 0 {
-        return "no cassette changed".to_owned();
+        return moved.unwrap_or_else(|| "no cassette changed".to_owned());
     }
     let pairs = || report.cassettes.iter().flat_map(|cassette| &cassette.interactions);
     let of = |what: &str| pairs().filter(|pair| fate(pair) == what).count();
@@ -58,7 +59,19 @@ fn recorded(report: &Report) -> String {
     });
     let how: Vec<String> = how.collect();
     let all = count(report.new.cassettes.max(changed), "cassette");
-    format!("{changed} of {all} changed: {}", how.join(", "))
+    let moved = moved.map_or_else(String::new, |moved| format!("; {moved}"));
+    format!("{changed} of {all} changed: {}{moved}", how.join(", "))
+}
+
+/// The cassettes that moved, however many: `3 cassettes moved: a/hello is b/hello now, and 2 more`.
+fn moved(report: &Report) -> Option<String> {
+    let first = report.moved.first()?;
+    let more = match report.moved.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let all = count(report.moved.len(), "cassette");
+    Some(format!("{all} moved: {} is {} now{more}", first.from, first.to))
 }
 
 /// What may have become of an interaction.

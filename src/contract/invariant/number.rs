@@ -1,0 +1,290 @@
+//! Numbers in one message that belong together: one bounds another, is the sum of two, or counts.
+//!
+//! # Rationale
+//!
+//! Any two numbers are in some order. So what each recording says of one number is also held against what
+//! the others say of the other one: if that goes together as well, nothing ties the two. A bound must have
+//! been reached, because two numbers that are only mostly in order never meet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::claim::{Field, Invariant, Path};
+use super::holding::CHANCES;
+use super::learn::{Map, Names, Sight, Sights, identity};
+use super::tie::{Tie, is_equal};
+use super::trace::Value;
+
+/// A claim has at most this probability by chance.
+const CHANCE: f64 = 0.01;
+
+/// So many recordings show a bound as reached and as not reached, each summand, and several to count.
+const BOTH: usize = 2;
+
+/// So many messages show what to look for, and of so many recordings the last one is kept.
+const FIRST: usize = 32;
+const RECORDINGS: usize = 64;
+
+/// A message with more numbers is a table, and a type with more sets of fields has none.
+const MOST: usize = 24;
+const KINDS: usize = 64;
+
+/// Something that can be counted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Quantity {
+    Field(u32),
+    Length(u32),
+    /// Messages of another type that came before.
+    Messages(u32),
+}
+
+/// What the quantities of a message are.
+type Row = Vec<(Quantity, f64)>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Claim {
+    Sums(Quantity, [Quantity; 2]),
+    Counts(Quantity, Quantity),
+    AtMost(Quantity, Quantity),
+}
+
+/// What numbers of messages are, by their type and the quantities in them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Numbers {
+    kinds: Map<u32, BTreeMap<Vec<Quantity>, Kind>>,
+    /// Types of which several messages are pieces of one: how many there are says nothing.
+    pieces: BTreeSet<u32>,
+}
+
+/// Messages of a type that have the same quantities.
+#[derive(Debug, Clone, Default)]
+struct Kind {
+    /// Rows with the recording that each is of: all of the first ones, then the last of each recording.
+    rows: Vec<(u32, Row)>,
+    /// What held so far, once there are enough rows.
+    held: Option<BTreeSet<Claim>>,
+}
+
+fn get(row: &Row, quantity: Quantity) -> Option<f64> {
+    let found = row.iter().find(|(own, _)| *own == quantity).map(|(_, value)| *value);
+    found.or_else(|| matches!(quantity, Quantity::Messages(_)).then_some(0.0))
+}
+
+impl Claim {
+    /// The number, and what it is held against; a row for each.
+    fn sides(self, row: &Row, other: &Row) -> Option<(f64, f64)> {
+        Some(match self {
+            Self::AtMost(one, to) | Self::Counts(one, to) => (get(row, one)?, get(other, to)?),
+            Self::Sums(sum, of) => (get(row, sum)?, get(other, of[0])? + get(other, of[1])?),
+        })
+    }
+
+    fn holds(self, row: &Row, other: &Row) -> bool {
+        self.sides(row, other).is_none_or(|(number, to)| match self {
+            Self::AtMost(..) => number <= to || is_equal(number, to),
+            Self::Counts(..) | Self::Sums(..) => is_equal(number, to),
+        })
+    }
+
+    fn quantities(self) -> Vec<Quantity> {
+        match self {
+            Self::AtMost(one, to) | Self::Counts(one, to) => vec![one, to],
+            Self::Sums(sum, [one, other]) => vec![sum, one, other],
+        }
+    }
+
+    /// Whether rows of independent recordings show it, and chance does not, of so many claims.
+    fn is_shown(self, rows: &[&Row], claims: usize) -> bool {
+        let at_least_both = |is: &dyn Fn(&Row) -> bool| {
+            rows.iter().filter(|row| is(row)).take(BOTH).count() == BOTH
+        };
+        let meets = |row: &Row| self.sides(row, row).is_some_and(|(one, to)| is_equal(one, to));
+        let is_telling = match self {
+            // Of none or one it is enough to know whether there is any.
+            Self::Counts(number, _) => {
+                at_least_both(&|row| get(row, number).is_some_and(|number| number >= 2.0))
+            }
+            Self::AtMost(..) => at_least_both(&meets) && at_least_both(&|row| !meets(row)),
+            Self::Sums(_, of) => of.iter().all(|summand| {
+                at_least_both(&|row| get(row, *summand).is_some_and(|value| value != 0.0))
+            }),
+        };
+        if rows.len() < CHANCES as usize || !is_telling {
+            return false;
+        }
+        let others = |at: usize| rows.iter().enumerate().filter(move |(other, _)| *other != at);
+        let crossed = (0..rows.len()).flat_map(|at| others(at).map(move |(_, other)| (at, other)));
+        let held = crossed.filter(|(at, other)| self.holds(rows[*at], other)).count();
+        let all = rows.len() * (rows.len() - 1);
+        let chance = (held + 1) as f64 / (all + 1) as f64;
+        let recordings = i32::try_from(rows.len()).unwrap_or(i32::MAX);
+        chance.powi(recordings) * (claims as f64) < CHANCE
+    }
+}
+
+impl Kind {
+    fn see(&mut self, recording: u32, row: Row) {
+        if let Some(held) = &mut self.held {
+            held.retain(|claim| claim.holds(&row, &row));
+            self.rows.retain(|(of, _)| *of != recording);
+        }
+        if self.held.is_none() || self.rows.len() < RECORDINGS {
+            self.rows.push((recording, row));
+        }
+        if self.held.is_none() && self.rows.len() == FIRST {
+            self.held = Some(self.candidates().collect());
+            let last: BTreeMap<u32, Row> = self.rows.drain(..).collect();
+            self.rows.extend(last);
+        }
+    }
+
+    /// All claims that hold in the rows.
+    fn candidates(&self) -> impl Iterator<Item = Claim> {
+        let rows = self.rows.iter().flat_map(|(_, row)| row);
+        let all: BTreeSet<Quantity> = rows.map(|(quantity, _)| *quantity).collect();
+        let (fields, counts): (Vec<Quantity>, Vec<Quantity>) =
+            all.into_iter().partition(|quantity| matches!(quantity, Quantity::Field(_)));
+        let mut claims = Vec::new();
+        for one in fields.iter().copied() {
+            let others = || fields.iter().copied().filter(move |other| *other != one);
+            claims.extend(others().map(|other| Claim::AtMost(one, other)));
+            claims.extend(counts.iter().map(|count| Claim::Counts(one, *count)));
+            let pairs = others().flat_map(|other| others().map(move |second| [other, second]));
+            let pairs = pairs.filter(|[other, second]| other < second);
+            claims.extend(pairs.map(|of| Claim::Sums(one, of)));
+        }
+        let holds = |claim: &Claim| self.rows.iter().all(|(_, row)| claim.holds(row, row));
+        claims.into_iter().filter(holds)
+    }
+}
+
+impl Numbers {
+    pub(super) fn learn(&mut self, names: &Names, recording: u32, events: &[Sights<'_>]) {
+        let mut all: Map<u32, usize> = Map::default();
+        events.iter().for_each(|(tag, _)| *all.entry(*tag).or_default() += 1);
+        let mut before: BTreeMap<u32, f64> = BTreeMap::new();
+        let identities = events.iter().map(|(tag, sights)| (*tag, identity(*tag, sights)));
+        let identities: Vec<(u32, u64)> = identities.collect();
+        let runs = identities.windows(2).filter(|two| two[0] == two[1]);
+        self.pieces.extend(runs.map(|two| two[0].0));
+        for (tag, sights) in events {
+            let quantity = |sight: &Sight<'_>| match sight.value {
+                Value::Number(number) if !names.spelled(sight.path).contains("[]") => {
+                    Some((Quantity::Field(sight.path), number))
+                }
+                Value::Length(length) => Some((Quantity::Length(sight.path), length)),
+                _ => None,
+            };
+            let mut row: Row = sights.iter().filter_map(quantity).take(MOST + 1).collect();
+            let has_field = row.iter().any(|(it, _)| matches!(it, Quantity::Field(_)));
+            if has_field && row.len() <= MOST {
+                let mut kind: Vec<Quantity> = row.iter().map(|(quantity, _)| *quantity).collect();
+                kind.sort_unstable();
+                // What is said again and again counts itself.
+                if all[tag] == 1 {
+                    row.extend(
+                        before.iter().map(|(tag, count)| (Quantity::Messages(*tag), *count)),
+                    );
+                }
+                let kinds = self.kinds.entry(*tag).or_default();
+                if kinds.len() < KINDS || kinds.contains_key(&kind) {
+                    kinds.entry(kind).or_default().see(recording, row);
+                }
+            }
+            *before.entry(*tag).or_default() += 1.0;
+        }
+    }
+
+    /// What held in all messages, is shown by enough recordings, and does not follow from something else.
+    pub(super) fn holding(&self, names: &Names) -> Vec<Invariant> {
+        let mut found = Vec::new();
+        let few = self.kinds.iter().filter(|(_, kinds)| kinds.len() < KINDS);
+        for (tag, kinds) in few {
+            let mut shown = shown(kinds);
+            let is_piece =
+                |it: &Quantity| matches!(it, Quantity::Messages(of) if self.pieces.contains(of));
+            shown.retain(|claim| !claim.quantities().iter().any(is_piece));
+            let claims = telling(&shown);
+            found.extend(claims.into_iter().map(|claim| claim.written(names, *tag)));
+        }
+        found
+    }
+}
+
+/// What holds in all messages of a type, and is shown by enough recordings.
+fn shown(kinds: &BTreeMap<Vec<Quantity>, Kind>) -> BTreeSet<Claim> {
+    let held: Vec<(&Vec<Quantity>, &Kind, BTreeSet<Claim>)> = kinds
+        .iter()
+        .map(|(quantities, kind)| {
+            let held = kind.held.clone().unwrap_or_else(|| kind.candidates().collect());
+            (quantities, kind, held)
+        })
+        .collect();
+    let all: BTreeSet<Claim> = held.iter().flat_map(|(_, _, held)| held).copied().collect();
+    let is_shown = |claim: &Claim| {
+        let wanted = claim.quantities();
+        let has = |quantities: &[Quantity]| {
+            let is_there =
+                |it: &Quantity| matches!(it, Quantity::Messages(_)) || quantities.contains(it);
+            wanted.iter().all(is_there)
+        };
+        let with = || held.iter().filter(|(quantities, ..)| has(quantities));
+        if !with().all(|(_, _, held)| held.contains(claim)) {
+            return false;
+        }
+        let rows = with().flat_map(|(_, kind, _)| &kind.rows);
+        let last: BTreeMap<u32, &Row> = rows.map(|(recording, row)| (*recording, row)).collect();
+        let size = with().map(|(quantities, ..)| quantities.len()).max().unwrap_or_default();
+        let claims = match claim {
+            Claim::Sums(..) => size.pow(3),
+            Claim::AtMost(..) | Claim::Counts(..) => size.pow(2),
+        };
+        claim.is_shown(&last.into_values().collect::<Vec<_>>(), claims)
+    };
+    all.iter().copied().filter(is_shown).collect()
+}
+
+/// Those that do not follow from others.
+fn telling(all: &BTreeSet<Claim>) -> Vec<Claim> {
+    let mut told: Vec<Claim> = Vec::new();
+    for claim in all.iter().copied() {
+        let follows = match claim {
+            Claim::Sums(sum, _) => {
+                told.iter().any(|it| matches!(it, Claim::Sums(other, _) if *other == sum))
+            }
+            Claim::Counts(one, _) => {
+                told.iter().any(|it| matches!(it, Claim::Counts(other, _) if *other == one))
+            }
+            Claim::AtMost(one, to) => all.iter().any(|it| match it {
+                Claim::Sums(sum, of) => *sum == to && of.contains(&one),
+                Claim::AtMost(from, between) => {
+                    *from == one && *between != to && all.contains(&Claim::AtMost(*between, to))
+                }
+                Claim::Counts(..) => false,
+            }),
+        };
+        if !follows {
+            told.push(claim);
+        }
+    }
+    told
+}
+
+impl Claim {
+    fn written(self, names: &Names, tag: u32) -> Invariant {
+        let tagged = |tag: u32, path: Path| {
+            let tag = Some(names.spelled(tag)).filter(|tag| !tag.is_empty());
+            Field { tag: tag.map(str::to_owned), path }
+        };
+        let field = |quantity: Quantity| match quantity {
+            Quantity::Field(path) | Quantity::Length(path) => {
+                tagged(tag, Path::written(names.spelled(path)))
+            }
+            Quantity::Messages(of) => tagged(of, Path::default()),
+        };
+        match self {
+            Self::AtMost(one, to) => Invariant::Tied(Tie::AtMost, field(one), field(to)),
+            Self::Counts(one, to) => Invariant::Tied(Tie::Counts, field(one), field(to)),
+            Self::Sums(sum, of) => Invariant::Sums(field(sum), of.map(field)),
+        }
+    }
+}

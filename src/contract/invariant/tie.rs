@@ -1,0 +1,134 @@
+//! What may hold of two fields by what they say, and where it does not.
+
+use super::check::{At, Broken, Check};
+use super::claim::{Field, Path};
+use super::text::Strand;
+use super::trace::Value;
+
+/// What may hold of two fields by what they say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Tie {
+    /// The number is never above another one in the same message.
+    AtMost,
+    /// The number says how many elements an array in the same message has, or how many messages of a
+    /// type came before.
+    Counts,
+    /// The text is what earlier messages said piece by piece.
+    Joins,
+    /// The text begins with what an earlier message said.
+    Extends,
+}
+
+impl Tie {
+    /// All that there are.
+    pub(super) const ALL: [Self; 4] = [Self::AtMost, Self::Counts, Self::Joins, Self::Extends];
+
+    /// How it is written between the fields.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::AtMost => "at most",
+            Self::Counts => "counts",
+            Self::Joins => "joins",
+            Self::Extends => "extends",
+        }
+    }
+}
+
+/// Whether two numbers are the same, as far as fractions tell.
+pub(super) fn is_equal(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
+
+impl Check<'_> {
+    /// Where a field does not go with another one, and what it does not go with.
+    pub(super) fn untied(&self, tie: Tie, field: &Field, to: &Field) -> Broken<'_> {
+        let holds: fn(f64, f64) -> bool = match tie {
+            Tie::Joins | Tie::Extends => return self.unjoined(tie, field, to),
+            Tie::Counts => is_equal,
+            Tie::AtMost => |one, other| one <= other || is_equal(one, other),
+        };
+        let is_messages = to.path == Path::default();
+        let broken = self.all(field).into_iter().filter_map(|at| {
+            let number = of_number(&at)?;
+            if is_messages {
+                let (before, tag) = (at.event?, self.names.find(to.tag.as_deref()?));
+                let events = self.events[..before].iter();
+                let count = events.filter(|(own, _)| Some(*own) == tag).count();
+                return (!holds(number, count as f64)).then_some((at, None));
+            }
+            let other = self.beside(&at, to)?;
+            let said = match other.value {
+                Value::Number(said) | Value::Length(said) => *said,
+                Value::Key(_) | Value::Text(_) => return None,
+            };
+            // How long an array is has no place of its own.
+            let shown = of_number(&other).map(|_| other);
+            (!holds(number, said)).then_some((at, shown))
+        });
+        broken.collect()
+    }
+
+    /// Where a number is not the sum of two others.
+    pub(super) fn unsummed(&self, field: &Field, [one, other]: &[Field; 2]) -> Broken<'_> {
+        let broken = self.all(field).into_iter().filter_map(|at| {
+            let summands = [self.beside(&at, one)?, self.beside(&at, other)?];
+            let sum = of_number(&summands[0])? + of_number(&summands[1])?;
+            (!is_equal(of_number(&at)?, sum)).then_some((at, Some(summands[0])))
+        });
+        broken.collect()
+    }
+
+    fn unjoined(&self, tie: Tie, field: &Field, to: &Field) -> Broken<'_> {
+        let number = |field: &Field| {
+            let tag = self.names.find(field.tag.as_deref().unwrap_or_default())?;
+            Some((tag, self.names.find(field.path.as_str())?))
+        };
+        let Some(whole) = number(field) else { return Broken::new() };
+        let piece = number(to);
+        let (mut strand, mut broken) = (Strand::default(), Broken::new());
+        for (event, (tag, sights)) in self.events.iter().enumerate() {
+            let keys = self.names.keys_of(sights);
+            for (number, sight) in sights.iter().enumerate() {
+                let here = Some((*tag, sight.path));
+                let text = sight.value.said().filter(|text| !text.is_empty());
+                let Some(text) = text.filter(|_| here == Some(whole) || here == piece) else {
+                    continue;
+                };
+                let paths = [whole.1, piece.map_or(whole.1, |(_, path)| path)];
+                let is_tied = here != Some(whole)
+                    || match tie {
+                        Tie::Extends => {
+                            strand.last(&keys, paths).is_none_or(|it| text.starts_with(it))
+                        }
+                        _ => strand.joined(0, &text, &keys, paths).is_some(),
+                    };
+                if !is_tied {
+                    broken.push((At { event: Some(event), number, value: &sight.value }, None));
+                }
+                if here == piece {
+                    strand.push(text, &keys);
+                }
+            }
+        }
+        broken
+    }
+
+    /// Another field of the same message.
+    fn beside<'c>(&'c self, at: &At<'c>, other: &Field) -> Option<At<'c>> {
+        let path = self.names.find(other.path.as_str())?;
+        let (_, sights) = &self.events[at.event?];
+        let is_length = other.path.is_in_array();
+        let found = sights.iter().enumerate().find(|(_, sight)| {
+            sight.path == path && is_length == matches!(sight.value, Value::Length(_))
+        });
+        found.map(|(number, sight)| At { event: at.event, number, value: &sight.value })
+    }
+}
+
+fn of_number(at: &At<'_>) -> Option<f64> {
+    match at.value {
+        Value::Number(number) => Some(*number),
+        _ => None,
+    }
+}

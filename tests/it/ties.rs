@@ -1,0 +1,205 @@
+//! What goes together by what is said: numbers of one message, how many there are, texts in pieces.
+
+use bytes::Bytes;
+use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::contract::invariant::Invariant;
+use retape::contract::{Finding, Traffic, check};
+use retape::message::Protocols;
+use retape::{Cassette, Name};
+use serde_json::{Value, json};
+
+use crate::invariant::{Owned, learned, with};
+
+/// Numbers that differ from recording to recording and repeat.
+fn number(recording: usize, of: usize, below: usize) -> usize {
+    let seed = (recording * 31 + of * 17 + 7) as u64;
+    let mixed = (seed ^ (seed << 13)).wrapping_mul(0x2545_f491_4f6c_dd1d);
+    usize::try_from(mixed >> 33).unwrap() % below
+}
+
+fn words(recording: usize, of: usize) -> Vec<String> {
+    let count = 2 + number(recording, of, 4);
+    (0..count).map(|at| format!("word{} ", number(recording, of * 9 + at, 50))).collect()
+}
+
+/// Items whose pieces come in turn, and a report of what was used.
+fn stream(recording: usize) -> Vec<(&'static str, Value)> {
+    let mut events = Vec::new();
+    let items = (0..1 + number(recording, 7, 3))
+        .map(|of| (format!("item-{recording}{of}"), words(recording, of)));
+    let items: Vec<(String, Vec<String>)> = items.collect();
+    for at in 0..6 {
+        for (id, words) in &items {
+            if let Some(word) = words.get(at) {
+                events.push(("delta", json!({"item": id, "more": word})));
+            }
+        }
+    }
+    for (id, words) in &items {
+        events.push(("done", json!({"item": id, "text": words.concat()})));
+    }
+    let [asked, said] = [1, 2].map(|of| 20 + number(recording, of, 900));
+    let used = number(recording, 3, 5);
+    let tools: Vec<usize> = (0..used).collect();
+    let pieces: usize = items.iter().map(|(_, words)| words.len()).sum();
+    let usage = json!({
+        "in": asked, "out": said, "all": asked + said, "cached": if used == 0 { asked } else { asked / 2 },
+        "bytes": 90_000 + number(recording, 6, 9_000), "tools": tools, "used": used, "items": items.len(),
+        "pieces": pieces,
+    });
+    events.push(("usage", usage));
+    events
+}
+
+fn owned(events: Vec<(&'static str, Value)>) -> Owned {
+    (None, events.into_iter().map(|(tag, json)| (tag.to_owned(), json.to_string())).collect())
+}
+
+fn streams(count: usize) -> Vec<Owned> {
+    (0..count).map(|recording| owned(stream(recording))).collect()
+}
+
+/// Of what is learned, what goes together by what is said.
+fn ties(traces: &[Owned]) -> Vec<String> {
+    let verbs = [" at most ", " sums ", " counts ", " joins ", " extends "];
+    let mut found = learned(traces);
+    found.retain(|it| verbs.iter().any(|verb| it.contains(verb)));
+    found
+}
+
+const OF_STREAMS: [&str; 5] = [
+    "usage.cached at most usage.in",
+    "usage.items counts done",
+    "usage.used counts usage.tools[]",
+    "done.text joins delta.more",
+    "usage.all sums usage.in and usage.out",
+];
+
+#[test]
+fn numbers_and_texts_that_go_together_are_tied() {
+    assert_eq!(ties(&streams(30)), OF_STREAMS);
+}
+
+#[test]
+fn four_recordings_tie_nothing() {
+    assert_eq!(ties(&streams(4)), [""; 0]);
+    // Nor does one recording with as many answers.
+    let again: Vec<Owned> = (0..30).map(|_| owned(stream(1))).collect();
+    assert_eq!(ties(&again).iter().filter(|it| !it.contains(" joins ")).count(), 0);
+}
+
+#[track_caller]
+fn breaks(change: impl FnOnce(&mut Vec<(&'static str, Value)>), expected: &[&str]) {
+    let mut changed = stream(77);
+    change(&mut changed);
+
+    let invariants = Invariant::parse(&OF_STREAMS.join("\n")).unwrap();
+    let found = with(&owned(changed), |trace| Invariant::check(&invariants, trace));
+
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_does_not_go_together_any_more_is_told() {
+    let last = |events: &mut Vec<(&'static str, Value)>, name: &str, value: Value| {
+        events.last_mut().unwrap().1[name] = value;
+    };
+    breaks(|_| {}, &[]);
+    breaks(
+        |events| last(events, "all", json!(1)),
+        &[
+            "usage.all sums usage.in and usage.out: 1 at /all of event 11, but 843 at /in of event 11",
+        ],
+    );
+    breaks(
+        |events| last(events, "cached", json!(5_000)),
+        &["usage.cached at most usage.in: 5000 at /cached of event 11, but 843 at /in of event 11"],
+    );
+    breaks(
+        |events| last(events, "tools", json!(["one", {"of": ["a", "b"]}, "three", 4, 5, 6])),
+        &["usage.used counts usage.tools[]: 4 at /used of event 11 is not how many there are"],
+    );
+    breaks(
+        |events| drop(events.remove(0)),
+        &[
+            "done.text joins delta.more: `word17 word23 word30 ` at /text of event 8 is not what the pieces say",
+        ],
+    );
+    breaks(
+        |events| drop(events.remove(9)),
+        &["usage.items counts done: 2 at /items of event 10 is not how many there are"],
+    );
+}
+
+#[test]
+fn a_text_that_grows_extends_what_was_said_before() {
+    let growing = |recording: usize| {
+        let words = words(recording, 5);
+        let so_far = (1..=words.len()).map(|to| ("part", json!({"text": words[..to].concat()})));
+        owned(so_far.collect())
+    };
+    let found = ties(&(0..9).map(growing).collect::<Vec<Owned>>());
+    assert_eq!(found, ["part.text extends part.text"]);
+
+    let invariants = Invariant::parse(&found[0]).unwrap();
+    let turned = owned(vec![("part", json!({"text": "Good"})), ("part", json!({"text": "ly"}))]);
+    let broken = with(&turned, |trace| Invariant::check(&invariants, trace));
+
+    let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
+    assert_eq!(broken, ["part.text extends part.text: `ly` at /text of event 2 begins otherwise"]);
+}
+
+#[test]
+fn numbers_that_only_happen_to_be_in_order_are_hardly_ever_tied() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut tied = Vec::new();
+    for server in 0..300 {
+        // Some are small, some large, some about the same.
+        let below = |of: usize| [2, 4, 9, 100, 1_000, 1_000][(of + server) % 6];
+        let said = |recording: usize| {
+            let values = names.iter().enumerate().map(|(of, name)| {
+                ((*name).to_owned(), number(recording + server * 1_000, of, below(of)).into())
+            });
+            let values: serde_json::Map<String, Value> = values.collect();
+            owned(vec![("numbers", Value::from(values))])
+        };
+        tied.extend(ties(&(0..12).map(said).collect::<Vec<Owned>>()));
+    }
+    // Of 27,000 that could have been claimed.
+    assert!(tied.len() <= 6, "{tied:?}");
+}
+
+#[test]
+fn a_body_that_is_no_stream_counts_its_elements() {
+    let asked = |number: usize| {
+        let mut headers = Headers::default();
+        headers.append("content-type", "application/json");
+        let data: Vec<Value> =
+            (0..number % 4).map(|at| json!({"name": format!("n {at}")})).collect();
+        let body = json!({"count": data.len(), "data": data}).to_string();
+        let body = Body::Whole(body.into());
+        let (trailers, frames) = (Headers::default(), Vec::new());
+        let (end, status, reason, ms) = (End::Complete, 200, None, 0);
+        let response = Response { ms, status, reason, headers, body, trailers, frames, end };
+        let path = format!("/things?page={number}");
+        let (method, headers, body) = ("GET".to_owned(), Headers::default(), Bytes::new());
+        let request = Request { method, path, headers, body };
+        Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) }
+    };
+    let interactions: Vec<Interaction> = (0..9).map(asked).collect();
+    let cassette = Cassette { interactions, ..Cassette::default() };
+    let name = Name::new("things").unwrap();
+
+    let found = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = found.as_slice() else { panic!("{found:?}") };
+    let ties: Vec<String> = contract.invariants.iter().map(ToString::to_string).collect();
+    assert_eq!(ties, ["count counts _.data[]"]);
+    let mut broken = asked(3);
+    if let Outcome::Response(response) = &mut broken.outcome {
+        response.body = Body::Whole(json!({"count": 3, "data": []}).to_string().into());
+    }
+    let breaches = contract.broken_by(&Protocols::default(), &broken, None);
+    assert_eq!(breaches[0].part, "invariants");
+}
