@@ -29,7 +29,7 @@ use self::clock::Clock;
 use self::interactions::pair;
 pub(crate) use self::renaming::Moved;
 use self::renaming::{Known, Votes};
-use crate::cassette::{Cassette, Interaction};
+use crate::cassette::{Cassette, Ids, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
 #[derive(Debug, Default)]
@@ -89,25 +89,28 @@ impl Alignment {
 pub(crate) struct Sides<'a> {
     pub(crate) old: Vec<View<'a>>,
     pub(crate) new: Vec<View<'a>>,
+    /// The tables of names.
+    ids: [Option<&'a Ids>; 2],
     clocks: [Option<Clock>; 2],
 }
 
 impl<'a> Sides<'a> {
     pub(crate) fn of(old: &'a Cassette, new: &'a Cassette) -> Self {
         let clocks = [old, new].map(|cassette| Clock::of(&cassette.recorded.at));
-        Self { clocks, ..Self::between(&old.interactions, &new.interactions) }
+        let ids = [old, new].map(|cassette| cassette.ids.as_ref());
+        Self { clocks, ids, ..Self::between(&old.interactions, &new.interactions) }
     }
 
     /// The same of parts of them, of which it is not known when they were recorded; numbers count from
     /// their beginnings.
     pub(crate) fn between(old: &'a [Interaction], new: &'a [Interaction]) -> Self {
         let views = |all: &'a [Interaction]| all.iter().map(View::of).collect();
-        Self { old: views(old), new: views(new), clocks: [None; 2] }
+        Self { old: views(old), new: views(new), ids: [None; 2], clocks: [None; 2] }
     }
 
     /// Finds how they lie beside each other; the views then show values under their common names.
     pub(crate) fn align(&mut self, moved: Option<&Moved>) -> Alignment {
-        let known = Known::of(&self.old, &self.new, self.clocks);
+        let known = Known::of([&self.old, &self.new], self.ids, self.clocks);
         let mut renaming = known.renaming(moved, Votes::default());
         for _ in 0..ROUNDS {
             self.look(&renaming);

@@ -8,6 +8,7 @@ use super::View;
 use super::clock::Clock;
 use super::value::{Said, Sort, Word, apart, between, times, words};
 use crate::cassette::splice::{Edit, splice};
+use crate::cassette::{Evidence, Id, Ids, Reach};
 use crate::identity::{Words, is_certain, is_epoch, is_sealed};
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
@@ -25,15 +26,16 @@ pub struct Renaming {
 pub(super) struct Names {
     /// What each is in the old recording.
     olds: HashMap<String, String>,
-    /// To find them in texts.
+    /// To find them in texts, and those that are not known in both yet.
     words: Words,
     /// By which numbers are times.
     clock: Option<Clock>,
 }
 
 impl Names {
-    fn of(olds: HashMap<String, String>, clock: Option<Clock>) -> Self {
-        Self { words: Words::of(olds.keys().map(String::as_str)), olds, clock }
+    fn of(olds: HashMap<String, String>, counted: &HashSet<String>, clock: Option<Clock>) -> Self {
+        let words = olds.keys().chain(counted.iter().filter(|it| !olds.contains_key(*it)));
+        Self { words: Words::of(words.map(String::as_str)), olds, clock }
     }
 
     /// Its names in a text, and the numbers that are times.
@@ -68,7 +70,7 @@ impl Names {
 impl Renaming {
     /// The places of names in a text of the old recording, if they are known in both.
     pub fn old_names<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-        self.old.words.find(text)
+        self.old.words.find(text).filter(|range| self.old.olds.contains_key(&text[range.clone()]))
     }
 
     /// A text of the new recording, such as a path, a header field, or JSON as it is spelled, with the
@@ -136,6 +138,9 @@ fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't
 /// else (a UUID, a word behind a prefix such as `call_`), stands in a place for names at least once (a
 /// path, a header field or a member that is named so), or is a time or a sealed state with which the
 /// client came back.
+///
+/// A server that counts (`conv-1`) and was not restarted goes on counting. Such a name looks like text, so
+/// the tables of both recordings say which ones are: what the server issued and its client sent back.
 #[derive(Debug)]
 pub(super) struct Known {
     old: Side,
@@ -150,15 +155,19 @@ struct Side {
     finder: Words,
     /// Those that a client came back with and that are no identifiers.
     returned: HashSet<String>,
+    /// Those that the server has counted: the same one may be another the next time.
+    counted: HashSet<String>,
 }
 
 impl Side {
-    fn of(views: &[View<'_>]) -> Self {
+    fn of(views: &[View<'_>], counted: HashSet<String>) -> Self {
         let returned = returned(views);
         let mut values = certain(views);
         values.extend(returned.iter().cloned());
+        let counted: HashSet<String> = counted.difference(&values).cloned().collect();
+        values.extend(counted.iter().cloned());
         let finder = Words::of(values.iter().map(String::as_str));
-        Self { values, finder, returned }
+        Self { values, finder, returned, counted }
     }
 
     /// The names in a text, and what looks like one or like a time.
@@ -168,14 +177,30 @@ impl Side {
 }
 
 impl Known {
-    pub(super) fn of(old: &[View<'_>], new: &[View<'_>], clocks: [Option<Clock>; 2]) -> Self {
-        Self { old: Side::of(old), new: Side::of(new), clocks }
+    pub(super) fn of(
+        [old, new]: [&[View<'_>]; 2],
+        ids: [Option<&Ids>; 2],
+        clocks: [Option<Clock>; 2],
+    ) -> Self {
+        let [olds, news] = [counted(old, ids[0]), counted(new, ids[1])];
+        let both = |one: &HashSet<String>, other: &HashSet<String>| {
+            let others: HashSet<String> = other.iter().map(|name| uncounted(name)).collect();
+            one.iter().filter(|name| others.contains(&uncounted(name))).cloned().collect()
+        };
+        let (old, new) = (Side::of(old, both(&olds, &news)), Side::of(new, both(&news, &olds)));
+        Self { old, new, clocks }
+    }
+
+    /// Whether a server has counted anything.
+    fn is_counting(&self) -> bool {
+        !self.new.counted.is_empty()
     }
 
     /// What is called the same in both, what is known of the address, and what has the most votes
     /// beyond that.
     pub(super) fn renaming(&self, moved: Option<&Moved>, votes: Votes<'_>) -> Renaming {
         let same = self.new.values.intersection(&self.old.values);
+        let same = same.filter(|same| !self.new.counted.contains(*same));
         let same = same.map(|same| (same.clone(), same.clone()));
         let moved = moved.map(|Moved { from, to }| (from.clone(), to.clone()));
         let mut news: HashMap<String, String> = same.chain(moved).collect();
@@ -191,7 +216,8 @@ impl Known {
         }
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
         let [before, now] = self.clocks;
-        Renaming { old: Names::of(olds, before), new: Names::of(news, now), returned }
+        let old = Names::of(olds, &self.old.counted, before);
+        Renaming { old, new: Names::of(news, &self.new.counted, now), returned }
     }
 }
 
@@ -255,6 +281,28 @@ fn tokens(said: Said<'_>) -> Vec<&str> {
     found
 }
 
+/// The names that the server has counted, by the table of a recording: an answer to a request that does
+/// something issued them, and they say more than a number.
+fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
+    let is_counted = |id: &&Id| {
+        let view = views.get(id.interaction);
+        let has = |class: fn(char) -> bool| id.value.contains(class);
+        let is_told = id.evidence == Evidence::Return && id.reach == Reach::Anywhere;
+        is_told
+            && has(|c| c.is_ascii_digit())
+            && has(|c| c.is_ascii_alphabetic())
+            && view.is_some_and(|view| !view.interaction.request.only_reads())
+    };
+    let issued = ids.into_iter().flat_map(|ids| &ids.server);
+    issued.filter(is_counted).map(|id| id.value.clone()).collect()
+}
+
+/// A name without its numbers: what counts on differs in nothing else.
+fn uncounted(name: &str) -> String {
+    let parts = name.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("0")
+}
+
 /// How often two names stood in the same place.
 #[derive(Debug, Default)]
 pub(super) struct Votes<'v> {
@@ -274,9 +322,9 @@ const SURE: usize = 8;
 impl<'v> Votes<'v> {
     /// Two texts stand in the same place.
     pub(super) fn hear(&mut self, old: Said<'v>, new: Said<'v>, known: &Known) {
-        // What both hold is called the same without a vote.
+        // What both hold is called the same without a vote, but for what was counted.
         let (old, new) = (old.text, new.text);
-        if old == new {
+        if old == new && !known.is_counting() {
             return;
         }
         let (olds, news) = (known.old.words(old), known.new.words(new));
@@ -312,7 +360,11 @@ impl<'v> Votes<'v> {
         for (one, other) in olds.iter().zip(news).filter(|_| is_same) {
             let (one, other) = (&old[one.range.clone()], &new[other.range.clone()]);
             if known.old.values.contains(one) && known.new.values.contains(other) {
-                self.count((one, other), weight);
+                let is_counted =
+                    known.old.counted.contains(one) || known.new.counted.contains(other);
+                if !is_counted || uncounted(one) == uncounted(other) {
+                    self.count((one, other), weight);
+                }
             }
         }
         is_same

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use retape::Cassette;
 use retape::cassette::{
-    Body, Chunk, End, Headers, Interaction, Outcome, Progress, Request, Response,
+    Body, Chunk, End, Evidence, Headers, Id, Interaction, Outcome, Progress, Reach, Request,
+    Response,
 };
 use retape::compare::renew::renew;
 
@@ -244,6 +245,73 @@ fn a_time_that_the_client_came_back_with_is_the_same_in_both_places() {
     let answer = told.interactions[0].response().unwrap().body.bytes();
     let asked = told.interactions[1].request.path.split('=').nth(1).unwrap().to_owned();
     assert!(std::str::from_utf8(&answer).unwrap().contains(&asked), "{asked} {answer:?}");
+}
+
+/// A conversation in which the server issues names that the client sends back, with its table of names.
+fn issuing(names: &[(usize, &str)], exchanges: &[(&str, &str)]) -> Cassette {
+    let issued = |(interaction, value): &(usize, &str)| Id {
+        value: (*value).to_owned(),
+        interaction: *interaction,
+        at: "/conversation_id".to_owned(),
+        reach: Reach::Anywhere,
+        evidence: Evidence::Return,
+    };
+    let mut talk = talk(exchanges);
+    talk.ids.get_or_insert_default().server = names.iter().map(issued).collect();
+    talk
+}
+
+#[test]
+fn a_server_that_was_not_restarted_counts_on() {
+    let two = |one: &str, other: &str, said: &str| {
+        let answer = |name: &str| format!(r#"{{"conversation_id":"{name}"}}"#);
+        let told = |name: &str| format!(r#"{{"note":"{name} {said}, not local-conv-1000"}}"#);
+        issuing(
+            &[(0, one), (1, other)],
+            &[
+                ("POST /conversations {}", &answer(one)),
+                ("POST /conversations {}", &answer(other)),
+                (&format!("GET /conversations/{other}"), &told(other)),
+                (&format!("GET /conversations/{one}"), &told(one)),
+            ],
+        )
+    };
+    let old = two("local-conv-1", "local-conv-2", "is idle");
+
+    // The second has the name that the first one had, or none is as it was, or has as many digits.
+    for (one, other) in [("local-conv-2", "local-conv-3"), ("local-conv-9", "local-conv-10")] {
+        let renewed = renew(&old, two(one, other, "is idle")).cassette;
+        assert_eq!(told(&renewed), told(&old));
+        assert_eq!(renewed.ids, old.ids);
+        let new = two(one, other, "was busy");
+        let expected = two("local-conv-1", "local-conv-2", "was busy");
+        check(&old, new.clone(), &Cassette { ids: new.ids, ..expected });
+    }
+}
+
+#[test]
+fn what_only_looks_counted_is_a_difference() {
+    let check = |was: &str, is: &str, asks: &str, issues: bool| {
+        let pair = |name: &str| {
+            let names = [(0, name)];
+            issuing(
+                if issues { &names } else { &[] },
+                &[
+                    (asks, &format!(r#"{{"conversation_id":"{name}"}}"#)),
+                    ("POST /say {}", &format!(r#"{{"said":"{name}"}}"#)),
+                ],
+            )
+        };
+        check(&pair(was), pair(is), &pair(is));
+    };
+    // The client never sent it back.
+    check("take-1", "take-2", "POST /takes {}", false);
+    // Nobody made it: it was there.
+    check("gpt-4", "gpt-5", "GET /models", true);
+    // More than a number differs.
+    check("local-conv-1", "remote-conv-2", "POST /conversations {}", true);
+    // It is but a number, as anything may be.
+    check("17", "18", "POST /conversations {}", true);
 }
 
 #[test]
