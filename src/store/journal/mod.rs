@@ -38,7 +38,9 @@ pub struct Journal {
 }
 
 /// Who is told that a journal cannot be written: its path, and why.
-pub struct Alarm(Box<dyn Fn(&Path, &io::Error) + Send + Sync>);
+pub struct Alarm(Box<Listener>);
+
+type Listener = dyn Fn(&Path, &io::Error) + Send + Sync;
 
 impl Alarm {
     /// Calls `listener` whenever it begins to fail.
