@@ -280,7 +280,7 @@ fn no_journal_breaks_a_recorder_and_no_foreign_file_is_touched() {
         recorder.ask(b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         assert!(recorder.is_well());
         recorder.stop();
-        let is_ours = b"{\"retape_journal\":1".iter().zip(bytes).all(|(one, other)| one == other);
+        let is_ours = b"{\"retape_journal\":".iter().zip(bytes).all(|(one, other)| one == other);
         assert!(is_ours || fs::read(&journal).unwrap() == bytes, "a foreign file was changed");
         recorder.folder = tempfile::tempdir().unwrap();
     });
