@@ -95,7 +95,8 @@ impl Source {
         // To write it down takes longer than to read it: others would wait for a server that is fast.
         if self.unbroken >= BYTES {
             self.unbroken = 0;
-            context.waker().wake_by_ref();
+            // A task that wakes itself comes again before the network is looked at; this lets it be looked at.
+            let _ = std::pin::pin!(tokio::task::yield_now()).poll(context);
             return Poll::Pending;
         }
         let mut bytes = 0;
