@@ -27,7 +27,7 @@ const WHOLES: [(&str, &str, &str); 8] = [
 /// Whether a field says as a whole what pieces have said.
 pub fn is_one(tag: &str, field: &str) -> bool {
     let ends = |(_, whole, place): &(&str, &str, &str)| *whole == tag && place.ends_with(field);
-    tag == "response.completed" || WHOLES.iter().any(|whole| ends(whole))
+    tag == "response.completed" || WHOLES.iter().any(ends)
 }
 
 /// What is said as a whole is what the pieces say now.
