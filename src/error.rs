@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What every fallible function of this crate returns.
@@ -189,8 +190,19 @@ impl Error {
         }))
     }
 
+    /// The hint is what to do about a fault of this machine, if it is one.
     pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
-        Self::new(Kind::Io(what)).at(path).because(source)
+        let hint = match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                Some("free some space, then try again")
+            }
+            _ if is_out_of_files(&source) => {
+                Some("allow more open files (`ulimit -n 4096`), then try again")
+            }
+            _ => None,
+        };
+        let error = Self::new(Kind::Io(what)).at(path).because(source);
+        hint.into_iter().fold(error, Self::with_hint)
     }
 
     /// What is asked for is in a feature that this build does not have.
@@ -223,6 +235,12 @@ impl Error {
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The hint where there is none yet.
+    pub(crate) fn or_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint.get_or_insert_with(|| hint.into());
         self
     }
 
@@ -291,6 +309,12 @@ impl Error {
     pub fn is_no_cassette(&self) -> bool {
         matches!(self.0.kind, Kind::NoCassette { .. })
     }
+}
+
+/// Whether this process, or this machine, may open no more files and connections: `EMFILE` and `ENFILE`, which
+/// have no kind of their own.
+pub(crate) fn is_out_of_files(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(24 | 23))
 }
 
 impl fmt::Display for Error {

@@ -181,6 +181,47 @@ fn files_and_functions_stay_within_a_readers_grasp() {
     assert!(main.lines().count() <= 40);
 }
 
+/// The limits in docs/limits.md: what stands in their second column, and the code that makes it so.
+const LIMITS: [(&str, &str, &str); 22] = [
+    ("300 s", "serve/recording.rs", "silence: Duration::from_secs(300)"),
+    ("5 s", "serve/recording.rs", "grace: Duration::from_secs(5)"),
+    ("60 s", "cli/arguments.rs", "default_value = \"60s\""),
+    ("10 s", "serve/recorder/upstream.rs", "const CONNECT: Duration = Duration::from_secs(10);"),
+    ("256", "serve/recorder/pool.rs", "const KEPT: usize = 256;"),
+    ("1 s", "serve/recorder/pool.rs", "const KEPT_FOR: Duration = Duration::from_secs(1);"),
+    ("1 MiB", "serve/server/origin.rs", "const READ_WHOLE: u64 = 1024 * 1024;"),
+    ("50 ms", "serve/recorder/prompt.rs", "const AT_ONCE: Duration = Duration::from_millis(50);"),
+    ("32 MiB", "cassette/coding/mod.rs", "const LIMIT: usize = 32 << 20;"),
+    ("128 bytes", "cassette/coding/mod.rs", "const RATIO: usize = 128;"),
+    ("64 KiB", "cassette/format/sidecar.rs", "const LONGEST_TEXT: usize = 64 << 10;"),
+    ("200 bytes", "cassette/name.rs", "const LONGEST: usize = 200;"),
+    ("100", "cassette/reading/json.rs", "const DEEPEST: usize = 100;"),
+    ("128", "text/tree/mod.rs", "const DEEPEST: usize = 128;"),
+    ("1 Mi", "text/tree/yaml.rs", "const MOST_REPEATED: usize = 1 << 20;"),
+    ("64", "contract/order/parse.rs", "const DEEPEST: usize = 64;"),
+    ("1000", "contract/order/parse.rs", "const MOST_TIMES: u32 = 1000;"),
+    ("160", "contract/shape/parse.rs", "const DEEPEST: usize = 160;"),
+    ("1 MiB, at most 64 MiB", "config/fault.rs", "const LARGEST: usize = 64 * 1024 * 1024;"),
+    ("64 MiB", "cli/scan.rs", "const LARGEST: u64 = 64 << 20;"),
+    ("24 MB", "review/report/face/html/markup.rs", "const MOST: usize = 24_000_000;"),
+    ("62000 bytes", "review/report/face/markdown.rs", "const MOST: usize = 62_000;"),
+];
+
+#[test]
+fn each_limit_of_the_documents_is_the_one_in_the_code() {
+    let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let defaults: Vec<&str> = rows.map(|row| row.split(" | ").nth(1).unwrap()).collect();
+    let (of_the_system, defaults) = defaults.split_last().unwrap();
+
+    assert_eq!(*of_the_system, "the system's");
+    assert_eq!(defaults, LIMITS.map(|(default, ..)| default));
+    for (default, file, code) in LIMITS {
+        let text = fs::read_to_string(root().join("src").join(file)).unwrap();
+        assert!(text.contains(code), "{default} is no longer what {file} says");
+    }
+}
+
 #[test]
 fn every_file_that_the_documents_name_exists() {
     for (document, text) in documents() {

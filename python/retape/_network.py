@@ -7,6 +7,7 @@ as well. Loops and libraries with sockets of their own (uvloop, pycurl, gRPC) ar
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import socket
 import sys
@@ -30,6 +31,8 @@ class _Block:
         return any(pattern.match(host) for pattern in self.patterns)
 
 
+#: The families whose addresses are hosts or paths. Nothing else can be allowed.
+_NAMED = {socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", None)}
 _blocks: List[_Block] = []
 _state = threading.local()
 _installed = False
@@ -45,10 +48,11 @@ def _hook(event: str, args: Tuple[Any, ...]) -> None:
 
 
 def _check(sock: Any, address: Any) -> None:
-    if sock.family not in (socket.AF_INET, socket.AF_INET6) or not isinstance(address, tuple):
-        return
-    block, host = _blocks[-1], str(address[0])
-    if tuple(address[:2]) == block.always or host in block.resolved or block.allows_host(host):
+    if address is None:
+        return  # It is connected.
+    block, where = _blocks[-1], address if isinstance(address, tuple) else (address,)
+    host = where[0] if isinstance(where[0], int) else os.fsdecode(where[0])
+    if sock.family in _NAMED and (where[:2] == block.always or host in block.resolved or block.allows_host(host)):
         return
     raise NetworkBlocked(f"Network is disabled for host {host!r}")
 

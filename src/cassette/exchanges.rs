@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 use super::{
-    Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Progress, Request,
+    Body, Cassette, Chunk, Frame, Headers, Id, Ids, Interaction, Outcome, Peer, Progress, Request,
     Response,
 };
 use crate::cassette::End;
@@ -151,9 +151,7 @@ impl Cassette {
         let Some(exchanges) = Exchanges::by_message(&self) else { return self };
         let mut cassette = exchanges.cassette;
         for Interaction { request, .. } in &mut cassette.interactions {
-            if let Some(end) = request.path.find('#') {
-                request.path.truncate(end);
-            }
+            forget_socket(&mut request.path);
         }
         cassette
     }
@@ -382,6 +380,13 @@ pub(crate) fn path_of(opened: &Request, socket: usize) -> String {
     format!("{}#{}", opened.path_only(), socket + 1)
 }
 
+/// Takes the number of the interaction from the path of a message.
+pub(crate) fn forget_socket(path: &mut String) {
+    if let Some(end) = path.find('#') {
+        path.truncate(end);
+    }
+}
+
 /// A message as a request.
 pub(crate) fn message_request(path: &str, frame: &Frame) -> Request {
     let is_binary = matches!(frame.content, super::Content::Binary(_));
@@ -414,6 +419,14 @@ fn answered(request: Request, ms: u64) -> Interaction {
             end: End::Complete,
         }),
     }
+}
+
+/// What the server said over a WebSocket, a message on each line.
+pub(crate) fn lines_of_server(frames: &[Frame]) -> Body {
+    let said = frames.iter().filter(|frame| frame.from == Peer::Server);
+    Body::Stream(
+        said.filter_map(|it| Some(Chunk { ms: it.ms, bytes: line(it.message()?) })).collect(),
+    )
 }
 
 fn line(message: &Bytes) -> Bytes {

@@ -94,7 +94,10 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         Unplayed::IsFine => Left::default(),
     };
     if !summary.unused {
-        tell::unplayed(&left.unplayed);
+        match unplayed {
+            Unplayed::Fails => tell::unplayed(&left.unplayed),
+            Unplayed::IsFine => tell::unplayed(&unfinished(&summary)),
+        }
         tell::unopened(&left.unopened);
     }
     tell::faults(&summary);
@@ -127,6 +130,11 @@ async fn prove(
     let proven = proven.await?;
     tell::proven(&proven);
     Ok(if proven.replays { Exit::Agrees } else { Exit::Findings })
+}
+
+/// The WebSockets that were opened, and not consumed to their end.
+fn unfinished(summary: &Summary) -> Vec<session::Unplayed> {
+    summary.unplayed.iter().filter(|it| !it.frames.is_empty()).cloned().collect()
 }
 
 /// What `--strict` finds.

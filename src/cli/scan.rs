@@ -77,8 +77,11 @@ impl Scan {
     fn look_at(&self, file: &Path, redactor: &Redactor) -> Result<Vec<String>> {
         let failed = |source| Error::io("read file", file, source);
         let data = fs::symlink_metadata(file).map_err(failed)?;
-        if !data.is_file() || data.len() > LARGEST {
-            return Ok(vec!["is no regular file of a size that is looked at".to_owned()]);
+        if !data.is_file() {
+            return Ok(vec!["is no regular file".to_owned()]);
+        }
+        if data.len() > LARGEST {
+            return Ok(vec!["was not read: it has more than 64 MiB".to_owned()]);
         }
         let mut said = Vec::new();
         said.extend(

@@ -68,6 +68,10 @@ pub(super) fn event(event: Event) {
             rescued(interactions, cut, 0),
             mention_path(&journal.with_extension(""))
         )),
+        Event::Unwritten { journal, why } => line(&format!(
+            "cannot write {}: {why}; free some space: if retape is killed before, what arrives is lost",
+            journal.display()
+        )),
     }
 }
 
@@ -178,18 +182,29 @@ pub(super) fn hint(text: &str) {
     say(&format!("{GREEN}hint:{PLAIN} {text}\n"));
 }
 
+/// So many frames are listed, and so many characters of each.
+const FRAMES: usize = 12;
+const MESSAGE: usize = 100;
+
 /// What was recorded and not asked for, one by one.
 pub(super) fn unplayed(unplayed: &[Unplayed]) {
-    for Unplayed { cassette, interaction, frame, method, path, .. } in unplayed {
+    for Unplayed { cassette, interaction, frames, method, path, .. } in unplayed {
         let number = interaction + 1;
-        let (what, part) = match frame {
-            None => ("not asked for", String::new()),
-            Some(frame) => ("not sent", format!("frame {} of ", frame + 1)),
+        let (what, part) = match frames.len() {
+            0 => ("not asked for", String::new()),
+            frames => ("not sent", format!("{} of ", count(frames, "frame"))),
         };
         say(&format!(
             "{YELLOW}{what}:{PLAIN} {part}{} (interaction {number} of `{cassette}`)\n",
             visible(&format!("{method} {path}"))
         ));
+        for (frame, message) in frames.iter().take(FRAMES) {
+            let message: String = message.chars().take(MESSAGE).collect();
+            say(&format!("  frame {}: {}\n", frame + 1, visible(&message)));
+        }
+        if frames.len() > FRAMES {
+            say(&format!("  and {}\n", count(frames.len() - FRAMES, "more frame")));
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::glob::Glob;
+use super::asked::Asked;
 use crate::error::{Error, Kind, Result};
 use crate::text::nearest;
 
@@ -40,18 +40,6 @@ pub struct Fault {
     pub(crate) chance: u64,
     /// What decides where, and in which attempts.
     pub(crate) seed: u64,
-}
-
-/// Which requests are meant.
-#[derive(Debug, Clone)]
-enum Asked {
-    All,
-    /// The interaction that answers, counted from 0.
-    Interaction(usize),
-    Line {
-        method: Option<String>,
-        path: Option<Glob>,
-    },
 }
 
 /// What goes wrong.
@@ -97,15 +85,7 @@ const KINDS: [&str; 8] =
 impl Fault {
     /// Whether a request is meant, and the interaction that answers it.
     pub(crate) fn fits(&self, method: &str, path: &str, interaction: usize) -> bool {
-        match &self.asked {
-            Asked::All => true,
-            Asked::Interaction(number) => *number == interaction,
-            Asked::Line { method: meant, path: glob } => {
-                let path = path.split('?').next().unwrap_or_default();
-                meant.as_ref().is_none_or(|meant| meant.eq_ignore_ascii_case(method))
-                    && glob.as_ref().is_none_or(|glob| glob.fits(path.trim_matches('/')))
-            }
-        }
+        self.asked.fits(method, path, interaction)
     }
 
     pub(crate) fn harm(&self) -> &Harm {
@@ -159,33 +139,6 @@ impl FromStr for Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-impl Asked {
-    fn parse(asked: &str, fault: &str) -> Result<Self> {
-        if let Some(number) = asked.strip_prefix('#') {
-            let number = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            return number.map(Self::Interaction).ok_or_else(|| {
-                refused(fault, "names no interaction")
-                    .with_hint("they are counted from 1: `#4: cut`")
-            });
-        }
-        let (method, path) = match asked.split_once(' ') {
-            Some((method, path)) => (Some(method).filter(|it| *it != "*"), path.trim()),
-            None => (None, asked),
-        };
-        let method = method.map(str::to_owned);
-        if path == "*" {
-            return Ok(Self::Line { method, path: None });
-        }
-        if !path.starts_with('/') {
-            return Err(refused(fault, "does not say which requests").with_hint(
-                "requests are `POST /v1/agents`, `/v1/agents/*`, `#4` (an interaction), or `*`",
-            ));
-        }
-        let path = Glob::of_path(path.trim_matches('/'))?;
-        Ok(Self::Line { method, path: Some(path) })
     }
 }
 

@@ -37,10 +37,12 @@ pub(crate) enum Key {
     Unordered,
     Ids,
     NotIds,
+    Optional,
 }
 
 words!(Key: Compare "compare", Repeats "repeats", Early "early", Headers "headers", Ignore "ignore",
-    Patterns "patterns", Unordered "unordered", Ids "ids", NotIds "not-ids");
+    Patterns "patterns", Unordered "unordered", Ids "ids", NotIds "not-ids",
+    Optional "optional");
 
 impl Key {
     /// Whether a word stands below it, and no list.

@@ -6,13 +6,14 @@
 //! words. Those of all three add up; where they contradict each other, about repeats, about what is
 //! early, or about what is an identifier, the cassette has the last word.
 //!
-//! A [`Fault`] says what is to go wrong in replay.
+//! An [`Optional`] names requests that a client may leave out. A [`Fault`] says what is to go wrong in replay.
 //!
 //! A [`Protocol`] says how the messages of a stream are told apart; [`NewFields`], what a field that is
 //! new means to clients; a [`Redaction`], what else is a secret.
 //!
 //! A place is an [`At`]: in JSON, the query, the header, a form, a multipart body, or the path.
 
+mod asked;
 mod at;
 mod fault;
 mod file;
@@ -24,6 +25,8 @@ mod protocol;
 mod redaction;
 mod treatment;
 
+pub(crate) use asked::Line;
+pub use asked::Optional;
 pub use at::At;
 pub use fault::Fault;
 pub(crate) use fault::{Behind, Harm};
@@ -69,6 +72,7 @@ pub struct Rules {
     /// The places in the lists, those of one key after the other.
     places: Vec<(Key, At)>,
     patterns: Vec<Pattern>,
+    optional: Vec<Optional>,
 }
 
 impl Rules {
@@ -125,6 +129,20 @@ impl Rules {
         self.with(Key::Headers, name)
     }
 
+    /// Lets clients leave requests out.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an [`Optional`].
+    pub fn optional(self, requests: &str) -> Result<Self> {
+        self.with(Key::Optional, requests)
+    }
+
+    /// Whether a client may leave a request out.
+    pub(crate) fn is_optional(&self, line: Line<'_>) -> bool {
+        self.optional.iter().any(|it| it.fits(line))
+    }
+
     /// Leaves what a regular expression matches out of the comparison of a place.
     ///
     /// # Errors
@@ -145,6 +163,7 @@ impl Rules {
         self.places.retain(|(key, at)| !(key.is_of_ids() && anew(at)));
         other.places.iter().for_each(|(key, at)| self.put_place(*key, at.clone()));
         other.patterns.iter().for_each(|pattern| self.join(pattern.clone()));
+        self.optional.extend_from_slice(&other.optional);
         self
     }
 
@@ -165,6 +184,7 @@ impl Rules {
                 self.early = Some(key.said(text, Early::from_word(text), words)?);
             }
             Key::Headers => self.headers.push(header_name(text)?),
+            Key::Optional => self.optional.push(text.parse()?),
             Key::Patterns => {
                 let (expected, found) = ("a place and an expression", "a string");
                 return Err(Error::new(Kind::WrongType { expected, found }));
@@ -196,7 +216,9 @@ impl Rules {
         let headers = (!headers.is_empty()).then_some((Key::Headers, headers));
         let places = self.places.chunk_by(|(one, _), (other, _)| one == other);
         let places = places.map(|of| (of[0].0, of.iter().map(|(_, at)| at.as_str()).collect()));
-        headers.into_iter().chain(places)
+        let optional: Vec<&str> = self.optional.iter().map(Optional::as_str).collect();
+        let optional = (!optional.is_empty()).then_some((Key::Optional, optional));
+        headers.into_iter().chain(places).chain(optional)
     }
 
     /// The patterns.

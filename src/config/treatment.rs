@@ -34,7 +34,12 @@ impl Treatment<'_> {
             Key::Unordered => Some(Self::Unordered),
             Key::Ids => Some(Self::Id),
             Key::NotIds => Some(Self::NotId),
-            Key::Compare | Key::Repeats | Key::Early | Key::Headers | Key::Patterns => None,
+            Key::Compare
+            | Key::Repeats
+            | Key::Early
+            | Key::Headers
+            | Key::Patterns
+            | Key::Optional => None,
         }
     }
 

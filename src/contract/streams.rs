@@ -1,4 +1,4 @@
-//! What holds between several answers: which came first, and what belongs to whom.
+//! What holds between several answers, or several owners of one: which came first, and what belongs to whom.
 
 use std::collections::HashMap;
 
@@ -32,6 +32,41 @@ pub fn happens_before(cassette: &Cassette, first: usize, then: usize) -> bool {
     // What was complete for an earlier request was complete for all later ones.
     let between = cassette.interactions.get(first + 1..=then).unwrap_or_default();
     between.iter().any(|interaction| !was_under_way(interaction)) && first < then
+}
+
+/// The streams that one carries, by what stands in a field of each message: an agent, a channel, a run. They
+/// come in the order of their first messages, each with the places of its messages in the whole. What does not
+/// have the field belongs to none.
+///
+/// # Example: two agents on one connection
+///
+/// ```
+/// use retape::contract::streams::apart;
+/// use retape::message::{Decoder, Framing, Protocols};
+///
+/// let lines = "{\"by\":\"ann\"}\n{\"by\":\"bob\"}\n{\"by\":\"ann\"}\n";
+/// let said = Decoder::new(Framing::Lines, Protocols::default()).push(lines.as_bytes(), 0);
+///
+/// assert_eq!(apart(&said, "by"), [("ann".to_owned(), vec![0, 2]), ("bob".to_owned(), vec![1])]);
+/// ```
+pub fn apart(messages: &[Message], field: &str) -> Vec<(String, Vec<usize>)> {
+    let mut streams: Vec<(String, Vec<usize>)> = Vec::new();
+    for (place, message) in messages.iter().enumerate() {
+        let Some(owner) = value(message, field) else { continue };
+        match streams.iter_mut().find(|(name, _)| *name == owner) {
+            Some((_, places)) => places.push(place),
+            None => streams.push((owner, vec![place])),
+        }
+    }
+    streams
+}
+
+/// What stands in a field of a message, if something does.
+fn value(message: &Message, field: &str) -> Option<String> {
+    let data = Text::read(&message.data)?;
+    let path: Vec<&str> = field.split('.').collect();
+    let value = data.at(&path)?.as_str().trim_matches('"').to_owned();
+    Some(value).filter(|it| !it.is_empty() && it != "null")
 }
 
 /// Something that was said to two who should not hear of each other.
@@ -80,13 +115,8 @@ where
     let mut found: Vec<Shared<K>> = Vec::new();
     for (owner, messages) in streams {
         for message in messages {
-            let Some(data) = Text::read(&message.data) else { continue };
             for field in fields {
-                let path: Vec<&str> = field.split('.').collect();
-                let value = data.at(&path).map(|value| value.as_str().trim_matches('"').to_owned());
-                let Some(value) = value.filter(|it| !it.is_empty() && it != "null") else {
-                    continue;
-                };
+                let Some(value) = value(message, field) else { continue };
                 let first = owners.entry((field, value.clone())).or_insert_with(|| owner.clone());
                 if *first != owner {
                     let shared = Shared {

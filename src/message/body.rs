@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Message, Protocols, Tag, amazon, json, ndjson, sse};
-use crate::cassette::{Body, Media, Response, text};
+use crate::cassette::{Body, Media, Response, exchanges, text};
 use crate::text::json::Text;
 
 /// How messages stand in a body.
@@ -83,8 +83,12 @@ impl Framing {
 }
 
 impl Messages {
-    /// Cuts a recorded answer, decoded where it was compressed.
+    /// Cuts a recorded answer, decoded where it was compressed. Over a WebSocket, each message of the server is one.
     pub fn of(response: &Response, protocols: &Protocols) -> Self {
+        if !response.frames.is_empty() {
+            let said = exchanges::lines_of_server(&response.frames);
+            return Self::cut(&said, Framing::Lines, response.ms, protocols);
+        }
         let framing = Framing::of(response.headers.get("content-type"));
         Self::cut(&response.decoded(), framing, response.ms, protocols)
     }

@@ -127,6 +127,17 @@ fn edit_frame(frame: &mut Frame, find: impl FnOnce(&[u8]) -> Vec<Edit>) {
     }
 }
 
+/// Applies edits to what the messages of a side have in pieces.
+fn edit_in_pieces(frames: &mut [Frame], side: Side, find: impl FnMut(&[u8]) -> Vec<Edit>) {
+    let is_said = |frame: &&mut Frame| side_of(frame) == side && frame.message().is_some();
+    let mut said: Vec<&mut Frame> = frames.iter_mut().filter(is_said).collect();
+    let messages = said.iter().filter_map(|frame| frame.message()).map(|message| &message[..]);
+    let edits = deltas::edits_of_messages(messages, find);
+    for (frame, edits) in said.iter_mut().zip(edits) {
+        edit_frame(frame, |_| edits);
+    }
+}
+
 /// Applies the rules to the body of an answer, and gives it without its codings.
 pub(super) fn body(
     redactor: &Redactor,
@@ -178,6 +189,13 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
         secrets.extend(found);
         if let Outcome::Response(answer) = &mut interaction.outcome {
             looks_in_response(redactor, answer, &mut secrets);
+            // The first piece alone may look like a secret too.
+            for side in [Side::Request, Side::Response] {
+                let mut notes = Notes { redactor, side, secrets: &mut secrets };
+                if notes.applies(Rule::Looks) {
+                    edit_in_pieces(&mut answer.frames, side, |text| look::find(text, &mut notes));
+                }
+            }
             for frame in &mut answer.frames {
                 let side = side_of(frame);
                 let mut notes = Notes { redactor, side, secrets: &mut secrets };
@@ -200,6 +218,9 @@ fn known_in_cassette(redactor: &Redactor, cassette: &mut Cassette, searcher: &Se
         known_in_request(redactor, searcher, &mut interaction.request);
         if let Outcome::Response(answer) = &mut interaction.outcome {
             known_in_response(redactor, searcher, answer);
+            for side in [Side::Request, Side::Response] {
+                edit_in_pieces(&mut answer.frames, side, |text| searcher.edits(text));
+            }
             for frame in &mut answer.frames {
                 edit_frame(frame, |text| searcher.edits_of_body(text));
             }

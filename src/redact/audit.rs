@@ -96,6 +96,12 @@ fn parts(interaction: &Interaction) -> Vec<Part> {
         parts.extend(fields(&response.headers, "of the answer"));
         parts.extend(fields(&response.trailers, "behind the answer"));
     }
+    // Which of several secrets it is makes it no other one.
+    for (_, text) in &mut parts {
+        if let Some(plain) = value::without_numbers(text) {
+            *text = plain;
+        }
+    }
     parts
 }
 

@@ -48,6 +48,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub use audit::Suspect;
+pub(crate) use deltas::Pieces;
 pub use live::Live;
 pub(crate) use memory::Memory;
 pub use secrets::{Found, Secrets};

@@ -152,8 +152,10 @@ impl Notes<'_> {
         let shown = value::name_and_number(secret).map(|(name, _)| name);
         if shown == Some(&*value::shown_name(name)) {
             // The first name counts, as it did when the value itself stood here.
-            self.secrets.rename(secret, secret);
-            return None;
+            let is_kept = self.applies(Rule::Numbers);
+            let own = if is_kept { secret.to_owned() } else { self.own(name, secret) };
+            self.secrets.rename(secret, &own);
+            return (own != secret).then_some(own);
         }
         if self.side == Side::Response {
             return None;

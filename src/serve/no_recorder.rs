@@ -12,7 +12,7 @@ use super::server::{Answer, Place, no_answer};
 use crate::cassette::{Cassette, End, Name};
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
-use crate::store::Recovered;
+use crate::store::{Alarm, Recovered};
 
 pub use super::recording::{Change, Course, Kept, Origins, Patience, Recording, Saved, Wording};
 
@@ -60,6 +60,7 @@ impl Tape {
         _: Origins,
         _: Wording,
         _: Redactor,
+        _: Alarm,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         Err(Error::not_built("record"))
     }

@@ -121,9 +121,11 @@ impl Closed {
         let tracks = lock(&self.gateway.tracks);
         let opened = tracks.values().filter_map(|slot| slot.track.get());
         let lengths = tracks.values().filter_map(|slot| {
-            Some((&slot.cassette, slot.replayer()?.recorded().cassette().interactions.len()))
+            let replayer = slot.replayer()?;
+            let all = replayer.recorded().cassette().interactions.len();
+            Some((&slot.cassette, all - slot.never_played(replayer).len()))
         });
-        let (replayed, lengths): (Vec<&Name>, Vec<usize>) = lengths.unzip();
+        let (replayed, played): (Vec<&Name>, Vec<usize>) = lengths.unzip();
         Summary {
             requests,
             unused: requests == 0 && !self.gateway.settings.may_be_unused,
@@ -133,9 +135,9 @@ impl Closed {
             recordings,
             misses,
             drifted: self.drifted(),
-            sessions: lengths.len(),
+            sessions: replayed.len(),
             replayed: replayed.into_iter().cloned().collect(),
-            played: lengths.iter().sum::<usize>() - unplayed.len(),
+            played: played.iter().sum(),
             unplayed,
             spoiled,
             met,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::compare::matching::{Awaited, Mismatch, Nearest};
+use crate::compare::matching::{Awaited, Message, Mismatch, Nearest};
 use crate::review::report::{self, Differs};
 
 use crate::store::Recovered;
@@ -37,6 +37,14 @@ pub enum Event {
         /// How many of them were cut in the middle.
         cut: usize,
     },
+    /// The journal of a recording cannot be written. It is tried again with all that arrives; until then,
+    /// what arrives is lost if this process is killed.
+    Unwritten {
+        /// The journal.
+        journal: PathBuf,
+        /// Why.
+        why: String,
+    },
 }
 
 /// A request that nothing recorded answers.
@@ -55,6 +63,8 @@ pub struct Miss {
     pub explanation: String,
     /// The number of the interaction that is most alike, counted from 0.
     pub nearest: Option<usize>,
+    /// The frame of it, counted from 0, if a message of a client is most alike.
+    pub frame: Option<usize>,
     /// Where that one differs, and why it counts; the first of them, if there are very many.
     pub differences: Vec<Differs>,
     /// What else programs are told.
@@ -83,6 +93,7 @@ impl Miss {
             path: asked.1.to_owned(),
             explanation: String::new(),
             nearest: None,
+            frame: None,
             differences: Vec::new(),
             details: vec![("nearest", Value::Null)],
         }
@@ -92,6 +103,7 @@ impl Miss {
         let nearest = mismatch.nearest.as_ref();
         Self {
             nearest: nearest.map(|nearest| nearest.asking.interaction),
+            frame: nearest.and_then(|nearest| nearest.asking.frame),
             differences: Differs::all(mismatch),
             details: details(mismatch, nearest),
             ..Self::unexplained(session, cassette, (&mismatch.method, &mismatch.path))
@@ -100,6 +112,18 @@ impl Miss {
 
     pub(super) fn explained(self, explanation: String) -> Self {
         Self { explanation, ..self }
+    }
+
+    /// The explanation in a line.
+    pub(super) fn reason(&self) -> String {
+        match (self.differences.first(), self.nearest) {
+            (Some(first), Some(nearest)) => {
+                let frame = self.frame.map(|frame| format!("frame {} of ", frame + 1));
+                let frame = frame.unwrap_or_default();
+                format!("{} is not as in {frame}interaction {}", first.at, nearest + 1)
+            }
+            _ => self.explanation.lines().next().unwrap_or_default().to_owned(),
+        }
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -120,16 +144,21 @@ impl Miss {
 }
 
 fn details(mismatch: &Mismatch, nearest: Option<&Nearest>) -> Vec<(&'static str, Value)> {
+    let message = mismatch.message.map(|Message { interaction, number }| {
+        ("message", json!({"interaction": interaction + 1, "number": number + 1}))
+    });
+    let mut details = Vec::from_iter(message);
     let Some(nearest) = nearest else {
         let others = mismatch.others.iter().map(report::asking_to_json).collect();
-        return vec![("nearest", Value::Null), ("others", Value::Array(others))];
+        details.extend([("nearest", Value::Null), ("others", Value::Array(others))]);
+        return details;
     };
     let mut told = report::asking_to_json(&nearest.asking);
     told["played"] = nearest.played.into();
     if let Some(Awaited::Asked(awaited)) = &nearest.awaited {
         told["awaited"] = report::asking_to_json(awaited);
     }
-    let mut details = vec![("nearest", told)];
+    details.push(("nearest", told));
     if nearest.more > 0 {
         details.push(("more_differences", nearest.more.into()));
     }

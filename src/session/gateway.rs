@@ -22,8 +22,8 @@ use super::stale::Stale;
 use super::summary::Unplayed;
 use super::track::{self, Extension, Live, Played, Track, Unanswered};
 use super::{guard, hub, inspect, track::Begun};
+use crate::cassette::Name;
 use crate::cassette::exchanges::MESSAGE;
-use crate::cassette::{Frame, Name};
 use crate::compare::matching::Mismatch;
 use crate::config::HostRule;
 use crate::error::{Error, Result};
@@ -207,11 +207,13 @@ impl Gateway {
         for (session, slot) in lock(&self.tracks).iter() {
             let Some(replayer) = slot.replayer() else { continue };
             let interactions = &replayer.recorded().cassette().interactions;
-            all.extend(left(slot, replayer).into_iter().map(|interaction| Unplayed {
+            let left = left(slot, replayer).into_iter();
+            let left = left.filter(|interaction| !replayer.may_leave_out(*interaction));
+            all.extend(left.map(|interaction| Unplayed {
                 session: session.clone(),
                 cassette: slot.cassette.to_string(),
                 interaction,
-                frame: replayer.unsent(interaction),
+                frames: replayer.unsent(interaction),
                 method: interactions[interaction].request.method.clone(),
                 path: interactions[interaction].request.path.clone(),
             }));
@@ -312,18 +314,11 @@ impl Gateway {
             let miss = match lost {
                 Lost::Mismatch(why) => gateway.missed(&session, &cassette, &why),
                 Lost::Missing { interaction, frame, waited } => {
-                    let (number, frame) = *frame;
-                    gateway.unsent(&session, &cassette, (interaction, number, &frame), waited)
+                    gateway.unsent(&session, &cassette, (interaction, frame), waited)
                 }
             };
-            let reason = match (miss.differences.first(), miss.nearest) {
-                (Some(first), Some(nearest)) => {
-                    format!("{} is not as in interaction {}", first.at, nearest + 1)
-                }
-                _ => miss.explanation.lines().next().unwrap_or_default().to_owned(),
-            };
-            let explanation = gateway.note(miss).explanation;
-            Notice { reason: format!("retape: {reason}"), explanation }
+            let reason = format!("retape: {}", miss.reason());
+            Notice { reason, explanation: gateway.note(miss).explanation }
         }
     }
 
@@ -470,18 +465,19 @@ impl Gateway {
         &self,
         session: &str,
         name: &Name,
-        (interaction, number, frame): (usize, usize, &Frame),
+        (interaction, frame): (usize, usize),
         waited: Duration,
     ) -> Miss {
-        let path = lock(&self.library).get(name).and_then(|cell| {
+        let opened = lock(&self.library).get(name).and_then(|cell| {
             let recorded = cell.get()?;
-            Some(recorded.cassette().interactions[interaction].request.path.clone())
+            let path = recorded.cassette().interactions[interaction].request.path.clone();
+            Some((path, recorded.message(interaction, frame)))
         });
-        let path = path.unwrap_or_default();
+        let (path, message) = opened.unwrap_or_default();
         let unsent = Unsent {
             cassette: name.as_str(),
             socket: (interaction, &path),
-            frame: (number, frame),
+            frame: (frame, &message),
             waited,
             upstream: self.settings.servers.first(),
         };

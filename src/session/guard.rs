@@ -8,8 +8,11 @@
 
 use std::net::IpAddr;
 
-use http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
+use http::StatusCode;
+use http::header::{CONTENT_SECURITY_POLICY, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use http::request::Parts;
+
+use crate::serve::server::{Answer, problem};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -28,6 +31,15 @@ pub(super) fn refusal(head: &Parts, allowed: &[String]) -> Option<String> {
         let page = if page.is_empty() { "null" } else { page };
         format!("a page of `{page}` may not use retape; {}", allow(origin_host(page)))
     })
+}
+
+/// The answer to it. A browser that shows it must ask for nothing on its behalf: the icon would be asked for as by
+/// a page of retape's own, and passed on.
+pub(super) fn refused(why: &str) -> Answer {
+    let mut answer = problem(StatusCode::FORBIDDEN, "foreign", why);
+    let policy = HeaderValue::from_static("default-src 'none'");
+    answer.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    answer
 }
 
 fn allow(host: &str) -> String {

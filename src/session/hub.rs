@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use http::uri::Scheme;
-use http::{HeaderName, Request, StatusCode, Uri};
+use http::{HeaderName, Request, Uri};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use super::{GRACE, changes, control, guard, opening};
 use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::{Asked, Course};
-use crate::serve::server::{Address, Answer, Handler, Refusal, Tunnel, Via, origin, problem};
+use crate::serve::server::{Address, Answer, Handler, Refusal, Tunnel, Via, origin};
 use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
 
@@ -143,7 +143,7 @@ impl Hub {
             Some(proxied) => &proxied.session,
             None => {
                 if let Some(why) = guard::refusal(&head, &self.main.settings.allowed_hosts) {
-                    return problem(StatusCode::FORBIDDEN, "foreign", &why);
+                    return guard::refused(&why);
                 }
                 if let Some(asked) = control::asked(target) {
                     return control::answer(&self, &head, body, asked).await;

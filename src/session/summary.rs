@@ -57,9 +57,9 @@ pub struct Unplayed {
     pub cassette: String,
     /// The number of the interaction, counted from 0.
     pub interaction: usize,
-    /// The first message that the client did not send over it, counted from 0, if it is a WebSocket
-    /// that was opened.
-    pub frame: Option<usize>,
+    /// The messages that the client did not send over it, if it is a WebSocket that was opened: the
+    /// number of each frame, counted from 0, and what it says.
+    pub frames: Vec<(usize, String)>,
     /// `GET`, `POST`, …
     pub method: String,
     /// What it asks for.
@@ -179,27 +179,31 @@ impl fmt::Display for Unplayed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cassette, interaction, method, path, .. } = self;
         let number = interaction + 1;
-        match self.frame {
-            None => {
-                write!(f, "`{cassette}` was not asked for `{method} {path}` (interaction {number})")
+        let what = match self.frames.as_slice() {
+            [] => "asked for".to_owned(),
+            [(frame, _)] => format!("sent frame {} of", frame + 1),
+            frames => {
+                let numbers = frames.iter().map(|(frame, _)| (frame + 1).to_string());
+                format!("sent frames {} of", numbers.collect::<Vec<_>>().join(", "))
             }
-            Some(frame) => write!(
-                f,
-                "`{cassette}` was not sent frame {} of `{method} {path}` (interaction {number})",
-                frame + 1
-            ),
-        }
+        };
+        write!(f, "`{cassette}` was not {what} `{method} {path}` (interaction {number})")
     }
 }
 
 impl Unplayed {
     pub(super) fn to_json(&self) -> serde_json::Value {
-        json!({
+        let mut told = json!({
             "session": self.session,
             "cassette": self.cassette,
             "interaction": self.interaction + 1,
             "method": self.method,
             "path": self.path,
-        })
+        });
+        if !self.frames.is_empty() {
+            let frame = |(frame, message): &(usize, String)| json!({"frame": frame + 1, "message": message});
+            told["frames"] = self.frames.iter().map(frame).collect();
+        }
+        told
     }
 }

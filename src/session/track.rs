@@ -13,6 +13,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use hyper::upgrade::OnUpgrade;
 
+use super::event::Event;
 use super::gateway::lock;
 use super::servers::{Led, Servers};
 use super::settings::Settings;
@@ -24,7 +25,7 @@ use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
 use crate::serve::replayer::{Opened, Recorded, Replayer, Socket, Transport, Upgraded};
 use crate::serve::server::{Answer, Place, no_answer};
 use crate::store::mode::Mode;
-use crate::store::{self, Recovered};
+use crate::store::{self, Alarm, Recovered};
 
 /// What a session of one cassette does with a request.
 #[derive(Debug)]
@@ -272,7 +273,12 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     settings.servers.check_built()?;
     let origins = settings.servers.origins();
     let redactor = settings.redactor();
-    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, settings.wording, redactor)?;
+    let listener = Arc::clone(&settings.listener);
+    let alarm = Alarm::new(move |journal, why| {
+        listener(Event::Unwritten { journal: journal.to_owned(), why: why.to_string() });
+    });
+    let wording = settings.wording;
+    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, wording, redactor, alarm)?;
     Ok(Begun { tape: Arc::new(tape), rescued })
 }
 

@@ -11,7 +11,7 @@ use super::folder::make_folder;
 use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
 use super::replace::{remove_unfinished, replace};
-use super::{Journal, find_config, mention, regular};
+use super::{Journal, disk, find_config, mention, regular};
 use crate::cassette::{Cassette, Name, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
@@ -160,18 +160,30 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
         path.file_name() == Some(file.as_ref())
     });
     remove_unfinished(&bodies, is_body);
-    for (hash, bytes) in &file.bodies {
-        make_folder(&bodies)?;
-        let body = bodies.join(hash);
-        if regular::read_own(&body).ok().as_deref() != Some(bytes.as_ref()) {
-            replace(&body, bytes)?;
-        }
-    }
-    if regular::read_own(&path).ok().as_deref() != Some(file.text.as_bytes()) {
-        replace(&path, file.text.as_bytes())?;
+    let mut added = Vec::new();
+    if let Err(error) = write(&path, &bodies, &file, &mut added) {
+        // No cassette names them.
+        added.iter().for_each(|body| drop(disk::remove(body)));
+        let _ = disk::remove_folder(&bodies);
+        return Err(error);
     }
     remove_leftovers(&bodies, &file.bodies.into_keys().collect());
     Ok(path)
+}
+
+fn write(path: &Path, bodies: &Path, file: &format::File, added: &mut Vec<PathBuf>) -> Result<()> {
+    for (hash, bytes) in &file.bodies {
+        make_folder(bodies)?;
+        let body = bodies.join(hash);
+        if regular::read_own(&body).ok().as_deref() != Some(bytes.as_ref()) {
+            replace(&body, bytes)?;
+            added.push(body);
+        }
+    }
+    match regular::read_own(path).ok().as_deref() == Some(file.text.as_bytes()) {
+        true => Ok(()),
+        false => replace(path, file.text.as_bytes()),
+    }
 }
 
 /// Writes a report in one step. It can be made again, so nothing waits until it is on the disk.
@@ -215,11 +227,11 @@ fn remove_leftovers(bodies: &Path, named: &BTreeSet<String>) {
         let file = entry.file_name();
         let Some(file) = file.to_str() else { continue };
         if is_body(file) && !named.contains(file) {
-            let _ = fs::remove_file(entry.path());
+            let _ = disk::remove(&entry.path());
         }
     }
     if named.is_empty() {
-        let _ = fs::remove_dir(bodies);
+        let _ = disk::remove_folder(bodies);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Making folders.
 
-use std::fs;
 use std::path::Path;
 
+use super::disk;
 use crate::error::{Error, Result};
 
 const ANOTHER: &str =
@@ -14,9 +14,9 @@ const ANOTHER: &str =
 ///
 /// If that is not possible, with what is in the way.
 pub(super) fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| {
+    disk::make_folder(folder).map_err(|source| {
         let in_the_way = folder.ancestors().find(|above| above.exists()).filter(|it| !it.is_dir());
-        Error::io("create folder", folder, source).with_hint(match in_the_way {
+        Error::io("create folder", folder, source).or_hint(match in_the_way {
             Some(file) => format!("`{}` is a file, not a folder; {ANOTHER}", file.display()),
             None => ANOTHER.to_owned(),
         })

@@ -5,6 +5,7 @@ mod approvals;
 mod config;
 #[cfg(feature = "review")]
 mod contracts;
+mod disk;
 #[cfg(feature = "record")]
 mod environment;
 mod file;
@@ -30,6 +31,8 @@ mod repository;
 mod side;
 
 pub use config::{find_config, load_config};
+#[cfg(test)]
+pub(crate) use disk::{Trial, under};
 #[cfg(feature = "record")]
 pub(crate) use environment::environment;
 pub(crate) use file::{change_report, write_report};
@@ -37,7 +40,7 @@ pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
 pub(crate) use file::{how_to_come_by, nearest};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
-pub(crate) use journal::{Entry, Journal, Recovered};
+pub(crate) use journal::{Alarm, Entry, Journal, Recovered};
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
 pub(crate) use mention::mention;

@@ -1,6 +1,6 @@
 //! Files as they come from strangers: links, pipes and devices may stand where a file is expected.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
@@ -25,15 +25,6 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
 pub(super) fn read_own(path: &Path) -> Result<Vec<u8>> {
     refuse_link(path)?;
     read(path)
-}
-
-/// Makes a file that is not there. What stands in its place, if only as a link, is removed first and not
-/// followed.
-pub(super) fn create(path: &Path) -> Result<File> {
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(source),
-        _ => File::options().write(true).create_new(true).open(path),
-    }
 }
 
 /// Refuses a link, whether what it leads to is there or not.
@@ -85,7 +76,7 @@ mod tests {
         assert_eq!(read(&at("endless")).unwrap_err().kind(), ErrorKind::InvalidInput);
         assert_eq!(read(&at("link")).unwrap(), b"before");
         assert_eq!(read_own(&at("link")).unwrap_err().kind(), ErrorKind::InvalidInput);
-        drop(create(&at("link")).unwrap());
+        drop(crate::store::disk::create(&at("link")).unwrap());
         assert_eq!(fs::read(at("victim")).unwrap(), b"before");
         assert!(fs::symlink_metadata(at("link")).unwrap().is_file());
     }

@@ -1,29 +1,30 @@
 //! Writing a file in one step.
 
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::regular;
+use super::disk;
 use crate::error::{Error, Result};
 
 /// Writes a file beside, brings it to the disk, and puts it in the place of the old one.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |source| {
-        Error::io("write file", path, source)
-            .with_hint("what was there before is unharmed; free some space or choose another folder, then try again")
+        let error = Error::io("write file", path, source);
+        let what = error.hint().unwrap_or("choose another folder, then try again");
+        let hint = format!("what was there before is unharmed; {what}");
+        error.with_hint(hint)
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     let unfinished = unfinished(path, std::process::id());
-    let written = regular::create(&unfinished)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&unfinished, path));
+    let written = disk::create(&unfinished)
+        .and_then(|mut file| disk::write(&mut file, bytes).and_then(|()| disk::sync(&file)))
+        .and_then(|()| disk::rename(&unfinished, path));
     if let Err(source) = written {
-        let _ = fs::remove_file(&unfinished);
+        let _ = disk::remove(&unfinished);
         return Err(failed(source));
     }
     // The rename itself is durable once the folder is; not every system can sync a folder.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    let _ = File::open(folder).and_then(|folder| disk::sync(&folder));
     Ok(())
 }
 
@@ -34,7 +35,7 @@ pub(super) fn remove_unfinished(folder: &Path, ours: impl Fn(&str) -> bool) {
         let name = entry.file_name();
         let Some((file, process)) = name.to_str().and_then(taken_apart) else { continue };
         if ours(file) && is_gone(process) {
-            let _ = fs::remove_file(entry.path());
+            let _ = disk::remove(&entry.path());
         }
     }
 }

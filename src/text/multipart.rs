@@ -55,7 +55,7 @@ pub(crate) fn parts<'a>(content_type: &str, body: &'a [u8]) -> Option<Vec<Part<'
 }
 
 /// The boundary that a `content-type` names, if it is a multipart one.
-fn boundary(content_type: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn boundary(content_type: &str) -> Option<Cow<'_, str>> {
     let is_multipart = content_type.trim_start().get(..10)?.eq_ignore_ascii_case("multipart/");
     is_multipart.then(|| parameter(content_type.as_bytes(), "boundary"))?.filter(|boundary| {
         // An empty one would make a delimiter of every line that begins with two hyphens.

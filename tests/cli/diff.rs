@@ -108,8 +108,10 @@ fn revisions_are_compared_without_a_checkout() {
 }
 
 #[test]
-fn bodies_beside_a_cassette_are_read_from_a_revision_too() {
+fn bodies_beside_a_cassette_and_websockets_are_read_from_a_revision_too() {
     let stage = Stage::new();
+    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/codex/plain.json");
+    stage.write("cassettes/socket.json", &std::fs::read_to_string(codex).unwrap());
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/compat/v1");
     stage.write(
         "cassettes/large.json",

@@ -3,13 +3,14 @@
 use std::process::Output;
 
 use insta::assert_snapshot;
+use retape::{Name, store};
 use rustix::process::Signal;
 
 use crate::retape::{Running, Stage, said};
 use crate::support::client::{self, get};
 use crate::support::gate::Gate;
 use crate::support::upstream::{EVENTS, Then, Upstream, json};
-use crate::support::wire::Wire;
+use crate::support::wire::{Chunk, Wire};
 
 fn server(never: &Gate) -> Upstream {
     let never = never.clone();
@@ -206,6 +207,70 @@ fn on_a_full_disk(stage: &Stage, asks: &str) -> Output {
     command.current_dir(stage.folder()).output().unwrap()
 }
 
+/// A recorder that the system kills at the write that would make a file longer than so many blocks of 512
+/// bytes. Returns what a client has seen of 50 answers.
+fn killed_by_the_system(stage: &Stage, upstream: &Upstream, blocks: usize) -> Vec<Vec<u8>> {
+    let script = "ulimit -c 0; ulimit -f \"$2\"; exec \"$0\" record --upstream \"$1\" tape";
+    let mut command = std::process::Command::new("sh");
+    let retape = env!("CARGO_BIN_EXE_retape");
+    command.args(["-c", script, retape, &upstream.url(), &blocks.to_string()]);
+    command.current_dir(stage.folder());
+    let mut running = Running::start(command);
+    let url = running.line();
+    let mut seen = Vec::new();
+    for n in 0..50 {
+        let Ok(stream) = std::net::TcpStream::connect(client::split(&url).0) else { break };
+        let mut wire = Wire::new(stream);
+        wire.send(client::request("GET", &format!("{url}/stream/{n}"), "", ""));
+        if wire.head().is_none() {
+            break;
+        }
+        let chunks = std::iter::from_fn(|| match wire.chunk() {
+            Chunk::Data(data) => Some(data),
+            _ => None,
+        });
+        seen.push(chunks.flatten().collect());
+    }
+    // It may have lived through the recording, and be killed while it saves.
+    running.signal(Signal::TERM);
+    assert_eq!(running.end().0, None);
+    seen
+}
+
+#[test]
+fn what_a_client_has_seen_is_recovered_wherever_the_system_kills_the_recorder() {
+    let upstream = Upstream::start(|asked, wire| {
+        wire.send(EVENTS);
+        for n in 0..3 {
+            wire.send_chunk(format!("data: {n} of {}\n\n", asked.path()));
+        }
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let mut saving = 0;
+
+    for blocks in [1, 3, 8, 15, 20, 26, 31, 44, 50] {
+        let stage = Stage::new();
+        stage.record(&upstream.url(), "tape", "GET /earlier");
+        let earlier = stage.read("cassettes/tape.json");
+        let seen = killed_by_the_system(&stage, &upstream, blocks);
+        assert_eq!(stage.read("cassettes/tape.json"), earlier, "{blocks}");
+        saving += usize::from(seen.len() == 50);
+        let recovered = stage.retape(&["recover", "tape"]).output().unwrap();
+
+        assert_eq!(recovered.status.success(), !seen.is_empty(), "{}", said(&recovered));
+        if !seen.is_empty() {
+            let name = Name::new("tape.recovered").unwrap();
+            let cassette = store::load(&stage.folder().join("cassettes"), &name).unwrap();
+            for (n, seen) in seen.iter().enumerate() {
+                let answer = cassette.interactions[n].response().unwrap();
+                assert!(answer.body.bytes().starts_with(seen), "{blocks}: {n}");
+            }
+        }
+    }
+    assert!((1..5).contains(&saving), "{saving} were killed while they saved");
+}
+
 #[test]
 fn a_disk_that_is_full_is_told_and_nothing_is_half_written() {
     let stage = Stage::new();
@@ -233,6 +298,54 @@ fn a_journal_that_could_not_be_written_does_not_spoil_the_cassette() {
     assert_eq!(stage.cassettes(), ["tape.bodies", "tape.json"]);
     let replayed = stage.around(&["replay", "tape"], "GET /1").output().unwrap();
     assert!(replayed.status.success(), "{}", said(&replayed));
+}
+
+/// A recorder that may open hardly any files, asked for many streams at once. Returns how they were answered.
+fn out_of_files(stage: &Stage, server: &Upstream, never: &Gate) -> (Option<i32>, String) {
+    let url = server.url().replace("127.0.0.1", "localhost");
+    let script = "ulimit -n 24; exec \"$0\" record --upstream \"$1\" tape";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_retape"), &url]).current_dir(stage.folder());
+    let mut running = Running::start(command);
+    let url = running.line();
+    get(&format!("{url}/begun"));
+    let (tell, told) = std::sync::mpsc::channel();
+    let clients: Vec<_> = (0..20)
+        .map(|_| {
+            let (tell, url) = (tell.clone(), url.clone());
+            std::thread::spawn(move || {
+                let mut wire = Wire::connect(client::split(&url).0);
+                wire.send(client::request("GET", &format!("{url}/stream"), "", ""));
+                let _ = tell.send(wire.head().unwrap().line);
+            })
+        })
+        .collect();
+    assert!(told.iter().any(|line| line.contains(" 502 ")));
+    never.open();
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    running.stop()
+}
+
+#[test]
+fn a_recorder_that_may_open_no_more_files_says_so_and_replaces_no_cassette() {
+    let stage = Stage::new();
+    let upstream = server(&Gate::new());
+    stage.record(&upstream.url(), "tape", "GET /earlier");
+    let earlier = stage.read("cassettes/tape.json");
+
+    for _ in 0..2 {
+        let never = Gate::new();
+        let (code, said) = out_of_files(&stage, &server(&never), &never);
+
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("error: not everything was recorded"), "{said}");
+        assert!(said.contains("hint: allow more (`ulimit -n 4096`)"), "{said}");
+    }
+
+    assert_eq!(stage.read("cassettes/tape.json"), earlier);
+    assert_eq!(stage.cassettes(), ["tape.failed-2.json", "tape.failed.json", "tape.json"]);
+    let saved = stage.read("cassettes/tape.failed.json");
+    assert!(!saved.contains("unreachable"), "{saved}");
 }
 
 #[test]

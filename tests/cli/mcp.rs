@@ -158,7 +158,7 @@ fn a_request_that_was_not_recorded_gets_an_error_and_the_client_goes_on() {
 
     let refused: Value = serde_json::from_str(&refused).unwrap();
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(470)));
-    let message = "retape: /params/name is not as in interaction 1";
+    let message = "retape: /params/name is not as in frame 1 of interaction 1";
     assert_eq!(refused["error"]["message"], message);
     let explanation = refused["error"]["data"]["explanation"].as_str().unwrap();
     for line in ["- \"add\"", "+ \"divide\"", "retape mcp record tape -- COMMAND"] {
@@ -166,7 +166,10 @@ fn a_request_that_was_not_recorded_gets_an_error_and_the_client_goes_on() {
         assert!(said.contains(line), "{said}");
     }
     assert_eq!((listed, status), (format!("{LISTED}\n"), Some(1)));
-    assert!(said.contains("not sent: frame 1 of GET / (interaction 1 of `tape`)"), "{said}");
+    assert!(
+        said.contains("not sent: 1 frame of GET / (interaction 1 of `tape`)\n  frame 1: "),
+        "{said}"
+    );
     assert!(stage.read("misses.json").contains("divide"));
 }
 
@@ -312,7 +315,9 @@ fn what_the_client_did_not_say_is_told() {
     let (fine, strict) = (left(&[]), left(&["--strict"]));
 
     assert_eq!((fine.status, strict.status), (Some(0), Some(1)));
-    assert!(fine.said.contains("not sent: frame 3 of GET / (interaction 1 of `tape`)"));
+    assert!(
+        fine.said.contains("not sent: 1 frame of GET / (interaction 1 of `tape`)\n  frame 3: ")
+    );
 }
 
 #[test]

@@ -107,3 +107,60 @@ async fn a_miss_never_holds_a_secret_of_the_environment_or_of_a_stream() {
     assert!(!file.contains(&secret[3..]) && !joined.contains(&secret[3..]), "{file}");
     assert!(!file.contains(&secret[3..6]), "no piece is left: {file}");
 }
+
+/// Opens two sessions, whose keys the server issues, and asks in both by turns; what it was told.
+fn in_two_sessions(url: &str) -> Vec<String> {
+    let open = || {
+        let told = ask("POST", &format!("{url}/sessions"), FIELDS, "{}").text();
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        told["access_token"].as_str().unwrap().to_owned()
+    };
+    let [first, second] = [open(), open()];
+    let mut told = Vec::new();
+    for key in [&first, &second, &first] {
+        told.push(ask("GET", &format!("{url}/poll?access_token={key}"), "", "").text());
+        let encoded = key.replace('[', "%5B").replace(']', "%5D");
+        told.push(ask("GET", &format!("{url}/more?access_token={encoded}"), "", "").text());
+        told.push(ask("GET", &format!("{url}/me"), &format!("X-Api-Key: {key}\r\n"), "").text());
+        let body = format!(r#"{{"access_token":"{key}"}}"#);
+        told.push(ask("POST", &format!("{url}/close"), FIELDS, &body).text());
+    }
+    told
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_that_the_server_issued_are_told_apart_when_they_come_back() {
+    let stage = Stage::new();
+    let keys = ["a1", "b2"].map(key);
+    let opened = std::sync::atomic::AtomicUsize::new(0);
+    let upstream = Upstream::start(move |asked, wire| {
+        let said = format!("{} {}", asked.head.line, String::from_utf8_lossy(&asked.body));
+        let said = format!("{said} {}", asked.head.field("x-api-key").unwrap_or_default());
+        let text = match asked.path() {
+            "/sessions" => {
+                let next = opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                format!(r#"{{"access_token":"{}"}}"#, keys[next])
+            }
+            _ => {
+                let whose = keys.iter().position(|key| said.contains(key.as_str()));
+                format!(
+                    r#"{{"whose":{}}}"#,
+                    whose.map_or("nobody's".to_owned(), |it| it.to_string())
+                )
+            }
+        };
+        wire.send(json(200, &text));
+        Then::KeepAlive
+    });
+    let session = stage.record(&upstream).await;
+    let recorded = in_two_sessions(&session.url());
+    let summary = session.finish().await.unwrap();
+    assert!(summary.recordings[0].suspects.is_empty(), "{:?}", summary.recordings[0].suspects);
+    assert!(stage.file("tape.json").contains("[redacted:access_token~2]"));
+
+    let session = stage.replay().await;
+    let replayed = in_two_sessions(&session.url());
+
+    assert_eq!(replayed, recorded);
+    session.finish().await.unwrap();
+}

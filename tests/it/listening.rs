@@ -126,3 +126,55 @@ async fn a_stream_that_is_held_back_does_not_hold_up_the_end() {
     // What is under way when a session ends is given half a second.
     assert!(fastest.iter().all(|took| *took < Duration::from_millis(400)), "{fastest:?}");
 }
+
+/// Asks for what is new, twice, each time before it posts what comes of it; what it was told.
+fn poll(session: &Session, kind: &str) -> Vec<String> {
+    let url = format!("{}/poll/{kind}?session=7", session.url());
+    let turn = |_| {
+        let mut polling = Wire::connect(split(&url).0);
+        polling.send(request("GET", &url, "", ""));
+        assert!(polling.is_silent(MOMENT), "told before it was posted");
+        post(&url, r#"{"say": "hello"}"#);
+        polling.head().unwrap().line
+    };
+    (0..2).map(turn).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_that_waited_for_what_was_posted_waits_for_it_again() {
+    let posted = Gate::new();
+    let upstream = Upstream::start(move |asked, wire| {
+        match (asked.head.line.split(' ').next(), asked.path()) {
+            (Some("GET"), path) => {
+                posted.pass();
+                match path {
+                    path if path.starts_with("/poll/known") => wire.send(json(200, "{}")),
+                    path if path.starts_with("/poll/none") => wire.send("HTTP/1.1 204 No Content\r\n\r\n"),
+                    _ => wire.send(
+                        "HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nbad\r\n0\r\n\r\n",
+                    ),
+                }
+            }
+            _ => {
+                posted.open();
+                wire.send(json(200, "{}"));
+            }
+        }
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let kinds = ["known", "none", "chunked"];
+    let recorded = kinds.map(|kind| poll(&session, kind));
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+    let replayed = kinds.map(|kind| poll(&session, kind));
+
+    assert_eq!(replayed, recorded);
+    for (told, status) in recorded.iter().zip(["200", "204", "400"]) {
+        assert!(told.iter().all(|line| line.contains(status)), "{told:?}");
+    }
+    session.finish().await.unwrap();
+}

@@ -6,6 +6,7 @@ use retape::Session;
 
 use crate::stage::Stage;
 use crate::support::client::ask;
+use crate::support::engine::uuid;
 use crate::support::upstream::{Then, Upstream, json};
 
 /// No retries.
@@ -42,14 +43,6 @@ impl<'a> Sdk<'a> {
             }
         }
     }
-}
-
-/// One that was not there before.
-fn uuid() -> String {
-    static ASKED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-    let number = ASKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let high = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    format!("{:08x}-{:04x}-4{:03x}-8{:03x}-{number:012x}", high >> 32, high as u16, 0x5a1, 0x3c7)
 }
 
 /// A server that gives these answers, one after the other: a status and a word.

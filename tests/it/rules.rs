@@ -107,7 +107,7 @@ fn an_unknown_key_is_named_with_the_nearest_that_is_known() {
     ");
     assert_snapshot!(refused("[match]\nzzz = []"), @"
     unknown key `zzz` (line 2)
-    hint: known here: `compare`, `repeats`, `early`, `headers`, `ignore`, `patterns`, `unordered`, `ids`, `not-ids`
+    hint: known here: `compare`, `repeats`, `early`, `headers`, `ignore`, `patterns`, `unordered`, `ids`, `not-ids`, `optional`
     ");
     assert_snapshot!(refused("[matches]"), @"
     unknown key `matches` (line 1)

@@ -1,7 +1,9 @@
 //! WebSockets, recorded and replayed.
 
+use insta::assert_snapshot;
 use retape::Mode;
 use retape::cassette::{Content, End, Frame};
+use retape::config::Rules;
 
 use crate::stage::{Stage, answer};
 use crate::support::socket::{Ended, Socket, Sockets};
@@ -104,22 +106,33 @@ async fn what_the_client_makes_up_may_differ_and_comes_back() {
 async fn what_was_not_recorded_is_a_miss_that_closes_the_connection() {
     let server = Sockets::answering(|text| vec![text.to_uppercase()]);
     let stage = recorded(&server, |url| {
-        Socket::open(&format!("{url}/ws")).ask(r#"{"type":"input","text":"hello"}"#);
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(r#"{"type":"input","text":"hello"}"#);
+        socket.ask(r#"{"type":"input","text":"who"}"#);
     })
     .await;
 
     let session = stage.replay().await;
     let mut socket = Socket::open(&format!("{}/ws", session.url()));
-    socket.send(r#"{"type":"input","text":"hullo"}"#);
+    socket.ask(r#"{"type":"input","text":"hello"}"#);
+    socket.send(r#"{"type":"input","text":"what"}"#);
     let ended = socket.read().unwrap_err();
     let summary = session.stop().await.unwrap();
 
-    let reason = "retape: /text is not as in interaction 1".to_owned();
+    let reason = "retape: /text is not as in frame 3 of interaction 1".to_owned();
     assert_eq!(ended, Ended::Closed(4470, reason));
     let [miss] = summary.misses.as_slice() else { panic!("{:?}", summary.misses) };
-    for line in ["SEND /ws#1, frame 1", "1 field differs", "- \"hello\"", "+ \"hullo\""] {
-        assert!(miss.explanation.contains(line), "{}", miss.explanation);
-    }
+    let explained = miss.explanation.lines().take(8).collect::<Vec<_>>().join("\n");
+    assert_snapshot!(explained, @r#"
+    `tape` (1 interaction) has no answer to
+      SEND /ws
+    message 2 of the client on the connection of interaction 1
+    the nearest is frame 3 of interaction 1 (not played yet, 75 % alike)
+    1 field differs (- recorded, + asked):
+      /text
+        - "who"
+        + "what"
+    "#);
     let error = summary.checked().unwrap_err();
     assert!(error.is_miss());
 }
@@ -141,10 +154,43 @@ async fn what_the_client_did_not_say_is_reported() {
     let summary = session.finish().await.unwrap();
 
     let [unplayed] = summary.unplayed.as_slice() else { panic!("{:?}", summary.unplayed) };
-    assert_eq!((unplayed.interaction, unplayed.frame), (0, Some(2)));
+    assert_eq!((unplayed.interaction, &unplayed.frames), (0, &vec![(2, "two".to_owned())]));
     let error = summary.all_played().unwrap_err();
     let told = format!("{error:?}");
     assert!(told.contains("was not sent frame 3 of `GET /ws` (interaction 1)"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_may_leave_out_what_a_rule_names() {
+    let server = Sockets::answering(|text| vec![text.replace("ask", "answer")]);
+    let stage = recorded(&server, |url| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(r#"{"ask":1,"type":"say"}"#);
+        socket.ask(r#"{"ask":2,"type":"ping"}"#);
+        socket.ask(r#"{"ask":3,"type":"say"}"#);
+        socket.ask(r#"{"ask":4,"type":"ping"}"#);
+    })
+    .await;
+    let rules = || Rules::default().optional("SEND /ws /type=ping").unwrap();
+
+    // Left out in the middle: what follows comes as soon as the client says more.
+    let session = stage.session(Mode::Replay).rules(rules()).start().await.unwrap();
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    assert_eq!(socket.ask(r#"{"ask":1,"type":"say"}"#), r#"{"answer":1,"type":"say"}"#);
+    socket.send(r#"{"ask":3,"type":"say"}"#);
+    let rest = [socket.read().unwrap(), socket.read().unwrap()];
+    socket.close(1000, "");
+    session.finish().await.unwrap().all_played().unwrap();
+    let expected = [r#"{"answer":2,"type":"ping"}"#, r#"{"answer":3,"type":"say"}"#];
+    assert_eq!(rest, expected);
+
+    // What no rule names is told.
+    let session = stage.session(Mode::Replay).rules(rules()).start().await.unwrap();
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    socket.ask(r#"{"ask":1,"type":"say"}"#);
+    socket.close(1000, "");
+    let error = session.finish().await.unwrap().all_played().unwrap_err();
+    assert!(format!("{error:?}").contains("not sent frame 5 of `GET /ws`"), "{error:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -276,6 +322,85 @@ async fn secrets_of_both_sides_are_taken_out_and_need_not_come_back() {
     let hello = format!(r#"{{"type":"auth","api_key":"{other}"}}"#);
     Socket::open(&format!("{}/ws", session.url())).ask(&hello);
     session.finish().await.unwrap().all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_breaks_the_protocol_was_not_said() {
+    use std::io::Write as _;
+    let server = Sockets::answering(|text| vec![text.to_uppercase()]);
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        assert_eq!(socket.ask("one"), "ONE");
+        // A text, masked with nothing, with a bit set that nobody has agreed on; and another one behind it.
+        let broken = b"\xa1\x83\0\0\0\0bad\x81\x83\0\0\0\0two";
+        socket.inner.get_mut().write_all(broken).unwrap();
+        let _ = socket.read().unwrap_err();
+    };
+    let stage = recorded(&server, client).await;
+
+    let cassette = stage.cassette();
+    let said = said(&answer(&cassette).frames);
+    assert_eq!(said[..2], ["client: one", "server: ONE"]);
+    assert!(said.iter().all(|it| !it.contains("bad") && !it.contains("two")), "{said:?}");
+    let session = stage.replay().await;
+    client(&session.url());
+    session.finish().await.unwrap().all_played().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_is_cut_over_messages_is_taken_out_of_cassette_and_journal() {
+    let key = ["sk", "proj", &"a1B2c3D4e5".repeat(4)].join("-");
+    let (first, second) = key.split_at(20);
+    let in_json = [first, second].map(|half| format!(r#"{{"type":"delta","text":"{half}"}}"#));
+    let as_text = [format!("your key is {first}"), format!("{second} or so")];
+    let said = [in_json, as_text].concat();
+    let server = Sockets::answering(move |_| said.clone());
+    let stage = Stage::new();
+    let session = stage.session(Mode::Record).upstream(server.url()).start().await.unwrap();
+
+    let mut socket = Socket::open(&format!("{}/ws", session.url()));
+    socket.send("go");
+    socket.read_all(4);
+    let journal = stage.file("tape.json.part");
+    socket.close(1000, "");
+    session.finish().await.unwrap();
+
+    let cassette = stage.file("tape.json");
+    for half in [&first["sk-proj-".len()..], second] {
+        assert!(!cassette.contains(half), "{cassette}");
+        assert!(!journal.contains(half), "{journal}");
+    }
+    assert!(cassette.contains("[redacted:") && cassette.contains(" or so"), "{cassette}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frame_names_the_server_in_the_cassette_and_us_in_replay() {
+    let server = Sockets::start(|socket| {
+        let host = socket.fields.iter().find(|(name, _)| name == "host").unwrap().1.clone();
+        while let Ok(asked) = socket.read() {
+            socket.send(&format!(r#"{{"url":"http://{host}/files/1","asked":{asked}}}"#));
+        }
+    });
+    let client = |url: &str| {
+        let mut socket = Socket::open(&format!("{url}/ws"));
+        socket.ask(&format!(r#"{{"callback":"{url}/back"}}"#))
+    };
+    let mut recorder = String::new();
+    let stage = recorded(&server, |url| {
+        client(url);
+        recorder = url.to_owned();
+    })
+    .await;
+
+    let cassette = stage.file("tape.json");
+    assert!(!cassette.contains(&recorder), "{cassette}");
+    let session = stage.replay().await;
+    let url = session.url();
+    let heard = client(&url);
+    session.finish().await.unwrap().all_played().unwrap();
+
+    let expected = format!(r#"{{"url":"{url}/files/1","asked":{{"callback":"{url}/back"}}}}"#);
+    assert_eq!(heard, expected);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

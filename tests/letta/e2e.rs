@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use retape::{assert_order, assert_shape};
+use retape::cassette::Peer;
+use retape::{Mode, Session, assert_order, assert_shape};
 use serde_json::Value;
 
 use super::{Tape, order, text};
+use crate::support::socket::{Ended, Socket};
 
 #[test]
 fn c1_agents_are_created_found_paged_changed_and_deleted() {
@@ -176,4 +178,29 @@ fn a_run_is_polled_to_its_end_and_its_stream_goes_on_where_it_was() {
         numbers(&rest),
         numbers(&whole).split_off(numbers(&whole).partition_point(|it| *it <= after))
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c8_each_message_over_a_websocket_is_checked_and_answered_as_recorded() {
+    let tape = Tape::of_any("letta-app/deny");
+    let session = Session::builder("letta-app/deny").mode(Mode::Replay).start().await.unwrap();
+
+    let mut socket = Socket::open(&session.url());
+    for frame in &tape.cassette.interactions[0].response().unwrap().frames {
+        let Some(message) = frame.message() else { continue };
+        let message = std::str::from_utf8(message).unwrap();
+        match frame.from {
+            Peer::Client => socket.send(message),
+            Peer::Server => assert_eq!(socket.read().unwrap(), message),
+        }
+    }
+    socket.close(1000, "");
+    session.finish().await.unwrap().all_played().unwrap();
+
+    // What was not recorded is refused.
+    let session = Session::builder("letta-app/deny").mode(Mode::Replay).start().await.unwrap();
+    let mut socket = Socket::open(&session.url());
+    socket.send(r#"{"type":"runtime_start","mode":"another"}"#);
+    assert!(matches!(socket.read(), Err(Ended::Closed(4470, _))));
+    assert_eq!(session.stop().await.unwrap().misses.len(), 1);
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use retape::assert_order;
 use retape::contract::streams::{happens_before, shared};
+use serde_json::Value;
 
 use super::{Tape, of_type, order, text};
 
@@ -107,6 +108,37 @@ fn d5_the_tools_of_an_mcp_server_are_listed_run_and_called() {
 }
 
 #[test]
+fn d6_what_a_tool_writes_is_told_and_why_it_failed() {
+    let tape = Tape::of("integration/sandbox");
+
+    let runs = tape.answers("POST /v1/tools/run");
+    let [talkative, failing, endless] = &runs[..] else { panic!("three tools were run") };
+    let lines = |value: &Value| text(&value[0]);
+    assert_eq!(
+        (&talkative.json["status"], &talkative.json["tool_return"]),
+        (&"success".into(), &"HELLO".into())
+    );
+    assert_eq!(lines(&talkative.json["stdout"]).trim(), "out: hello");
+    assert_eq!(lines(&talkative.json["stderr"]).trim(), "err: hello");
+    for (run, cause) in
+        [(failing, "ValueError: it cannot be done: hello"), (endless, "TimeoutError")]
+    {
+        assert_eq!(run.json["status"], "error");
+        assert!(text(&run.json["tool_return"]).contains(cause), "{}", run.json);
+        assert!(lines(&run.json["stderr"]).contains("Traceback"), "{}", run.json);
+    }
+    assert_eq!(lines(&failing.json["stdout"]).trim(), "out: hello", "what it wrote before");
+    // An agent is told the same.
+    for (stream, run) in tape.streams().iter().zip([talkative, failing]) {
+        assert_order!(&stream.messages, order("R A C T R A S Z [DONE]"));
+        let returned = stream.one("tool_return_message");
+        for field in ["status", "tool_return", "stdout"] {
+            assert_eq!(returned[field], run.json[field], "{field}");
+        }
+    }
+}
+
+#[test]
 fn d7_long_answers_are_streamed_in_the_way_of_openai() {
     let tape = Tape::of("integration/voice");
 
@@ -129,4 +161,28 @@ fn d8_no_credential_is_kept() {
         tail.count() >= 16
     });
     assert_eq!(kept.count(), 0);
+}
+
+#[test]
+fn d9_a_server_whose_provider_is_a_recording_says_what_was_recorded() {
+    let provider = Tape::of_any("letta-provider/approve_tokens");
+    let agent = Tape::of("hitl/approve_tokens");
+
+    let answers = provider.answers("POST /v1/messages");
+    for answer in &answers {
+        assert_order!(
+            &answer.messages,
+            "message_start (content_block_start content_block_delta* content_block_stop)+
+             message_delta message_stop"
+        );
+    }
+    // What the server said when the recording was its provider is in `tests/clients/on-cassette`: the same.
+    let told = |text: &str, of: Vec<Value>| -> String {
+        let pieces = of.iter().filter_map(|it| it.pointer(text)?.as_str());
+        pieces.collect()
+    };
+    let provided = answers.iter().map(|it| told("/delta/text", it.all("content_block_delta")));
+    let streams = agent.streams();
+    let said = streams.iter().map(|it| told("/content", it.all("assistant_message")));
+    assert_eq!(said.collect::<Vec<_>>(), provided.collect::<Vec<_>>());
 }

@@ -1,10 +1,14 @@
-//! What the scenarios of the guide's table (`docs/letta.md`) pin of a real Letta server: a test for each row,
-//! on recordings, with no server.
+//! What the scenarios of the guide's table (`docs/letta.md`) pin of real servers, and of a stand-in for an execution
+//! engine: a test for each row, on recordings, with no server.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
 mod cancel;
 mod e2e;
+mod engine;
 mod hitl;
 mod integration;
 mod table;
@@ -34,8 +38,13 @@ struct Answer {
 }
 
 impl Tape {
+    /// One of the Letta server.
     fn of(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/letta");
+        Self::of_any(&format!("letta/{name}"))
+    }
+
+    fn of_any(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes");
         Self { cassette: store::load(&folder, &Name::new(name).unwrap()).unwrap() }
     }
 

@@ -5,10 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use retape::_macro_support::order_text;
+use retape::cassette::Interaction;
+use retape::contract::streams::apart;
+use retape::message::{Framing, Message, Messages, Protocols};
 
-use super::{Answer, Tape, text};
+use super::{Tape, of_type, text};
 
-/// A scenario: its cassettes below `cassettes/letta`, and the beginning of the names of its tests.
+/// A scenario: its cassettes, and the beginning of the names of its tests. A cassette is below `cassettes/letta`, or
+/// below the folder of another server.
 struct Row {
     number: &'static str,
     what: &'static str,
@@ -25,7 +29,7 @@ const fn row(
     Row { number, what, cassettes, test }
 }
 
-const ROWS: [Row; 36] = [
+const ROWS: [Row; 49] = [
     row("A1", "approval with nothing pending", &["errors/nothing_pending"], "a1_"),
     row("A2", "user message while pending", &["errors/user_message_while_pending"], "a2_"),
     row("A3", "wrong tool call id", &["errors/wrong_tool_call_id", "errors/refusals"], "a3_"),
@@ -84,21 +88,65 @@ const ROWS: [Row; 36] = [
     row("C5", "chat completions", &["e2e/chat_completions"], "c5_"),
     row("C6", "file upload and polling", &["e2e/files"], "c6_"),
     row("C7", "agent file", &["e2e/agent_file"], "c7_"),
+    row(
+        "C8",
+        "WebSocket",
+        &["letta-app/deny", "letta-app/interrupt", "codex/allow", "jupyter/cells"],
+        "c8_",
+    ),
     row("C9", "services that fail", &["e2e/outage"], "c9_"),
-    row(
-        "D1–D3",
-        "health, tool graph, providers",
-        &["integration/tool_graph", "integration/health", "integration/provider_*"],
-        "d1_",
-    ),
+    row("D1", "health", &["integration/health"], "d1_"),
+    row("D2", "tool graph", &["integration/tool_graph"], "d2_"),
+    row("D3", "several providers", &["integration/provider_*"], "d3_"),
     row("D4", "multi-agent", &["integration/multi_agent", "integration/agents_at_once"], "d4_"),
+    row("D5", "MCP server", &["integration/mcp"], "d5_"),
+    row("D6", "tool sandbox", &["integration/sandbox"], "d6_"),
+    row("D7", "voice", &["integration/voice"], "d7_"),
+    row("D8", "no secret is kept", &["integration/secrets"], "d8_"),
+    row("D9", "the provider is a cassette", &["letta-provider/approve_tokens"], "d9_"),
+    row("E1", "the events of a run", &["letta-app/allow", "engine/one_agent"], "e1_"),
     row(
-        "D5, D7, D8",
-        "MCP server, voice, secrets",
-        &["integration/mcp", "integration/voice", "integration/secrets"],
-        "d5_",
+        "E2",
+        "several users at once",
+        &["letta-app/two", "codex/two", "engine/users_at_once"],
+        "e2_",
     ),
+    row(
+        "E3",
+        "sequential, parallel and dependent workflows",
+        &["engine/sequential", "engine/parallel", "engine/dependent"],
+        "e3_",
+    ),
+    row(
+        "E4",
+        "seven failures, recorded and injected",
+        &[
+            "engine/fails_immediate",
+            "engine/fails_timeout",
+            "engine/fails_silent",
+            "engine/fails_memory",
+            "engine/fails_network",
+            "engine/fails_partial",
+            "engine/fails_intermittent",
+        ],
+        "e4_",
+    ),
+    row("E5", "retry with backoff", &["engine/crowded", "engine/fails_intermittent"], "e5_"),
+    row("E6", "ten agents, five users at once", &["engine/ten_agents"], "e6_"),
 ];
+
+/// Folders of cassettes beside that of the Letta server, and what was recorded there.
+const OTHERS: [(&str, &str); 5] = [
+    ("letta-provider", "a stand-in for Anthropic's API"),
+    ("letta-app", "`letta-code` 0.32.18"),
+    ("codex", "`codex` 0.169.0"),
+    ("jupyter", "`jupyter_server` 2.21.1"),
+    ("engine", "a stand-in for an engine"),
+];
+
+/// Folders that the table tells of completely.
+const WHOLE: [&str; 8] =
+    ["errors", "hitl", "cancel", "e2e", "integration", "letta-provider", "letta-app", "engine"];
 
 const LETTERS: [(&str, char); 11] = [
     ("approval_response_message", 'P'),
@@ -118,10 +166,16 @@ const LETTERS: [(&str, char); 11] = [
 fn the_table_of_the_guide_is_made_from_the_recordings() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/letta.md");
     let page = fs::read_to_string(&file).unwrap();
-    let (before, rest) = page.split_once("<!-- table -->\n").unwrap();
-    let (_, after) = rest.split_once("<!-- end -->\n").unwrap();
 
-    let expected = format!("{before}<!-- table -->\n{}<!-- end -->\n{after}", table());
+    let expected = [("table", table()), ("providers", providers())].iter().fold(
+        page,
+        |page, (name, table)| {
+            let begin = format!("<!-- {name} -->\n");
+            let (before, rest) = page.split_once(&begin).unwrap();
+            let (_, after) = rest.split_once("<!-- end -->\n").unwrap();
+            format!("{before}{begin}{table}<!-- end -->\n{after}")
+        },
+    );
 
     if std::env::var_os("RETAPE_BLESS").is_some() {
         fs::write(&file, &expected).unwrap();
@@ -131,16 +185,30 @@ fn the_table_of_the_guide_is_made_from_the_recordings() {
 
 #[test]
 fn every_recording_has_a_row() {
-    let told: BTreeSet<String> = ROWS.iter().flat_map(names).collect();
+    let is_whole = |name: &String| WHOLE.iter().any(|folder| name.starts_with(folder));
+    let told: BTreeSet<String> = ROWS.iter().flat_map(names).filter(is_whole).collect();
 
-    assert_eq!(told, recorded(), "in the table, and in the folder");
+    let recorded: BTreeSet<String> = recorded().into_iter().filter(is_whole).collect();
+    assert_eq!(told, recorded, "in the table, and in the folder");
+}
+
+#[test]
+fn every_scenario_has_a_row() {
+    let groups = [('A', 15), ('B', 10), ('C', 9), ('D', 9), ('E', 6)];
+    let all = groups
+        .into_iter()
+        .flat_map(|(group, count)| (1..=count).map(move |number| format!("{group}{number}")));
+
+    let told: Vec<&str> = ROWS.iter().map(|row| row.number).collect();
+    assert_eq!(told, all.collect::<Vec<_>>());
 }
 
 fn table() -> String {
     let version =
         text(&Tape::of("integration/health").answers("GET /v1/health")[0].json["version"]);
-    let mut table = format!("Server: Letta {version}.\n\n");
-    table.push_str("| row | scenario | cassettes | test | order |\n|---|---|---|---|---|\n");
+    let mut table =
+        "| row | scenario | server | cassettes | test | order |\n|---|---|---|---|---|---|\n"
+            .to_owned();
     for row in &ROWS {
         let cassettes: Vec<String> = row.cassettes.iter().map(|it| format!("`{it}`")).collect();
         let order = orders(&names(row)[0]).join("; ");
@@ -148,22 +216,57 @@ fn table() -> String {
         let order = order.replace('|', "\\|");
         let Row { number, what, .. } = row;
         let file = test_of(row);
+        let mut servers: Vec<String> = names(row).iter().map(|it| server(it, &version)).collect();
+        servers.dedup();
         table.push_str(&format!(
-            "| {number} | {what} | {} | {file} | {order} |\n",
+            "| {number} | {what} | {} | {} | {file} | {order} |\n",
+            servers.join("; "),
             cassettes.join(" ")
         ));
     }
     table
 }
 
+/// What comes directly behind what in the streams of each provider, and of no other one.
+fn providers() -> String {
+    let edges = |name: &String| -> BTreeSet<String> {
+        let traces = traces(name).iter().map(|it| short(it)).collect::<Vec<_>>();
+        let words = traces.iter().flat_map(|trace| {
+            let trace = format!("begin {}", trace.replace('+', ""));
+            let words: Vec<String> = trace.split(' ').map(ToOwned::to_owned).collect();
+            words.windows(2).map(|pair| format!("`{} {}`", pair[0], pair[1])).collect::<Vec<_>>()
+        });
+        words.collect()
+    };
+    let row = ROWS.iter().find(|row| row.number == "D3").unwrap();
+    let all: Vec<(String, BTreeSet<String>)> =
+        names(row).into_iter().map(|name| (name.clone(), edges(&name))).collect();
+    let mut table = "| cassette | only there |\n|---|---|\n".to_owned();
+    for (name, own) in &all {
+        let others: BTreeSet<&String> =
+            all.iter().filter(|(other, _)| other != name).flat_map(|(_, edges)| edges).collect();
+        let only: Vec<&str> =
+            own.iter().filter(|edge| !others.contains(edge)).map(String::as_str).collect();
+        table.push_str(&format!("| `{name}` | {} |\n", only.join(" ")));
+    }
+    table
+}
+
+fn other(name: &str) -> Option<&'static str> {
+    let (folder, _) = name.split_once('/').unwrap();
+    OTHERS.iter().find(|(other, _)| *other == folder).map(|(_, server)| *server)
+}
+
+fn server(name: &str, version: &str) -> String {
+    other(name).map_or_else(|| format!("Letta {version}"), ToOwned::to_owned)
+}
+
 /// The orders of the streams of a recording, or of its plain answers; each once.
 fn orders(name: &str) -> Vec<String> {
-    let tape = Tape::of(name);
-    let streams = tape.streams();
-    let answers = if streams.is_empty() { tape.plain() } else { streams };
+    let traces = if other(name).is_some() { socket_traces(name) } else { traces(name) };
     let mut orders: Vec<String> = Vec::new();
-    for answer in answers.iter().filter(|answer| answer.status == 200) {
-        let order = short(answer);
+    for trace in traces {
+        let order = short(&trace);
         if !orders.contains(&order) {
             orders.push(order);
         }
@@ -171,8 +274,40 @@ fn orders(name: &str) -> Vec<String> {
     orders
 }
 
-fn short(answer: &Answer) -> String {
-    let order = order_text(env!("CARGO_MANIFEST_DIR"), &answer.messages);
+fn traces(name: &str) -> Vec<Vec<Message>> {
+    let tape = Tape::of(name);
+    let streams = tape.streams();
+    let answers = if streams.is_empty() { tape.plain() } else { streams };
+    let found = answers.into_iter().filter(|answer| answer.status == 200);
+    found.map(|answer| answer.messages).collect()
+}
+
+/// What each agent of the engine did; else what the server of models said, or the deltas of an app server.
+fn socket_traces(name: &str) -> Vec<Vec<Message>> {
+    let tape = Tape::of_any(name);
+    let answers = tape.cassette.interactions.iter().filter_map(Interaction::response);
+    let mut traces = Vec::new();
+    for answer in answers {
+        let messages = Messages::of(answer, &Protocols::default()).list;
+        if answer.frames.is_empty() {
+            let events = Framing::of(answer.headers.get("content-type")) == Framing::EventStream;
+            traces.extend(events.then_some(messages));
+            continue;
+        }
+        if name.starts_with("engine/") {
+            traces.extend(apart(&messages, "agent_id").iter().map(|(_, places)| {
+                places.iter().map(|place| messages[*place].clone()).collect::<Vec<_>>()
+            }));
+        } else {
+            let deltas = of_type(&messages, "stream_delta").into_iter();
+            traces.push(deltas.map(|it| Message::from(&it["delta"])).collect());
+        }
+    }
+    traces
+}
+
+fn short(messages: &[Message]) -> String {
+    let order = order_text(env!("CARGO_MANIFEST_DIR"), messages);
     let order = LETTERS
         .iter()
         .fold(order, |order, (long, letter)| order.replace(long, &letter.to_string()));
@@ -185,12 +320,13 @@ fn test_of(row: &Row) -> String {
         b'A' => "hitl",
         b'B' => "cancel",
         b'C' => "e2e",
+        b'E' => "engine",
         _ => "integration",
     };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/letta/{file}.rs"));
     let text = fs::read_to_string(path).unwrap();
     let test = text.lines().find_map(|line| {
-        let name = line.strip_prefix("fn ")?.split('(').next()?;
+        let name = line.trim_start_matches("async ").strip_prefix("fn ")?.split('(').next()?;
         name.contains(row.test).then_some(name)
     });
     assert!(test.is_some(), "{} has no test", row.number);
@@ -222,11 +358,13 @@ fn names(row: &Row) -> Vec<String> {
 }
 
 fn recorded() -> BTreeSet<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes/letta");
-    let groups = ["errors", "hitl", "cancel", "e2e", "integration"];
-    let files = groups.iter().flat_map(|group| {
-        let entries = fs::read_dir(folder.join(group)).unwrap();
-        entries.map(move |entry| (*group, entry.unwrap().path()))
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cassettes");
+    let letta = ["errors", "hitl", "cancel", "e2e", "integration"];
+    let letta = letta.map(|group| (group, folder.join("letta").join(group)));
+    let others = OTHERS.map(|(group, _)| (group, folder.join(group)));
+    let files = letta.into_iter().chain(others).flat_map(|(group, folder)| {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(move |entry| (group, entry.unwrap().path()))
     });
     files
         .filter(|(_, path)| path.extension().is_some_and(|it| it == "json"))

@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod client;
+pub mod engine;
 pub mod gate;
 pub mod socket;
 pub mod upstream;

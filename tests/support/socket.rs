@@ -1,7 +1,8 @@
 //! Both ends of a WebSocket.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::CloseFrame;
@@ -34,14 +35,23 @@ pub enum Ended {
 impl Sockets {
     /// Plays a script to each connection. A subprotocol that is asked for first is taken.
     pub fn start(script: impl Fn(&mut Socket) + Send + Sync + 'static) -> Self {
+        Self::admitting(|| None, script)
+    }
+
+    /// The same, but refuses those that get a status and a `retry-after`.
+    pub fn admitting(
+        refuse: impl Fn() -> Option<(u16, &'static str)> + Send + Sync + 'static,
+        script: impl Fn(&mut Socket) + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let script = Arc::new(script);
+        let script = Arc::new((refuse, script));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let script = Arc::clone(&script);
                 std::thread::spawn(move || {
-                    let Some(mut socket) = accept(stream) else { return };
+                    let (refuse, script) = &*script;
+                    let Some(mut socket) = accept(stream, refuse()) else { return };
                     script(&mut socket);
                     while socket.inner.read().is_ok() {}
                 });
@@ -76,12 +86,16 @@ impl Sockets {
     }
 }
 
-fn accept(stream: TcpStream) -> Option<Socket> {
+fn accept(stream: TcpStream, refusal: Option<(u16, &str)>) -> Option<Socket> {
     stream.set_read_timeout(Some(LIMIT)).unwrap();
     let mut fields = Vec::new();
     #[expect(clippy::result_large_err, reason = "the type is tungstenite's")]
     let answer = |asked: &Request, mut answer: Response| {
         fields = all(asked.headers());
+        if let Some((status, wait)) = refusal {
+            let refused = tungstenite::http::Response::builder().status(status);
+            return Err(refused.header("retry-after", wait).body(None).unwrap());
+        }
         if let Some(first) = asked.headers().get("sec-websocket-protocol") {
             let first = first.to_str().unwrap().split(',').next().unwrap().trim().to_owned();
             answer.headers_mut().insert("sec-websocket-protocol", first.parse().unwrap());
@@ -167,6 +181,24 @@ impl Socket {
     pub fn ask(&mut self, text: &str) -> String {
         self.send(text);
         self.read().unwrap()
+    }
+
+    /// Gives up the connection, and reads nothing more.
+    pub fn leave(&self) {
+        let _ = self.inner.get_ref().shutdown(Shutdown::Both);
+    }
+
+    /// Lets the connection end with a reset as soon as nobody reads.
+    pub fn reset(&self) {
+        #[cfg(unix)]
+        rustix::net::sockopt::set_socket_linger(self.inner.get_ref(), Some(Duration::ZERO))
+            .unwrap();
+        let _ = self.inner.get_ref().shutdown(Shutdown::Read);
+    }
+
+    /// Waits no longer than that for a message.
+    pub fn patience(&self, time: Duration) {
+        self.inner.get_ref().set_read_timeout(Some(time)).unwrap();
     }
 
     /// Closes the connection, and waits for the other side.

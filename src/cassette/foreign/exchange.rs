@@ -43,8 +43,11 @@ impl Exchange {
         let status = status.and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.ok_or_else(|| refused("an answer has no status"))?;
         let method = self.method.to_ascii_uppercase();
+        // A WebSocket that was refused was asked for all the same.
+        let is_wanted = |wanted: &str| wanted.eq_ignore_ascii_case("websocket");
+        let is_wanted = self.asked.headers.get("upgrade").is_some_and(is_wanted);
         let is_socket = status == StatusCode::SWITCHING_PROTOCOLS;
-        let mut asked = end_to_end(self.asked.headers, is_socket);
+        let mut asked = end_to_end(self.asked.headers, is_socket || is_wanted);
         OF_THE_CONNECTION.iter().for_each(|name| asked.remove(name));
         let mut headers = end_to_end(self.answered.headers, is_socket);
         correct(&mut headers, &self.answered.body, (&method, status), corrected);

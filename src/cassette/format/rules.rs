@@ -18,6 +18,7 @@ pub(super) fn write(w: &mut Writer, rules: &Rules) {
         w.text_member(key.as_str(), word);
     }
     for (key, list) in rules.lists() {
+        w.is_newer |= key == Key::Optional;
         w.name(key.as_str());
         w.list(Spread::Line, list, |w, text| w.string(text));
     }

@@ -37,6 +37,19 @@ impl Index {
             || self.shares_a_name((about, &said), (request, asking))
     }
 
+    /// Whether a question had no answer yet when something was written to the same address: clients that
+    /// cannot listen ask for what is new, and a server that has nothing new lets them wait (RFC 6202,
+    /// section 2).
+    pub fn polls(&self, answer: &Interaction, chunks: usize, asked: &Interaction) -> bool {
+        let (question, request) = (&answer.request, &asked.request);
+        chunks == 0
+            && question.only_reads()
+            && question.path_only() == request.path_only()
+            && self.rules().earliness() != Early::Given
+            && writes(asked)
+            && !is_of_another(answer, asked)
+    }
+
     fn is_called(&self, number: usize, asking: usize) -> bool {
         let calls = |wanted: &str| {
             self.made_up_in(number).any(|(scope, id)| scope == Scope::Call && id == wanted)

@@ -4,7 +4,7 @@ use super::nearest::{Found, Library};
 use super::why::{Conflicts, Why};
 use super::{Asked, Index, Playlist};
 use crate::cassette::Place;
-use crate::cassette::exchanges::{Exchanges, Part, Spot};
+use crate::cassette::exchanges::{self, Exchanges, Part, Spot};
 use crate::cassette::{Cassette, Headers, Request};
 use crate::compare::difference::{Difference, compare};
 use crate::redact::{Memory, Redactor};
@@ -16,6 +16,8 @@ pub struct Mismatch {
     pub method: String,
     /// What was asked for, secrets replaced.
     pub path: String,
+    /// Which message it is, if a client has sent it over a WebSocket or standard input.
+    pub message: Option<Message>,
     /// The recorded interaction whose request is most alike, if one is about the same thing at all.
     pub nearest: Option<Nearest>,
     /// If none is: what was recorded that is least far away.
@@ -26,6 +28,15 @@ pub struct Mismatch {
     pub upstream: String,
     /// All of them.
     pub origins: Vec<String>,
+}
+
+/// A message of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The number of the interaction that is played to the client, counted from 0.
+    pub interaction: usize,
+    /// How many messages the client had sent before it.
+    pub number: usize,
 }
 
 /// The recorded interaction whose request is most alike.
@@ -61,6 +72,8 @@ pub enum Awaited {
 pub struct Asking {
     /// Its number in the cassette, counted from 0.
     pub interaction: usize,
+    /// The frame of it, counted from 0, if it is a message of a client.
+    pub frame: Option<usize>,
     /// The method.
     pub method: String,
     /// What it asks for.
@@ -123,22 +136,25 @@ impl Mismatch {
             upstream: cassette.recorded.upstream.clone(),
             origins: cassette.origins().into_iter().map(str::to_owned).collect(),
             path: target(&asked.path, veil),
+            message: None,
             method: asked.method.clone(),
         }
     }
 }
 
 impl Mismatch {
-    /// The same with the numbers of a cassette of so many interactions, of which exchanges were
+    /// The same with the numbers and paths of a cassette of so many interactions, of which exchanges were
     /// compared.
     pub(crate) fn numbered(mut self, exchanges: &Exchanges, recorded: usize) -> Self {
         self.recorded = recorded;
+        exchanges::forget_socket(&mut self.path);
         let number = |exchange: usize| exchanges.spot(exchange).interaction;
         let asking = |asking: &mut Asking| {
             let Spot { interaction, part } = exchanges.spot(asking.interaction);
             asking.interaction = interaction;
             if let Part::Frame(frame) = part {
-                asking.path = format!("{}, frame {}", asking.path, frame + 1);
+                asking.frame = Some(frame);
+                exchanges::forget_socket(&mut asking.path);
             }
         };
         self.others.iter_mut().for_each(asking);
@@ -193,7 +209,8 @@ impl Library<'_> {
 
     fn asking(&self, interaction: usize, veil: Option<&Redactor>) -> Asking {
         let Request { method, path, .. } = self.request(interaction);
-        Asking { interaction, method: method.clone(), path: target(path, veil) }
+        let path = target(path, veil);
+        Asking { interaction, frame: None, method: method.clone(), path }
     }
 
     /// What differs from the request of an interaction, and how much more there is.

@@ -27,7 +27,7 @@ mod writes;
 pub use credentials::Credentials;
 pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};
-pub use mismatch::{Asking, Awaited, Differing, Mismatch, Nearest};
+pub use mismatch::{Asking, Awaited, Differing, Message, Mismatch, Nearest};
 pub use playlist::Playlist;
 pub use proof::{Learned, Proof};
 pub use why::Why;

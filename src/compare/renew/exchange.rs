@@ -1,9 +1,13 @@
 //! An interaction in the words of the old one.
 
+use bytes::Bytes;
+use memchr::memmem;
+
 use super::body::{Said, settled};
 use super::settle::Settle;
 use crate::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
 use crate::compare::alignment::{self, Field, Said as Text, View};
+use crate::text::multipart::boundary;
 
 /// A new interaction beside the old one, if there is one. What was going on when it was asked stays new.
 pub(super) fn told(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Interaction {
@@ -32,8 +36,30 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
     let before = before.map(|(old, [wire, readable])| Said { wire, readable, script: &old.asked });
     let [wire, readable] = &news;
     let said = Said { wire, readable, script: &new.asked };
-    let body = settled(before, said, settle, &mut headers);
-    Request { method: now.method.clone(), path, headers, body: body.bytes() }
+    let body = settled(before, said, settle, &mut headers).bytes();
+    let body = match old {
+        Some(old) => with_boundary_of(&old.interaction.request.headers, &mut headers, body),
+        None => body,
+    };
+    Request { method: now.method.clone(), path, headers, body }
+}
+
+/// A body whose parts stand between the delimiters of before: clients make them up, and they say nothing.
+fn with_boundary_of(old: &Headers, headers: &mut Headers, body: Bytes) -> Bytes {
+    let boundary = |headers: &Headers| Some(boundary(headers.get("content-type")?)?.into_owned());
+    let Some((old, new)) = boundary(old).zip(boundary(headers)) else { return body };
+    let mut settled = Vec::with_capacity(body.len());
+    let mut rest = 0;
+    for at in memmem::find_iter(&body, &new) {
+        settled.extend_from_slice(&body[rest..at]);
+        settled.extend_from_slice(old.as_bytes());
+        rest = at + new.len();
+    }
+    settled.extend_from_slice(&body[rest..]);
+    let media = headers.get("content-type").map(|media| media.replace(&new, &old));
+    headers.set("content-type", media.unwrap_or_default());
+    announce(headers, body.len(), settled.len());
+    settled.into()
 }
 
 fn response(

@@ -79,7 +79,9 @@ impl Settle<'_> {
 
 /// Whether two whole values are times that are written in the same way.
 fn is_time(one: &str, other: &str) -> bool {
-    (is_epoch(one) && is_epoch(other) && shape(one) == shape(other))
+    // A number has no more digits than it needs, so how many say nothing behind the point.
+    let spelled = |time: &str| (time.find('.').unwrap_or(time.len()), time.contains('.'));
+    (is_epoch(one) && is_epoch(other) && spelled(one) == spelled(other))
         || (is_moment(one) && is_moment(other) && shape(one) == shape(other))
 }
 
@@ -198,6 +200,8 @@ mod tests {
         check("at 2026-11-21 09:00:00 AM", "at 2026-11-21 11:30:00 PM", "x", true);
         check("Sat, 21 Nov 2026 09:00:00 GMT", "Sun, 22 Nov 2026 09:00:00 GMT", "date", true);
         check("1763712000", "1763712999", "created", true);
+        check("1763712000.7848911", "1763712999.75", "created", true);
+        check("1763712000", "1763712999.75", "created", false);
         check("17.5", "3", "duration_ms", true);
         check("1763712000", "1763712999", "count", false);
         check("2026-11-21", "2026-11-22", "created_at", true);

@@ -203,7 +203,7 @@ impl Look {
 }
 
 /// Where something begins that is all of a secret, or the beginning of one, only with what comes next.
-fn open(text: &[u8]) -> usize {
+pub(super) fn open(text: &[u8]) -> usize {
     let looks = &*LOOKS;
     let from = text.len().saturating_sub(LONGEST_BLOCK);
     let words = looks.words.find_overlapping_iter(&text[from..]);

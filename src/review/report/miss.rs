@@ -8,9 +8,9 @@ use super::Rerun;
 use super::line::{count, cut, cut_middle, shorten_ids, size, visible, width, wrap};
 use super::words::{COLUMNS, pair};
 use crate::cassette::exchanges::MESSAGE;
-use crate::cassette::{Frame, Place, target, text};
+use crate::cassette::{Place, target};
 use crate::compare::Value;
-use crate::compare::matching::{Asking, Awaited, Differing, Mismatch, Nearest, Why};
+use crate::compare::matching::{Asking, Awaited, Differing, Message, Mismatch, Nearest, Why};
 use crate::identity::{Issuer, Origin};
 
 /// So many fields are shown; programs are told more.
@@ -27,6 +27,12 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
     let of = count(mismatch.recorded, "interaction");
     let asked = first_line(&mismatch.method, &mismatch.path);
     let mut lines = vec![format!("`{name}` ({of}) has no answer to"), format!("  {asked}")];
+    if let Some(Message { interaction, number }) = mismatch.message {
+        let (number, interaction) = (number + 1, interaction + 1);
+        lines.push(format!(
+            "message {number} of the client on the connection of interaction {interaction}"
+        ));
+    }
     match &mismatch.nearest {
         Some(nearest) => tell_nearest(nearest, &asked, &mut lines),
         None => tell_others(mismatch, &mut lines),
@@ -40,11 +46,8 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
 
 fn missing(awaited: &Awaited) -> Vec<String> {
     match awaited {
-        Awaited::Asked(Asking { interaction, method, path }) => vec![
-            format!(
-                "it asks the very same, but its answer shows what interaction {} did,",
-                interaction + 1
-            ),
+        Awaited::Asked(asking @ Asking { method, path, .. }) => vec![
+            format!("it asks the very same, but its answer shows what {} did,", numbered(asking)),
             "which was not asked for in this run:".to_owned(),
             format!("  {}", first_line(method, path)),
         ],
@@ -63,7 +66,7 @@ fn tell_nearest(nearest: &Nearest, asked: &str, lines: &mut Vec<String>) {
         0..1000 => format!(", {} % alike", alike / 10),
         _ => String::new(),
     };
-    lines.push(format!("the nearest is interaction {} ({played}{alike})", asking.interaction + 1));
+    lines.push(format!("the nearest is {} ({played}{alike})", numbered(asking)));
     let recorded = first_line(&asking.method, &asking.path);
     if recorded != asked {
         lines.push(format!("  {recorded}"));
@@ -84,6 +87,19 @@ fn tell_nearest(nearest: &Nearest, asked: &str, lines: &mut Vec<String>) {
     if left > 0 {
         lines.push(format!("  and {}", count(left, "more field")));
     }
+}
+
+/// Which interaction it is, and which frame of it.
+fn numbered(asking: &Asking) -> String {
+    let interaction = asking.interaction + 1;
+    match asking.frame {
+        Some(frame) => format!("frame {} of interaction {interaction}", frame + 1),
+        None => format!("interaction {interaction}"),
+    }
+}
+
+fn is_before(one: &Asking, other: &Asking) -> bool {
+    (one.interaction, one.frame) < (other.interaction, other.frame)
 }
 
 /// A place, what was recorded there, what is asked there, and why that counts.
@@ -116,10 +132,9 @@ fn same(nearest: &Nearest) -> String {
             "it asks the very same, but was played already, and `repeats` lets no answer be given again"
                 .to_owned()
         }
-        Some(next) if next.interaction < nearest.asking.interaction => format!(
-            "it asks the very same, but `repeats` keeps the recorded order, and interaction {} comes \
-             first: {}",
-            next.interaction + 1,
+        Some(next) if is_before(next, &nearest.asking) => format!(
+            "it asks the very same, but `repeats` keeps the recorded order, and {} comes first: {}",
+            numbered(next),
             first_line(&next.method, &next.path)
         ),
         _ => "it looks the same; what differs is in a place that cannot be told apart".to_owned(),
@@ -141,9 +156,8 @@ fn tell_others(mismatch: &Mismatch, lines: &mut Vec<String>) {
         false => format!("nothing was recorded with {}; there is", visible(method)),
     });
     lines.extend(others.iter().map(|other| {
-        let Asking { interaction, method, path } = other;
-        let path = path.split('?').next().unwrap_or_default();
-        format!("  {} (interaction {})", first_line(method, path), interaction + 1)
+        let path = other.path.split('?').next().unwrap_or_default();
+        format!("  {} ({})", first_line(&other.method, path), numbered(other))
     }));
 }
 
@@ -308,8 +322,8 @@ pub struct Unsent<'a> {
     pub cassette: &'a str,
     /// The interaction, counted from 0, and what it asked for.
     pub socket: (usize, &'a str),
-    /// The frame, counted from 0.
-    pub frame: (usize, &'a Frame),
+    /// The frame, counted from 0, and what it says.
+    pub frame: (usize, &'a str),
     /// How long it was waited for.
     pub waited: Duration,
     /// The live server.
@@ -321,16 +335,22 @@ const MESSAGE_SHOWN: usize = 600;
 
 /// Explains it, and says what to do next.
 pub fn unsent(unsent: &Unsent<'_>, rerun: &Rerun) -> String {
-    let Unsent { cassette, socket: (interaction, path), frame: (number, frame), .. } = unsent;
-    let text = frame.message().map(|message| text(message).into_owned()).unwrap_or_default();
-    let text: String = text.chars().take(MESSAGE_SHOWN).collect();
+    let Unsent { cassette, socket: (interaction, path), frame: (number, message), .. } = unsent;
+    let text: String = message.chars().take(MESSAGE_SHOWN).collect();
     let mut lines = vec![
         format!("`{cassette}` waits for a message that the client did not send"),
-        format!("  {}, frame {}", first_line(MESSAGE, path), number + 1),
-        format!("of interaction {}; what comes next was recorded behind it:", interaction + 1),
+        format!("  {}", first_line(MESSAGE, path)),
+        format!(
+            "frame {} of interaction {}; what comes next was recorded behind it:",
+            number + 1,
+            interaction + 1
+        ),
     ];
     lines.extend(wrap(&visible(&text), COLUMNS, 4).iter().map(|line| format!("  {line}")));
     lines.push(format!("waited {} s, while the client said nothing", unsent.waited.as_secs()));
+    lines.push("hint: if the client is free to leave it out, say so in retape.toml:".to_owned());
+    lines.push("  [match]".to_owned());
+    lines.push(format!("  optional = [{:?}]", visible(&format!("{MESSAGE} {path}"))));
     lines.push("hint: if the client is meant not to send it, record it again:".to_owned());
     let steps = rerun.steps(unsent.upstream, cassette);
     lines.extend(steps.iter().map(|step| format!("  {}", visible(step))));
@@ -381,13 +401,17 @@ impl Differs {
     }
 }
 
-/// `{"interaction", "method", "path"}`, counted from 1 as people do.
+/// `{"interaction", "method", "path"}`, counted from 1 as people do, and of a message `frame`.
 pub(crate) fn asking_to_json(asking: &Asking) -> Json {
-    json!({
+    let mut told = json!({
         "interaction": asking.interaction + 1,
         "method": asking.method,
         "path": asking.path,
-    })
+    });
+    if let Some(frame) = asking.frame {
+        told["frame"] = Json::from(frame + 1);
+    }
+    told
 }
 
 fn value_to_json(value: &Value) -> Json {

@@ -2,11 +2,14 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::fs::File;
 use std::io;
+use std::time::Duration;
 
 use super::sent::Abandoned;
 use super::tls::TlsFault;
 use crate::cassette::End;
+use crate::error::is_out_of_files;
 use crate::serve::server::{Answer, no_answer};
 
 /// Why a server gave no answer, in words that a person can act on.
@@ -28,8 +31,8 @@ pub(super) enum Fault {
     Unreachable(String),
     /// What is asked for cannot be written into a request.
     Target,
-    /// It said nothing for too long.
-    Silent,
+    /// It said nothing for so long.
+    Silent(Duration),
     /// What it said is not HTTP.
     NotHttp,
     /// What it said without TLS is not HTTP/1.1.
@@ -46,9 +49,6 @@ pub(super) enum Fault {
     OutOfFiles,
 }
 
-/// `EMFILE` and `ENFILE`, which have no kind of their own.
-const OUT_OF_FILES: [i32; 2] = [24, 23];
-
 impl Fault {
     /// Why no connection came about.
     pub(super) fn of_connecting(error: &(dyn StdError + 'static)) -> Self {
@@ -56,12 +56,13 @@ impl Fault {
             return Self::Tls(tls);
         }
         // The resolver's error has a text and no type.
-        if says(error, "dns error") {
-            return Self::UnknownHost;
-        }
+        let is_unknown = says(error, "dns error");
         let io = found::<io::Error>(error);
-        if io.and_then(io::Error::raw_os_error).is_some_and(|code| OUT_OF_FILES.contains(&code)) {
+        if io.is_some_and(is_out_of_files) || is_unknown && may_open_no_more() {
             return Self::OutOfFiles;
+        }
+        if is_unknown {
+            return Self::UnknownHost;
         }
         match io.map(io::Error::kind) {
             Some(io::ErrorKind::ConnectionRefused) => Self::Refused,
@@ -102,7 +103,7 @@ impl Fault {
             | Self::Tls(_)
             | Self::Unreachable(_)
             | Self::Target => End::Unreachable,
-            Self::Silent => End::Timeout,
+            Self::Silent(_) => End::Timeout,
             Self::NotHttp | Self::NotHttp1 | Self::NotHttp2 | Self::Closed | Self::Broken(_) => {
                 End::ServerClosed
             }
@@ -125,6 +126,13 @@ impl Fault {
     }
 }
 
+/// Whether this process may open hardly any more files. A resolver that could read nothing says that it found
+/// nothing.
+fn may_open_no_more() -> bool {
+    let opened: Vec<_> = (0..8).map(|_| File::open("/dev/null")).collect();
+    opened.iter().filter_map(|it| it.as_ref().err()).any(is_out_of_files)
+}
+
 /// What it is called when the other side has gone.
 const CLOSED: [io::ErrorKind; 4] = [
     io::ErrorKind::ConnectionReset,
@@ -141,14 +149,16 @@ impl fmt::Display for Fault {
                 f.write_str("the connection was refused; is the server running there?")
             }
             Self::UnknownHost => f.write_str("the name of its host cannot be resolved"),
-            Self::SlowToConnect => f.write_str("no connection came about in time"),
+            Self::SlowToConnect => f.write_str("no connection came about within 10s"),
             Self::ClosedInHandshake => {
                 f.write_str("it closed the connection at once; does it speak TLS there?")
             }
             Self::Tls(why) => why.fmt(f),
             Self::Unreachable(why) | Self::Broken(why) => f.write_str(why),
             Self::Target => f.write_str("what is asked for is not part of an address"),
-            Self::Silent => f.write_str("it said nothing in time"),
+            Self::Silent(limit) => {
+                write!(f, "it said nothing for {limit:?}; `--silence TIME` waits longer")
+            }
             Self::NotHttp => f.write_str("what it says is not HTTP"),
             Self::NotHttp1 => {
                 f.write_str("what it says is not HTTP/1.1; is it `https://` or `h2c://`?")
@@ -202,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_takes_too_long_is_told_from_one_that_is_refused() {
-        let out_of_files = io::Error::from_raw_os_error(OUT_OF_FILES[0]);
+        let out_of_files = io::Error::from_raw_os_error(24);
         assert_eq!(Fault::of_connecting(&out_of_files), Fault::OutOfFiles);
         let timed_out = io::Error::new(io::ErrorKind::TimedOut, "deadline has elapsed");
         let unreachable = io::Error::new(io::ErrorKind::NetworkUnreachable, "no network");

@@ -181,6 +181,7 @@ impl Recorder {
         outward: Option<Rewriter>,
     ) -> Answer {
         let (recorder, patience) = (self.clone(), self.patience);
+        let inward = upgrade.as_ref().and_then(|_| self.exchanged(place).inward);
         let (mut tell, told) = oneshot::channel();
         // What is not recorded is not waited for either when the client has left.
         let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
@@ -189,9 +190,12 @@ impl Recorder {
                 outcome = recorder.upstream.send(request, patience) => outcome,
                 () = left_for(grace, &mut tell) => Err(Fault::Abandoned),
             };
+            if let (Ok(_), Some(take)) = (&outcome, &take) {
+                take.written().await;
+            }
             let outcome = outcome.map(|response| match upgrade {
                 Some(client) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
-                    opened(response, client, take.clone())
+                    opened(response, client, (take.clone(), inward))
                 }
                 _ => noted(response, take.clone(), patience),
             });
@@ -288,7 +292,7 @@ fn noted(
 fn opened(
     mut response: Response<Incoming>,
     client: OnUpgrade,
-    take: Option<Arc<Take>>,
+    (take, inward): (Option<Arc<Take>>, Option<Rewriter>),
 ) -> Response<Answered> {
     let server = hyper::upgrade::on(&mut response);
     let (mut head, _) = response.into_parts();
@@ -299,7 +303,7 @@ fn opened(
         take.write();
     }
     let compression = Compression::of_answer(&head.headers);
-    tokio::spawn(relay::relay((client, server), compression, take));
+    tokio::spawn(relay::relay((client, server), compression, (take, inward)));
     relay::agree(&mut head.headers);
     Response::from_parts(head, Answered::nothing())
 }

@@ -6,6 +6,7 @@
 mod arrived;
 mod clock;
 mod connection;
+mod crash;
 mod driver;
 mod end_to_end;
 mod fault;

@@ -36,7 +36,8 @@ impl Pipes {
         to: impl AsyncWrite + Unpin,
     ) {
         let take = Some(Arc::clone(&self.take));
-        pump(from, to, Tap { reader: FrameReader::lines(), peer, take }).await;
+        let reader = FrameReader::lines();
+        pump(from, to, Tap { reader, peer, take, inward: None }).await;
     }
 
     /// What one side has said so far.

@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, sp
 
 use super::take::Take;
 use crate::cassette::{End, Headers, Peer};
+use crate::serve::server::Rewriter;
 use crate::serve::websocket::{Compression, Event, Reader, Strictness};
 use crate::serve::wire::FrameReader;
 
@@ -40,7 +41,7 @@ pub(super) fn noted(mut headers: HeaderMap) -> HeaderMap {
 pub(super) async fn relay(
     (client, server): (OnUpgrade, OnUpgrade),
     compression: Option<Compression>,
-    take: Option<Arc<Take>>,
+    (take, inward): (Option<Arc<Take>>, Option<Rewriter>),
 ) {
     let (Ok(client), Ok(server)) = tokio::join!(client, server) else {
         if let Some(take) = take {
@@ -50,13 +51,14 @@ pub(super) async fn relay(
     };
     let (from_client, to_client) = split(TokioIo::new(client));
     let (from_server, to_server) = split(TokioIo::new(server));
-    let tap = |peer| {
+    let tap = |peer, strictness| {
         let inflate = compression.and_then(|it| it.inflate(peer));
-        let reader = FrameReader::Socket(Reader::new(Strictness::Onlooker, inflate));
-        Tap { reader, peer, take: take.clone() }
+        let reader = FrameReader::Socket(Reader::new(strictness, inflate));
+        Tap { reader, peer, take: take.clone(), inward: inward.clone() }
     };
-    let asking = pump(from_client, to_server, tap(Peer::Client));
-    let answering = pump(from_server, to_client, tap(Peer::Server));
+    // What a server refuses to read was not said to it, nor will it be in replay.
+    let asking = pump(from_client, to_server, tap(Peer::Client, Strictness::Server));
+    let answering = pump(from_server, to_client, tap(Peer::Server, Strictness::Onlooker));
     tokio::join!(asking, answering);
 }
 
@@ -65,6 +67,8 @@ pub(super) struct Tap {
     pub(super) reader: FrameReader,
     pub(super) peer: Peer,
     pub(super) take: Option<Arc<Take>>,
+    /// What puts the server's address in the place of ours.
+    pub(super) inward: Option<Rewriter>,
 }
 
 impl Tap {
@@ -81,6 +85,10 @@ impl Tap {
 
     fn note(&self, event: Event) {
         if let (Some(take), Event::Frame(content, fragments)) = (&self.take, event) {
+            let content = match &self.inward {
+                Some(inward) => inward.message(content),
+                None => content,
+            };
             take.frame(self.peer, content, fragments);
         }
     }

@@ -7,9 +7,9 @@ use crate::error::Result;
 #[cfg(feature = "cli")]
 use crate::error::{Error, Kind};
 use crate::redact::Redactor;
-#[cfg(feature = "cli")]
-use crate::store::Journal;
 use crate::store::{self, Recovered};
+#[cfg(feature = "cli")]
+use crate::store::{Alarm, Journal};
 
 /// Saves what a killed recorder of that cassette left, and removes its journal.
 ///
@@ -27,7 +27,7 @@ pub fn recover(folder: &Path, name: &Name) -> Result<(Recovered, PathBuf)> {
     if !path.is_file() {
         return Err(nothing());
     }
-    let (journal, left) = Journal::open(folder, name)?;
+    let (journal, left) = Journal::open(folder, name, Alarm::new(|_, _| {}))?;
     let config = store::find_config(folder)?;
     let redactor = Redactor::standard().with_own(config.redaction());
     let rescued = rescue(folder, name, &redactor, left.ok_or_else(nothing)?)?;

@@ -16,7 +16,7 @@ use super::tape::Tape;
 use crate::cassette::{
     Body, Chunk, Content, End, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
 };
-use crate::redact::{Live, Redactor, Secrets};
+use crate::redact::{Live, Pieces, Redactor, Secrets};
 use crate::store::Entry;
 
 /// One interaction while it is being recorded. Everything is noted for the journal, redacted; whoever
@@ -49,6 +49,8 @@ struct State {
     ended: Option<u64>,
     /// The answer's body, as the journal shows it.
     shown: Option<Shown>,
+    /// What each side of a WebSocket has said last, as the journal reads it.
+    pieces: [Pieces; 2],
     /// The secrets up to here.
     secrets: Secrets,
 }
@@ -57,6 +59,8 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asking {
     Arriving,
+    /// It is there, and is read for the journal.
+    Reading,
     Complete,
     /// The rest will not come.
     GivenUp,
@@ -78,6 +82,7 @@ impl Take {
             unasked: false,
             ended: None,
             shown: None,
+            pieces: Default::default(),
             secrets,
         };
         Self {
@@ -97,18 +102,46 @@ impl Take {
     }
 
     /// The request is complete.
-    pub(super) fn asked(&self) {
-        {
+    pub(super) fn asked(self: &Arc<Self>) {
+        let length = {
             let mut state = self.state();
-            if !state.close(Asking::Complete) {
+            let is_answered = state.is_answered();
+            if !state.close(if is_answered { Asking::Complete } else { Asking::Reading }) {
                 return;
             }
+            (!is_answered).then_some(state.body.len())
+        };
+        match (length, tokio::runtime::Handle::try_current()) {
             // What came behind the head of an answer is not in the journal.
-            if !state.is_answered() {
-                self.show_sent(state.requested(&self.redactor));
-                self.note(&Entry::Asked { n: self.number });
-                self.write();
+            (None, _) => self.told(),
+            (Some(length), Ok(runtime)) if length > SLOW => {
+                let take = Arc::clone(self);
+                drop(runtime.spawn_blocking(move || take.read()));
             }
+            (Some(_), _) => self.read(),
+        }
+    }
+
+    /// Writes the request down, now that it is complete.
+    ///
+    /// # Rationale
+    ///
+    /// No client has seen it, so the journal can wait until it is complete. Then it is read as it is for
+    /// the cassette, which knows more forms than one that is read piece by piece. A large one takes so long
+    /// that others would wait, so nothing is locked meanwhile.
+    fn read(&self) {
+        let (mut request, mut secrets) = {
+            let mut state = self.state();
+            (state.request(), std::mem::take(&mut state.secrets))
+        };
+        self.redactor.request_noting(&mut request, &mut secrets);
+        self.show_sent(request.readable().into_owned());
+        self.note(&Entry::Asked { n: self.number });
+        self.write();
+        {
+            let mut state = self.state();
+            state.secrets = secrets;
+            state.asking = Asking::Complete;
         }
         self.told();
     }
@@ -127,9 +160,18 @@ impl Take {
 
     /// Waits until nothing more comes of the request.
     pub(super) async fn closed(&self) {
+        self.left(&[Asking::Arriving, Asking::Reading]).await;
+    }
+
+    /// Waits until the request is in the journal, if it is complete.
+    pub(super) async fn written(&self) {
+        self.left(&[Asking::Reading]).await;
+    }
+
+    async fn left(&self, states: &[Asking]) {
         loop {
             let closed = self.closed.notified();
-            if !self.is_arriving() {
+            if !states.contains(&self.state().asking) {
                 return;
             }
             closed.await;
@@ -146,7 +188,8 @@ impl Take {
         let mut state = self.state();
         // An answer may come before the request was complete; its secrets count all the same.
         if state.asking == Asking::Arriving {
-            drop(state.requested(&self.redactor));
+            let mut request = state.request();
+            self.redactor.request_noting(&mut request, &mut state.secrets);
         }
         let mut harmless = headers.clone();
         self.redactor.headers_noting(&mut harmless, &mut state.secrets);
@@ -193,7 +236,9 @@ impl Take {
         let frame = Frame { ms, from, content, fragments };
         let mut harmless = frame.clone();
         if let Some(message) = harmless.message_mut() {
-            let mut live = Live::new(&self.redactor, std::mem::take(&mut state.secrets));
+            let State { pieces, secrets, .. } = &mut *state;
+            *message = pieces[from as usize].next(&self.redactor, message, secrets);
+            let mut live = Live::new(&self.redactor, std::mem::take(secrets));
             let mut shown = live.push(message);
             let (rest, secrets) = live.finish();
             shown.extend(rest);
@@ -283,7 +328,8 @@ impl Take {
         }
         let mut interaction = state.interaction.clone();
         interaction.request.body = state.body.clone().freeze();
-        if state.asking == Asking::Complete {
+        let is_whole = matches!(state.asking, Asking::Reading | Asking::Complete);
+        if is_whole {
             announce(&mut interaction.request);
         }
         match &mut interaction.outcome {
@@ -293,7 +339,7 @@ impl Take {
                     end_at(ms, &mut response.body);
                 }
             }
-            Outcome::Nothing(_) if state.asking != Asking::Complete => return None,
+            Outcome::Nothing(_) if !is_whole => return None,
             Outcome::Nothing(_) => {}
         }
         Some(interaction)
@@ -311,7 +357,7 @@ impl Take {
         self.closed.notify_waiters();
         let is_done = {
             let state = self.state();
-            state.over && state.asking != Asking::Arriving
+            state.over && !matches!(state.asking, Asking::Arriving | Asking::Reading)
         };
         if let Some(tape) = self.tape.upgrade().filter(|_| is_done) {
             tape.over(self.number);
@@ -368,18 +414,11 @@ impl State {
         matches!(self.interaction.outcome, Outcome::Response(_))
     }
 
-    /// The body of the request as far as it came, without its coding and the secrets in it, which are
-    /// known from now on.
-    ///
-    /// # Rationale
-    ///
-    /// No client has seen it, so the journal can wait until it is complete. Then it is read as it is for
-    /// the cassette, which knows more forms than one that is read piece by piece.
-    fn requested(&mut self, redactor: &Redactor) -> Vec<u8> {
+    /// The request as far as it came.
+    fn request(&self) -> Request {
         let mut request = self.interaction.request.clone();
         request.body = self.body.clone().freeze();
-        redactor.request_noting(&mut request, &mut self.secrets);
-        request.readable().into_owned()
+        request
     }
 
     /// The rest of the body that was arriving; its secrets are known from now on.
@@ -390,6 +429,9 @@ impl State {
         rest
     }
 }
+
+/// A request of more bytes is read on a thread of its own.
+const SLOW: usize = 128 * 1024;
 
 /// So many milliseconds behind the last chunk, the end of a body is a silence of its own.
 const SILENCE: u64 = 250;

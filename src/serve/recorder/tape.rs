@@ -20,7 +20,7 @@ use crate::error::{Error, Kind, Result};
 use crate::identity::{decide_again, decide_behind};
 use crate::redact::{Redactor, Secrets};
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
-use crate::store::{self, Entry, Journal, Recovered};
+use crate::store::{self, Alarm, Entry, Journal, Recovered};
 
 /// A cassette while it is being recorded: the takes so far and the journal that survives a crash.
 #[derive(Debug)]
@@ -63,10 +63,11 @@ impl Tape {
         origins: Origins,
         wording: Wording,
         redactor: Redactor,
+        alarm: Alarm,
     ) -> Result<(Self, Option<(Recovered, PathBuf)>)> {
         let redactor = Arc::new(redactor.with_environment(store::environment()));
         let rules = store::load_rules(folder, name)?;
-        let (journal, left) = Journal::open(folder, name)?;
+        let (journal, left) = Journal::open(folder, name, alarm)?;
         let rescued = match left {
             Some(mut left) => {
                 left.cassette.rules = rules.clone();
@@ -80,7 +81,10 @@ impl Tape {
             origins: origins.named,
             ..Recorded::default()
         };
-        journal.begin(&recorded)?;
+        if let Err(error) = journal.begin(&recorded) {
+            let _ = journal.remove();
+            return Err(error);
+        }
         let state = State {
             recorded,
             takes: Vec::new(),

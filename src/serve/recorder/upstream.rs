@@ -121,7 +121,7 @@ impl Upstream {
         patience: Patience,
     ) -> Result<Response<Incoming>, Fault> {
         let outcome = tokio::time::timeout(patience.silence, self.ask(request)).await;
-        match outcome.unwrap_or(Err(Fault::Silent)) {
+        match outcome.unwrap_or(Err(Fault::Silent(patience.silence))) {
             Ok(response) => {
                 self.answered.store(true, Ordering::Relaxed);
                 Ok(response)
@@ -221,10 +221,13 @@ fn repeated(request: &Request<Outgoing>) -> Option<Request<Outgoing>> {
     })
 }
 
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
 fn tcp() -> HttpConnector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    tcp.set_connect_timeout(Some(Duration::from_secs(10)));
+    tcp.set_connect_timeout(Some(CONNECT));
     tcp
 }

@@ -135,7 +135,7 @@ impl Answers {
             tokio::time::sleep_until(due).await;
         }
         let mut hold = wanted.hold.take();
-        if let Some(hold) = hold.as_mut().filter(|_| laid.label.in_one)
+        if let Some(hold) = hold.as_mut().filter(|hold| laid.label.in_one || hold.holds_head())
             && hold.whole().await.is_err()
         {
             return no_answer(End::ServerClosed, &unanswered(End::ServerClosed, wanted.upstream));

@@ -18,7 +18,8 @@ impl Replayer {
         let (opened, script) = self.recorded().scripts().next()?;
         self.playlist().skip(&self.recorded().index, opened);
         let number = self.enter(opened, script, Some(History::default()));
-        Some(Socket { replayer: Arc::clone(self), number, compression: None, blow: None })
+        let (replayer, compression, addresses, blow) = (Arc::clone(self), None, None, None);
+        Some(Socket { replayer, number, compression, addresses, blow })
     }
 
     /// Says what a client has said when it was recorded. Tells what nothing recorded answers.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::cassette::{Cassette, End, Interaction, Progress};
+use crate::cassette::{Body, Cassette, End, Interaction, Progress};
 use crate::compare::matching::Index;
 use crate::serve::server::Cut;
 
@@ -25,7 +25,8 @@ use crate::serve::server::Cut;
 /// A client opens some streams (`GET` of an MCP server) to be told of what comes of all its other requests,
 /// and opens them again when they end. Were all of such a stream sent at once, it would be told of what it
 /// has not asked for yet, and would ask for more than was recorded. So it waits for all that was asked
-/// meanwhile, but not for long. Other streams are sent as fast as they are read: a client may ask in turn
+/// meanwhile, but not for long. So does a question that had no answer yet when something was written at the
+/// same address: it polls for what comes of it ([`Index::polls`]). Other streams are sent as fast as they are read: a client may ask in turn
 /// what it once asked at the same time.
 ///
 /// An answer that its client gave up stays silent until it is given up again.
@@ -37,6 +38,8 @@ pub(super) struct Meanwhile(HashMap<usize, Vec<Gate>>);
 struct Gate {
     chunks: usize,
     until: Until,
+    /// Whether the head waits as well: it came with the body.
+    head: bool,
     /// How long after what came before it that was sent which is held back, in milliseconds.
     gap: u64,
 }
@@ -129,17 +132,18 @@ impl Meanwhile {
                 let answer = whole(number);
                 let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
                     Until::Done(asking)
-                } else if answer.is_listening() {
+                } else if answer.is_listening() || index.polls(answer, chunks, interaction) {
                     Until::Asked(asking)
                 } else {
                     continue;
                 };
-                let gate = Gate { chunks, until, gap: gap(answer, chunks) };
+                let gate =
+                    Gate { chunks, until, head: came_whole(answer), gap: gap(answer, chunks) };
                 gates.entry(number).or_default().push(gate);
             }
         }
         for (number, _) in all.iter().enumerate().filter(|(_, it)| it.end() == End::ClientClosed) {
-            let gate = Gate { chunks: usize::MAX, until: Until::Left, gap: 0 };
+            let gate = Gate { chunks: usize::MAX, until: Until::Left, head: false, gap: 0 };
             gates.entry(number).or_default().push(gate);
         }
         Self(gates)
@@ -200,7 +204,7 @@ enum Came {
 impl Hold {
     /// Holds back the end of an answer until its client leaves.
     pub(super) fn silent(run: &watch::Sender<Run>) -> Self {
-        let gates = vec![Gate { chunks: usize::MAX, until: Until::Left, gap: 0 }];
+        let gates = vec![Gate { chunks: usize::MAX, until: Until::Left, head: false, gap: 0 }];
         Self { number: 0, gates, run: run.clone(), waiting: None }
     }
 
@@ -227,6 +231,11 @@ impl Hold {
     /// The same for the end of the answer.
     pub(super) fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Cut>> {
         self.poll(usize::MAX, context)
+    }
+
+    /// Whether even the head waits.
+    pub(super) fn holds_head(&self) -> bool {
+        self.gates.iter().any(|gate| gate.head)
     }
 
     /// Waits until an answer in one piece may be sent.
@@ -271,6 +280,12 @@ async fn come(gate: Gate, answer: usize, run: watch::Sender<Run>) -> Came {
         run.send_modify(|run| run.overdue.push(Overdue { answer, request: until.request() }));
         return Came::Never;
     }
+}
+
+/// Whether an answer came in one piece. The head of a stream comes before its first event.
+fn came_whole(answer: &Interaction) -> bool {
+    let body = answer.response().map(|response| &response.body);
+    !answer.is_listening() && matches!(body, Some(Body::Whole(_)))
 }
 
 /// How long after its first chunks the next one was sent, in milliseconds.

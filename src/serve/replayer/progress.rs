@@ -4,18 +4,36 @@ use std::collections::BTreeMap;
 
 use super::Replayer;
 use super::meanwhile::Overdue;
-use crate::cassette::Request;
+use crate::cassette::{Request, target};
 use crate::compare::matching::{Asking, Awaited, Mismatch, Nearest};
+use crate::config::Line;
 use crate::redact::Redactor;
 
 impl Replayer {
-    /// The first message that the client did not send over a WebSocket that was opened.
-    pub fn unsent(&self, interaction: usize) -> Option<usize> {
-        let opened = self.recorded().opened(interaction);
-        let script = self.recorded().script(opened)?;
+    /// The messages that the client did not send over a WebSocket that was opened: their numbers, and
+    /// what they say. Those that it may leave out are not told.
+    pub fn unsent(&self, interaction: usize) -> Vec<(usize, String)> {
+        let recorded = self.recorded();
+        let opened = recorded.opened(interaction);
         let playlist = self.playlist();
-        let mut unsent = script.unsent(|asked| playlist.was_played(asked));
-        playlist.was_played(opened).then(|| unsent.next()).flatten()
+        let script = recorded.script(opened).filter(|_| playlist.was_played(opened));
+        let unsent = script.into_iter().flat_map(|it| it.unsent(|it| playlist.was_played(it)));
+        unsent.map(|frame| (frame, recorded.message(interaction, frame))).collect()
+    }
+
+    /// Whether a client may leave an interaction out.
+    pub fn may_leave_out(&self, interaction: usize) -> bool {
+        let recorded = self.recorded();
+        let request = &recorded.cassette().interactions[interaction].request;
+        let opened = recorded.opened(interaction);
+        let is_opened = self.playlist().was_played(opened);
+        !is_opened
+            && recorded.index.rules().is_optional(Line {
+                method: &request.method,
+                path: target::split(request.path_only()).1,
+                interaction,
+                body: &request.readable(),
+            })
     }
 
     /// The numbers of the interactions that were not asked for in this run, and of WebSockets on which
@@ -39,6 +57,7 @@ impl Replayer {
         let playlist = self.playlist();
         let askings = requests.into_iter().enumerate().map(|(interaction, request)| Asking {
             interaction,
+            frame: None,
             method: request.method,
             path: request.path,
         });
@@ -56,7 +75,7 @@ impl Replayer {
         let asking = |exchange: usize| {
             let interaction = self.recorded().spot(exchange).interaction;
             let Request { method, path, .. } = requests[interaction].clone();
-            Asking { interaction, method, path }
+            Asking { interaction, frame: None, method, path }
         };
         let recorded = self.recorded().cassette();
         let overdue = overdue.into_iter().map(|Overdue { answer, request }| {
@@ -64,6 +83,7 @@ impl Replayer {
             Mismatch {
                 method: asked.method.clone(),
                 path: asked.path.clone(),
+                message: None,
                 nearest: Some(Nearest {
                     asking: asked,
                     played: true,

@@ -12,8 +12,8 @@ use super::script::Script;
 use super::sockets;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
-use crate::cassette::exchanges::{Exchanges, Part, Spot};
-use crate::cassette::{Cassette, Name};
+use crate::cassette::exchanges::{Exchanges, Part, Spot, message_request};
+use crate::cassette::{Cassette, Interaction, Name, Outcome, text};
 use crate::compare::matching::{Credentials, Index};
 use crate::config::{Redaction, Rules};
 use crate::error::Result;
@@ -147,6 +147,17 @@ impl Recorded {
     /// What was recorded.
     pub fn cassette(&self) -> &Cassette {
         &self.cassette
+    }
+
+    /// What a frame of it says, as it may be shown: somebody may have written it by hand.
+    pub fn message(&self, interaction: usize, frame: usize) -> String {
+        let Interaction { request, outcome, .. } = &self.cassette.interactions[interaction];
+        let Outcome::Response(response) = outcome else { return String::new() };
+        let mut said = message_request(request.path_only(), &response.frames[frame]);
+        if !self.is_redacted {
+            Redactor::standard().request(&mut said);
+        }
+        text(&said.body).into_owned()
     }
 
     /// The address of the server that a client sees at a place.

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::cassette::{Body, Content, End, Frame, Interaction, Peer, Response};
+use crate::cassette::exchanges::MESSAGE;
+use crate::cassette::{Body, Content, End, Frame, Interaction, Peer, Response, target};
 use crate::compare::matching::Index;
+use crate::config::Line;
 use crate::identity::{Echo, Renamed, Scope};
 
 /// What went over a recorded WebSocket.
@@ -17,12 +19,23 @@ pub(super) struct Script {
     pub(super) end: End,
 }
 
+/// How far one has come.
+#[derive(Debug, Default)]
+pub(super) struct Passed {
+    /// Which of its frames have passed.
+    pub(super) done: Vec<bool>,
+    /// Those that are not waited for any more.
+    pub(super) over: Vec<usize>,
+}
+
 /// A frame.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) frame: Frame,
     /// The exchange of a message of the client.
     pub(super) exchange: Option<usize>,
+    /// Whether the client may leave it out.
+    pub(super) is_optional: bool,
     /// Where what the client made up comes back.
     echoes: Vec<Echo>,
     /// The message of the client that a frame of the server answers: the latest one whose own names it
@@ -40,6 +53,11 @@ impl Script {
     ) -> Option<Self> {
         let response = interaction.response()?;
         let mut born: HashMap<(Scope, String), usize> = HashMap::new();
+        let path = target::split(interaction.request.path_only()).1;
+        let is_optional = |frame: &Frame| {
+            let body = frame.message().map_or(&[][..], |message| message);
+            index.rules().is_optional(Line { method: MESSAGE, path, interaction: number, body })
+        };
         let steps = response.frames.iter().enumerate().map(|(at, frame)| {
             let exchange = asked(at).filter(|_| frame.asks());
             for (scope, name) in exchange.into_iter().flat_map(|it| index.made_up_in(it)) {
@@ -52,7 +70,8 @@ impl Script {
                 born.get(&(scope, name.to_owned())).copied()
             });
             let answers = known.max();
-            Step { frame: frame.clone(), exchange, echoes, answers }
+            let is_optional = exchange.is_some() && is_optional(frame);
+            Step { frame: frame.clone(), exchange, is_optional, echoes, answers }
         });
         let mut steps: Vec<Step> = steps.collect();
         steps.retain(|step| !is_reaction(step, &response.frames));
@@ -63,14 +82,21 @@ impl Script {
     /// What may be sent now: the first frame of the server that waits for nothing.
     ///
     /// A frame waits for all messages that the client sent before it, as any of them may have led to
-    /// it. But where the client sends a later message before an earlier one, the two are independent:
+    /// it. One that the client may leave out is waited for until it is passed over, or the client has sent a
+    /// later one; only what answers it by name waits on. And where the client sends a later message before an earlier one, the two are independent:
     /// what answers the later one by name does not wait for the earlier one.
-    pub(super) fn due(&self, done: &[bool]) -> Option<usize> {
+    pub(super) fn due(&self, Passed { done, over }: &Passed) -> Option<usize> {
         let mut missing: Option<usize> = None;
         let mut waiting: Vec<Option<usize>> = Vec::new();
+        let is_left_out = |asked: usize| self.steps[asked].is_optional && !done[asked];
+        let latest = (0..done.len()).rfind(|at| done[*at] && self.is_of_client(*at));
         for (at, step) in self.steps.iter().enumerate().filter(|(at, _)| !done[*at]) {
             if step.frame.from == Peer::Client {
-                missing = missing.or(Some(at));
+                let is_over = over.contains(&at) || latest.is_some_and(|latest| at < latest);
+                missing = missing.or((!(step.is_optional && is_over)).then_some(at));
+                continue;
+            }
+            if step.answers.is_some_and(is_left_out) {
                 continue;
             }
             let overtook = step
@@ -86,19 +112,32 @@ impl Script {
     }
 
     /// The frame of the client that something of the server waits for.
-    pub(super) fn awaited(&self, done: &[bool]) -> Option<usize> {
+    pub(super) fn awaited(&self, Passed { done, over }: &Passed) -> Option<usize> {
         let left = || (0..self.steps.len()).filter(|at| !done[*at]);
-        let is_waiting = left().any(|at| self.steps[at].frame.from == Peer::Server);
-        let asked = left().find(|at| self.steps[*at].frame.from == Peer::Client);
+        let is_waiting = left().any(|at| !self.is_of_client(at));
+        let asked = left().find(|at| self.is_of_client(*at) && !over.contains(at));
         asked.filter(|_| is_waiting)
     }
 
-    /// The messages of the client that were not sent.
+    /// Whether all was said, but for what the client has left out.
+    pub(super) fn is_over(&self, passed: &Passed) -> bool {
+        let is_out = |step: &Step| {
+            step.is_optional || step.answers.is_some_and(|asked| self.steps[asked].is_optional)
+        };
+        self.steps.iter().zip(&passed.done).all(|(step, done)| *done || is_out(step))
+    }
+
+    fn is_of_client(&self, at: usize) -> bool {
+        self.steps[at].frame.from == Peer::Client
+    }
+
+    /// The messages of the client that were not sent, but for those that it may leave out.
     pub(super) fn unsent<'a>(
         &'a self,
         is_played: impl Fn(usize) -> bool + 'a,
     ) -> impl Iterator<Item = usize> + 'a {
         let asked = self.steps.iter().enumerate();
+        let asked = asked.filter(|(_, step)| !step.is_optional);
         let asked = asked.filter_map(|(at, step)| Some((at, step.exchange?)));
         asked.filter(move |(_, exchange)| !is_played(*exchange)).map(|(at, _)| at)
     }
@@ -148,7 +187,8 @@ impl Step {
 mod tests {
     use super::*;
 
-    /// `a` is the client's first message, `>a` what answers it by name, `-` what names nothing.
+    /// `a` is the client's first message, `b?` one that it may leave out, `>a` what answers it by name, `-`
+    /// what names nothing.
     fn script(words: &str) -> Script {
         let words: Vec<&str> = words.split(' ').collect();
         let step = |word: &&str| {
@@ -158,7 +198,8 @@ mod tests {
             let content = Content::Text((*word).to_owned().into());
             let frame = Frame { ms: 0, from, content, fragments: Vec::new() };
             let answers = answered.and_then(|asked| words.iter().position(|it| *it == asked));
-            Step { frame, exchange: None, echoes: Vec::new(), answers }
+            let is_optional = word.ends_with('?');
+            Step { frame, exchange: None, is_optional, echoes: Vec::new(), answers }
         };
         Script { steps: words.iter().map(step).collect(), ..Script::default() }
     }
@@ -166,15 +207,19 @@ mod tests {
     fn check(words: &str, asked: &str, expected: &str) {
         let script = script(words);
         let word = |at: usize| words.split(' ').nth(at).unwrap();
-        let mut done = vec![false; script.steps.len()];
+        let done = vec![false; script.steps.len()];
+        let mut passed = Passed { done, ..Passed::default() };
         let mut played = Vec::new();
         for asked in std::iter::once("").chain(asked.split(' ')) {
-            if let Some(at) = (0..done.len()).find(|at| word(*at) == asked) {
-                done[at] = true;
+            if asked == "wait" {
+                passed.over.extend(script.awaited(&passed));
+            }
+            if let Some(at) = (0..passed.done.len()).find(|at| word(*at) == asked) {
+                passed.done[at] = true;
                 played.push(asked);
             }
-            while let Some(due) = script.due(&done) {
-                done[due] = true;
+            while let Some(due) = script.due(&passed) {
+                passed.done[due] = true;
                 played.push(word(due));
             }
         }
@@ -188,6 +233,15 @@ mod tests {
         // `b` may be what has ended it, such as an interrupt.
         check("a >a b >a >b", "a b", "a >a b >a >b");
         check("a >a b >a >b", "a", "a >a");
+    }
+
+    #[test]
+    fn what_a_client_may_leave_out_holds_up_only_what_answers_it() {
+        check("a >a b? >b? - c >c", "a b? c", "a >a b? >b? - c >c");
+        check("a >a b? >b? - c >c", "a c", "a >a c - >c");
+        check("a >a b? >b? - c >c", "a", "a >a");
+        check("a >a b? >b? - c >c", "a wait", "a >a -");
+        check("a >a b? >b? - c >c", "a wait c b?", "a >a - c >c b? >b?");
     }
 
     #[test]

@@ -13,10 +13,11 @@ use super::Replayer;
 use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::replay::Run;
+use super::sockets::Awaited;
 use super::spoil::Within;
-use crate::cassette::{Content, End, Frame, Peer};
+use crate::cassette::{Content, End, Peer};
 use crate::compare::matching::Mismatch;
-use crate::serve::server::{Answer, Cut};
+use crate::serve::server::{Answer, Cut, Rewriter};
 use crate::serve::websocket::{Compression, Event, Reader, Strictness, Writer};
 use crate::serve::wire::{FrameReader, FrameWriter};
 
@@ -29,6 +30,9 @@ const GOING_AWAY: u16 = 1001;
 /// A client that says nothing for so long, and twice as long as it did when it was recorded, while we
 /// wait for it, waits for us.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a client may leave out is waited for so long.
+const LEFT_OUT: Duration = Duration::from_secs(1);
 
 /// A client has so long to answer a close.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -60,6 +64,8 @@ pub struct Socket {
     /// Which of the replayer's it is.
     pub(super) number: usize,
     pub(super) compression: Option<Compression>,
+    /// What puts the server's address in the place of ours, and ours in the place of the server's.
+    pub(super) addresses: Option<[Rewriter; 2]>,
     /// What goes wrong, and behind how many messages of the server.
     pub(super) blow: Option<(Within, usize)>,
 }
@@ -73,8 +79,8 @@ pub enum Lost {
     Missing {
         /// The number of the interaction in the cassette.
         interaction: usize,
-        /// The frame that did not come, and its number.
-        frame: Box<(usize, Frame)>,
+        /// The number of the frame that did not come.
+        frame: usize,
         /// How long it was waited for.
         waited: Duration,
     },
@@ -143,6 +149,14 @@ impl Socket {
         status
     }
 
+    /// What a side says, with the addresses that the other side knows.
+    fn exchange(&self, said_by: Peer, content: Content) -> Content {
+        match &self.addresses {
+            Some(both) => both[said_by as usize].message(content),
+            None => content,
+        }
+    }
+
     async fn run(
         &self,
         io: impl AsyncRead + AsyncWrite + Unpin,
@@ -184,6 +198,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 Next::Due | Next::Held => {}
                 Next::Over => return Some((Some(GOING_AWAY), String::new())),
                 Next::Overdue => return overdue(),
+                Next::Missing if self.pass_over() => {}
                 Next::Missing => {
                     return Some((Some(NOT_RECORDED), report(self.missing()?).reason));
                 }
@@ -265,6 +280,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             self.clock = (Some(at), replayer.clock());
             self.heard = Instant::now();
             let (frame, content) = replayer.say(number, at);
+            let content = self.socket.exchange(Peer::Server, content);
             let content = match blow {
                 Some(within) => within.message(content),
                 None => content,
@@ -346,10 +362,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         if let Some(event) = self.reader.last() {
             self.take(event, report).await?;
         }
-        while let Some(Some(due)) = self.send().await? {
-            sleep_until(due).await;
+        loop {
+            while let Some(Some(due)) = self.send().await? {
+                sleep_until(due).await;
+            }
+            if !self.pass_over() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     async fn take(
@@ -370,6 +390,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             }
             Event::Frame(content, _) => {
                 self.heard = Instant::now();
+                let content = self.socket.exchange(Peer::Client, content);
                 match self.socket.replayer.ask(self.socket.number, content.clone()) {
                     Ok(None) => {}
                     Ok(Some(at)) => {
@@ -407,14 +428,24 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
 
     /// When a client that is waited for has said nothing for too long.
     fn deadline(&self) -> Option<Instant> {
-        let (_, gap) = self.socket.replayer.awaited(self.socket.number)?;
-        Some(self.heard + patience(gap))
+        let awaited = self.socket.replayer.awaited(self.socket.number)?;
+        Some(self.heard + if awaited.is_optional { LEFT_OUT } else { patience(awaited.gap) })
+    }
+
+    /// Waits no more for what the client may leave out. Tells whether it waited for that.
+    fn pass_over(&self) -> bool {
+        let Socket { replayer, number, .. } = self.socket;
+        let awaited = replayer.awaited(*number).filter(|awaited| awaited.is_optional);
+        if let Some(awaited) = &awaited {
+            replayer.pass_over(*number, awaited.at);
+        }
+        awaited.is_some()
     }
 
     fn missing(&self) -> Option<Lost> {
-        let (lost, gap) = self.socket.replayer.awaited(self.socket.number)?;
-        let (interaction, frame) = lost;
-        Some(Lost::Missing { interaction, frame, waited: patience(gap) })
+        let Awaited { interaction, at, gap, .. } =
+            self.socket.replayer.awaited(self.socket.number)?;
+        Some(Lost::Missing { interaction, frame: at, waited: patience(gap) })
     }
 }
 

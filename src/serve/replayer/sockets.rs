@@ -15,12 +15,12 @@ use super::meanwhile::Hold;
 use super::pace::Clock;
 use super::recorded::Recorded;
 use super::replay::{Run, lock};
-use super::script::Script;
+use super::script::{Passed, Script};
 use super::socket::{Opened, Socket, breaks_off};
 use super::spoil::Blow;
 use crate::cassette::exchanges::{Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
-use crate::compare::matching::{Index, Mismatch};
+use crate::compare::matching::{Index, Message, Mismatch};
 use crate::identity::{Echo, Renamed};
 use crate::serve::server::{Answer, Place};
 use crate::serve::websocket::{Compression, accept_key};
@@ -37,10 +37,11 @@ pub(super) struct Sockets {
 struct State {
     /// The exchange that opened it.
     opened: usize,
-    /// Which of its frames have passed.
-    done: Vec<bool>,
-    /// Whether the client has said anything.
+    passed: Passed,
+    /// Whether the client has said anything that was recorded.
     is_begun: bool,
+    /// How many messages the client has sent.
+    asked: usize,
     /// What was said so far, where it may show that another session is meant.
     history: Option<History>,
 }
@@ -52,8 +53,16 @@ pub(super) struct History {
     pub(super) said: Vec<Content>,
 }
 
-/// The frame of the client that is waited for: its interaction, its number, and it.
-pub(super) type Awaited = (usize, Box<(usize, Frame)>);
+/// The frame of the client that is waited for.
+pub(super) struct Awaited {
+    pub(super) interaction: usize,
+    /// Its number among the steps.
+    pub(super) at: usize,
+    /// Whether the client may leave it out.
+    pub(super) is_optional: bool,
+    /// How long it took when it was recorded, in milliseconds.
+    pub(super) gap: u64,
+}
 
 /// What a request comes to that asks for a WebSocket.
 #[derive(Debug)]
@@ -93,8 +102,17 @@ impl Sockets {
         script: &Script,
         history: Option<History>,
     ) {
-        let done = vec![false; script.steps.len()];
-        self.open.insert(number, State { opened, done, is_begun: false, history });
+        let passed = Passed { done: vec![false; script.steps.len()], ..Passed::default() };
+        let asked = self.open.get(&number).map_or(0, |state| state.asked);
+        self.open.insert(number, State { opened, passed, is_begun: false, asked, history });
+    }
+
+    /// Counts a message of the client. Tells how many came before it.
+    fn count_message(&mut self, number: usize) -> usize {
+        self.open.get_mut(&number).map_or(0, |state| {
+            state.asked += 1;
+            state.asked - 1
+        })
     }
 }
 
@@ -141,7 +159,9 @@ impl Replayer {
         });
         let number = self.enter(number, script, None);
         let blow = blow.as_ref().and_then(Blow::within);
-        let socket = Socket { replayer: Arc::clone(self), number, compression, blow };
+        let server = self.recorded().server(place);
+        let addresses = place.inward(server).zip(place.outward(server)).map(<[_; 2]>::from);
+        let socket = Socket { replayer: Arc::clone(self), number, compression, addresses, blow };
         Ok(Upgraded::Opened(Opened { answer, socket }))
     }
 
@@ -184,29 +204,36 @@ impl Replayer {
 
     /// How many frames have passed.
     pub(super) fn passed(&self, number: usize) -> usize {
-        self.with(number, |_, state| state.done.iter().filter(|done| **done).count())
+        self.with(number, |_, state| state.passed.done.iter().filter(|done| **done).count())
             .unwrap_or_default()
     }
 
     /// The frame that may be sent now, and how long after what came before it.
     pub(super) fn due(&self, number: usize) -> Option<(usize, u64)> {
-        self.with(number, |script, state| script.due(&state.done).map(|at| (at, script.gap(at))))?
+        self.with(number, |script, state| script.due(&state.passed).map(|at| (at, script.gap(at))))?
     }
 
-    /// The frame of the client that is waited for, and how long it took when it was recorded.
-    pub(super) fn awaited(&self, number: usize) -> Option<(Awaited, u64)> {
+    /// The frame of the client that is waited for.
+    pub(super) fn awaited(&self, number: usize) -> Option<Awaited> {
         self.with(number, |script, state| {
-            let at = script.awaited(&state.done)?;
-            let frame = Box::new((at, script.steps[at].frame.clone()));
-            Some(((script.interaction, frame), script.gap(at)))
+            let at = script.awaited(&state.passed)?;
+            let is_optional = script.steps[at].is_optional;
+            let interaction = script.interaction;
+            Some(Awaited { interaction, at, is_optional, gap: script.gap(at) })
         })?
+    }
+
+    /// A frame that is waited for no more.
+    pub(super) fn pass_over(&self, number: usize, at: usize) {
+        if let Some(state) = lock(&self.sockets).open.get_mut(&number) {
+            state.passed.over.push(at);
+        }
     }
 
     /// Whether all was said, and the server broke off.
     pub(super) fn is_cut(&self, number: usize) -> bool {
-        let is_cut = self.with(number, |script, state| {
-            breaks_off(script.end) && state.done.iter().all(|done| *done)
-        });
+        let is_cut = self
+            .with(number, |script, state| breaks_off(script.end) && script.is_over(&state.passed));
         is_cut.unwrap_or(true)
     }
 
@@ -215,7 +242,7 @@ impl Replayer {
         let playlist = self.playlist();
         let mut sockets = lock(&self.sockets);
         let Some(state) = sockets.open.get_mut(&number) else { return gone() };
-        state.done[at] = true;
+        state.passed.done[at] = true;
         let Some(script) = self.recorded().script(state.opened) else { return gone() };
         let step = &script.steps[at];
         let proof = self.proof.as_ref().map(lock);
@@ -242,8 +269,17 @@ impl Replayer {
         content: Content,
     ) -> Result<Option<usize>, Box<Mismatch>> {
         let frame = Frame::of_client(content);
+        let before = lock(&self.sockets).count_message(number);
         let heard = self.hear(number, &frame);
-        heard.or_else(|asked| self.elsewhere(number, &frame).ok_or_else(|| self.explain(asked)))
+        heard.or_else(|asked| {
+            self.elsewhere(number, &frame).ok_or_else(|| {
+                let mut mismatch = self.explain(asked);
+                let interaction = self.interaction(number);
+                mismatch.message =
+                    interaction.map(|interaction| Message { interaction, number: before });
+                mismatch
+            })
+        })
     }
 
     /// Takes a message of the client, or tells what was asked.
@@ -268,7 +304,7 @@ impl Replayer {
             script.steps.iter().position(|step| step.exchange == Some(exchange))
         });
         if let (Some(state), Some(at)) = (lock(&self.sockets).open.get_mut(&number), at) {
-            state.done[at] = true;
+            state.passed.done[at] = true;
             state.is_begun = true;
             if let Some(history) = &mut state.history {
                 history.heard.push(frame.content.clone());
@@ -354,7 +390,7 @@ impl Sockets {
             if let Some(state) = state {
                 // Both were told the same so far.
                 state.opened = opened;
-                state.done.resize(steps, false);
+                state.passed.done.resize(steps, false);
             }
         }
     }

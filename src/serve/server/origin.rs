@@ -11,7 +11,7 @@ use http::header::{
 
 use memchr::memmem::Finder;
 
-use crate::cassette::Media;
+use crate::cassette::{Content, Media};
 
 /// Replaces one origin by another in a body that comes in pieces.
 ///
@@ -57,6 +57,14 @@ impl Rewriter {
     /// The whole text with its origins replaced; `None` if there are none.
     pub fn whole(self, text: &[u8]) -> Option<Bytes> {
         self.replace(text, Extent::Whole).0.map(BytesMut::freeze)
+    }
+
+    /// A message with its origins replaced.
+    pub fn message(&self, content: Content) -> Content {
+        match content {
+            Content::Text(text) => Content::Text(self.clone().whole(&text).unwrap_or(text)),
+            other => other,
+        }
     }
 
     /// The fields of these names with their origins replaced.

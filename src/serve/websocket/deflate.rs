@@ -13,7 +13,13 @@ pub struct Inflate {
 /// Compresses the messages that we send, each by itself: what is kept from one to the next takes a
 /// quarter of a megabyte for each connection.
 #[derive(Debug, Clone, Copy)]
-pub struct Deflate;
+pub struct Deflate {
+    /// So many bytes back it may refer.
+    window: usize,
+}
+
+/// The window of an encoder of ours.
+const LARGEST: usize = 1 << 15;
 
 /// What ends a flushed block, and is not sent.
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -80,23 +86,27 @@ fn ended(_: flate2::DecompressError) -> Result<Status, ()> {
 }
 
 impl Deflate {
-    pub(super) fn new() -> Option<Self> {
-        Some(Self)
+    pub(super) fn new(window: usize) -> Option<Self> {
+        Some(Self { window })
     }
 
-    /// A message that is not empty, compressed.
+    /// A message that is not empty, compressed. Where the window is not the largest, it is compressed in
+    /// parts of its size, of which none refers to another one.
     pub(super) fn message(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut state = Compress::new(Compression::fast(), false);
+        let whole = if self.window == LARGEST { bytes.len() } else { self.window };
         let mut out = Vec::with_capacity(bytes.len() / 2 + 64);
-        let mut rest = bytes;
-        loop {
-            let before = state.total_in();
-            let flushed = state.compress_vec(rest, &mut out, FlushCompress::Sync);
-            rest = &rest[(state.total_in() - before) as usize..];
-            if flushed.is_err() || (rest.is_empty() && out.len() < out.capacity()) {
-                break;
+        for part in bytes.chunks(whole) {
+            let mut state = Compress::new(Compression::fast(), false);
+            let mut rest = part;
+            loop {
+                let before = state.total_in();
+                let flushed = state.compress_vec(rest, &mut out, FlushCompress::Sync);
+                rest = &rest[(state.total_in() - before) as usize..];
+                if flushed.is_err() || (rest.is_empty() && out.len() < out.capacity()) {
+                    break;
+                }
+                out.reserve(out.capacity().max(64));
             }
-            out.reserve(out.capacity().max(64));
         }
         if out.ends_with(&TAIL) {
             out.truncate(out.len() - TAIL.len());
@@ -113,7 +123,7 @@ mod tests {
     fn what_is_compressed_comes_back_in_any_pieces() {
         for length in [1, 5, 100, 4096, 300_000] {
             let text: Vec<u8> = (0..length).map(|at: usize| (at * at / 7) as u8).collect();
-            let compressed = Deflate.message(&text);
+            let compressed = Deflate::new(LARGEST).unwrap().message(&text);
             for piece in [1, 7, 1000, compressed.len()] {
                 let mut inflate = Inflate::new(true).unwrap();
                 for _ in 0..2 {
@@ -125,6 +135,30 @@ mod tests {
                     assert!(plain == text, "{length} in pieces of {piece}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn nothing_refers_farther_back_than_the_window() {
+        let text: Vec<u8> = (0..=255).chain([b'a'; 300]).cycle().take(9_000).collect();
+        for bits in 8..15 {
+            let window = 1 << bits;
+            let compressed = Deflate::new(window).unwrap().message(&text);
+
+            // A decoder that begins anew with each part has no more to refer to.
+            let (mut plain, mut state) = (Vec::new(), Inflate::new(true).unwrap());
+            let mut rest = &compressed[..];
+            while !rest.is_empty() {
+                state.push(&rest[..1], &mut plain).unwrap();
+                rest = &rest[1..];
+                if plain.len() % window == 0 && rest.starts_with(&TAIL) {
+                    state.push(&TAIL, &mut plain).unwrap();
+                    state.state.reset(false);
+                    rest = &rest[4..];
+                }
+            }
+            state.finish(&mut plain).unwrap();
+            assert!(plain == text, "{bits}");
         }
     }
 

@@ -23,7 +23,7 @@ impl Inflate {
 }
 
 impl Deflate {
-    pub(super) fn new() -> Option<Self> {
+    pub(super) fn new(_: usize) -> Option<Self> {
         None
     }
 

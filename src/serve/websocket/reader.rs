@@ -18,6 +18,8 @@ pub struct Reader {
     control: Vec<u8>,
     message: Option<Message>,
     inflate: Option<Inflate>,
+    /// How the protocol was broken: nothing can be read behind that.
+    broken: Option<Violation>,
 }
 
 /// What becomes of a side that breaks the protocol.
@@ -86,6 +88,7 @@ impl Reader {
             control: Vec::new(),
             message: None,
             inflate,
+            broken: None,
         }
     }
 
@@ -96,6 +99,13 @@ impl Reader {
     ///
     /// If the protocol is broken, unless we only look.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
+        match self.broken {
+            None => self.read(bytes).inspect_err(|broken| self.broken = Some(*broken)),
+            Some(broken) => Err(broken),
+        }
+    }
+
+    fn read(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
         loop {
             if self.frame.is_none() && !self.take_head(bytes)? {
                 return Ok(None);

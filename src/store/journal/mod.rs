@@ -14,17 +14,18 @@
 mod format;
 mod recover;
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use format::Entry;
 pub use recover::Recovered;
 
 use super::file::path_of;
 use super::folder::make_folder;
-use super::regular;
+use super::{disk, regular};
 use crate::cassette::{Name, Recorded};
 use crate::error::{Error, Kind, Result};
 
@@ -33,6 +34,25 @@ use crate::error::{Error, Kind, Result};
 pub struct Journal {
     path: PathBuf,
     file: Mutex<Writer>,
+    alarm: Alarm,
+}
+
+/// Who is told that a journal cannot be written: its path, and why.
+pub struct Alarm(Box<Listener>);
+
+type Listener = dyn Fn(&Path, &io::Error) + Send + Sync;
+
+impl Alarm {
+    /// Calls `listener` whenever it begins to fail.
+    pub fn new(listener: impl Fn(&Path, &io::Error) + Send + Sync + 'static) -> Self {
+        Self(Box::new(listener))
+    }
+}
+
+impl fmt::Debug for Alarm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Alarm")
+    }
 }
 
 #[derive(Debug)]
@@ -40,7 +60,10 @@ struct Writer {
     file: File,
     /// Lines that are not written yet.
     lines: Vec<u8>,
-    failure: Option<std::io::Error>,
+    /// How long it is, up to the last line that is whole.
+    length: u64,
+    /// Whether a part of a line may stand behind that.
+    is_torn: bool,
 }
 
 impl Journal {
@@ -51,7 +74,7 @@ impl Journal {
     ///
     /// If another process is recording this cassette, the file cannot be written, or it holds what
     /// this release cannot read.
-    pub fn open(folder: &Path, name: &Name) -> Result<(Self, Option<Recovered>)> {
+    pub fn open(folder: &Path, name: &Name, alarm: Alarm) -> Result<(Self, Option<Recovered>)> {
         let path = Self::path_of(folder, name);
         regular::refuse_linked(folder, name)?;
         let mut file = locked(&path)?;
@@ -63,8 +86,8 @@ impl Journal {
                 .at(&path)
                 .with_hint("let the release that wrote it save it, or remove the file"));
         }
-        let writer = Writer { file, lines: Vec::new(), failure: None };
-        Ok((Self { path, file: Mutex::new(writer) }, recovered))
+        let writer = Writer { file, lines: Vec::new(), length: 0, is_torn: false };
+        Ok((Self { path, file: Mutex::new(writer), alarm }, recovered))
     }
 
     /// Reads the journal that a killed recorder left, without touching it.
@@ -94,45 +117,27 @@ impl Journal {
     ///
     /// If the file cannot be written.
     pub fn begin(&self, recorded: &Recorded) -> Result<()> {
-        {
-            let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let emptied = writer.file.set_len(0).and_then(|()| writer.file.rewind());
-            emptied.map_err(|source| Error::io("write file", &self.path, source))?;
-        }
-        self.note(&Entry::Begin { recorded: recorded.clone() });
-        self.flush();
-        self.check()
+        let mut writer = self.writer();
+        Entry::Begin { recorded: recorded.clone() }.write(&mut writer.lines);
+        disk::cut(&writer.file, 0).and_then(|()| writer.write()).map_err(|source| {
+            Error::io("write file", &self.path, source).or_hint("choose another folder")
+        })
     }
 
     /// Adds a line to those that the next [`flush`](Self::flush) writes.
     pub fn note(&self, entry: &Entry<'_>) {
-        let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if writer.failure.is_none() {
-            entry.write(&mut writer.lines);
-        }
+        entry.write(&mut self.writer().lines);
     }
 
-    /// Writes the lines that were noted. After a failure nothing more is written: a recording does
-    /// not stop serving its client because a disk is full, and what it holds may still be saved.
+    /// Writes the lines that were noted. A recording does not stop serving its client because a disk is
+    /// full: somebody is told, and what could not be written is tried again the next time.
     pub fn flush(&self) {
-        let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let Writer { file, lines, failure } = &mut *writer;
-        if lines.is_empty() {
-            return;
-        }
-        if let Err(source) = file.write_all(lines) {
-            *failure = Some(source);
-        }
-        lines.clear();
-    }
-
-    /// Whether everything was written so far.
-    fn check(&self) -> Result<()> {
-        let mut writer = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        match writer.failure.take() {
-            None => Ok(()),
-            Some(source) => Err(Error::io("write file", &self.path, source)
-                .with_hint("free some space, then record again")),
+        let mut writer = self.writer();
+        let was_torn = writer.is_torn;
+        let failed = writer.write().err().filter(|_| !was_torn);
+        drop(writer);
+        if let Some(source) = failed {
+            (self.alarm.0)(&self.path, &source);
         }
     }
 
@@ -142,12 +147,29 @@ impl Journal {
     ///
     /// If the file cannot be removed.
     pub fn remove(&self) -> Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(source) if source.kind() != ErrorKind::NotFound => {
-                Err(Error::io("remove file", &self.path, source))
-            }
-            _ => Ok(()),
+        disk::remove(&self.path).map_err(|source| Error::io("remove file", &self.path, source))
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writer {
+    /// Writes what was noted. What could not be written stays noted.
+    fn write(&mut self) -> io::Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
         }
+        if self.is_torn {
+            disk::cut(&self.file, self.length)?;
+        }
+        self.is_torn = true;
+        disk::write(&mut self.file, &self.lines)?;
+        self.is_torn = false;
+        self.length += self.lines.len() as u64;
+        self.lines.clear();
+        Ok(())
     }
 }
 
@@ -160,12 +182,10 @@ fn locked(path: &Path) -> Result<File> {
         if fs::symlink_metadata(path).is_ok_and(|data| !data.is_file()) {
             return Err(Error::new(Kind::ForeignJournal).at(path).with_hint("remove it"));
         }
-        let file = private()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .map_err(|source| Error::io("write file", path, source).with_hint(hint))?;
+        let mut options = private();
+        options.read(true).append(true).create(true);
+        let file = disk::open(&options, path)
+            .map_err(|source| Error::io("write file", path, source).or_hint(hint))?;
         match file.try_lock() {
             // Another recorder may have removed it between the two steps.
             Ok(()) if is_at(&file, path) => return Ok(file),
@@ -209,4 +229,46 @@ fn private() -> OpenOptions {
 #[cfg(not(unix))]
 fn private() -> OpenOptions {
     OpenOptions::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::store::{Trial, under};
+
+    #[test]
+    fn what_a_full_disk_refused_is_told_once_and_written_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = Arc::new(AtomicUsize::new(0));
+        let alarm = Arc::clone(&told);
+        let alarm = Alarm::new(move |_, _| {
+            alarm.fetch_add(1, Ordering::Relaxed);
+        });
+        let (journal, _) =
+            Journal::open(folder.path(), &Name::new("tape").unwrap(), alarm).unwrap();
+        journal.begin(&Recorded::default()).unwrap();
+        let asked = |n| {
+            journal.note(&Entry::Request {
+                n,
+                after: Vec::new().into(),
+                method: "GET".into(),
+                path: format!("/{n}").into(),
+                headers: std::borrow::Cow::Owned(crate::cassette::Headers::new()),
+            });
+            journal.note(&Entry::Asked { n });
+            journal.flush();
+        };
+
+        asked(0);
+        under(Trial::Full, 0, || (asked(1), asked(2)));
+        asked(3);
+
+        let left = recover::recover(&fs::read(&journal.path).unwrap()).unwrap();
+        let paths = left.cassette.interactions.iter().map(|it| it.request.path.as_str());
+        assert_eq!(paths.collect::<Vec<_>>(), ["/0", "/1", "/2", "/3"]);
+        assert_eq!(told.load(Ordering::Relaxed), 1);
+    }
 }

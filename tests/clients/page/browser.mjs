@@ -16,7 +16,7 @@ export class Browser {
   #rest = "";
   listeners = [];
 
-  static async start(program) {
+  static async start(program, more = []) {
     const browser = new Browser();
     browser.#profile = await mkdtemp(join(tmpdir(), "retape-chromium-"));
     const flags = [
@@ -28,6 +28,7 @@ export class Browser {
       "--no-first-run",
       "--disable-background-networking",
       `--user-data-dir=${browser.#profile}`,
+      ...more,
       "about:blank",
     ];
     const stdio = ["ignore", "ignore", "ignore", "pipe", "pipe"];

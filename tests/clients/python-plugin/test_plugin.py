@@ -220,7 +220,7 @@ SHARED = """
 
     URL = "{url}"
 
-    @pytest.fixture(scope="module")
+    @pytest.fixture(scope="{scope}")
     def thing():
         thing = httpx.post(URL + "/things", json={{"name": "shared"}}).json()
         yield thing
@@ -234,9 +234,19 @@ SHARED = """
     """
 
 
-@pytest.mark.parametrize("order", [[], ["-n", "2"], ["-p", "reverse"], ["-k", "three"]])
-def test_what_a_shared_fixture_says_is_kept_apart_in_any_order(pytester, run, live, order):
-    pytester.makepyfile(test_shared=SHARED.format(url=live.url))
+@pytest.mark.parametrize(
+    "scope, order",
+    [
+        ("module", []),
+        ("module", ["-n", "2"]),
+        ("module", ["-p", "reverse"]),
+        ("session", ["-n", "2"]),
+        ("session", ["-p", "reverse"]),
+        ("session", ["-k", "three"]),
+    ],
+)
+def test_what_a_shared_fixture_says_is_kept_apart_in_any_order(pytester, run, live, scope, order):
+    pytester.makepyfile(test_shared=SHARED.format(url=live.url, scope=scope))
     pytester.makepyfile(reverse="def pytest_collection_modifyitems(items): items.reverse()")
     run().assert_outcomes(passed=3)
     names = sorted(p.name for p in pytester.path.glob("cassettes/test_shared/*.json"))
@@ -274,6 +284,32 @@ def test_a_base_address_leads_to_the_cassette_of_whoever_asks(pytester, run, liv
     assert names == ["fixture-client.json", "test_one.json", "test_two.json"]
 
 
+def test_an_ide_runs_one_test_from_anywhere_and_again_in_its_process(pytester, live):
+    pytester.makeini("[pytest]\n")
+    pytester.makepyfile(
+        test_it=f"""
+        import httpx, pytest
+        pytestmark = pytest.mark.retape
+        def test_one(): assert httpx.get("{live.url}/one").json() == {{"path": "/one"}}
+        def test_two(): assert httpx.get("{live.url}/two").json() == {{"path": "/two"}}
+        """
+    )
+    runner = pytester.makepyfile(
+        runner=f"""
+        import os, pytest
+        os.chdir({str(pytester.mkdir("elsewhere"))!r})
+        one = {str(pytester.path / "test_it.py::test_one")!r}
+        assert pytest.main(["-p", "no:cacheprovider", one]) == 0
+        assert pytest.main(["-p", "no:cacheprovider", one, "--block-network"]) == 0
+        """
+    )
+
+    assert pytester.runpython(runner).ret == 0
+
+    names = [str(p.relative_to(pytester.path)) for p in pytester.path.rglob("*.json")]
+    assert (names, live.asked) == (["cassettes/test_it/test_one.json"], 1)
+
+
 def test_the_network_is_blocked_but_for_allowed_hosts(pytester, run, live):
     pytester.makepyfile(
         f"""
@@ -288,9 +324,14 @@ def test_the_network_is_blocked_but_for_allowed_hosts(pytester, run, live):
                 connect(socket.socket(), ("127.0.0.1", {live.server_port}))
             with pytest.raises(RuntimeError, match="Network is disabled for host 'example.invalid'"):
                 socket.getaddrinfo("example.invalid", 80)
+            with pytest.raises(RuntimeError, match="Network is disabled for host '/none/socket'"):
+                socket.socket(socket.AF_UNIX).connect("/none/socket")
 
-        @pytest.mark.block_network(allowed_hosts=["127.0.0.*"])
-        def test_allowed(): urllib.request.urlopen("{live.url}")
+        @pytest.mark.block_network(allowed_hosts=["127.0.0.*", "/none/"])
+        def test_allowed():
+            urllib.request.urlopen("{live.url}")
+            with pytest.raises(FileNotFoundError):
+                socket.socket(socket.AF_UNIX).connect("/none/socket")
 
         def test_not_blocked(): urllib.request.urlopen("{live.url}")
         """
@@ -560,6 +601,43 @@ def test_streams_and_connections_that_are_kept_alive(pytester, run, live):
     live.asked = 0
     run().assert_outcomes(passed=4)
     assert live.asked == 2
+
+
+def test_a_client_that_is_never_closed_leaves_no_connection_behind(pytester, run, live):
+    pytester.makeini("[pytest]\nfilterwarnings = error\n")
+    pytester.makepyfile(
+        f"""
+        import asyncio, gc, httpx, pytest
+
+        async def ask(): return await httpx.AsyncClient().get("{live.url}/a")
+
+        @pytest.mark.retape
+        def test_it():
+            assert asyncio.run(ask()).json() == {{"path": "/a"}}
+            gc.collect()
+        """
+    )
+
+    run().assert_outcomes(passed=1)
+    run().assert_outcomes(passed=1)
+
+
+def test_a_body_of_known_length_is_there_with_its_head(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import pytest, requests, socket
+
+        @pytest.mark.retape
+        def test_it(monkeypatch):
+            response = requests.get("{live.url}/a", stream=True)
+            with monkeypatch.context() as offline:
+                offline.delattr(socket.SocketIO, "readinto")
+                assert response.json() == {{"path": "/a"}}
+        """
+    )
+
+    run().assert_outcomes(passed=1)
+    run("--block-network").assert_outcomes(passed=1)
 
 
 def test_a_whole_folder_by_setting(pytester, run, live):

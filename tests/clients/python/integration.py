@@ -1,5 +1,6 @@
 """Conversations in which the server works with others: tools, providers, agents, MCP servers."""
 
+import inspect
 import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -66,6 +67,32 @@ def talkative_tool(text: str) -> str:
     print("out: " + text)
     print("err: " + text, file=sys.stderr)
     return text.upper()
+
+
+def failing_tool(text: str) -> str:
+    """
+    A tool that writes something, and fails.
+    Args:
+        text (str): What it writes.
+    Returns:
+        str: Nothing.
+    """
+    print("out: " + text)
+    raise ValueError("it cannot be done: " + text)
+
+
+def endless_tool(text: str) -> str:
+    """
+    A tool that takes longer than it may.
+    Args:
+        text (str): What it would return.
+    Returns:
+        str: The same text.
+    """
+    import time
+
+    time.sleep(600)
+    return text
 
 
 def health(transcript: Transcript, provider: Provider, settle: float) -> None:
@@ -196,6 +223,30 @@ def mcp(transcript: Transcript, provider: Provider, settle: float) -> None:
         transcript.call("mcp_servers.delete", mcp_server_id=server.id)
 
 
+def sandbox(transcript: Transcript, provider: Provider, settle: float) -> None:
+    """Tools that write, fail and take too long are run from their source, and called by an agent."""
+    text = {"type": "string", "description": "What it writes."}
+    parameters = {"type": "object", "properties": {"text": text}, "required": ["text"]}
+    for tool in (talkative_tool, failing_tool, endless_tool):
+        name = tool.__name__
+        schema = {"name": name, "description": inspect.getdoc(tool), "parameters": parameters}
+        body = {
+            "source_code": inspect.getsource(tool),
+            "args": {"text": "hello"},
+            "name": name,
+            "json_schema": schema,
+        }
+        transcript.call("post", "/v1/tools/run", cast_to=dict[str, object], body=body)
+    with Conversation.begin(
+        transcript, provider, settle, (talkative_tool, failing_tool)
+    ) as conversation:
+        for name in ("talkative_tool", "failing_tool"):
+            conversation.steps(
+                conversation.user(f'Call the {name} tool with text="hello".'), include_pings=False
+            )
+        conversation.history(limit=100)
+
+
 def secrets(transcript: Transcript, provider: Provider, settle: float) -> None:
     """Credentials go to the server and come back; none of them may be kept."""
     secret = transcript.secret(f"sk-{uuid4().hex}{uuid4().hex}")
@@ -225,5 +276,6 @@ SCENARIOS: dict[str, Any] = {
     "integration/multi_agent": multi_agent,
     "integration/agents_at_once": agents_at_once,
     "integration/mcp": mcp,
+    "integration/sandbox": sandbox,
     "integration/secrets": secrets,
 }

@@ -37,6 +37,8 @@ class Talk {
 
   async begin() {
     await this.client.connect();
+    // The last of what the server says about a new conversation: what comes next is about the first message.
+    const told = this.until("update_subagent_state", (message) => message.type === "update_subagent_state");
     const agent = { name: this.name, model: "openai-compatible/gpt-4o", system: "You are a test agent." };
     agent.memory_blocks = [{ label: "human", value: "Sam" }];
     const { runtime } = await this.client.runtimeStart({
@@ -48,6 +50,7 @@ class Talk {
       client_info: { name: "lab" },
     });
     this.runtime = runtime;
+    await told;
   }
 
   say(content) {
@@ -59,13 +62,17 @@ class Talk {
   }
 
   async decide(decision) {
-    const asks = (message) => message.type === "control_request" && message.request?.subtype === "can_use_tool";
+    let isAsked = false;
+    const asks = (message) => (isAsked ||= message.type === "control_request" && message.request?.subtype === "can_use_tool");
     const asked = this.until("control_request", asks);
+    // The last of what it says then.
+    const waits = this.until("update_device_status", (message) => isAsked && message.type === "update_device_status");
     // A command that only reads would be allowed without asking.
     const tool = { tool: "Bash", args: { command: `touch ${work}/made && echo 42`, description: "say" } };
     const script = [[tool], [{ text: "That was it." }]];
     const turn = this.say(`[[stub:script ${JSON.stringify(script)} ]] run it`);
     const question = await asked;
+    await waits;
     const payload = { kind: "approval_response", request_id: question.request_id, decision };
     this.client.input({ runtime: this.runtime, payload });
     return [question.request.tool_name, (await turn).stop_reason];

@@ -374,3 +374,22 @@ fn how_far_a_stream_had_come_is_no_difference_else() {
     // Before all was sent.
     check(&over, listening(2, [Some(0), Some(1), Some(1)]), &over);
 }
+
+#[test]
+fn the_boundary_of_a_multipart_request_is_an_accident() {
+    let upload = |boundary: &str, text: &str| {
+        let sent = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=a\r\n\r\n{text}\r\n--{boundary}--\r\n"
+        );
+        let mut talk = talk(&[(&format!("POST /files {sent}"), "{}")]);
+        let headers = &mut talk.interactions[0].request.headers;
+        headers.set("content-type", format!("multipart/form-data; boundary={boundary}"));
+        headers.set("content-length", sent.len().to_string());
+        talk
+    };
+    let old = upload("ba06ecdba07c2ee46747e80faa5bf18a", "one");
+
+    check(&old, upload("X-6bafb0db0cd7", "one"), &old);
+    let changed = upload("ba06ecdba07c2ee46747e80faa5bf18a", "other");
+    check(&old, upload("X-6bafb0db0cd7", "other"), &changed);
+}
