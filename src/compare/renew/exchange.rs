@@ -1,5 +1,7 @@
 //! An interaction in the words of the old one.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use memchr::memmem;
 
@@ -81,6 +83,9 @@ fn response(
         }
         None => now.body.clone(),
     };
+    if let Some(before) = before.filter(|before| before.body.bytes() == body.bytes()) {
+        keep_digests(&before.headers, &mut headers);
+    }
     Response {
         ms: before.unwrap_or(now).ms,
         status: now.status,
@@ -110,6 +115,40 @@ const OF_TRANSFER: [&str; 14] = [
     "x-runtime",
     "x-timer",
 ];
+
+/// Fields that say a digest of the body.
+const OF_BODY: [&str; 5] = ["content-digest", "content-md5", "digest", "etag", "repr-digest"];
+
+/// Fields that say an `ETag` again.
+const OF_ETAG: [&str; 3] = ["if-match", "if-none-match", "if-range"];
+
+/// A digest of what is told as it was is told as it was.
+fn keep_digests(old: &Headers, headers: &mut Headers) {
+    for name in OF_BODY {
+        let both = old.get(name).zip(headers.get(name)).map(|(old, now)| (old.to_owned(), now));
+        if let Some((old, _)) = both.filter(|(old, now)| form(old) == form(now)) {
+            headers.set(name, old);
+        }
+    }
+}
+
+/// How a digest is written: weak, quoted, by which algorithm (`sha-256=…`).
+fn form(digest: &str) -> (bool, bool, Option<&str>) {
+    const LONGEST: usize = 12;
+    let algorithm = digest.split_once('=').map(|(algorithm, _)| algorithm);
+    let algorithm = algorithm.filter(|it| it.len() <= LONGEST && !it.contains('"'));
+    (digest.starts_with("W/"), digest.ends_with('"'), algorithm)
+}
+
+/// The client comes back with an `ETag` that is told as it was. By what it is in the new recording.
+pub(super) fn same_etags(old: &HashMap<Bytes, Bytes>, request: &mut Request) {
+    for (name, value) in request.headers.iter_mut() {
+        let is_etag = OF_ETAG.iter().any(|of| of.eq_ignore_ascii_case(name));
+        if let Some(old) = old.get(value).filter(|_| is_etag) {
+            value.clone_from(old);
+        }
+    }
+}
 
 /// New fields, with the old values where they may stay.
 fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {

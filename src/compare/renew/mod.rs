@@ -10,17 +10,22 @@
 //! *Names* are exchanged in the whole recording at once, one for one, so that an identifier is the
 //! same wherever it stands and a replay of the result works as that of the new recording. *Times*,
 //! chunks, offsets, keep-alives, `after` and the header fields that tell of one transfer stay as they
-//! were. Everything else is taken from the new recording, value by value and byte by byte.
+//! were, and so do digests of bodies that are as they were. Everything else is taken from the new
+//! recording, value by value and byte by byte.
 
 mod body;
 mod exchange;
 mod order;
 mod settle;
 
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
 use self::order::{Entry, Kept};
 use self::settle::Settle;
-use crate::cassette::Cassette;
 use crate::cassette::exchanges::Exchanges;
+use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Moved, Sides};
 
 /// A recording in the words of an older one.
@@ -84,6 +89,14 @@ fn tell(old: &Cassette, new: &Cassette, moved: Option<&Moved>) -> (Vec<Kept>, us
         let old = pairs.next_if(|pair| pair.new == number).map(|pair| pair.old);
         let interaction = exchange::told(old.map(|old| &sides.old[old]), view, settle);
         entries.push(Entry { old, new: Some(number), interaction });
+    }
+    let etag = |it: &Interaction| it.response()?.headers.get_all("etag").next().cloned();
+    let etags = entries.iter().filter_map(|entry| {
+        Some((etag(&new.interactions[entry.new?])?, etag(&entry.interaction)?))
+    });
+    let etags: HashMap<Bytes, Bytes> = etags.filter(|(now, old)| now != old).collect();
+    for entry in &mut entries {
+        exchange::same_etags(&etags, &mut entry.interaction.request);
     }
     let kept = order::restored(entries, &alignment.waits_old, old, new);
     (kept, alignment.only_old.len())

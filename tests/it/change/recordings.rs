@@ -362,8 +362,11 @@ fn cassettes_that_moved_are_told_once_and_compared_with_what_they_were() {
     assert_eq!(report.moved.len(), old.cassettes.len());
     assert!(report.moved.iter().all(|it| it.to == format!("there/{}", it.from)));
     assert!(report.cassettes.iter().all(|pair| pair.state == State::Kept));
-    let text = changes(&report, Face::Text, Colour::Plain);
-    assert_eq!(text.matches(" is there/").count(), 1, "{text}");
+    let moved = compared(&old.cassettes, &named("there/{}", &old.cassettes));
+    for report in [report, moved] {
+        let text = changes(&report, Face::Text, Colour::Plain);
+        assert_eq!(text.matches(" moved: ").count(), 1, "{text}");
+    }
 }
 
 #[test]

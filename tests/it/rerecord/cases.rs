@@ -227,6 +227,28 @@ fn what_is_computed_is_a_difference() {
 }
 
 #[test]
+fn a_digest_of_what_is_as_it_was_is_as_it_was_also_where_the_client_comes_back_with_it() {
+    let run = |id: &str, etag: &str, digest: &str, name: &str| {
+        let body = format!(r#"{{"id":"{id}","name":"{name}"}}"#);
+        let mut cassette = talk(&[("GET /thing", &body), ("GET /thing", &body)]);
+        let [first, then] = &mut cassette.interactions[..] else { panic!("there are two") };
+        let Outcome::Response(answer) = &mut first.outcome else { panic!("it was answered") };
+        answer.headers.append("etag", etag.to_owned());
+        answer.headers.append("content-digest", digest.to_owned());
+        then.request.headers.append("if-none-match", etag.to_owned());
+        cassette
+    };
+    let before = run(ONE, "W/\"2a-x/Bq=\"", "md5=:AbC=:", "a");
+    check(&before, run(OTHER_ONE, "W/\"2a-Kq+=\"", "md5=:XyZ=:", "a"), &before);
+
+    // Of something else, and in another way.
+    let new = run(OTHER_ONE, "W/\"2a-Kq+=\"", "md5=:XyZ=:", "b");
+    check(&before, new, &run(ONE, "W/\"2a-Kq+=\"", "md5=:XyZ=:", "b"));
+    let new = run(OTHER_ONE, "\"2a-Kq+=\"", "sha-256=:XyZ=:", "a");
+    check(&before, new, &run(ONE, "\"2a-Kq+=\"", "sha-256=:XyZ=:", "a"));
+}
+
+#[test]
 fn a_time_that_the_client_came_back_with_is_the_same_in_both_places() {
     let page = |first: &str, then: &str, more: &str| {
         talk(&[

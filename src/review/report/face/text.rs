@@ -64,8 +64,8 @@ impl Page {
             short(endpoint, width(&whole).saturating_sub(beside))
         });
         self.head(style, &line);
-        let is_told = [report.changes.len(), report.contracts.len(), report.cassettes.len()];
-        if is_told != [0; 3] {
+        let cassettes = report.cassettes.len() + report.moved.len();
+        if [report.changes.len(), report.contracts.len(), cassettes] != [0; 3] {
             wrap(&extent(report, "; "), WIDTH, 3).iter().for_each(|line| self.line(line));
         }
     }
