@@ -239,7 +239,7 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
 
     assert_eq!(status, Some(2));
     let said = said.replace(&stage.folder().join(&file).display().to_string(), "FILE");
-    assert_snapshot!(said, @r"
+    assert_snapshot!(said, @"
     error: not a valid contract: it cannot be read (`FILE`, line 3)
       because: no group is open here (line 3, column 9)
           3 |     a b )
@@ -247,7 +247,7 @@ fn a_part_that_cannot_be_read_is_told_with_what_to_do() {
         expected what holds of the field (line 6, column 7)
           6 |     a growing
             |       ^^^^^^^
-          hint: known here: `constant`, `increasing by 1`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to earlier`, `refers to`
+          hint: known here: `constant`, `increasing by 1`, `increasing`, `not decreasing`, `unique`, `equals request.`, `refers to earlier`, `refers to`, `sums`, `at most`, `counts`, `joins`, `extends`
         no type is called `strin` (line 9, column 13)
           9 |       name: strin
             |             ^^^^^

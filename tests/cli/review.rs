@@ -89,7 +89,13 @@ fn a_broken_contract_is_shown_with_its_recording_and_its_difference() {
     +     stop_reason usage_statistics? [DONE]
         invariants
           run_id constant
+    -     usage_statistics.context_tokens sums usage_statistics.completion_tokens
+    - ↳ and usage_statistics.prompt_tokens
+    -     usage_statistics.total_tokens sums usage_statistics.completion_tokens and
+    - ↳ usage_statistics.prompt_tokens
         events
+          by message_type
+            approval_request_message
 
     a accept  r reject  s skip  m more  p previous  A R S all  q quit  ? help >
     ");

@@ -183,9 +183,17 @@ impl Known {
         clocks: [Option<Clock>; 2],
     ) -> Self {
         let [olds, news] = [counted(old, ids[0]), counted(new, ids[1])];
+        // One name alone (`gpt-4`) may be another one now (`gpt-5`): who counts is seen to count.
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for name in &olds {
+            *seen.entry(uncounted(name)).or_default() += 1;
+        }
+        let counts: HashSet<String> =
+            seen.into_iter().filter(|(_, times)| *times > 1).map(|(name, _)| name).collect();
         let both = |one: &HashSet<String>, other: &HashSet<String>| {
             let others: HashSet<String> = other.iter().map(|name| uncounted(name)).collect();
-            one.iter().filter(|name| others.contains(&uncounted(name))).cloned().collect()
+            let is_in_both = |name: &String| others.contains(name) && counts.contains(name);
+            one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
         let (old, new) = (Side::of(old, both(&olds, &news)), Side::of(new, both(&news, &olds)));
         Self { old, new, clocks }

@@ -328,6 +328,8 @@ fn what_only_looks_counted_is_a_difference() {
     };
     // The client never sent it back.
     check("take-1", "take-2", "POST /takes {}", false);
+    // One alone was never seen to count.
+    check("gpt-4", "gpt-5", "POST /agents {}", true);
     // Nobody made it: it was there.
     check("gpt-4", "gpt-5", "GET /models", true);
     // More than a number differs.
