@@ -16,8 +16,11 @@ use retape::message::{Decoder, Framing, Left, Message, Protocols};
 use retape::redact::{Live, Redactor, Secrets};
 use retape::{Cassette, Name};
 
-/// What is tried, by its name and the folder of its corpus.
-pub const TARGETS: [(&str, fn(&[u8])); 10] = [
+/// The name of what is tried, which is that of its corpus, and what tries it.
+type Target = (&'static str, fn(&[u8]));
+
+/// What is tried.
+pub const TARGETS: [Target; 10] = [
     ("cassette", cassette),
     ("sse", sse),
     ("ndjson", ndjson),
