@@ -16,8 +16,8 @@ use retape::message::{Decoder, Framing, Left, Message, Protocols};
 use retape::redact::{Live, Redactor, Secrets};
 use retape::{Cassette, Name};
 
-/// The name and the folder of the corpus of what is tried, and what tries it.
-pub type Target = (&'static str, fn(&[u8]));
+/// The name of what is tried, which is that of its corpus, and what tries it.
+type Target = (&'static str, fn(&[u8]));
 
 /// What is tried.
 pub const TARGETS: [Target; 10] = [
