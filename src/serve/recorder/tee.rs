@@ -49,8 +49,6 @@ struct Source {
     timer: Pin<Box<Sleep>>,
     heard: Instant,
     over: bool,
-    /// How much has come since other tasks had their turn.
-    unbroken: usize,
 }
 
 impl Answered {
@@ -64,9 +62,8 @@ impl Answered {
         let ready = VecDeque::new();
         let timer = Box::pin(tokio::time::sleep(patience.silence));
         let heard = Instant::now();
-        let (over, unbroken) = (false, 0);
         let mut source =
-            Source { body, driver, ready, spoken, take, patience, timer, heard, over, unbroken };
+            Source { body, driver, ready, spoken, take, patience, timer, heard, over: false };
         if source.body.is_end_stream() {
             source.end(End::Complete);
         }
@@ -92,13 +89,6 @@ const BYTES: usize = 64 * 1024;
 impl Source {
     /// What comes next. All that is there is written before the first of it is passed on.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        // To write it down takes longer than to read it: others would wait for a server that is fast.
-        if self.unbroken >= BYTES {
-            self.unbroken = 0;
-            // A task that wakes itself comes again before the network is looked at; this lets it be looked at.
-            let _ = std::pin::pin!(tokio::task::yield_now()).poll(context);
-            return Poll::Pending;
-        }
         let mut bytes = 0;
         while self.ready.is_empty() || (bytes < BYTES && self.ready.len() < PIECES && !self.over) {
             let Poll::Ready(next) = self.next(context) else { break };
@@ -108,7 +98,6 @@ impl Source {
             self.ready.push_back(next);
         }
         write(self.take.as_ref());
-        self.unbroken += bytes;
         self.ready.pop_front().map_or(Poll::Pending, Poll::Ready)
     }
 

@@ -177,7 +177,7 @@ def measured(program, case, upstream):
 
 
 def main():
-    program, *named = sys.argv[1:]
+    program, named = os.path.abspath(sys.argv[1]), sys.argv[2:]
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
