@@ -162,6 +162,19 @@ async fn a_client_without_a_counter_gets_the_answers_in_recorded_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attempts_that_were_recorded_without_a_counter_are_answered_in_their_order() {
+    let stage = Stage::new();
+    let upstream = answering(REFUSED_TWICE);
+    let session = stage.record(&upstream).await;
+    let url = format!("{}/v1/x", session.url());
+    let json = "Content-Type: application/json\r\n";
+    REFUSED_TWICE.iter().for_each(|_| drop(ask("POST", &url, json, "[]")));
+    session.finish().await.unwrap();
+
+    check(&stage, 2, &[(&[409, 409, 200], "a")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_called_in_between_does_not_end_a_call() {
     let stage = Stage::new();
     let upstream = answering(&[(409, "a1"), (409, "x1"), (200, "a"), (200, "x"), (200, "again")]);

@@ -19,7 +19,7 @@ impl Index {
     /// ask again before it gets the rest: to wait for it costs no time, unless the client is another one.
     /// Which request that is, its identifiers say, never its words. One that only asks for what is there,
     /// that was refused, or that went to another server, did nothing, and one that the server itself has
-    /// sent no client will send. Others name what the answer is about:
+    /// sent no client will send. An answer that never came shows nothing. Others name what the answer is about:
     ///
     /// - an identifier that stands in the request of the answer, or that the answer has told by then;
     /// - the JSON-RPC id of its request, or that of a request of the server, which they answer.
@@ -28,7 +28,8 @@ impl Index {
         let (about, request) = (&answer.request, &interaction.request);
         let is_near = target::split(&about.path).0 == target::split(&request.path).0;
         let is_meant = writes(interaction) && !is_of_another(answer, interaction);
-        if self.rules().earliness() == Early::Given || !is_near || !is_meant {
+        let says_any = answer.response().is_some();
+        if self.rules().earliness() == Early::Given || !says_any || !is_near || !is_meant {
             return false;
         }
         let said = said(answer, chunks);

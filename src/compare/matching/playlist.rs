@@ -215,7 +215,7 @@ impl Playlist {
     }
 
     /// What answers a further attempt at the call that was answered last: what was recorded for a
-    /// further attempt, else the same again.
+    /// further attempt, or next by a client that did not count; else the same again.
     fn attempted_again(
         &self,
         index: &Index,
@@ -224,7 +224,7 @@ impl Playlist {
         asked: &Asked<'_>,
     ) -> Option<usize> {
         let next = list.behind(latest).filter(|next| {
-            index.entry(*next).attempt.is_some_and(|attempt| attempt > 0)
+            index.entry(*next).attempt.is_none_or(|attempt| attempt > 0)
                 && !self.played[*next]
                 && self.fits(index, *next, asked)
         });

@@ -377,6 +377,27 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn an_attempt_that_was_given_up_waits_for_its_client_alone() {
+        let text = r#"{"retape": 1, "interactions": [
+            {"request": {"method": "POST", "path": "/runs/run-48992ed470c7"},
+             "response": {"end": "client_closed"}},
+            {"after": {"1": 0}, "request": {"method": "POST", "path": "/runs/run-48992ed470c7"},
+             "response": {"ms": 0, "status": 200, "headers": {}, "end": "complete"}}]}"#;
+        let cassette =
+            crate::cassette::format::decode(text, |_| unreachable!()).expect("a cassette");
+        let index = Index::of(&cassette, crate::config::Rules::default());
+        let meanwhile = Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number]);
+        let run = Run::begin(2);
+        let mut hold = meanwhile.hold(0, &run).expect("it is silent");
+        let begun = Instant::now();
+
+        hold.end().await;
+
+        assert_eq!(begun.elapsed(), UNTIL_LEFT);
+        assert_eq!(Run::take_overdue(&run), [Overdue { answer: 0, request: None }]);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_client_that_does_not_leave_as_it_did_is_told_in_the_end() {
         let (meanwhile, run) = (meanwhile(), Run::begin(3));
         let mut hold = meanwhile.hold(2, &run).expect("its end is held back");
