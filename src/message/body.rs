@@ -83,7 +83,8 @@ impl Framing {
 }
 
 impl Messages {
-    /// Cuts a recorded answer, decoded where it was compressed. Over a WebSocket, each message of the server is one.
+    /// Cuts a recorded answer, decoded where it was compressed. Over a WebSocket, each message of the server
+    /// is one.
     pub fn of(response: &Response, protocols: &Protocols) -> Self {
         if !response.frames.is_empty() {
             let said = exchanges::lines_of_server(&response.frames);

@@ -248,7 +248,7 @@ fn text_is_read_as_it_is_written() {
 
 #[test]
 fn everything_that_is_wrong_is_told_with_a_hint() {
-    let text = "run_id konstant; ?; a.b unique or so\nrun_id constant";
+    let text = "run_id konstant; ?; a.b unique or so; a sums b; a joinsb\nrun_id constant";
 
     let errors = Invariant::parse(text).unwrap_err();
 
@@ -263,6 +263,8 @@ fn everything_that_is_wrong_is_told_with_a_hint() {
             r#""konstant": did you mean `constant`?"#,
             r#""?": a field is e.g. `run_id` or `stop_reason.reason`"#,
             r#"" or so": `;` or a new line begins another one"#,
+            r#""": write it as `total sums one and other`"#,
+            r#""joinsb": did you mean `joins`?"#,
         ]
     );
 }

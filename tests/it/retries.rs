@@ -175,6 +175,19 @@ async fn attempts_that_were_recorded_without_a_counter_are_answered_in_their_ord
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_of_a_client_that_does_not_count_is_no_further_attempt_of_another_one() {
+    let stage = Stage::new();
+    let upstream = answering(&[(409, "a1"), (200, "b")]);
+    let session = stage.record(&upstream).await;
+    Sdk::new(&session, ONCE).call("[]");
+    let url = format!("{}/v1/x", session.url());
+    ask("POST", &url, "Content-Type: application/json\r\n", "[]");
+    session.finish().await.unwrap();
+
+    check(&stage, 1, &[(&[409, 409], "a1"), (&[200], "b")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_called_in_between_does_not_end_a_call() {
     let stage = Stage::new();
     let upstream = answering(&[(409, "a1"), (409, "x1"), (200, "a"), (200, "x"), (200, "again")]);

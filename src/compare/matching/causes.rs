@@ -19,7 +19,8 @@ impl Index {
     /// ask again before it gets the rest: to wait for it costs no time, unless the client is another one.
     /// Which request that is, its identifiers say, never its words. One that only asks for what is there,
     /// that was refused, or that went to another server, did nothing, and one that the server itself has
-    /// sent no client will send. An answer that never came shows nothing. Others name what the answer is about:
+    /// sent no client will send. An answer that never came shows nothing. Others name what the answer is
+    /// about:
     ///
     /// - an identifier that stands in the request of the answer, or that the answer has told by then;
     /// - the JSON-RPC id of its request, or that of a request of the server, which they answer.

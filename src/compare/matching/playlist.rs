@@ -215,7 +215,7 @@ impl Playlist {
     }
 
     /// What answers a further attempt at the call that was answered last: what was recorded for a
-    /// further attempt, or next by a client that did not count; else the same again.
+    /// further attempt, or what is next if the recorded client did not count; else the same again.
     fn attempted_again(
         &self,
         index: &Index,
@@ -223,8 +223,9 @@ impl Playlist {
         latest: usize,
         asked: &Asked<'_>,
     ) -> Option<usize> {
+        let counted = |number: usize| index.entry(number).attempt;
         let next = list.behind(latest).filter(|next| {
-            index.entry(*next).attempt.is_none_or(|attempt| attempt > 0)
+            counted(*next).map_or(counted(latest).is_none(), |attempt| attempt > 0)
                 && !self.played[*next]
                 && self.fits(index, *next, asked)
         });

@@ -52,14 +52,22 @@ fn with_boundary_of(old: &Headers, headers: &mut Headers, body: Bytes) -> Bytes 
     let Some((old, new)) = boundary(old).zip(boundary(headers)) else { return body };
     let mut settled = Vec::with_capacity(body.len());
     let mut rest = 0;
-    for at in memmem::find_iter(&body, &new) {
-        settled.extend_from_slice(&body[rest..at]);
-        settled.extend_from_slice(old.as_bytes());
-        rest = at + new.len();
+    let delimiter = format!("--{new}");
+    for at in memmem::find_iter(&body, &delimiter) {
+        // Elsewhere it is what a part says.
+        if at == 0 || body[at - 1] == b'\n' {
+            settled.extend_from_slice(&body[rest..at + 2]);
+            settled.extend_from_slice(old.as_bytes());
+            rest = at + delimiter.len();
+        }
     }
     settled.extend_from_slice(&body[rest..]);
-    let media = headers.get("content-type").map(|media| media.replace(&new, &old));
-    headers.set("content-type", media.unwrap_or_default());
+    let mut media = headers.get("content-type").unwrap_or_default().to_owned();
+    let named = media.to_ascii_lowercase().find("boundary").unwrap_or_default() + "boundary".len();
+    if let Some(at) = media.get(named..).and_then(|rest| rest.find(&*new)) {
+        media.replace_range(named + at..named + at + new.len(), &old);
+    }
+    headers.set("content-type", media);
     announce(headers, body.len(), settled.len());
     settled.into()
 }

@@ -233,12 +233,18 @@ impl<'t> Parser<'t> {
             }
             None if self.cursor.eat(SUMS) => {
                 let one = self.field()?;
-                self.cursor.eat(" and ");
+                if !self.cursor.eat(" and ") {
+                    return Err(self.error(
+                        "expected `and` and the other number",
+                        "write it as `total sums one and other`",
+                    ));
+                }
                 Invariant::Sums(field, [one, self.field()?])
             }
             None => {
-                if let Some(tie) = Tie::ALL.into_iter().find(|tie| self.cursor.eat(tie.verb())) {
-                    self.cursor.eat(" ");
+                let tie =
+                    Tie::ALL.into_iter().find(|tie| self.cursor.eat(&format!("{} ", tie.verb())));
+                if let Some(tie) = tie {
                     let mut to = self.field()?;
                     if tie == Tie::Counts && !to.path.is_in_array() {
                         let name = to.path.as_str();

@@ -3,8 +3,8 @@
 //! A [`Learner`] sees traces, each a request and the events that came of it, and finds out what holds
 //! in all of them: that a field says the same in all events, that a number grows, that an identifier
 //! is unique, echoes the request, or refers to an earlier event, of this answer or of one before
-//! ([`Earlier`]); that a number bounds, sums or counts others, and that a text is what pieces said. An [`Invariant`] is written as text
-//! (`run_id constant`) and read back; [`Invariant::check`] tells where a trace breaks it.
+//! ([`Earlier`]); that a number bounds, sums or counts others, and that a text is what pieces said. An
+//! [`Invariant`] is written as text (`run_id constant`) and read back; [`Invariant::check`] tells where a trace breaks it.
 //!
 //! # Example: what holds in all traces
 //!

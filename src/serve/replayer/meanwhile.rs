@@ -26,8 +26,8 @@ use crate::serve::server::Cut;
 /// and opens them again when they end. Were all of such a stream sent at once, it would be told of what it
 /// has not asked for yet, and would ask for more than was recorded. So it waits for all that was asked
 /// meanwhile, but not for long. So does a question that had no answer yet when something was written at the
-/// same address: it polls for what comes of it ([`Index::polls`]). Other streams are sent as fast as they are read: a client may ask in turn
-/// what it once asked at the same time.
+/// same address: it polls for what comes of it ([`Index::polls`]). Other streams are sent as fast as they
+/// are read: a client may ask in turn what it once asked at the same time.
 ///
 /// An answer that its client gave up stays silent until it is given up again.
 #[derive(Debug, Default)]

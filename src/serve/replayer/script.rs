@@ -83,8 +83,9 @@ impl Script {
     ///
     /// A frame waits for all messages that the client sent before it, as any of them may have led to
     /// it. One that the client may leave out is waited for until it is passed over, or the client has sent a
-    /// later one; only what answers it by name waits on. And where the client sends a later message before an earlier one, the two are independent:
-    /// what answers the later one by name does not wait for the earlier one.
+    /// later one; only what answers it by name waits on. And where the client sends a later message before
+    /// an earlier one, the two are independent: what answers the later one by name does not wait for the
+    /// earlier one.
     pub(super) fn due(&self, Passed { done, over }: &Passed) -> Option<usize> {
         let mut missing: Option<usize> = None;
         let mut waiting: Vec<Option<usize>> = Vec::new();

@@ -484,4 +484,7 @@ fn the_boundary_of_a_multipart_request_is_an_accident() {
     check(&old, upload("X-6bafb0db0cd7", "one"), &old);
     let changed = upload("ba06ecdba07c2ee46747e80faa5bf18a", "other");
     check(&old, upload("X-6bafb0db0cd7", "other"), &changed);
+    // What a part says is no delimiter, even if it has the same letters.
+    let changed = upload("ba06ecdba07c2ee46747e80faa5bf18a", "a --b c");
+    check(&old, upload("b", "a --b c"), &changed);
 }
