@@ -58,7 +58,11 @@ pub(super) fn settled(
     let as_stream =
         is_stream(old.unwrap_or(new)) && (is_stream(new) || !headers.contains("content-length"));
     let body = if as_stream {
-        Body::Stream(cut(&pieces, &came, &comes))
+        let mut chunks = cut(&pieces, &came, &comes);
+        let latest = chunks.last().map_or(0, |chunk| chunk.ms);
+        let end = late_end(old.unwrap_or(new).wire);
+        chunks.extend(end.map(|end| Chunk { ms: end.ms.max(latest), ..end }));
+        Body::Stream(chunks)
     } else {
         Body::Whole(joined.into())
     };
@@ -114,6 +118,11 @@ fn pieces(
     }
     pieces.extend(kept(rest, old));
     pieces
+}
+
+/// That a stream ended a while behind what it said, if it did: when is as it was.
+fn late_end(body: &Body) -> Option<Chunk> {
+    body.chunks().last().filter(|chunk| chunk.bytes.is_empty()).cloned()
 }
 
 /// Old keep-alives as they were.
