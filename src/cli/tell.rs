@@ -90,7 +90,17 @@ pub(super) fn waiting(unfinished: usize, heard: Heard) {
 
 /// What was recorded.
 pub(super) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
-    summary.recordings.iter().for_each(|it| one_recorded(it, flaw));
+    let mut told = None;
+    for recording in &summary.recordings {
+        // One outage is told once, however many cassettes it meant.
+        if recording.is_unheard() && told != recording.fault.as_deref() {
+            line(&format!("{RED}the server did not answer a single request{PLAIN}"));
+            told = recording.fault.as_deref();
+            told.iter().for_each(|why| line(why));
+        }
+        one_recorded(recording, flaw);
+    }
+    tell_how_to_ask(&summary.recordings);
     tell_how_to_take(&summary.recordings);
 }
 
@@ -329,10 +339,6 @@ pub(super) fn tell_suspects(suspects: &[Suspect]) {
 
 /// What a recording came to.
 fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
-    if recording.is_unheard() {
-        line(&format!("{RED}the server did not answer a single request{PLAIN}"));
-        recording.fault.iter().for_each(|why| line(why));
-    }
     match &recording.path {
         None => line(&format!("nothing new was recorded for `{}`", recording.name)),
         Some(path) => tell_saved(recording, path, flaw),
@@ -374,8 +380,6 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
                 false => format!("no cassette `{name}` was made"),
             };
             line(&format!("{there}; what was asked is in {path}"));
-            let mention = mention(folder, &recording.saved_name);
-            hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
         }
     }
 }
@@ -386,6 +390,14 @@ fn as_before(recorded: usize, kept: Kept) -> String {
         Kept { interactions, gone: 0 } if interactions >= recorded => ", all as before".to_owned(),
         Kept { interactions, gone: 0 } => format!(", {interactions} as before"),
         Kept { interactions, gone } => format!(", {interactions} as before and {gone} gone"),
+    }
+}
+
+/// What a recording without answers is good for; one stands for all.
+fn tell_how_to_ask(recordings: &[Recording]) {
+    if let Some(it) = recordings.iter().find(|it| it.saved == Saved::Unanswered) {
+        let mention = mention(&it.folder, &it.saved_name);
+        hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
     }
 }
 

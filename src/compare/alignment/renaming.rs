@@ -137,7 +137,8 @@ fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't
 /// number are what a reviewer wants to see changed. So a value counts only if it looks like nothing
 /// else (a UUID, a word behind a prefix such as `call_`), stands in a place for names at least once (a
 /// path, a header field or a member that is named so), or is a time or a sealed state with which the
-/// client came back.
+/// client came back. A sealed state in a place for names needs nobody to come back with it. What two runs
+/// of a client have shown to be made up is a name whatever it looks like.
 ///
 /// A server that counts (`conv-1`) and was not restarted goes on counting. Such a name looks like text, so
 /// the tables of both recordings say which ones are: what the server issued and its client sent back.
@@ -157,17 +158,25 @@ struct Side {
     returned: HashSet<String>,
     /// Those that the server has counted: the same one may be another the next time.
     counted: HashSet<String>,
+    /// Those of which two runs or a person have shown that the client makes them up, whatever they look like.
+    proved: Words,
 }
 
 impl Side {
-    fn of(views: &[View<'_>], counted: HashSet<String>) -> Self {
+    fn of(views: &[View<'_>], ids: Option<&Ids>, counted: HashSet<String>) -> Self {
         let returned = returned(views);
         let mut values = certain(views);
         values.extend(returned.iter().cloned());
+        let is_proved = |id: &&Id| matches!(id.evidence, Evidence::Runs | Evidence::Person);
+        let proved = ids.into_iter().flat_map(|ids| &ids.client).filter(is_proved);
+        let proved = Words::of(proved.map(|id| id.value.as_str()));
+        let asked = views.iter().flat_map(View::asked_texts);
+        let said = asked.flat_map(|said| proved.find(said.text).map(|range| &said.text[range]));
+        values.extend(said.map(str::to_owned));
         let counted: HashSet<String> = counted.difference(&values).cloned().collect();
         values.extend(counted.iter().cloned());
         let finder = Words::of(values.iter().map(String::as_str));
-        Self { values, finder, returned, counted }
+        Self { values, finder, returned, counted, proved }
     }
 
     /// The names in a text, and what looks like one or like a time.
@@ -195,7 +204,9 @@ impl Known {
             let is_in_both = |name: &String| others.contains(name) && counts.contains(name);
             one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
-        let (old, new) = (Side::of(old, both(&olds, &news)), Side::of(new, both(&news, &olds)));
+        let [old_ids, new_ids] = ids;
+        let old = Side::of(old, old_ids, both(&olds, &news));
+        let new = Side::of(new, new_ids, both(&news, &olds));
         Self { old, new, clocks }
     }
 
@@ -257,6 +268,9 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
     let mut found = HashSet::new();
     for said in views.iter().flat_map(|view| [view.asked_texts(), view.answered_texts()]).flatten()
     {
+        if said.field.is_id && is_sealed(said.value()) {
+            found.insert(said.value().to_owned());
+        }
         for Word { range, .. } in words(said.text).iter().filter(|word| word.sort == Sort::Name) {
             let word = &said.text[range.clone()];
             let is_new = !found.contains(word);
@@ -338,6 +352,7 @@ impl<'v> Votes<'v> {
         let (olds, news) = (known.old.words(old), known.new.words(new));
         if (olds.is_empty() && news.is_empty())
             || self.hear_words((old, &olds), (new, &news), SURE, known)
+            || self.hear_proved(old, new, known)
         {
             return;
         }
@@ -378,6 +393,28 @@ impl<'v> Votes<'v> {
         is_same
     }
 
+    /// Votes for what stands where a name is known to stand, whatever it looks like, if only names differ.
+    fn hear_proved(&mut self, old: &'v str, new: &'v str, known: &Known) -> bool {
+        let mut is_heard = false;
+        for (one, is_old) in [(&known.old, true), (&known.new, false)] {
+            let (from, to) = if is_old { (old, new) } else { (new, old) };
+            if one.proved.find(from).next().is_none() {
+                continue;
+            }
+            let words = one.words(from);
+            let Some(others) = filled(&between(from, &words), to) else { continue };
+            is_heard = true;
+            for (word, other) in words.iter().zip(others) {
+                let word = &from[word.range.clone()];
+                let is_proved = one.proved.find(word).any(|range| range == (0..word.len()));
+                if is_proved && word != other {
+                    self.count(if is_old { (word, other) } else { (other, word) }, SURE);
+                }
+            }
+        }
+        is_heard
+    }
+
     /// Two runs of letters, digits, `-` and `_` stand in the same place. They are names as a whole, but for
     /// their prefixes, if not only a name in them differs.
     fn hear_run(&mut self, old: &'v str, new: &'v str, weight: usize, known: &Known) {
@@ -402,6 +439,21 @@ impl<'v> Votes<'v> {
         let first = self.counts.len();
         self.counts.entry((new, old)).or_insert(Count { weight: 0, first }).weight += weight;
     }
+}
+
+/// What fills the gaps between these pieces of a text, if it consists of them.
+fn filled<'t>(pieces: &[&str], text: &'t str) -> Option<Vec<&'t str>> {
+    let [first, between @ .., last] = pieces else { return None };
+    let mut rest = text.strip_prefix(first)?.strip_suffix(last)?;
+    let mut found = Vec::new();
+    for piece in between {
+        let (filled, behind) = rest.split_once(piece)?;
+        found.push(filled);
+        rest = behind;
+    }
+    found.push(rest);
+    let is_word = |it: &&str| !it.is_empty() && !it.contains(['"', '/', '\\', '&', '=']);
+    found.iter().all(is_word).then_some(found)
 }
 
 /// The runs of letters, digits, `-` and `_` in a text.

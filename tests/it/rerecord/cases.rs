@@ -1,9 +1,11 @@
 //! What is an accident of a recording, and what is not.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE;
 use bytes::Bytes;
 use retape::Cassette;
 use retape::cassette::{
-    Body, Chunk, End, Evidence, Headers, Id, Interaction, Outcome, Progress, Reach, Request,
+    Body, Chunk, End, Evidence, Headers, Id, Ids, Interaction, Outcome, Progress, Reach, Request,
     Response,
 };
 use retape::compare::renew::renew;
@@ -59,10 +61,68 @@ fn whole(json: &str) -> (Headers, Body) {
     (headers, Body::Whole(Bytes::from(json.to_owned())))
 }
 
+/// The text of the first answer.
+fn whole_text(cassette: &Cassette) -> Vec<u8> {
+    cassette.interactions[0].response().unwrap().body.bytes().to_vec()
+}
+
 /// The new recording is told in these words.
 #[track_caller]
 fn check(old: &Cassette, new: Cassette, expected: &Cassette) {
     assert_eq!(told(&renew(old, new).cassette), told(expected));
+}
+
+#[test]
+fn a_sealed_name_is_kept_where_names_stand() {
+    let sealed = |seed: u64| {
+        let mut state = seed;
+        let bytes = (0..300).map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        });
+        let token = URL_SAFE.encode(bytes.collect::<Vec<u8>>());
+        talk(&[("POST /v1/responses {}", &format!(r#"{{"id":"resp_{token}","text":"hi"}}"#))])
+    };
+    let told_otherwise = |seed| {
+        let said = String::from_utf8(whole_text(&sealed(seed))).unwrap();
+        talk(&[("POST /v1/responses {}", &said.replace("\"id\"", "\"seal\""))])
+    };
+
+    check(&sealed(1), sealed(2), &sealed(1));
+    check(&told_otherwise(1), told_otherwise(2), &told_otherwise(2));
+}
+
+#[test]
+fn what_runs_have_shown_to_be_made_up_is_called_as_before() {
+    let named = |user: &str, title: &str, session: &str, ids: Option<Ids>| {
+        let cassette = talk(&[
+            (
+                &format!("POST /users/{user}/sessions {{\"title\":\"{title}\"}}"),
+                &format!(r#"{{"id":"{session}","userId":"{user}"}}"#),
+            ),
+            (&format!("GET /users/{user}/sessions/{session}?for={user}"), "{}"),
+        ]);
+        Cassette { ids, ..cassette }
+    };
+    let id = |value: &str, evidence| Id {
+        value: value.to_owned(),
+        interaction: 0,
+        at: "path.2".to_owned(),
+        reach: Reach::Anywhere,
+        evidence,
+    };
+    let proved = |evidence| {
+        let mut ids = Ids::default();
+        ids.client = vec![id("u137388", evidence), id("Happy Otter", evidence)];
+        Some(ids)
+    };
+    let old = named("u137388", "Happy Otter", ONE, proved(Evidence::Runs));
+    let new = || named("u81244", "Old Dog", OTHER_ONE, None);
+
+    check(&old, new(), &old);
+    let unknown = named("u137388", "Happy Otter", ONE, None);
+    let told = renew(&unknown, new()).cassette;
+    assert!(told.interactions[0].request.path.contains("u81244"));
 }
 
 #[test]
