@@ -111,9 +111,9 @@ fn parameter(segment: &str, before: &str, is_name: impl Fn(&str) -> bool) -> Opt
     Some(if is_word { open(prefix) } else { named_after(before) })
 }
 
-/// An open place behind a segment: `{agent_id}` behind `agents`.
+/// An open place behind a segment: `{agent_id}` behind `agents`, `{id}` behind another open place.
 pub(super) fn named_after(before: &str) -> String {
-    open(&singular(before))
+    if before.contains('{') { open("") } else { open(&singular(before)) }
 }
 
 fn open(name: &str) -> String {

@@ -293,18 +293,26 @@ fn returned(views: &[View<'_>]) -> HashSet<String> {
     found
 }
 
-/// The times in a text, and the text itself if it is a sealed state.
+/// No word is as long.
+const HANDLE: usize = 32;
+
+/// Whether a text is one run of letters and digits that is too long for a word.
+fn is_handle(text: &str) -> bool {
+    text.len() >= HANDLE && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The times in a text, and the text itself if it is a sealed state or a handle.
 fn tokens(said: Said<'_>) -> Vec<&str> {
     let text = said.text;
     let mut found: Vec<&str> = times(text).map(|word| &text[word.range]).collect();
-    found.extend(Some(said.value()).filter(|value| is_sealed(value)));
+    found.extend(Some(said.value()).filter(|value| is_sealed(value) || is_handle(value)));
     let numbers = text.split(|c: char| !c.is_ascii_alphanumeric());
     found.extend(numbers.filter(|number| number.len() >= 10 && is_epoch(number)));
     found
 }
 
-/// The names that the server has counted, by the table of a recording: an answer to a request that does
-/// something issued them, and they say more than a number.
+/// The names that were counted. Of those of the server the table of a recording tells: an answer to a request
+/// that does something issued them, and they say more than a number.
 fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
     let is_counted = |id: &&Id| {
         let view = views.get(id.interaction);
@@ -316,7 +324,20 @@ fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
             && view.is_some_and(|view| !view.interaction.request.only_reads())
     };
     let issued = ids.into_iter().flat_map(|ids| &ids.server);
-    issued.filter(is_counted).map(|id| id.value.clone()).collect()
+    let issued = issued.filter(is_counted).map(|id| id.value.clone());
+    issued.chain(views.iter().flat_map(numbered)).collect()
+}
+
+/// The numbered placeholders of secrets in a request, which are counted in the order in which they came:
+/// `[redacted:authorization~3]`.
+fn numbered(view: &View<'_>) -> Vec<String> {
+    const BEGIN: &str = "[redacted:";
+    let numbered = |text: &str| -> Vec<String> {
+        let found = text.match_indices(BEGIN).filter_map(|(at, _)| text[at..].split_once(']'));
+        let found = found.filter(|(name, _)| name.contains('~') && !name.contains('"'));
+        found.map(|(name, _)| format!("{name}]")).collect()
+    };
+    view.asked_texts().into_iter().flat_map(|said| numbered(said.text)).collect()
 }
 
 /// A name without its numbers: what counts on differs in nothing else.

@@ -228,8 +228,18 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
 /// The points in time within a text.
 pub(crate) fn times(text: &str) -> impl Iterator<Item = Word> + '_ {
     let long = if text.len() < SHORTEST { "" } else { text };
-    moments(long)
-        .map(|range| Word { range: range.start..clock(text, range.end), sort: Sort::Moment })
+    let moments = moments(long).map(|range| range.start..clock(text, range.end));
+    moments.chain(compact(long)).map(|range| Word { range, sort: Sort::Moment })
+}
+
+/// A text that is a point in time without marks, as signed requests have it: `20261121T090000Z`.
+fn compact(text: &str) -> Option<Range<usize>> {
+    let (date, time) = text.trim_matches('"').strip_suffix('Z')?.split_once('T')?;
+    let is_time = [(date, 8), (time, 6)]
+        .into_iter()
+        .all(|(part, length)| part.len() == length && part.bytes().all(|it| it.is_ascii_digit()));
+    let start = text.find(date).filter(|_| is_time)?;
+    Some(start..start + "20261121T090000Z".len())
 }
 
 /// Words in order. Of those that overlap the first one is left, and of these the longest.
