@@ -428,7 +428,8 @@ impl<'v> Votes<'v> {
             for (word, other) in words.iter().zip(others) {
                 let word = &from[word.range.clone()];
                 let is_proved = one.proved.find(word).any(|range| range == (0..word.len()));
-                if is_proved && word != other {
+                let is_like = |c: char| c.is_alphanumeric() || c == '-' || word.contains(c);
+                if is_proved && word != other && other.chars().all(is_like) {
                     self.count(if is_old { (word, other) } else { (other, word) }, SURE);
                 }
             }
@@ -473,8 +474,7 @@ fn filled<'t>(pieces: &[&str], text: &'t str) -> Option<Vec<&'t str>> {
         rest = behind;
     }
     found.push(rest);
-    let is_word = |it: &&str| !it.is_empty() && !it.contains(['"', '/', '\\', '&', '=']);
-    found.iter().all(is_word).then_some(found)
+    found.iter().all(|it| !it.is_empty()).then_some(found)
 }
 
 /// The runs of letters, digits, `-` and `_` in a text.

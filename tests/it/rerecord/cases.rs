@@ -154,6 +154,19 @@ fn a_handle_that_comes_back_is_a_name_whatever_letters_it_has() {
 }
 
 #[test]
+fn members_stand_in_their_old_order() {
+    let of = |json: &str| talk(&[("GET /a", json)]);
+    let old = of(r#"{"b": {"x": 1, "y": [2]}, "a": "7", "c": null}"#);
+
+    check(&old, of(r#"{"c": null, "a": "7", "b": {"y": [2], "x": 1}}"#), &old);
+    check(
+        &old,
+        of(r#"{"c": null, "d": 1, "a": "8", "b": {"y": [2], "x": 1}}"#),
+        &of(r#"{"b": {"x": 1, "y": [2]}, "a": "8", "c": null, "d": 1}"#),
+    );
+}
+
+#[test]
 fn what_runs_have_shown_to_be_made_up_is_called_as_before() {
     let named = |user: &str, title: &str, session: &str, ids: Option<Ids>| {
         let cassette = talk(&[
