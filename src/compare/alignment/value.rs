@@ -199,7 +199,10 @@ impl Field {
         Self {
             is_time: meaning == Meaning::Moment,
             is_span: meaning == Meaning::Span || ends(&["_ns", "ttft_ms", "ttft_us"]),
-            is_id: matches!(meaning, Meaning::Mark | Meaning::Identity) || refers(name),
+            is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
+                || refers(name)
+                // What made the answer: `system_fingerprint`.
+                || name.ends_with("fingerprint"),
         }
     }
 }
