@@ -249,7 +249,7 @@ fn is_telling(value: &str) -> bool {
 /// parts of a UUID, are one; and a part that is too short to be told from others goes as far as its word.
 fn differing(recorded: &str, asked: &str) -> Vec<Range<usize>> {
     if is_binary(recorded) && is_binary(asked) {
-        return vec![0..recorded.len()];
+        return std::iter::once(0..recorded.len()).collect();
     }
     let (old, new) = (pieces(recorded), pieces(asked));
     let texts = |text: &'_ str, pieces: &[Range<usize>]| -> Vec<String> {
