@@ -224,8 +224,28 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
-    let names = identifiers(text).map(|range| Word { range, sort: Sort::Name });
+    let names = identifiers(text).chain(temporary(text));
+    let names = names.map(|range| Word { range, sort: Sort::Name });
     apart(times(text).chain(names).collect())
+}
+
+/// The names of temporary files, as Python makes them: `tmpw1_x8y2z`, in a folder.
+fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    text.match_indices("/tmp").filter_map(move |(slash, _)| {
+        let range = slash + 1..slash + 1 + TEMPORARY;
+        let next = text.as_bytes().get(range.end);
+        let goes_on = next.is_some_and(|it| it.is_ascii_alphanumeric() || b"-_".contains(it));
+        (!goes_on && is_temporary(text.get(range.clone())?)).then_some(range)
+    })
+}
+
+/// The length of the name of a temporary file.
+const TEMPORARY: usize = 11;
+
+/// Whether a word is the name of a temporary file.
+pub(super) fn is_temporary(word: &str) -> bool {
+    let is_random = |it: u8| it == b'_' || it.is_ascii_lowercase() || it.is_ascii_digit();
+    word.len() == TEMPORARY && word.starts_with("tmp") && word.bytes().all(is_random)
 }
 
 /// The points in time within a text.

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::body::{Said, settled};
 use super::settle::Settle;
-use crate::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use crate::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
 use crate::compare::alignment::{self, Field, Said as Text, View};
 use crate::text::multipart::boundary;
 
@@ -114,9 +114,13 @@ fn response(
         }
         None => now.body.clone(),
     };
-    if let Some(before) = before.filter(|before| before.body.bytes() == body.bytes()) {
+    let same = before.filter(|before| before.body.bytes() == body.bytes());
+    if let Some(before) = same {
         keep_digests(&before.headers, &mut headers);
     }
+    // Who has heard all may leave a moment before the end.
+    let is_complete =
+        now.end == End::ClientClosed && same.is_some_and(|it| it.end == End::Complete);
     Response {
         ms: before.unwrap_or(now).ms,
         status: now.status,
@@ -125,7 +129,7 @@ fn response(
         body,
         trailers: fields(before.map(|before| &before.trailers), &now.trailers, settle),
         frames: now.frames.clone(),
-        end: now.end,
+        end: if is_complete { End::Complete } else { now.end },
     }
 }
 
