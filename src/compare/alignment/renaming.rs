@@ -371,8 +371,8 @@ fn numbered(view: &View<'_>) -> Vec<String> {
     view.asked_texts().into_iter().flat_map(|said| numbered(said.text)).collect()
 }
 
-/// A name without its numbers: what counts on differs in nothing else.
-fn uncounted(name: &str) -> String {
+/// A text without its numbers: what counts on differs in nothing else.
+pub(super) fn uncounted(name: &str) -> String {
     let parts = name.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("0")
 }
@@ -482,8 +482,12 @@ impl<'v> Votes<'v> {
         if one == 0 || other == 0 || old.len() - one != new.len() - other {
             (one, other) = (0, 0);
         }
-        // Names that come from the same place are as long.
-        if is_known && old.len() - one == new.len() - other {
+        let plain =
+            |text, words| between(text, words).into_iter().map(uncounted).collect::<Vec<_>>();
+        // Names that come from the same place are as long, but for what was counted in them.
+        let is_like =
+            old.len() - one == new.len() - other || plain(old, &olds) == plain(new, &news);
+        if is_known && is_like {
             self.count((&old[one..], &new[other..]), weight);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::renaming::Names;
+use super::renaming::{Names, uncounted};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::config::Rules;
@@ -142,6 +142,23 @@ impl<'v> Value<'v> {
     pub(crate) fn inside(self) -> Vec<Self> {
         let all = inside(self.nodes, self.at + 1, self.node().end);
         all.map(|at| Self { at, ..self }).collect()
+    }
+
+    /// Equal for values that say the same but for names, times and numbers.
+    pub(super) fn likeness(self) -> u64 {
+        let code = self.node().kind.code();
+        let inside: Vec<u64> = self.inside().into_iter().map(Self::likeness).collect();
+        match (self.node().kind, self.said()) {
+            (Kind::Object, _) => {
+                let members = inside.chunks(2).map(combine);
+                combine(&[code, members.fold(0, u64::wrapping_add)])
+            }
+            (_, Some(said)) => {
+                let masked = Names::default();
+                hash_of(&*uncounted(&masked.masked(said.text, &self.node().words)))
+            }
+            _ => combine(&[code, combine(&inside)]),
+        }
     }
 
     /// What it says, if it holds no others.

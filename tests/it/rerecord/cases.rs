@@ -5,8 +5,8 @@ use base64::engine::general_purpose::URL_SAFE;
 use bytes::Bytes;
 use retape::Cassette;
 use retape::cassette::{
-    Body, Chunk, End, Evidence, Headers, Id, Ids, Interaction, Outcome, Progress, Reach, Request,
-    Response,
+    Body, Chunk, Content, End, Evidence, Frame, Headers, Id, Ids, Interaction, Outcome, Peer,
+    Progress, Reach, Request, Response,
 };
 use retape::compare::renew::renew;
 
@@ -331,6 +331,17 @@ fn names_are_exchanged_as_a_whole_wherever_dashes_and_underscores_fall() {
             check(&before, talk(new, "was busy"), &talk(old, "was busy"));
         }
     }
+}
+
+#[test]
+fn what_is_counted_within_a_name_is_part_of_it() {
+    let talk = |name: &str, process: u32, first: u32| {
+        let message = |at: u32| format!(r#"{{"msg_id":"{name}_{process}_{}"}}"#, first + at);
+        talk(&[("GET /one", &message(0)), ("GET /two", &message(1))])
+    };
+    let before = talk(ONE, 4737, 9);
+
+    check(&before, talk(OTHER_ONE, 27_626, 11), &before);
 }
 
 #[test]
@@ -692,4 +703,48 @@ fn the_boundary_of_a_multipart_request_is_an_accident() {
     // What a part says is no delimiter, even if it has the same letters.
     let changed = upload("ba06ecdba07c2ee46747e80faa5bf18a", "a --b c");
     check(&old, upload("b", "a --b c"), &changed);
+}
+
+/// A conversation over a WebSocket: what the server said to each message of the client.
+fn socket(said: &[&[&str]]) -> Cassette {
+    let mut cassette = talk(&[("GET /ws", "")]);
+    let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+        panic!("it was answered")
+    };
+    (response.status, response.headers, response.body) = (101, Headers::new(), Body::default());
+    for (number, said) in said.iter().enumerate() {
+        let frame = |(from, text): (Peer, String)| {
+            let ms = response.frames.len() as u64;
+            response.frames.push(Frame {
+                ms,
+                from,
+                content: Content::Text(text.into()),
+                fragments: Vec::new(),
+            });
+        };
+        let run = format!(r#"{{"run":{number}}}"#);
+        let asked = std::iter::once((Peer::Client, run));
+        asked.chain(said.iter().map(|text| (Peer::Server, (*text).to_owned()))).for_each(frame);
+    }
+    cassette
+}
+
+#[test]
+fn messages_that_come_in_both_orders_stand_in_their_old_order() {
+    let [busy, idle] =
+        ["busy", "idle"].map(|state| format!(r#"{{"channel":"iopub","is":"{state}"}}"#));
+    let reply = |count: u32| format!(r#"{{"channel":"shell","count":{count}}}"#);
+    let (one, two) = (reply(1), reply(2));
+    let old = socket(&[&[&busy, &idle, &one], &[&busy, &two, &idle]]);
+    check(&old, socket(&[&[&busy, &one, &idle], &[&busy, &idle, &two]]), &old);
+
+    // It was always in this order, and may not be any more.
+    let old = socket(&[&[&busy, &idle, &one], &[&busy, &idle, &two]]);
+    let new = socket(&[&[&busy, &one, &idle], &[&busy, &two, &idle]]);
+    let renewed = renew(&old, new.clone()).cassette;
+    let messages = |cassette: &Cassette| -> Vec<Bytes> {
+        let response = cassette.interactions[0].response().unwrap();
+        response.frames.iter().filter_map(|frame| frame.message().cloned()).collect()
+    };
+    assert_eq!(messages(&renewed), messages(&new));
 }
