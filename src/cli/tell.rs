@@ -259,9 +259,12 @@ pub(super) fn proven(proven: &Proven) {
 /// Values of a recording, as far as they fit.
 fn names(what: &str, all: &[(Name, Id)]) {
     const SHOWN: usize = 8;
+    const LONGEST: usize = 60;
     for (_, Id { value, interaction, at, .. }) in all.iter().take(SHOWN) {
         let place = format!("{at} of interaction {}", interaction + 1);
-        line(&format!("{what}: `{}` ({})", visible(value), visible(&place)));
+        let more = if value.chars().nth(LONGEST).is_some() { "…" } else { "" };
+        let value: String = value.chars().take(LONGEST).collect();
+        line(&format!("{what}: `{}{more}` ({})", visible(&value), visible(&place)));
     }
     if all.len() > SHOWN {
         line(&format!("{what}: and {} more", all.len() - SHOWN));
