@@ -12,7 +12,7 @@ use crate::redact::Suspect;
 use crate::review::report::{count, visible};
 use crate::serve::recorder::{Kept, Recording, Saved};
 use crate::session::{Event, Miss, Proven, Session, Spoiled, Summary, Unplayed};
-use crate::store::{self, mention, mention_path};
+use crate::store::{self, from_here, mention, mention_path};
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -58,19 +58,19 @@ pub(super) fn event(event: Event) {
         Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
-            path.display(),
+            from_here(&path).display(),
             rescued(interactions, cut, unasked)
         )),
         Event::Unfinished { journal, interactions, cut } => line(&format!(
             "an earlier recording was killed and left {}: {}; `retape recover {}` saves it beside the \
              cassette",
-            journal.display(),
+            from_here(&journal).display(),
             rescued(interactions, cut, 0),
             mention_path(&journal.with_extension(""))
         )),
         Event::Unwritten { journal, why } => line(&format!(
             "cannot write {}: {why}; free some space: if retape is killed before, what arrives is lost",
-            journal.display()
+            from_here(&journal).display()
         )),
     }
 }
@@ -366,7 +366,7 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
     let Recording { folder, name, .. } = recording;
     let number = count(recording.interactions, "interaction");
     let though = flaw.map(|flaw| format!(", though {flaw}")).unwrap_or_default();
-    let path = path.display();
+    let path = from_here(path).display();
     match recording.saved {
         Saved::Cassette => {
             let kept = recording.kept.map(|kept| as_before(recording.interactions, kept));
