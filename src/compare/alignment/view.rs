@@ -187,6 +187,11 @@ impl Record {
         Value::all(text, &self.nodes)
     }
 
+    /// Equal for records that say the same but for names, times and numbers, in any recording.
+    pub(crate) fn kind(&self, text: &str) -> u64 {
+        combine(&self.values(text).into_iter().map(Value::likeness).collect::<Vec<u64>>())
+    }
+
     /// All its values.
     pub(super) fn nodes<'v>(&'v self, text: &'v str) -> impl Iterator<Item = Value<'v>> {
         (0..self.nodes.len()).map(move |at| Value { text, nodes: &self.nodes, at })

@@ -43,7 +43,30 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
         Some(old) => with_boundary_of(&old.interaction.request.headers, &mut headers, body),
         None => body,
     };
+    if let Some(old) = old.map(|old| &old.interaction.request) {
+        same_words(&old.headers, &mut headers);
+        if old.body == body {
+            keep_digests(&old.headers, &mut headers);
+        }
+    }
     Request { method: now.method.clone(), path, headers, body }
+}
+
+/// Fields that say the same words in another order are told as they were: some clients list sets, such as what
+/// they can do (`user-agent: … m/b,E,Z`).
+fn same_words(old: &Headers, headers: &mut Headers) {
+    let words = |value: &Bytes| {
+        let words = value.split(|byte| !byte.is_ascii_alphanumeric()).map(<[u8]>::to_vec);
+        let mut words: Vec<Vec<u8>> = words.collect();
+        words.sort_unstable();
+        words
+    };
+    for (name, value) in headers.iter_mut() {
+        let before = old.get_all(name).next();
+        if let Some(before) = before.filter(|before| words(before) == words(value)) {
+            value.clone_from(before);
+        }
+    }
 }
 
 /// A body whose parts stand between the delimiters of before: clients make them up, and they say nothing.
@@ -111,7 +134,7 @@ fn response(
 }
 
 /// Fields that tell of one transfer and not of what is transferred.
-const OF_TRANSFER: [&str; 15] = [
+const OF_TRANSFER: [&str; 14] = [
     "age",
     "cf-ray",
     "date",
@@ -120,7 +143,6 @@ const OF_TRANSFER: [&str; 15] = [
     "openai-processing-ms",
     "server-timing",
     "x-amz-cf-id",
-    "x-amz-date",
     "x-amzn-trace-id",
     "x-envoy-upstream-service-time",
     "x-process-time",
@@ -129,18 +151,21 @@ const OF_TRANSFER: [&str; 15] = [
     "x-timer",
 ];
 
-/// Fields that say a digest of the body.
-const OF_BODY: [&str; 5] = ["content-digest", "content-md5", "digest", "etag", "repr-digest"];
+/// What the names of fields hold that say a digest of the body: `etag`, `content-md5`, `x-amz-checksum-crc32`.
+const OF_BODY: [&str; 6] = ["checksum", "crc32", "digest", "etag", "hash", "md5"];
 
 /// Fields that say an `ETag` again.
 const OF_ETAG: [&str; 3] = ["if-match", "if-none-match", "if-range"];
 
 /// A digest of what is told as it was is told as it was.
 fn keep_digests(old: &Headers, headers: &mut Headers) {
-    for name in OF_BODY {
-        let both = old.get(name).zip(headers.get(name)).map(|(old, now)| (old.to_owned(), now));
-        if let Some((old, _)) = both.filter(|(old, now)| form(old) == form(now)) {
-            headers.set(name, old);
+    for (name, value) in headers.iter_mut() {
+        let name = name.to_ascii_lowercase();
+        let text = |value| std::str::from_utf8(value).unwrap_or_default();
+        let before =
+            old.get_all(&name).next().filter(|_| OF_BODY.iter().any(|it| name.contains(it)));
+        if let Some(before) = before.filter(|before| form(text(before)) == form(text(value))) {
+            value.clone_from(before);
         }
     }
 }
@@ -148,7 +173,8 @@ fn keep_digests(old: &Headers, headers: &mut Headers) {
 /// How a digest is written: weak, quoted, by which algorithm (`sha-256=…`).
 fn form(digest: &str) -> (bool, bool, Option<&str>) {
     const LONGEST: usize = 12;
-    let algorithm = digest.split_once('=').map(|(algorithm, _)| algorithm);
+    // What Base64 ends with names none.
+    let algorithm = digest.trim_end_matches('=').split_once('=').map(|(algorithm, _)| algorithm);
     let algorithm = algorithm.filter(|it| it.len() <= LONGEST && !it.contains('"'));
     (digest.starts_with("W/"), digest.ends_with('"'), algorithm)
 }
