@@ -17,7 +17,8 @@ use crate::cassette::{
 const OPTIONAL: [&str; 2] = ["GET /mcp", "DELETE /mcp"];
 
 /// The cassette with its sessions of MCP in lines as sessions of MCP over HTTP. It stays as it is if it holds
-/// anything else: others that talk in lines talk over a WebSocket as well. The table of names says where in which line a name stands, and so is made anew.
+/// anything else: others that talk in lines talk over a WebSocket as well. The table of names says where in
+/// which line a name stands, and so is made anew.
 pub(crate) fn over_http(cassette: Cassette) -> Cassette {
     let opens =
         |it: &Interaction| it.request.is_of_lines() && frames(it).first().is_some_and(is_of_mcp);

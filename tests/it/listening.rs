@@ -136,7 +136,7 @@ fn poll(session: &Session, kind: &str) -> Vec<String> {
 /// The same where something is posted elsewhere.
 fn poll_beside(url: &str, posted: &str) -> Vec<String> {
     let turn = |_| {
-        let mut polling = Wire::connect(split(&url).0);
+        let mut polling = Wire::connect(split(url).0);
         polling.send(request("GET", url, "", ""));
         assert!(polling.is_silent(MOMENT), "told before it was posted");
         post(posted, r#"{"say": "hello"}"#);

@@ -9,9 +9,9 @@
 //!
 //! *Names* are exchanged in the whole recording at once, one for one, so that an identifier is the
 //! same wherever it stands and a replay of the result works as that of the new recording. *Times*,
-//! chunks, offsets, keep-alives, the order of independent messages, `after` and the header fields that tell of one transfer stay as they
-//! were, and so do digests of bodies that are as they were. Everything else is taken from the new
-//! recording, value by value and byte by byte.
+//! chunks, offsets, keep-alives, the order of independent messages, `after` and the header fields that tell
+//! of one transfer stay as they were, and so do digests of bodies that are as they were. Everything else is
+//! taken from the new recording, value by value and byte by byte.
 
 mod body;
 mod channels;
