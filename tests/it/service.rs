@@ -86,7 +86,7 @@ async fn a_miss_is_told_as_over_a_port() {
     session.finish().await.unwrap_err();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_function_changes_what_is_compared_and_nothing_else() {
     let stage = Stage::new();
     let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
