@@ -86,16 +86,15 @@ impl Gateway {
         place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let settings = &self.settings;
-        let is_changed = settings.hook.is_some() || settings.compared.is_some();
-        if !is_changed || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
+        let is_plain = settings.hook.is_none() && settings.compared.is_none();
+        if is_plain || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
             return track.answer(head, target, asked, place).await;
         }
         let Some(body) = track::read(asked).await else { return Ok((track::abandoned(), None)) };
         let sent = Whole { head, target, body };
-        let hooked = match (&settings.hook, &settings.compared) {
-            (Some(hook), _) => hook.hooked(&sent).await,
-            (None, Some(compared)) => Some(Hooked::by(compared, &sent)),
-            (None, None) => Some(Hooked::of(&Map::new(), &sent)),
+        let hooked = match &settings.hook {
+            Some(hook) => hook.hooked(&sent).await,
+            None => settings.compared.as_ref().map(|compared| Hooked::by(compared, &sent)),
         };
         let answer = match (hooked, &self.untouched) {
             (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await?,
