@@ -11,8 +11,8 @@ use super::folder::make_folder;
 use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
 use super::replace::{remove_unfinished, replace};
-use super::{Journal, disk, find_config, mention, regular};
-use crate::cassette::{Cassette, Name, Response, format};
+use super::{Journal, disk, find_config, large, mention, regular};
+use crate::cassette::{Cassette, Large, Larges, Name, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
@@ -42,6 +42,19 @@ pub fn exists(folder: &Path, name: &Name) -> bool {
 ///
 /// If there is none of that name, it cannot be read, or it is not a cassette of a known version.
 pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
+    load_by(folder, name, load_file)
+}
+
+/// The same, but a body of more than 16 MiB is not held in memory.
+pub(crate) fn open(folder: &Path, name: &Name) -> Result<Cassette> {
+    load_by(folder, name, open_file)
+}
+
+fn load_by(
+    folder: &Path,
+    name: &Name,
+    load_file: impl FnOnce(&Path) -> Result<Cassette>,
+) -> Result<Cassette> {
     let path = path_of(folder, name);
     if !path.is_file() {
         if let Some(foreign) = foreign_of(folder, name) {
@@ -94,11 +107,28 @@ pub(crate) fn nearest(folder: &Path, name: &Name) -> Option<Name> {
 ///
 /// If it cannot be read, or is not a cassette of a known version.
 pub fn load_file(path: &Path) -> Result<Cassette> {
+    read(path, |_, _| None)
+}
+
+/// The same, but a body of more than 16 MiB is not held in memory.
+fn open_file(path: &Path) -> Result<Cassette> {
+    read(path, large::found)
+}
+
+fn read(path: &Path, find: impl Fn(&Path, &str) -> Option<(Large, Bytes)>) -> Result<Cassette> {
     let bytes = regular::read(path).map_err(|source| Error::io("read file", path, source))?;
     let bodies = bodies_of(path);
     let is_linked = regular::refuse_link(&bodies);
     is_linked.map_err(|source| Error::io("read folder", &bodies, source))?;
-    decode(bytes, path, |hash| Some(read_body(&bodies.join(hash), hash)))
+    let mut larges = Larges::new();
+    let body = |hash: &str| Some(read_body(&bodies.join(hash), hash));
+    let mut cassette = decode(bytes, path, body, |hash| {
+        let (large, stand_in) = find(&bodies.join(hash), hash)?;
+        larges.insert(hash.to_owned(), large);
+        Some(stand_in)
+    })?;
+    cassette.larges = larges;
+    Ok(cassette)
 }
 
 /// A cassette from the bytes of its file and those of the bodies beside it.
@@ -106,12 +136,13 @@ pub(super) fn decode(
     bytes: Vec<u8>,
     path: &Path,
     body: impl Fn(&str) -> Option<Result<Bytes>>,
+    large: impl FnMut(&str) -> Option<Bytes>,
 ) -> Result<Cassette> {
     let text = String::from_utf8(bytes)
         .map_err(|source| Error::new(Kind::Syntax).at(path).because(source.utf8_error()))?;
     let missing = |hash: &str| Err(Error::new(Kind::MissingBody { hash: hash.to_owned() }));
     let body = |hash: &str| body(hash).unwrap_or_else(|| missing(hash));
-    format::decode(&text, body).map_err(|error| match error.hint() {
+    format::decode_with(&text, body, large).map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
         None => error
             .at_file(path)
@@ -167,7 +198,7 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
         let _ = disk::remove_folder(&bodies);
         return Err(error);
     }
-    remove_leftovers(&bodies, &file.bodies.into_keys().collect());
+    remove_leftovers(&bodies, &file.bodies.into_keys().chain(file.larges.into_keys()).collect());
     Ok(path)
 }
 
@@ -178,6 +209,13 @@ fn write(path: &Path, bodies: &Path, file: &format::File, added: &mut Vec<PathBu
         if regular::read_own(&body).ok().as_deref() != Some(bytes.as_ref()) {
             replace(&body, bytes)?;
             added.push(body);
+        }
+    }
+    for (name, body) in &file.larges {
+        make_folder(bodies)?;
+        let path = bodies.join(name);
+        if large::write(body, &path)? {
+            added.push(path);
         }
     }
     match regular::read_own(path).ok().as_deref() == Some(file.text.as_bytes()) {

@@ -57,9 +57,9 @@ impl Recorded {
     /// If there is none of that name, or it cannot be read.
     pub fn load(folder: &Path, name: &Name, rules: &Rules, transport: Transport) -> Result<Self> {
         let cassette = match transport {
-            Transport::Http => store::load(folder, name)?,
+            Transport::Http => store::open(folder, name)?,
             Transport::Lines => {
-                let loaded = store::load(folder, name).map_err(|error| match error {
+                let loaded = store::open(folder, name).map_err(|error| match error {
                     none if none.is_no_cassette() => {
                         none.with_hint(store::how_to_come_by(folder, name, "retape mcp record"))
                     }
