@@ -17,7 +17,8 @@ use crate::text::json::{Container, Token, Tokens};
 const VERSION: &str = "retape";
 
 pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
-    let mut w = Writer { larges: cassette.larges.clone(), ..Writer::default() };
+    let mut w = Writer::default();
+    w.larges = cassette.larges.clone();
     w.object(Spread::Broken);
     w.name(VERSION);
     let version = w.text.len();

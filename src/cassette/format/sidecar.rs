@@ -16,11 +16,14 @@ pub(super) const LONGEST_TEXT: usize = 64 << 10;
 /// How long a body may be in base64 in the file: 4 KiB.
 pub(super) const LONGEST_BASE64: usize = 4 << 10;
 
+type FetchBody<'f> = Box<dyn FnMut(&str) -> Result<Bytes> + 'f>;
+type FetchLarge<'f> = Box<dyn FnMut(&str) -> Option<Bytes> + 'f>;
+
 /// What fetches bodies by their names.
 pub(super) struct Fetch<'f> {
-    body: Box<dyn FnMut(&str) -> Result<Bytes> + 'f>,
+    body: FetchBody<'f>,
     /// Gives what stands in the place of one that is not to be held in memory.
-    large: Box<dyn FnMut(&str) -> Option<Bytes> + 'f>,
+    large: FetchLarge<'f>,
 }
 
 impl fmt::Debug for Fetch<'_> {
