@@ -67,7 +67,8 @@ pub(super) fn found(file: &Path, name: &str) -> Option<(Large, Bytes)> {
     if length <= LARGE {
         return None;
     }
-    let large = Large { length, file: file.to_owned(), pieces: std::iter::once(0..length).collect() };
+    let large =
+        Large { length, file: file.to_owned(), pieces: std::iter::once(0..length).collect() };
     let mut naming = Naming::default();
     for piece in Pieces::of(&large).ok()? {
         naming.push(&piece.ok()?);

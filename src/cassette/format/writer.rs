@@ -35,6 +35,11 @@ pub(super) enum Spread {
 }
 
 impl Writer {
+    /// Begins a file. Beside it are bodies that are not held in memory.
+    pub(super) fn beside(larges: &Larges) -> Self {
+        Self { larges: larges.clone(), ..Self::default() }
+    }
+
     /// Begins an object. Within a line there are only lines.
     pub(super) fn object(&mut self, spread: Spread) {
         self.begin('{', spread);
