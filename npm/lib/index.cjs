@@ -57,8 +57,10 @@ class Tapes {
     this.#scope = undefined;
     this.#stop();
     const misses = await scope.misses();
+    const unanswered = passed ? [] : await scope.unanswered();
     const unplayed = await scope.finish(passed && misses.length === 0);
     if (misses.length > 0) throw new Error(explained(misses));
+    if (unanswered.length > 0) throw new Error(`a live server gave no answer\n\n${unanswered.join("\n")}`);
     if (passed && this.#options.strict && unplayed.length > 0) {
       const lines = unplayed.map((each) => `  ${each.method} ${each.path} (interaction ${each.interaction})`);
       throw new Error(`recorded, and not asked for:\n${lines.join("\n")}`);

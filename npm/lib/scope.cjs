@@ -32,6 +32,11 @@ class Scope {
     return this.#opening ? this.#server.misses(await this.#opening) : [];
   }
 
+  /** Why live servers gave no answer, each reason once. */
+  async unanswered() {
+    return this.#opening ? [...new Set(await this.#server.unanswered(await this.#opening))] : [];
+  }
+
   /** Ends its session. Returns what was recorded and not asked for. */
   async finish(save) {
     if (!this.#opening) return [];

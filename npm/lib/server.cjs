@@ -35,6 +35,10 @@ class Server {
     return (await this.#ask("GET", "misses", { session })).misses;
   }
 
+  async unanswered(session) {
+    return (await this.#ask("GET", "unanswered", { session })).unanswered;
+  }
+
   async interactions(session) {
     return (await this.#ask("GET", "interactions", { session })).interactions;
   }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import PurePath
-from typing import Optional
+from typing import List, Optional
 
 #: What a name may not hold: some file systems or addresses refuse it.
 _REFUSED = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|~%#]')
@@ -43,3 +43,19 @@ def of_vcr(test_class: Optional[type], test_name: str) -> str:
     for character in "<>?%*:|\"'/\\":
         name = name.replace(character, "-")
     return name
+
+
+#: The longest name of a file.
+_LONGEST_FILE = 255
+
+
+def files_of_vcr(name: str) -> List[str]:
+    """The files that pytest-recording may have written for a cassette of that name."""
+    files = []
+    for ending in (".yaml", ".yml", ".json"):
+        stem = name
+        if len(name) + len(ending) > _LONGEST_FILE:
+            digest = hashlib.md5(name.encode()).hexdigest()
+            stem = f"{name[: _LONGEST_FILE - len(ending) - len(digest) - 3]}...{digest}"
+        files.append(stem + ending)
+    return files

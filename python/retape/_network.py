@@ -54,7 +54,7 @@ def _check(sock: Any, address: Any) -> None:
     host = where[0] if isinstance(where[0], int) else os.fsdecode(where[0])
     if sock.family in _NAMED and (where[:2] == block.always or host in block.resolved or block.allows_host(host)):
         return
-    raise NetworkBlocked(f"Network is disabled for host {host!r}")
+    raise NetworkBlocked("Network is disabled") from _refused(host)
 
 
 def _look_up(args: Tuple[Any, ...]) -> None:
@@ -64,7 +64,7 @@ def _look_up(args: Tuple[Any, ...]) -> None:
     if host is None or host in (block.always[0], "localhost") or _is_address(host):
         return
     if not block.allows_host(host):
-        raise NetworkBlocked(f"Network is disabled for host {host!r}")
+        raise NetworkBlocked("Network is disabled") from _refused(host)
     _state.passes = True
     try:
         block.resolved.update(info[4][0] for info in socket.getaddrinfo(host, None))
@@ -72,6 +72,14 @@ def _look_up(args: Tuple[Any, ...]) -> None:
         pass
     finally:
         _state.passes = False
+
+
+def _refused(host: object) -> PermissionError:
+    """Why. The text of the error itself is that of pytest-recording, which its users expect."""
+    return PermissionError(
+        f"{host!r} is not one of the hosts that may be reached: `--allowed-hosts` names them, or "
+        "`@pytest.mark.block_network(allowed_hosts=[…])`"
+    )
 
 
 def _is_address(host: str) -> bool:

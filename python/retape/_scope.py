@@ -33,8 +33,12 @@ class Scope:
     rerun: str
     #: What counts in requests, as in ``retape.toml``.
     rules: str = ""
+    #: The files that are played behind its cassette.
+    also: List[str] = field(default_factory=list)
     #: What goes wrong in replay: ``POST /v1/agents: 503 x2``.
     faults: List[str] = field(default_factory=list)
+    #: Another test that has the same cassette.
+    also_of: Optional[str] = None
     #: The functions that see what is recorded and asked, if there are any.
     hooks: Optional[Hooks] = None
     #: Whether a request to this origin goes its own way.
@@ -49,7 +53,7 @@ class Scope:
         """The file of the cassette, or the one that is to be written."""
         stem = os.path.join(self.folder, *self.name.split("/"))
         files = (f"{stem}{ending}" for ending in (".json", ".yaml", ".yml"))
-        return next((file for file in files if os.path.isfile(file)), f"{stem}.json")
+        return next((file for file in (*files, *self.also) if os.path.isfile(file)), f"{stem}.json")
 
     def session_for(self, origin: str) -> Optional[str]:
         """The session in which a server is asked; nothing if its requests go their own way."""
@@ -64,6 +68,8 @@ class Scope:
                 settings["fresh"] = self.mode == "rewrite"
             if upstream:
                 settings["upstream"] = upstream
+            if self.also:
+                settings["also"] = self.also
             if self.rules:
                 settings["rules"] = self.rules
             if self.faults:
@@ -85,6 +91,10 @@ class Scope:
         misses = self.server.misses(self.opened["session"])
         new, self.reported = misses[self.reported :], len(misses)
         return new
+
+    def unanswered(self) -> List[str]:
+        """Why its live servers gave no answer, each reason once."""
+        return list(dict.fromkeys(self.server.unanswered(self.opened["session"]))) if self.opened else []
 
     def finish(self, *, save: bool) -> Optional[Dict[str, Any]]:
         """Ends its session, and says what it came to."""

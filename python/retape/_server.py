@@ -36,7 +36,10 @@ def binary() -> str:
     found = shutil.which("retape")
     if found:
         return found
-    raise FileNotFoundError("no retape binary: install it with `pip install retape`, or set RETAPE_BIN")
+    raise FileNotFoundError(f"no retape binary\n{_INSTALL}")
+
+
+_INSTALL = "hint: `pip install retape` brings the binary; `RETAPE_BIN` is the path of another one"
 
 
 class Refused(Exception):
@@ -92,6 +95,10 @@ class Server:
         """What was missed in a session so far."""
         return self._ask("GET", "misses", session=session)["misses"]
 
+    def unanswered(self, session: str) -> "list[str]":
+        """Why the live server gave no answer in a session so far, each time."""
+        return self._ask("GET", "unanswered", session=session)["unanswered"]
+
     def inspect(self, session: str) -> "dict[str, Any]":
         """What was played in a session, and what was not."""
         return self._ask("GET", "sessions", session=session)
@@ -136,9 +143,12 @@ class Server:
         # Modes and servers are said for each session.
         environment = {k: v for k, v in os.environ.items() if k not in ("RETAPE_MODE", "RETAPE_UPSTREAM")}
         with tempfile.TemporaryFile() as log:
-            process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment
-            )
+            try:
+                process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment
+                )
+            except OSError as error:
+                raise Refused(f"cannot start `{command[0]}`: {error.strerror}\n{_INSTALL}") from None
             assert process.stdin is not None and process.stdout is not None
             line = process.stdout.readline().decode().strip()
             if not line.startswith("http://"):

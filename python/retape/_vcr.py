@@ -430,8 +430,9 @@ class Cassette:
 
     @property
     def play_counts(self) -> "Counter[int]":
-        """Which interactions were played, by their numbers from 0."""
-        return Counter({n: 1 for n, each in enumerate(self._interactions()) if each["played"]})
+        """Which interactions were played, by their numbers from 0. What is recorded now counts too, or a test
+        that asks for it could not be recorded."""
+        return Counter({n: 1 for n, each in enumerate(self._interactions()) if _was_asked(each)})
 
     @property
     def play_count(self) -> int:
@@ -441,7 +442,7 @@ class Cassette:
     @property
     def all_played(self) -> bool:
         """Whether nothing recorded is left."""
-        return all(each["played"] for each in self._interactions())
+        return all(_was_asked(each) for each in self._interactions())
 
     @property
     def dirty(self) -> bool:
@@ -457,3 +458,7 @@ class Cassette:
 
     def __len__(self) -> int:
         return len(self._interactions())
+
+
+def _was_asked(interaction: Mapping[str, Any]) -> bool:
+    return bool(interaction["played"] or interaction["recorded"])

@@ -46,6 +46,8 @@ class Suite:
         self.has_base_address = False
         self.reports: Dict[str, List[str]] = {name: [] for name in _REPORTS}
         self.opened: Set[str] = set()
+        #: Which test had a cassette first.
+        self.users: Dict[str, str] = {}
         self.items: List[pytest.Item] = []
         self.is_partial = False
         self.worker_seen: Optional[Dict[str, List[str]]] = None
@@ -91,6 +93,7 @@ class Suite:
     def finish(self, scope: Scope, *, save: bool, title: str) -> None:
         """Ends the session of a test or a fixture, and notes what is to be reported."""
         self.opened.add(os.path.join(scope.folder, scope.name))
+        self.opened.update(os.path.splitext(file)[0] for file in scope.also)
         came = scope.finish(save=save)
         if came is None:
             return
@@ -117,7 +120,10 @@ class Suite:
                 continue
             if item.get_closest_marker("vcr"):
                 folder = Path(_vcr_folder(item.path))
-                name = _names.part(_names.of_vcr(getattr(item, "cls", None), item.name))
+                name = _names.of_vcr(getattr(item, "cls", None), item.name)
+                also = [*_names.files_of_vcr(name), *_further(item)]
+                folders.setdefault(str(folder), []).extend(os.path.splitext(file)[0] for file in also)
+                name = _names.part(name)
             else:
                 folder = Path(_folder(self.config), *_names.of_node(item.nodeid.split("::")[0]).split("/"))
                 name = _names.of_node(item.nodeid)
@@ -189,6 +195,10 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.pluginmanager.hasplugin("vcr"):
+        raise pytest.UsageError(
+            "pytest-vcr is installed too, and has the same marker: `pip uninstall pytest-vcr`, or `-p no:vcr`"
+        )
     for line in (
         "vcr: the test has a cassette, where pytest-recording has it",
         "retape(name=None, *, mode=None): the test has a cassette",
@@ -250,6 +260,8 @@ def default_cassette_name(request: pytest.FixtureRequest) -> str:
 def allowed_hosts(request: pytest.FixtureRequest) -> Optional[List[str]]:
     """Regular expressions of hosts that may be reached although the network is blocked."""
     marker = request.node.get_closest_marker("block_network")
+    if marker and (marker.args or set(marker.kwargs) - {"allowed_hosts"}):
+        raise pytest.UsageError("`block_network` takes one argument: `allowed_hosts=[…]`")
     hosts = (
         (marker.kwargs.get("allowed_hosts") if marker else None)
         or request.config.getoption("--allowed-hosts")
@@ -281,9 +293,14 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     scope = _scope_of(request, suite)
     item.stash[_SCOPE] = scope
     item.stash[_FAILED] = False
+    first = suite.users.setdefault(scope.path, item.nodeid)
+    scope.also_of = None if first == item.nodeid else first
     with ExitStack() as stack:
         # Now, and not within the event loop of a client.
-        scope.open(suite.upstream if suite.has_base_address or "retape_url" in item.fixturenames else None)
+        try:
+            scope.open(suite.upstream if suite.has_base_address or "retape_url" in item.fixturenames else None)
+        except (Refused, FileNotFoundError) as error:
+            pytest.fail(f"retape: {error}", pytrace=False)
         suite.enter(scope)
         stack.callback(suite.leave, scope)
         yield Cassette(scope)
@@ -321,6 +338,9 @@ def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
         return _vcr_scope(request, suite, rerun)
     marker = item.get_closest_marker("retape")
     said = {"name": None, "mode": None, "faults": (), **(marker.kwargs if marker else {})}
+    unknown = sorted(set(said) - {"name", "mode", "faults"})
+    if unknown:
+        raise pytest.UsageError(f"`retape` has no argument `{unknown[0]}`; it has `name`, `mode` and `faults`")
     name = said["name"] or (marker.args[0] if marker and marker.args else None)
     default = item.get_closest_marker("default_cassette")
     name = name or (default.args[0] if default else _names.of_node(item.nodeid))
@@ -355,15 +375,17 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
     item.config.hook.pytest_recording_configure(config=item.config, vcr=configuration)
     configuration.update(deepcopy(request.getfixturevalue("vcr_config")))
     for marker in reversed(list(item.iter_markers("vcr"))):
-        if marker.args:
-            raise pytest.UsageError(f"{item.nodeid}: a test has one cassette; copy {marker.args[0]!r} into it")
         configuration.update(marker.kwargs)
     mode = item.config.getoption("--record-mode") or configuration.record_mode
     mode = mode or item.config.getini("record_mode")
-    folder = str(request.getfixturevalue("vcr_cassette_dir"))
+    within = os.path.join(item.config.rootpath, str(request.getfixturevalue("vcr_cassette_dir")))
     name = str(request.getfixturevalue("default_cassette_name"))
-    name = re.sub(r"\.(yaml|yml|json)$", "", name)
-    folder, name = _placed(os.path.join(item.config.rootpath, folder, name))
+    said = re.sub(r"\.(yaml|yml|json)$", "", name)
+    folder, name = _placed(os.path.join(within, said))
+    also = [os.path.join(within, file) for file in _further(item)]
+    if not any(os.path.isfile(os.path.join(folder, name + ending)) for ending in (".json", ".yaml", ".yml")):
+        # It may have a name that retape does not give.
+        also = [os.path.join(within, file) for file in _names.files_of_vcr(said)] + also
     return Scope(
         suite.server,
         folder,
@@ -371,9 +393,15 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
         _checked(str(getattr(mode, "value", mode) or "none")),
         rerun,
         rules=configuration.rules(),
+        also=list(dict.fromkeys(filter(os.path.isfile, also))),
         hooks=Hooks(configuration, lambda url: not is_blocked(url)),
         passes=configuration.passes,
     )
+
+
+def _further(item: pytest.Item) -> List[str]:
+    """The further cassettes that the markers of a test name."""
+    return [file for marker in item.iter_markers("vcr") for file in marker.args]
 
 
 def _placed(path: str) -> Tuple[str, str]:
@@ -462,6 +490,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
         told += scope.hooks.errors
         scope.hooks.errors = []
     if told:
+        if misses and scope and scope.also_of:
+            told.append(
+                f"`{scope.also_of}` has the same cassette: give each test its own, or add to it with "
+                "`--record-mode=new_episodes`"
+            )
         if report.passed:
             report.outcome = "failed"
             report.longrepr = "\n\n".join(told)
@@ -469,6 +502,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
             report.sections.append(("retape", "\n\n".join(told)))
     if scope is None:
         return
+    if report.failed and not told and report.when != "teardown":
+        unanswered = scope.unanswered()
+        if unanswered:
+            report.sections.append(("retape", "a live server gave no answer\n\n" + "\n".join(unanswered)))
     if report.failed or told:
         item.stash[_FAILED] = True
     if report.when != "teardown":

@@ -4,6 +4,7 @@
 //! bytes, chunk boundaries, repeated headers, and how each answer ended. [`mod@format`] writes it as a
 //! text that reads well and gives the same bytes back.
 
+mod append;
 mod body;
 pub mod coding;
 pub(crate) mod exchanges;

@@ -231,6 +231,9 @@ pub(super) fn place(cassette: &str, folder: &Path) -> (PathBuf, String) {
     let Some(stem) = cassette.strip_suffix(".json") else {
         return (folder.to_owned(), cassette.to_owned());
     };
+    if !Path::new(cassette).exists() && folder.join(cassette).exists() {
+        return (folder.to_owned(), stem.to_owned());
+    }
     if let Ok(below) = absolute(Path::new(stem)).strip_prefix(absolute(folder)) {
         let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
         return (folder.to_owned(), parts.join("/"));

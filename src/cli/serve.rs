@@ -182,7 +182,8 @@ enum Insistence {
 fn address(ready: &str) -> Result<http::Uri> {
     let refused = || {
         let expected = "http://HOST[:PORT][/PATH]";
-        Error::new(Kind::Setting { name: "ready", value: ready.to_owned(), expected })
+        let error = Error::new(Kind::Setting { name: "ready", value: ready.to_owned(), expected });
+        error.with_hint("it is a whole address, such as `http://127.0.0.1:8283/v1/health`")
     };
     let uri: http::Uri = ready.parse().map_err(|source| refused().because(source))?;
     let is_http = uri.scheme() == Some(&http::uri::Scheme::HTTP) && uri.authority().is_some();

@@ -1,5 +1,6 @@
 //! What the command says: data on standard output, everything else on standard error.
 
+use std::env;
 use std::error::Error as _;
 use std::fmt;
 use std::io::Write as _;
@@ -184,8 +185,16 @@ fn unused(summary: &Summary) {
             "give the client retape's address as its base address: it is in RETAPE_URL, and `{url}` \
              in an argument stands for it; if nothing is to be asked, say `--allow-unused`",
         );
+        if let Some(name) = PROXIES.into_iter().find(|name| env::var_os(name).is_some()) {
+            hint(&format!(
+                "`{name}` is set, so clients may ask that proxy instead; `NO_PROXY=127.0.0.1` lets them reach retape"
+            ));
+        }
     }
 }
+
+/// The variables that lead clients of HTTP elsewhere.
+const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 
 /// What to do next.
 pub(super) fn hint(text: &str) {

@@ -84,7 +84,7 @@ impl Closed {
                 continue;
             }
             let base = lock(&self.gateway.library).get(&name).and_then(|cell| cell.get().cloned());
-            match tape.finish(base.as_ref().map(|base| base.cassette()), course) {
+            match tape.finish(base.as_ref().map(|base| base.original()), course) {
                 Ok(recording) => recordings.push(recording),
                 Err(error) => failure = failure.or(Some(error)),
             }

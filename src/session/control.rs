@@ -15,7 +15,7 @@ use crate::cassette::Name;
 use crate::error::Result;
 use crate::serve::recorder::Course;
 use crate::serve::server::{Answer, Place, full, problem};
-use crate::store::{self, mode::Mode};
+use crate::store::mode::Mode;
 use crate::text::nearest;
 
 const ROOT: &str = "/-/retape/";
@@ -32,7 +32,7 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
     let (what, query) = asked.split_once('?').unwrap_or((asked, ""));
     let session = parameter(query, "session");
     let known: &[&str] = match what {
-        "sessions" | "misses" | "unplayed" | "interactions" => &["session"],
+        "sessions" | "misses" | "unplayed" | "unanswered" | "interactions" => &["session"],
         "reset" => &["session", "misses"],
         "route" => &["session", "to"],
         "finish" => &["session", "save"],
@@ -84,7 +84,7 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
 /// Loads the default cassette, if it is there to be played.
 async fn load(gateway: &Gateway) {
     let name = &gateway.settings.cassette;
-    if gateway.plan() == Mode::Replay && store::exists(&gateway.settings.folder, name) {
+    if gateway.plan() == Mode::Replay && gateway.settings.exists(name) {
         // What is wrong with it, the first request is told.
         let _ = gateway.slot_of("", name.clone()).track(gateway).await;
     }
@@ -109,11 +109,14 @@ fn known_of(
         ("interactions", &Method::GET) if session.is_none() => {
             told(json!({"interactions": gateway.interactions()}))
         }
+        ("unanswered", &Method::GET) if session.is_none() => {
+            told(json!({"unanswered": gateway.unanswered()}))
+        }
         ("unplayed", &Method::GET) => unplayed(gateway, session),
         ("reset", &Method::POST) => reset(gateway, session, parameter(query, "misses")),
         _ => {
-            let known = "GET health; GET sessions, misses, unplayed, each with ?session=NAME or \
-                         without; POST reset[?session=NAME][&misses=clear]; POST open; \
+            let known = "GET health; GET sessions, misses, unplayed, unanswered, each with \
+                         ?session=NAME or without; POST reset[?session=NAME][&misses=clear]; POST open; \
                          POST route?session=NAME&to=NAME; POST finish?session=NAME[&save=no]";
             refused(StatusCode::NOT_FOUND, &format!("not known here; known are: {known}"))
         }

@@ -192,6 +192,12 @@ impl Gateway {
         all
     }
 
+    /// Why live servers gave no answer, each time.
+    pub(super) fn unanswered(&self) -> Vec<String> {
+        let slots = lock(&self.tracks);
+        slots.values().filter_map(|slot| slot.track.get()).flat_map(Track::unanswered).collect()
+    }
+
     /// What was recorded and not asked for since the runs began, by session.
     pub(super) fn unplayed(&self) -> Vec<Unplayed> {
         self.left(|_, replayer| replayer.unplayed())
@@ -339,7 +345,7 @@ impl Gateway {
             return Some(known.to_owned());
         }
         let name = address.cassette().ok()?.unwrap_or_else(|| self.settings.cassette.clone());
-        if !store::exists(&self.settings.folder, &name) {
+        if !self.settings.exists(&name) {
             return None;
         }
         let recorded = self.recorded(&name).await.ok()?;
@@ -408,11 +414,8 @@ impl Gateway {
 
     /// What loads a cassette.
     fn loading(&self, name: &Name) -> impl FnOnce() -> Result<Recorded> + Send + use<> {
-        let (folder, name) = (self.settings.folder.clone(), name.clone());
-        let rules = self.settings.rules_of(&name);
-        let transport = self.settings.transport;
-        let redaction = self.settings.redaction.clone();
-        move || Ok(Recorded::load(&folder, &name, &rules, transport)?.with_code(&redaction))
+        let source = self.settings.source(name);
+        move || source.load()
     }
 
     pub(super) async fn base(&self, name: &Name) -> Result<Arc<Recorded>> {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -14,7 +14,9 @@ use tokio::net::TcpStream;
 use super::gateway::Gateway;
 use super::inspect;
 use super::track::{self, Played, Track, Unanswered, Whole};
+use crate::cassette::Request;
 use crate::serve::recorder::Asked;
+use crate::serve::replayer::Compared;
 use crate::serve::server::{Answer, Place};
 
 /// Where a function of a test runner is asked what counts in a request.
@@ -83,13 +85,19 @@ impl Gateway {
         asked: Asked,
         place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
-        let hook = self.settings.hook.as_ref().filter(|_| track.replayer().is_some());
-        let (Some(hook), Asked::Arriving(_)) = (hook, &asked) else {
+        let settings = &self.settings;
+        let is_changed = settings.hook.is_some() || settings.compared.is_some();
+        if !is_changed || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
             return track.answer(head, target, asked, place).await;
-        };
+        }
         let Some(body) = track::read(asked).await else { return Ok((track::abandoned(), None)) };
         let sent = Whole { head, target, body };
-        let answer = match (hook.hooked(&sent).await, &self.untouched) {
+        let hooked = match (&settings.hook, &settings.compared) {
+            (Some(hook), _) => hook.hooked(&sent).await,
+            (None, Some(compared)) => Some(Hooked::by(compared, &sent)),
+            (None, None) => Some(Hooked::of(&Map::new(), &sent)),
+        };
+        let answer = match (hooked, &self.untouched) {
             (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await?,
             (None, Some(live)) => {
                 self.note_passed();
@@ -102,22 +110,47 @@ impl Gateway {
 }
 
 impl Hooked {
+    /// As a function of the test leaves it.
+    fn by(compared: &Compared, asked: &Whole<'_>) -> Self {
+        let mut request = Request {
+            method: asked.head.method.to_string(),
+            path: asked.target.to_owned(),
+            headers: track::fields(&asked.head.headers),
+            body: asked.body.clone(),
+        };
+        (compared.0)(&mut request);
+        let headers = request.headers.iter();
+        let headers = headers.filter_map(|(name, value)| field(name, value)).collect();
+        Self::new(asked, &request.method, Some(headers), request.path, request.body)
+    }
+
     /// What is not said, or is not as HTTP has it, stays as it was.
     fn of(changed: &Map<String, Value>, asked: &Whole<'_>) -> Self {
         let text = |name: &str| changed.get(name).and_then(Value::as_str);
+        let pair = |pair: &Value| field(pair.get(0)?.as_str()?, pair.get(1)?.as_str()?.as_bytes());
+        let headers = changed.get("headers").and_then(Value::as_array);
+        let headers = headers.map(|fields| fields.iter().filter_map(pair).collect());
+        let body = text("body").and_then(|it| BASE64.decode(it).ok()).map(Bytes::from);
+        let target = text("url").unwrap_or(asked.target).to_owned();
+        let body = body.unwrap_or_else(|| asked.body.clone());
+        Self::new(asked, text("method").unwrap_or_default(), headers, target, body)
+    }
+
+    fn new(
+        asked: &Whole<'_>,
+        method: &str,
+        headers: Option<HeaderMap>,
+        target: String,
+        body: Bytes,
+    ) -> Self {
         let mut head = asked.head.clone();
-        if let Some(method) = text("method").and_then(|it| Method::from_bytes(it.as_bytes()).ok()) {
+        if let Ok(method) = Method::from_bytes(method.as_bytes()) {
             head.method = method;
         }
-        if let Some(Value::Array(fields)) = changed.get("headers") {
-            head.headers = fields.iter().filter_map(field).collect();
+        if let Some(headers) = headers {
+            head.headers = headers;
         }
-        let body = text("body").and_then(|it| BASE64.decode(it).ok()).map(Bytes::from);
-        Self {
-            head,
-            target: text("url").unwrap_or(asked.target).to_owned(),
-            body: body.unwrap_or_else(|| asked.body.clone()),
-        }
+        Self { head, target, body }
     }
 
     pub(super) fn whole(&self) -> Whole<'_> {
@@ -125,7 +158,6 @@ impl Hooked {
     }
 }
 
-fn field(pair: &Value) -> Option<(HeaderName, HeaderValue)> {
-    let (name, value) = (pair.get(0)?.as_str()?, pair.get(1)?.as_str()?);
-    Some((name.parse().ok()?, HeaderValue::from_str(value).ok()?))
+fn field(name: &str, value: &[u8]) -> Option<(HeaderName, HeaderValue)> {
+    Some((name.parse().ok()?, HeaderValue::from_bytes(value).ok()?))
 }

@@ -1,5 +1,6 @@
 //! What strict matching would have refused, for people and for programs.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::event::Miss;
 use super::summary::Summary;
 use crate::error::Result;
-use crate::review::report::Differs;
+use crate::review::report::{self, Differs};
 use crate::store;
 
 /// Longer values are cut.
@@ -51,69 +52,119 @@ fn markdown(summary: &Summary) -> String {
     }
     text.push_str(
         "\nThese requests were answered because method, server, path and query are as recorded. Their\n\
-         bodies or header fields are not. Each line has what was recorded, and what is asked now.\n",
+         bodies or header fields are not. Each line has what was recorded, and what is asked now.\n\n\
+         ## What drifted\n\nWhat differs in the same requests is one item. The most frequent comes first.\n",
     );
-    fields(&summary.drifted, &mut text);
+    let drifts = drifts(&summary.drifted);
+    for (number, drift) in drifts.iter().enumerate() {
+        drift.tell(number + 1, &mut text);
+    }
+    rules(&drifts, &mut text);
     text.push_str("\n## By cassette\n");
     for (cassette, drifts) in &cassettes {
         let _ = write!(text, "\n### `{cassette}`\n\n");
         drifts.iter().for_each(|drift| request(drift, &mut text));
     }
-    rules(cassettes.keys(), &mut text);
     text
 }
 
-/// The fields, the one that differs most often first.
-fn fields(drifted: &[Miss], text: &mut String) {
-    let mut fields: BTreeMap<String, (usize, BTreeSet<&str>, &Differs)> = BTreeMap::new();
-    for drift in drifted {
+/// Places that differ in the same requests: one decision.
+struct Drift<'m> {
+    requests: Vec<&'m Miss>,
+    /// By what a rule names each, or how it is written if none can.
+    places: Vec<(String, &'m Differs)>,
+}
+
+/// What drifted, that of most requests first.
+fn drifts(drifted: &[Miss]) -> Vec<Drift<'_>> {
+    let mut places: BTreeMap<String, (BTreeSet<usize>, &Differs)> = BTreeMap::new();
+    for (number, drift) in drifted.iter().enumerate() {
         for differs in &drift.differences {
-            let field = fields.entry(any_item(&differs.at.to_string()));
-            let (count, cassettes, _) = field.or_insert((0, BTreeSet::new(), differs));
-            *count += 1;
-            cassettes.insert(&drift.cassette);
+            let name = differs.at.rule().unwrap_or_else(|| differs.at.to_string());
+            places.entry(name).or_insert((BTreeSet::new(), differs)).0.insert(number);
         }
     }
-    let mut fields: Vec<_> = fields.into_iter().collect();
-    fields.sort_by_key(|(_, (count, ..))| std::cmp::Reverse(*count));
-    text.push_str(
-        "\n## By field\n\n| field | times | cassettes | for example |\n|---|---|---|---|\n",
-    );
-    for (field, (count, cassettes, example)) in fields {
-        let cassettes = cassettes.len();
-        let _ = writeln!(text, "| `{field}` | {count} | {cassettes} | {} |", change(example));
+    let mut together: BTreeMap<BTreeSet<usize>, Vec<(String, &Differs)>> = BTreeMap::new();
+    for (name, (requests, example)) in places {
+        together.entry(requests).or_default().push((name, example));
+    }
+    let requests = |numbers: BTreeSet<usize>| numbers.into_iter().map(|it| &drifted[it]).collect();
+    let drifts = together.into_iter();
+    let mut drifts: Vec<Drift<'_>> =
+        drifts.map(|(numbers, places)| Drift { requests: requests(numbers), places }).collect();
+    drifts.sort_by_key(|drift| Reverse(drift.requests.len()));
+    drifts
+}
+
+impl Drift<'_> {
+    fn cassettes(&self) -> BTreeSet<&str> {
+        self.requests.iter().map(|it| it.cassette.as_str()).collect()
+    }
+
+    /// `176 requests in 68 cassettes`
+    fn extent(&self) -> String {
+        let requests = report::count(self.requests.len(), "request");
+        format!("{requests} in {}", report::count(self.cassettes().len(), "cassette"))
+    }
+
+    fn tell(&self, number: usize, text: &mut String) {
+        let _ = write!(text, "\n{number}. **{}**", self.extent());
+        if let [first, ..] = self.requests[..] {
+            let _ = write!(text, ", such as `{}`, {}:\n\n", first.cassette, asked(first));
+        }
+        for (name, example) in &self.places {
+            let _ = writeln!(text, "   - `{name}`: {}", change(example));
+        }
+        let cassettes = self.cassettes();
+        if cassettes.len() > 1 {
+            let all: Vec<_> = cassettes.iter().map(|name| format!("`{name}`")).collect();
+            let all = all.join("<br>\n   ");
+            let _ = writeln!(
+                text,
+                "\n   <details><summary>The cassettes</summary>\n\n   {all}\n\n   </details>"
+            );
+        }
     }
 }
 
-fn request(drift: &Miss, text: &mut String) {
+/// `POST /chat` (interaction 1)
+fn asked(drift: &Miss) -> String {
     let number = drift.nearest.map_or(0, |nearest| nearest + 1);
-    let _ = writeln!(text, "- `{} {}` (interaction {number})", drift.method, drift.path);
+    format!("`{} {}` (interaction {number})", drift.method, drift.path)
+}
+
+fn request(drift: &Miss, text: &mut String) {
+    let _ = writeln!(text, "- {}", asked(drift));
     for differs in &drift.differences {
         let _ = writeln!(text, "  - `{}`: {}", differs.at, change(differs));
     }
 }
 
-/// What makes all cassettes strict but those that drifted.
-fn rules<'c>(cassettes: impl Iterator<Item = &'c &'c str>, text: &mut String) {
+/// What compares all else strictly.
+fn rules(drifts: &[Drift<'_>], text: &mut String) {
     text.push_str(
         "\n## What to do\n\n\
-         Where the recording is out of date, record it again. Where a field does not count, add it to\n\
-         `ignore`. Until then, this `retape.toml` compares all other cassettes strictly:\n\n\
-         ```toml\n",
+         This `retape.toml` compares all else strictly, in the place of `compare = \"path\"`. Go through its\n\
+         items. Where a field does not count, its lines stay. Where it does, take them out, and record the\n\
+         cassettes of the item again.\n\n\
+         ```toml\n[match]\nignore = [\n",
     );
-    for cassette in cassettes {
-        let _ =
-            write!(text, "[[cassette]]\nname = {}\ncompare = \"path\"\n\n", Value::from(*cassette));
+    let mut unnamed = BTreeSet::new();
+    for (number, drift) in drifts.iter().enumerate() {
+        let _ = writeln!(text, "  # {}: {}", number + 1, drift.extent());
+        for (name, example) in &drift.places {
+            match example.at.rule() {
+                Some(_) => _ = writeln!(text, "  {},", Value::from(name.as_str())),
+                None => unnamed.extend(drift.cassettes()),
+            }
+        }
     }
-    text.truncate(text.trim_end().len());
-    text.push_str("\n```\n");
-}
-
-/// `/messages/3/content` is one of `/messages/*/content`.
-fn any_item(place: &str) -> String {
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let parts = place.split('/').map(|part| if is_number(part) { "*" } else { part });
-    parts.collect::<Vec<_>>().join("/")
+    text.push_str("]\n");
+    for cassette in unnamed {
+        let name = Value::from(cassette);
+        let _ = write!(text, "\n[[cassette]]\nname = {name}\ncompare = \"path\"\n");
+    }
+    text.push_str("```\n");
 }
 
 fn change(differs: &Differs) -> String {

@@ -9,6 +9,7 @@
 pub mod attribute;
 mod changes;
 mod closed;
+mod compared;
 mod control;
 mod event;
 mod gateway;

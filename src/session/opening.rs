@@ -13,8 +13,8 @@ use crate::store::mode::Mode;
 use crate::text::nearest;
 
 /// The members of the JSON object.
-const MEMBERS: [&str; 9] =
-    ["cassette", "folder", "mode", "upstream", "fresh", "rules", "faults", "rerun", "hook"];
+const MEMBERS: [&str; 10] =
+    ["cassette", "also", "folder", "mode", "upstream", "fresh", "rules", "faults", "rerun", "hook"];
 
 /// The settings of a session that is opened: those of the running one, and what `asked` says.
 pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionBuilder> {
@@ -44,14 +44,11 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
         settings = settings.rules(config.rules(cassette));
         settings = settings.redact_with(config.redaction().clone());
     }
-    if let Some(faults) = asked.get("faults") {
-        let faults =
-            faults.as_array().ok_or_else(|| refused("an object with an array `faults`"))?;
-        for fault in faults {
-            let fault =
-                fault.as_str().ok_or_else(|| refused("an object with texts in `faults`"))?;
-            settings = settings.fault(fault.parse()?);
-        }
+    for file in texts(&asked, "also", "an object with an array of texts `also`")? {
+        settings = settings.also(PathBuf::from(file));
+    }
+    for fault in texts(&asked, "faults", "an object with an array of texts `faults`")? {
+        settings = settings.fault(fault.parse()?);
     }
     if let Some(command) = text("rerun") {
         settings = settings.rerun(Rerun::Line(command.to_owned()));
@@ -61,6 +58,17 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
         settings = settings.hook(hook);
     }
     Ok(settings)
+}
+
+/// The texts of an array; none if there is no such member.
+fn texts<'a>(
+    asked: &'a Map<String, Value>,
+    name: &str,
+    expected: &'static str,
+) -> Result<Vec<&'a str>> {
+    let Some(all) = asked.get(name) else { return Ok(Vec::new()) };
+    let texts = all.as_array().and_then(|all| all.iter().map(Value::as_str).collect());
+    texts.ok_or_else(|| refused(expected))
 }
 
 fn refused(expected: &'static str) -> Error {

@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::redact::Redactor;
 use crate::review::report::Rerun;
 use crate::serve::recorder::{Patience, Wording};
-use crate::serve::replayer::{Chunking, Pace, Transport};
+use crate::serve::replayer::{Chunking, Compared, Pace, Source, Transport};
 use crate::serve::server::{FieldNames, Proxy, Server};
 use crate::store;
 use crate::store::mode::Mode;
@@ -33,6 +33,7 @@ pub(super) type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 #[derive(Clone)]
 pub struct SessionBuilder {
     cassette: String,
+    also: Vec<PathBuf>,
     opening: Opening,
     cassettes: Option<PathBuf>,
     upstream: Option<String>,
@@ -56,6 +57,7 @@ pub struct SessionBuilder {
     rerun: Option<Rerun>,
     config: Option<PathBuf>,
     rules: Rules,
+    pub(super) compared: Option<Compared>,
     hook: Option<Hook>,
     redaction: Redaction,
     listener: Listener,
@@ -77,6 +79,8 @@ pub(super) enum Opening {
 /// Settings that are complete.
 pub(super) struct Settings {
     pub(super) cassette: Name,
+    /// Files that are played behind it.
+    also: Vec<PathBuf>,
     pub(super) opening: Opening,
     /// Whether it is opened in a running session.
     pub(super) is_opened: bool,
@@ -103,6 +107,8 @@ pub(super) struct Settings {
     faults: Vec<Fault>,
     /// What the test itself says about matching.
     rules: Rules,
+    /// A function of the test that changes what is compared.
+    pub(super) compared: Option<Compared>,
     /// Who is asked what counts in a request.
     pub(super) hook: Option<Hook>,
     /// What is a secret beside what retape knows, and what is none.
@@ -114,6 +120,7 @@ impl SessionBuilder {
     pub(super) fn new(cassette: &str) -> Self {
         Self {
             cassette: cassette.to_owned(),
+            also: Vec::new(),
             opening: Opening::AtOnce,
             cassettes: None,
             upstream: None,
@@ -136,6 +143,7 @@ impl SessionBuilder {
             rerun: None,
             config: None,
             rules: Rules::default(),
+            compared: None,
             hook: None,
             redaction: Redaction::default(),
             listener: Arc::new(|_| {}),
@@ -307,6 +315,12 @@ impl SessionBuilder {
         self
     }
 
+    /// A file that is played behind the cassette.
+    pub(super) fn also(mut self, file: PathBuf) -> Self {
+        self.also.push(file);
+        self
+    }
+
     /// Who is asked what counts in a request, before it is compared.
     pub(super) fn hook(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
@@ -430,6 +444,7 @@ impl SessionBuilder {
         let proxy = self.is_proxy.then(|| Proxy::new(config.hosts().clone())).transpose()?;
         Ok(Settings {
             cassette: Name::new(self.cassette)?,
+            also: self.also,
             opening: self.opening,
             is_opened: self.is_opened,
             folder,
@@ -455,6 +470,7 @@ impl SessionBuilder {
             config,
             faults: self.faults,
             rules: self.rules,
+            compared: self.compared,
             hook: self.hook,
             listener: self.listener,
         })
@@ -479,6 +495,29 @@ impl Settings {
     /// What takes secrets out of what is kept or shown.
     pub(super) fn redactor(&self) -> Redactor {
         Redactor::standard().with_own(&self.redaction)
+    }
+
+    /// What a cassette is made ready from.
+    pub(super) fn source(&self, cassette: &Name) -> Source {
+        Source {
+            folder: self.folder.clone(),
+            name: cassette.clone(),
+            also: self.also_of(cassette).to_owned(),
+            rules: self.rules_of(cassette),
+            transport: self.transport,
+            redaction: self.redaction.clone(),
+            compared: self.compared.clone(),
+        }
+    }
+
+    /// The files that are played behind a cassette.
+    fn also_of(&self, cassette: &Name) -> &[PathBuf] {
+        if *cassette == self.cassette { &self.also } else { &[] }
+    }
+
+    /// Whether there is something to be played under that name.
+    pub(super) fn exists(&self, cassette: &Name) -> bool {
+        store::exists(&self.folder, cassette) || !self.also_of(cassette).is_empty()
     }
 
     /// What is said about matching a cassette, but for what it says itself.

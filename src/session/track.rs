@@ -23,10 +23,10 @@ use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
 use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
-use crate::serve::replayer::{Hashed, Opened, Recorded, Replayer, Socket, Transport, Upgraded};
-use crate::serve::server::{Answer, Place, no_answer};
+use crate::serve::replayer::{Hashed, Opened, Recorded, Replayer, Socket, Upgraded};
+use crate::serve::server::{Answer, NoAnswer, Place, no_answer};
 use crate::store::mode::Mode;
-use crate::store::{self, Alarm, Recovered};
+use crate::store::{Alarm, Recovered};
 
 /// What a session of one cassette does with a request.
 #[derive(Debug)]
@@ -81,6 +81,8 @@ pub(super) struct Live {
     tape: Option<Arc<Tape>>,
     /// How many requests went there.
     asked: AtomicUsize,
+    /// Why requests were not answered.
+    unanswered: Mutex<Vec<String>>,
 }
 
 /// A tape, what it goes on from, and what was rescued when it was begun.
@@ -93,7 +95,7 @@ impl Track {
     /// What the mode asks for, given whether the cassette exists.
     pub(super) fn plan(settings: &Settings, name: &Name) -> Mode {
         match settings.mode {
-            Mode::Once if store::exists(&settings.folder, name) => Mode::Replay,
+            Mode::Once if settings.exists(name) => Mode::Replay,
             Mode::Once if !settings.servers.is_empty() => Mode::Record,
             Mode::Once => Mode::Replay,
             mode => mode,
@@ -188,10 +190,19 @@ impl Track {
 
     /// How many requests went to the live server.
     pub(super) fn forwarded(&self) -> usize {
+        self.live().map_or(0, |live| live.asked.load(Ordering::Relaxed))
+    }
+
+    /// Why the live server gave no answer, each time.
+    pub(super) fn unanswered(&self) -> Vec<String> {
+        self.live().map_or_else(Vec::new, |live| lock(&live.unanswered).clone())
+    }
+
+    fn live(&self) -> Option<&Live> {
         match self {
-            Self::Replay(_) => 0,
-            Self::Forward(live) => live.asked.load(Ordering::Relaxed),
-            Self::Extend(extension) => extension.live.asked.load(Ordering::Relaxed),
+            Self::Replay(_) => None,
+            Self::Forward(live) => Some(live),
+            Self::Extend(extension) => Some(&extension.live),
         }
     }
 }
@@ -236,6 +247,7 @@ impl Live {
             patience: settings.patience,
             tape,
             asked: AtomicUsize::new(0),
+            unanswered: Mutex::default(),
         })
     }
 
@@ -257,6 +269,14 @@ impl Live {
         place: Place<'_>,
     ) -> Answer {
         self.asked.fetch_add(1, Ordering::Relaxed);
+        let answer = self.pass_on(head, target, body, place).await;
+        if let Some(NoAnswer(why)) = answer.extensions().get() {
+            lock(&self.unanswered).push(why.clone());
+        }
+        answer
+    }
+
+    async fn pass_on(&self, head: &Parts, target: &str, body: Asked, place: Place<'_>) -> Answer {
         let Led { upstream, origin, target } = match self.servers.lead(target, self.mode) {
             Ok(led) => led,
             Err(error) => return no_answer(End::Unreachable, &format!("{error:?}")),
@@ -287,10 +307,8 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
 
 /// The cassette that is extended: the one that is there, or an empty one.
 pub(super) fn base(settings: &Settings, name: &Name) -> Result<Recorded> {
-    if store::exists(&settings.folder, name) {
-        let rules = settings.rules_of(name);
-        let recorded = Recorded::load(&settings.folder, name, &rules, Transport::Http);
-        return recorded.map(|recorded| recorded.with_code(&settings.redaction));
+    if settings.exists(name) {
+        return settings.source(name).load();
     }
     let mut empty = Cassette::default();
     empty.recorded.upstream = settings.servers.first().to_owned();
@@ -369,7 +387,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Session;
+    use crate::{Session, store};
 
     /// Reads a head and its body; nothing if there is none.
     fn message(from: TcpStream) -> Option<(String, Vec<u8>)> {

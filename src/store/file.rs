@@ -58,16 +58,45 @@ fn load_by(
     let path = path_of(folder, name);
     if !path.is_file() {
         if let Some(foreign) = foreign_of(folder, name) {
-            return load_as_it_is(&foreign);
+            return load_any(&foreign, load_file);
         }
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
             .with_hint(how_to_come_by(folder, name, "retape record --upstream URL")));
     }
-    load_file(&path).or_else(|error| {
+    load_any(&path, load_file)
+}
+
+/// Reads a cassette, and behind it the files that are played with it. If there is no cassette, the first
+/// file takes its place. Also returns how many interactions are the cassette's own. A body of more than
+/// 16 MiB is not held in memory.
+///
+/// # Errors
+///
+/// If there is nothing of that name, or something cannot be read.
+pub(crate) fn load_with(folder: &Path, name: &Name, also: &[PathBuf]) -> Result<(Cassette, usize)> {
+    let (mut cassette, is_own, others) = match also {
+        [first, others @ ..] if !exists(folder, name) => {
+            (load_any(first, open_file)?, false, others)
+        }
+        all => (open(folder, name)?, true, all),
+    };
+    let own = if is_own { cassette.interactions.len() } else { 0 };
+    for file in others {
+        cassette.append(load_any(file, open_file)?);
+    }
+    Ok((cassette, own))
+}
+
+/// Reads a cassette of retape or of another tool.
+fn load_any(path: &Path, load_file: impl FnOnce(&Path) -> Result<Cassette>) -> Result<Cassette> {
+    if path.extension().is_none_or(|ending| ending != "json") {
+        return load_as_it_is(path);
+    }
+    load_file(path).or_else(|error| {
         // vcrpy writes JSON as well, and calls the file so.
         let is_foreign = !error.is_newer_version();
-        if is_foreign { load_as_it_is(&path).map_err(|_| error) } else { Err(error) }
+        if is_foreign { load_as_it_is(path).map_err(|_| error) } else { Err(error) }
     })
 }
 
@@ -78,6 +107,9 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
         None => {
             let record = format!("record it: `{command} {named} -- COMMAND`");
             match nearest(folder, name) {
+                None if folder.is_file() => {
+                    format!("`{}` is a file: name the folder that it is in", folder.display())
+                }
                 None if !folder.is_dir() => {
                     format!("there is no folder `{}` yet; {record}", folder.display())
                 }

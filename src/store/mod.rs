@@ -38,7 +38,7 @@ pub(crate) use disk::{Trial, under};
 pub(crate) use environment::environment;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
-pub(crate) use file::{how_to_come_by, nearest, open};
+pub(crate) use file::{how_to_come_by, load_with, nearest, open};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
 pub(crate) use journal::{Alarm, Entry, Journal, Recovered};

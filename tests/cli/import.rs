@@ -152,11 +152,27 @@ fn what_strict_matching_would_refuse_is_reported_field_by_field() {
     These requests were answered because method, server, path and query are as recorded. Their
     bodies or header fields are not. Each line has what was recorded, and what is asked now.
 
-    ## By field
+    ## What drifted
 
-    | field | times | cassettes | for example |
-    |---|---|---|---|
-    | `/model` | 1 | 1 | `"old"` → `"new"` |
+    What differs in the same requests is one item. The most frequent comes first.
+
+    1. **1 request in 1 cassette**, such as `test_chat`, `POST /chat` (interaction 1):
+
+       - `$.model`: `"old"` → `"new"`
+
+    ## What to do
+
+    This `retape.toml` compares all else strictly, in the place of `compare = "path"`. Go through its
+    items. Where a field does not count, its lines stay. Where it does, take them out, and record the
+    cassettes of the item again.
+
+    ```toml
+    [match]
+    ignore = [
+      # 1: 1 request in 1 cassette
+      "$.model",
+    ]
+    ```
 
     ## By cassette
 
@@ -164,16 +180,5 @@ fn what_strict_matching_would_refuse_is_reported_field_by_field() {
 
     - `POST /chat` (interaction 1)
       - `/model`: `"old"` → `"new"`
-
-    ## What to do
-
-    Where the recording is out of date, record it again. Where a field does not count, add it to
-    `ignore`. Until then, this `retape.toml` compares all other cassettes strictly:
-
-    ```toml
-    [[cassette]]
-    name = "test_chat"
-    compare = "path"
-    ```
     "#);
 }

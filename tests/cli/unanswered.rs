@@ -139,7 +139,7 @@ fn nobody_there() {
     let unknown = check(&Stage::new(), &format!("http://{name}"), "unreachable");
 
     assert_snapshot!(refused, @"502 unreachable: `http://HOST` cannot be reached: the connection was refused; is the server running there?");
-    assert_snapshot!(unknown, @"502 unreachable: `http://HOST` cannot be reached: the name of its host cannot be resolved");
+    assert_snapshot!(unknown, @"502 unreachable: `http://HOST` cannot be reached: the name of its host cannot be resolved; is it spelled right?");
 }
 
 #[test]

@@ -234,3 +234,37 @@ async fn what_was_recorded_is_saved_as_the_test_runner_changes_it() {
     );
     assert!(!kept.contains("secret") && !kept.contains("left-out"), "{kept}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn further_files_are_played_behind_the_cassette_of_a_session() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
+    let session = stage.replay().await;
+    let url = session.url();
+    let settings =
+        |name: &str, also: Value| json!({"cassette": name, "mode": "once", "also": also});
+    for name in ["own", "shared"] {
+        let mut settings = settings(name, json!([]));
+        settings["upstream"] = upstream.url().into();
+        let opened = open(&url, settings);
+        get(&format!("{}/{name}", opened["url"].as_str().unwrap()));
+        get(&format!("{}/{name}/left", opened["url"].as_str().unwrap()));
+        finished(&url, &format!("finish?session={}", opened["session"].as_str().unwrap()));
+    }
+    let shared = stage.folder().join("shared.json");
+
+    let both = open(&url, settings("own", json!([shared])));
+    let answers = ["own", "shared"]
+        .map(|name| get(&format!("{}/{name}", both["url"].as_str().unwrap())).text());
+    let both = finished(&url, &format!("finish?session={}", both["session"].as_str().unwrap()));
+    let alone = open(&url, settings("none", json!([shared])));
+    let answer = get(&format!("{}/shared", alone["url"].as_str().unwrap())).text();
+    let refused = control(&url, "POST", "open", &settings("own", json!("shared.json")));
+    session.stop().await.unwrap();
+
+    assert_eq!(answers, ["\"/own\"", "\"/shared\""]);
+    // Nobody has to ask for all that is shared.
+    assert_eq!(both["unplayed"].as_array().unwrap().len(), 1, "{both}");
+    assert_eq!((&alone["mode"], answer.as_str()), (&json!("replay"), "\"/shared\""));
+    assert_eq!(refused.0, 422);
+}

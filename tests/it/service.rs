@@ -8,7 +8,8 @@ use serde_json::json;
 use tower_service::Service as _;
 
 use crate::stage::{self, Stage};
-use crate::support::upstream::Upstream;
+use crate::support::client::get;
+use crate::support::upstream::{Asked, Upstream};
 
 async fn ask(service: &mut Service, url: &str, body: &'static str) -> (u16, String) {
     let request = http::Request::post(url).header("content-type", "application/json");
@@ -83,4 +84,35 @@ async fn a_miss_is_told_as_over_a_port() {
     assert_eq!(status, 470);
     assert!(told.contains("/a"), "{told}");
     session.finish().await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_function_changes_what_is_compared_and_nothing_else() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
+    let session = |mode| {
+        let session = stage.session(mode).upstream(upstream.url());
+        session.compare_as(|request| {
+            request.path = request.path.replace("/eu/", "/any/").replace("/us/", "/any/")
+        })
+    };
+    let url = upstream.url();
+    let recorder = session(Mode::Record).start().await.unwrap();
+    ask(&mut recorder.service(), &format!("{url}/eu/things"), "").await;
+    recorder.finish().await.unwrap();
+
+    let extended = session(Mode::NewEpisodes).start().await.unwrap();
+    let known = ask(&mut extended.service(), &format!("{url}/us/things"), "").await;
+    let new = ask(&mut extended.service(), &format!("{url}/us/others"), "").await;
+    extended.finish().await.unwrap();
+    let replay = session(Mode::Replay).start().await.unwrap();
+    let over_a_port = get(&format!("{}/eu/others", replay.url())).text();
+    let missed = ask(&mut replay.service(), &format!("{url}/us/none"), "").await.0;
+    replay.stop().await.unwrap();
+
+    assert_eq!((known.1.as_str(), new.1.as_str()), ("\"/eu/things\"", "\"/us/others\""));
+    assert_eq!((over_a_port.as_str(), missed), ("\"/us/others\"", 470));
+    let kept: Vec<_> =
+        stage.cassette().interactions.into_iter().map(|it| it.request.path).collect();
+    assert_eq!(kept, ["/eu/things", "/us/others"]);
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::renaming::{Names, uncounted};
+use super::renaming::{self, Names};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::config::Rules;
@@ -145,6 +145,7 @@ impl<'v> Value<'v> {
     }
 
     /// Equal for values that say the same but for names, times and numbers.
+    #[cfg(feature = "record")]
     pub(super) fn likeness(self) -> u64 {
         let code = self.node().kind.code();
         let inside: Vec<u64> = self.inside().into_iter().map(Self::likeness).collect();
@@ -155,7 +156,7 @@ impl<'v> Value<'v> {
             }
             (_, Some(said)) => {
                 let masked = Names::default();
-                hash_of(&*uncounted(&masked.masked(said.text, &self.node().words)))
+                hash_of(&*renaming::uncounted(&masked.masked(said.text, &self.node().words)))
             }
             _ => combine(&[code, combine(&inside)]),
         }

@@ -188,6 +188,7 @@ impl Record {
     }
 
     /// Equal for records that say the same but for names, times and numbers, in any recording.
+    #[cfg(feature = "record")]
     pub(crate) fn kind(&self, text: &str) -> u64 {
         combine(&self.values(text).into_iter().map(Value::likeness).collect::<Vec<u64>>())
     }

@@ -148,7 +148,9 @@ impl fmt::Display for Fault {
             Self::Refused => {
                 f.write_str("the connection was refused; is the server running there?")
             }
-            Self::UnknownHost => f.write_str("the name of its host cannot be resolved"),
+            Self::UnknownHost => {
+                f.write_str("the name of its host cannot be resolved; is it spelled right?")
+            }
             Self::SlowToConnect => f.write_str("no connection came about within 10s"),
             Self::ClosedInHandshake => {
                 f.write_str("it closed the connection at once; does it speak TLS there?")

@@ -29,7 +29,7 @@ pub use miss::miss_answer;
 #[cfg(feature = "wiremock")]
 pub use miss::{MISS, SHOULD_RETRY};
 pub use pace::Pace;
-pub use recorded::{Recorded, Transport};
+pub use recorded::{Compared, Recorded, Source, Transport};
 pub use replay::Replayer;
 pub use socket::{Lost, Notice, Opened, Socket};
 pub use sockets::Upgraded;

@@ -2,7 +2,9 @@
 
 #[cfg(feature = "wiremock")]
 use std::borrow::Cow;
-use std::path::Path;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::answers::Answers;
 use super::meanwhile::Meanwhile;
@@ -13,7 +15,7 @@ use super::sockets;
 #[cfg(feature = "wiremock")]
 use crate::cassette::Response;
 use crate::cassette::exchanges::{Exchanges, Part, Spot, message_request};
-use crate::cassette::{Cassette, Interaction, Name, Outcome, text};
+use crate::cassette::{Cassette, Interaction, Name, Outcome, Request, text};
 use crate::compare::matching::{Credentials, Index};
 use crate::config::{Redaction, Rules};
 use crate::error::Result;
@@ -46,31 +48,76 @@ pub struct Recorded {
     pub(super) meanwhile: Meanwhile,
     pub(super) redactor: Redactor,
     is_redacted: bool,
+    /// How many interactions are of the cassette itself: the others are shared, and need not be asked for.
+    pub(super) own: usize,
+    /// What it was before a function changed what is compared.
+    original: Option<Cassette>,
 }
 
-impl Recorded {
-    /// Loads a cassette, to be matched by `rules` and by those of its own, for clients that talk in that
-    /// way.
+/// What a cassette is made ready from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub folder: PathBuf,
+    pub name: Name,
+    /// Files that are played behind it.
+    pub also: Vec<PathBuf>,
+    /// What counts beside what it says itself.
+    pub rules: Rules,
+    pub transport: Transport,
+    /// The functions of a test that find secrets, if it was recorded with them.
+    pub redaction: Redaction,
+    pub compared: Option<Compared>,
+}
+
+/// A function of a test that changes what is compared.
+#[derive(Clone)]
+pub struct Compared(pub Arc<dyn Fn(&mut Request) + Send + Sync>);
+
+impl fmt::Debug for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Compared").finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// Loads a cassette and the files behind it.
     ///
     /// # Errors
     ///
     /// If there is none of that name, or it cannot be read.
-    pub fn load(folder: &Path, name: &Name, rules: &Rules, transport: Transport) -> Result<Self> {
-        let cassette = match transport {
-            Transport::Http => posts::over_http(store::open(folder, name)?),
+    pub fn load(&self) -> Result<Recorded> {
+        let Self { folder, name, .. } = self;
+        let loaded = store::load_with(folder, name, &self.also);
+        let (mut cassette, own) = match self.transport {
+            Transport::Http => {
+                let (cassette, own) = loaded?;
+                (posts::over_http(cassette), own)
+            }
             Transport::Lines => {
-                let loaded = store::open(folder, name).map_err(|error| match error {
+                let (cassette, own) = loaded.map_err(|error| match error {
                     none if none.is_no_cassette() => {
                         none.with_hint(store::how_to_come_by(folder, name, "retape mcp record"))
                     }
                     other => other,
-                });
-                lines::over_lines(loaded?)
+                })?;
+                (lines::over_lines(cassette), own)
             }
         };
-        Self::new(cassette, rules).map_err(|error| error.at_file(&store::path_of(folder, name)))
+        let original = self.compared.as_ref().map(|compared| {
+            let original = cassette.clone();
+            cassette.interactions.iter_mut().for_each(|it| (compared.0)(&mut it.request));
+            original
+        });
+        let recorded = Recorded::new(cassette, &self.rules);
+        let recorded = recorded.map_err(|error| error.at_file(&store::path_of(folder, name)))?;
+        let redactor = recorded.redactor.with_code(&self.redaction);
+        // Another transport may have another number of interactions; then nothing stands behind them.
+        let own = if self.also.is_empty() { recorded.own } else { own };
+        Ok(Recorded { own, original, redactor, ..recorded })
     }
+}
 
+impl Recorded {
     /// Makes a cassette ready, to be matched by `rules` and by those of its own, which have the last
     /// word.
     ///
@@ -98,13 +145,19 @@ impl Recorded {
             }),
             None => Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number]),
         };
-        Ok(Self { cassette, exchanges, scripts, index, answers, meanwhile, redactor, is_redacted })
-    }
-
-    /// The same, with the functions of a test that find secrets, if it was recorded with them.
-    pub fn with_code(mut self, redaction: &Redaction) -> Self {
-        self.redactor = self.redactor.with_code(redaction);
-        self
+        let own = cassette.interactions.len();
+        Ok(Self {
+            cassette,
+            exchanges,
+            scripts,
+            index,
+            answers,
+            meanwhile,
+            redactor,
+            is_redacted,
+            own,
+            original: None,
+        })
     }
 
     /// Whether all rules of this release were applied to it.
@@ -144,9 +197,14 @@ impl Recorded {
         self.scripts.iter().map(|(opened, script)| (*opened, script))
     }
 
-    /// What was recorded.
+    /// What is played.
     pub fn cassette(&self) -> &Cassette {
         &self.cassette
+    }
+
+    /// What was recorded, which is kept where something is added to it.
+    pub fn original(&self) -> &Cassette {
+        self.original.as_ref().unwrap_or(&self.cassette)
     }
 
     /// What a frame of it says, as it may be shown: somebody may have written it by hand.

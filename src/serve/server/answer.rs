@@ -160,12 +160,18 @@ pub fn problem(status: StatusCode, kind: &'static str, message: &str) -> Answer 
     answer
 }
 
-/// The answer where the server gave none, with the reason in words.
+/// Why the server gave no answer.
+#[derive(Debug, Clone)]
+pub struct NoAnswer(pub String);
+
+/// The answer where the server gave none, with the reason in words; it goes with it as [`NoAnswer`].
 pub fn no_answer(end: End, message: &str) -> Answer {
     let (status, kind) = match end {
         End::Timeout => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
         End::Unreachable => (StatusCode::BAD_GATEWAY, "unreachable"),
         _ => (StatusCode::BAD_GATEWAY, "no_answer"),
     };
-    problem(status, kind, message)
+    let mut answer = problem(status, kind, message);
+    answer.extensions_mut().insert(NoAnswer(message.to_owned()));
+    answer
 }

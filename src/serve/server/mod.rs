@@ -18,7 +18,9 @@ mod resettable;
 mod via;
 
 pub use address::Address;
-pub use answer::{Answer, AnswerBody, Breaks, Cut, OURS, cut_after, full, no_answer, problem};
+pub use answer::{
+    Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, cut_after, full, no_answer, problem,
+};
 pub use listen::{FieldNames, Handler, Refusal, Server};
 pub use origin::{
     ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_hold_origins_in,

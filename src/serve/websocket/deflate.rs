@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_message_may_refer_to_those_before_it() {
         let texts = (0..9_u32).map(|turn| {
-            let numbers = (0..900 << turn).map(|at: u32| (at * at / 7 % 251) as u8);
+            let numbers = (0..900 << turn).map(|at: u32| (at.wrapping_mul(at) / 7 % 251) as u8);
             numbers.collect::<Vec<u8>>()
         });
         let mut state = Compress::new(Compression::fast(), false);
