@@ -3,7 +3,7 @@
 use retape::cassette::Headers;
 use retape::redact::Redactor;
 
-use super::{check_gone, request, secret};
+use super::{cassette, check_gone, request, response, secret, whole};
 
 #[test]
 fn headers_keep_what_is_readable() {
