@@ -88,7 +88,12 @@ fn drifts(drifted: &[Miss]) -> Vec<Drift<'_>> {
     for (name, (requests, example)) in places {
         together.entry(requests).or_default().push((name, example));
     }
-    let requests = |numbers: BTreeSet<usize>| numbers.into_iter().map(|it| &drifted[it]).collect();
+    let requests = |numbers: BTreeSet<usize>| {
+        let mut requests: Vec<&Miss> = numbers.into_iter().map(|it| &drifted[it]).collect();
+        // Which test of several at once ended first says nothing.
+        requests.sort_by_key(|it| (&it.cassette, &it.session));
+        requests
+    };
     let drifts = together.into_iter();
     let mut drifts: Vec<Drift<'_>> =
         drifts.map(|(numbers, places)| Drift { requests: requests(numbers), places }).collect();

@@ -8,7 +8,7 @@ use serde_json::json;
 use tower_service::Service as _;
 
 use crate::stage::{self, Stage};
-use crate::support::client::get;
+use crate::support::client::post;
 use crate::support::upstream::{Asked, Upstream};
 
 async fn ask(service: &mut Service, url: &str, body: &'static str) -> (u16, String) {
@@ -86,7 +86,7 @@ async fn a_miss_is_told_as_over_a_port() {
     session.finish().await.unwrap_err();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_function_changes_what_is_compared_and_nothing_else() {
     let stage = Stage::new();
     let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
@@ -106,7 +106,7 @@ async fn a_function_changes_what_is_compared_and_nothing_else() {
     let new = ask(&mut extended.service(), &format!("{url}/us/others"), "").await;
     extended.finish().await.unwrap();
     let replay = session(Mode::Replay).start().await.unwrap();
-    let over_a_port = get(&format!("{}/eu/others", replay.url())).text();
+    let over_a_port = post(&format!("{}/eu/others", replay.url()), "").text();
     let missed = ask(&mut replay.service(), &format!("{url}/us/none"), "").await.0;
     replay.stop().await.unwrap();
 

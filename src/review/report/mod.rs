@@ -30,8 +30,9 @@ pub use difference::difference;
 use gist::Gist;
 pub use ids::ids;
 pub use line::Colour;
+pub(crate) use line::count;
 #[cfg(feature = "cli")]
-pub(crate) use line::{count, time, visible, wrap};
+pub(crate) use line::{time, visible, wrap};
 pub(crate) use miss::asking_to_json;
 pub use miss::{Differs, Unsent, Withheld, miss, unsent, withheld};
 #[cfg(feature = "insta")]
