@@ -15,6 +15,7 @@ impl Cassette {
         let ids = std::mem::take(&mut self.ids).zip(other.ids);
         self.ids = ids.map(|(own, others)| own.followed_by(others, offset));
         self.interactions.append(&mut other.interactions);
+        self.larges.append(&mut other.larges);
         self.interrupted |= other.interrupted;
         self.rules = std::mem::take(&mut self.rules).and(&other.rules);
         other.redactions.retain(|rule| !self.redactions.contains(rule));

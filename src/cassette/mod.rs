@@ -15,6 +15,7 @@ mod frame;
 mod headers;
 mod ids;
 mod interaction;
+pub(crate) mod large;
 mod media;
 mod name;
 mod place;
@@ -31,6 +32,7 @@ pub(crate) use headers::HOP_BY_HOP;
 pub use headers::Headers;
 pub use ids::{Evidence, Id, Ids, Reach};
 pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
+pub use large::{Large, Larges};
 pub(crate) use media::Media;
 pub use name::Name;
 pub use place::Place;
@@ -56,6 +58,8 @@ pub struct Cassette {
     pub ids: Option<Ids>,
     /// What was asked and answered, in the order in which the requests arrived.
     pub interactions: Vec<Interaction>,
+    /// The bodies that are not held in memory. Nothing in a cassette that was loaded as a whole.
+    pub larges: Larges,
 }
 
 /// Where and when a cassette was recorded.

@@ -70,7 +70,7 @@ pub(super) fn event(event: Event) {
             mention_path(&journal.with_extension(""))
         )),
         Event::Unwritten { journal, why } => line(&format!(
-            "cannot write {}: {why}; free some space: if retape is killed before, what arrives is lost",
+            "cannot write {}: {why}: if retape is killed before it saves, what arrives is lost",
             from_here(&journal).display()
         )),
     }

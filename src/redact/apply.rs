@@ -7,7 +7,7 @@ use super::searcher::Searcher;
 use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
-    Body, Cassette, End, Frame, Headers, Media, Outcome, Peer, Request, Response, coding,
+    Body, Cassette, End, Frame, Headers, Media, Outcome, Peer, Request, Response, coding, large,
 };
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
@@ -300,6 +300,9 @@ fn edit_body(
     find: impl FnOnce(&[u8]) -> Vec<Edit>,
 ) {
     let wire = body.bytes();
+    if large::is_stand_in(&wire) {
+        return;
+    }
     let several = redactor.applies(Rule::Codings).then(|| coding::listed(headers));
     let several = several.filter(|codings| codings.contains(','));
     let plain = several.and_then(|codings| coding::decode_listed(&codings, &wire));

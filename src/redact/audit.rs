@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{Redactor, value};
-use crate::cassette::{Cassette, Headers, Interaction, coding};
+use crate::cassette::{Cassette, Headers, Interaction, coding, large};
 
 /// Something in a cassette that may be a secret, without what it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,7 +148,7 @@ fn is_unreadable(headers: &Headers, body: &[u8]) -> bool {
     let is_packed = body.starts_with(&[0x1f, 0x8b]) || body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
     match codings.as_str() {
         _ if body.len() < value::SHORTEST => false,
-        "" => is_packed,
+        "" => is_packed || large::is_unread(body),
         // What is text in spite of its coding is read as it is.
         _ if std::str::from_utf8(body).is_ok() => false,
         several if several.contains(',') => coding::decode_listed(several, body).is_none(),

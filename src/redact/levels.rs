@@ -6,9 +6,10 @@ use super::name::{self, Spot};
 use crate::text::json::Container;
 
 /// The containers that are open, the outermost first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Levels<'a>(Vec<Level<'a>>);
 
+#[derive(Clone)]
 pub(super) struct Level<'a> {
     pub(super) container: Container,
     /// The name of the field whose value comes next or is open.

@@ -49,6 +49,8 @@ pub struct Live {
     scanner: Scanner,
     /// Edits that are decided and not given out.
     edits: Vec<Edit>,
+    /// Whether what was found is searched for at once.
+    learns: bool,
 }
 
 impl Live {
@@ -65,6 +67,7 @@ impl Live {
             written: 0,
             scanner: Scanner::default(),
             edits: Vec::new(),
+            learns: true,
         }
     }
 
@@ -125,9 +128,29 @@ impl Live {
         if !self.may_tell(bytes) {
             return out.extend(self.take(bytes));
         }
+        if let Some(taken) = self.take_at_once(bytes) {
+            return out.extend(taken);
+        }
         // A secret is known to what stands behind it only once its end was read.
         let ends = |byte: &u8| byte.is_ascii_whitespace() || br#"'"`\@,;&|<>(){}"#.contains(byte);
         bytes.split_inclusive(ends).for_each(|part| out.extend(self.take(part)));
+    }
+
+    /// Takes bytes in which no secret is that was not known before; else nothing.
+    fn take_at_once(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let (held, text, edits) = (self.held.clone(), self.text.clone(), self.edits.clone());
+        let (scanner, written) = (self.scanner.clone(), self.written);
+        let count = self.secrets.len();
+        self.learns = false;
+        let out = self.take(bytes);
+        self.learns = true;
+        if self.secrets.len() == count {
+            return Some(out);
+        }
+        self.secrets.truncate(count);
+        (self.held, self.text, self.edits) = (held, text, edits);
+        (self.scanner, self.written) = (scanner, written);
+        None
     }
 
     fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
@@ -197,7 +220,7 @@ impl Live {
 
     /// Searches for what was found from now on.
     fn learn(&mut self) {
-        if self.redactor.applies(Rule::Values) {
+        if self.learns && self.redactor.applies(Rule::Values) {
             self.secrets.add_to(&mut self.searcher, self.known);
             self.known = self.secrets.len();
         }

@@ -75,6 +75,8 @@ pub struct Redactor {
     known: Arc<Secrets>,
     /// What a person says.
     own: Arc<Own>,
+    /// Whether it looks at what was redacted before: a placeholder is not called by another name then.
+    is_again: bool,
 }
 
 impl<T> Redacted<T> {
@@ -235,7 +237,13 @@ impl Redactor {
     /// assert_eq!(request.path, "/v1/models?api_key=[redacted:api_key]");
     /// assert_eq!(request.headers.get("authorization"), Some("Bearer [redacted:authorization]"));
     /// ```
-    pub fn cassette(&self, mut cassette: Cassette) -> Redacted<Cassette> {
+    pub fn cassette(&self, cassette: Cassette) -> Redacted<Cassette> {
+        let is_again = !cassette.redactions.is_empty();
+        Self { is_again, ..self.clone() }.recording(cassette)
+    }
+
+    /// The same for a recording, of which the first interactions may be those of another cassette.
+    pub(crate) fn recording(&self, mut cassette: Cassette) -> Redacted<Cassette> {
         let redactor = self.with_own_of(&cassette);
         apply::cassette(&redactor, &mut cassette);
         cassette.redactions = redactor.rules().map(str::to_owned).collect();
@@ -295,7 +303,8 @@ impl Redactor {
     }
 
     fn of(rules: Vec<Rule>) -> Self {
-        Self { rules: rules.into(), known: Arc::default(), own: Arc::default() }
+        let (known, own) = Default::default();
+        Self { rules: rules.into(), known, own, is_again: false }
     }
 
     fn applies(&self, rule: Rule) -> bool {

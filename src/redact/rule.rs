@@ -157,7 +157,7 @@ impl Notes<'_> {
             self.secrets.rename(secret, &own);
             return (own != secret).then_some(own);
         }
-        if self.side == Side::Response {
+        if self.side == Side::Response || self.redactor.is_again {
             return None;
         }
         let own = self.own(name, secret);

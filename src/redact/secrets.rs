@@ -46,6 +46,13 @@ impl Secrets {
         self.found.is_empty()
     }
 
+    /// Forgets all but the first ones.
+    pub(super) fn truncate(&mut self, count: usize) {
+        for value in self.found.drain(count..) {
+            self.known.remove(&value);
+        }
+    }
+
     /// None yet, which go on counting where these are; [extend](Self::extend) brings the count back.
     pub(super) fn begin(&mut self) -> Self {
         let spared = std::mem::take(&mut self.spared);

@@ -141,7 +141,7 @@ impl Proven {
 
 /// Writes into the table of a cassette what a run has shown.
 fn learn(folder: &Path, name: &Name, proof: &Proof) -> Result<Learned> {
-    let mut cassette = store::load(folder, name)?;
+    let mut cassette = store::open(folder, name)?;
     let before: Option<Ids> = cassette.ids.clone();
     let mut ids = match &before {
         Some(ids) => ids.clone(),

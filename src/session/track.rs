@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
-use hyper::body::Body as _;
+use hyper::body::{Body as _, Incoming};
 use hyper::upgrade::OnUpgrade;
 
 use super::event::Event;
@@ -18,11 +18,12 @@ use super::gateway::lock;
 use super::servers::{Led, Servers};
 use super::settings::Settings;
 use super::stale::{Stale, stale};
+use crate::cassette::large::LARGE;
 use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
 use crate::serve::recorder::{Asked, Patience, Recorder, Tape};
-use crate::serve::replayer::{Opened, Recorded, Replayer, Socket, Upgraded};
+use crate::serve::replayer::{Hashed, Opened, Recorded, Replayer, Socket, Upgraded};
 use crate::serve::server::{Answer, NoAnswer, Place, no_answer};
 use crate::store::mode::Mode;
 use crate::store::{Alarm, Recovered};
@@ -112,13 +113,15 @@ impl Track {
         let answer = match (self, asked) {
             (_, Asked::Upgrade(client)) => return self.upgrade(head, target, client, place).await,
             (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
-            (Self::Replay(replayer), asked) => match read(asked).await {
-                Some(body) => {
-                    let answer = replayer.answer(head, target, body, place).await;
-                    answer.map_err(Unanswered::Mismatch)?
+            (Self::Replay(replayer), asked) => {
+                match read_by(asked, || replayer.hashed(head, target, place)).await {
+                    Some(body) => {
+                        let answer = replayer.answer(head, target, body, place).await;
+                        answer.map_err(Unanswered::Mismatch)?
+                    }
+                    None => abandoned(),
                 }
-                None => abandoned(),
-            },
+            }
             (Self::Extend(extension), asked) => match read(asked).await {
                 Some(body) => {
                     let sent = Whole { head, target, body };
@@ -295,7 +298,7 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     let redactor = settings.redactor();
     let listener = Arc::clone(&settings.listener);
     let alarm = Alarm::new(move |journal, why| {
-        listener(Event::Unwritten { journal: journal.to_owned(), why: why.to_string() });
+        listener(Event::Unwritten { journal: journal.to_owned(), why: why.to_owned() });
     });
     let wording = settings.wording;
     let (tape, rescued) = Tape::begin(&settings.folder, name, origins, wording, redactor, alarm)?;
@@ -319,6 +322,11 @@ pub(super) fn abandoned() -> Answer {
 
 /// The whole body, if the client sends all of it. Most are over with their first piece.
 pub(super) async fn read(asked: Asked) -> Option<Bytes> {
+    read_by(asked, || None).await
+}
+
+/// The same, or what stands in its place if it is not to be held in memory.
+async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Option<Bytes> {
     let mut body = match asked {
         Asked::Arriving(body) => body,
         Asked::Whole(body) => return Some(body),
@@ -335,11 +343,127 @@ pub(super) async fn read(asked: Asked) -> Option<Bytes> {
         return Some(first);
     }
     let mut all = BytesMut::from(first);
-    all.extend_from_slice(&body.collect().await.ok()?.to_bytes());
+    while let Some(frame) = body.frame().await {
+        all.extend_from_slice(&frame.ok()?.into_data().unwrap_or_default());
+        if all.len() as u64 > LARGE {
+            return match hashed() {
+                Some(hashed) => hash(hashed, all.freeze(), body).await,
+                None => {
+                    all.extend_from_slice(&body.collect().await.ok()?.to_bytes());
+                    Some(all.freeze())
+                }
+            };
+        }
+    }
     Some(all.freeze())
+}
+
+/// Reads the rest of a body without holding it. Others have their turn in between.
+async fn hash(mut hashed: Hashed, came: Bytes, mut rest: Incoming) -> Option<Bytes> {
+    const PART: usize = 64 * 1024;
+    let mut next = Some(came);
+    while let Some(mut piece) = next {
+        while !piece.is_empty() {
+            hashed.push(piece.split_to(PART.min(piece.len())));
+            tokio::task::yield_now().await;
+        }
+        next = match rest.frame().await {
+            Some(frame) => Some(frame.ok()?.into_data().unwrap_or_default()),
+            None => None,
+        };
+    }
+    Some(hashed.finish())
 }
 
 pub(super) fn fields(headers: &HeaderMap) -> Headers {
     let copied = |value: &HeaderValue| Bytes::copy_from_slice(value.as_bytes());
     headers.iter().map(|(name, value)| (name, copied(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
+    use std::path::Path;
+
+    use super::*;
+    use crate::{Session, store};
+
+    /// Reads a head and its body; nothing if there is none.
+    fn message(from: TcpStream) -> Option<(String, Vec<u8>)> {
+        let mut from = BufReader::new(from);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if from.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let head = head.to_lowercase();
+        let length = head.split_once("content-length: ")?.1.lines().next()?.parse().ok()?;
+        let mut body = vec![0; length];
+        from.read_exact(&mut body).ok()?;
+        Some((head, body))
+    }
+
+    /// A server that gives back what it gets. Gives its address.
+    fn echo() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for to in listener.incoming() {
+                let mut to = to.unwrap();
+                let Some((_, body)) = message(to.try_clone().unwrap()) else { continue };
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n", body.len());
+                write!(to, "{head}content-type: application/zip\r\n\r\n").unwrap();
+                let _ = to.write_all(&body);
+            }
+        });
+        format!("http://{address}")
+    }
+
+    fn ask(address: SocketAddr, key: &str, body: &[u8]) -> (String, Vec<u8>) {
+        let mut to = TcpStream::connect(address).unwrap();
+        let length = body.len();
+        write!(to, "PUT /file HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n")
+            .unwrap();
+        write!(to, "content-type: application/zip\r\ncontent-length: {length}\r\n\r\n").unwrap();
+        to.write_all(body).unwrap();
+        message(to).unwrap()
+    }
+
+    fn start(folder: &Path, mode: Mode, upstream: &str) -> impl Future<Output = Session> {
+        let session = Session::builder("tape").cassettes(folder).mode(mode).upstream(upstream);
+        async { session.start().await.unwrap() }
+    }
+
+    /// A body with a key in it.
+    fn body(key: &str, fill: u8) -> Vec<u8> {
+        let noise = [vec![fill; 50_000], vec![0x80; 50_000]].concat();
+        [&noise, b" ".as_slice(), key.as_bytes(), b" ", &noise].concat()
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_large_body_is_recorded_and_replayed_from_a_file_without_its_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = |seed: u64| format!("{:x}", u128::from(seed) * 0x9e37_79b9_7f4a_7c15_1234_5678);
+        let recorder = start(folder.path(), Mode::Record, &echo()).await;
+        let (_, live) = ask(recorder.address(), &key(7), &body(&key(7), 0xfe));
+        recorder.finish().await.unwrap();
+        assert!(live == body(&key(7), 0xfe));
+
+        let name = Name::new("tape").unwrap();
+        let cassette = store::open(folder.path(), &name).unwrap();
+        let clean = body("[redacted:authorization]", 0xfe);
+        assert_eq!(cassette.larges.len(), 1, "both bodies are one file");
+        assert!(cassette.interactions[0].request.body.len() < 100);
+        let whole = store::load(folder.path(), &name).unwrap();
+        assert!(whole.interactions[0].request.body == clean);
+
+        let replayer = start(folder.path(), Mode::Replay, "").await;
+        let (head, again) = ask(replayer.address(), &key(8), &body(&key(8), 0xfe));
+        assert!(head.contains(&format!("content-length: {}", clean.len())), "{head}");
+        assert!(again == clean);
+        let (head, _) = ask(replayer.address(), &key(8), &body(&key(8), 0xfd));
+        assert!(head.starts_with("http/1.1 470"), "{head}");
+    }
 }

@@ -11,8 +11,8 @@ use super::folder::make_folder;
 use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
 use super::replace::{remove_unfinished, replace};
-use super::{Journal, disk, find_config, mention, regular};
-use crate::cassette::{Cassette, Name, Response, format};
+use super::{Journal, disk, find_config, large, mention, regular};
+use crate::cassette::{Cassette, Large, Larges, Name, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
@@ -42,38 +42,54 @@ pub fn exists(folder: &Path, name: &Name) -> bool {
 ///
 /// If there is none of that name, it cannot be read, or it is not a cassette of a known version.
 pub fn load(folder: &Path, name: &Name) -> Result<Cassette> {
+    load_by(folder, name, load_file)
+}
+
+/// The same, but a body of more than 16 MiB is not held in memory.
+pub(crate) fn open(folder: &Path, name: &Name) -> Result<Cassette> {
+    load_by(folder, name, open_file)
+}
+
+fn load_by(
+    folder: &Path,
+    name: &Name,
+    load_file: impl FnOnce(&Path) -> Result<Cassette>,
+) -> Result<Cassette> {
     let path = path_of(folder, name);
     if !path.is_file() {
         if let Some(foreign) = foreign_of(folder, name) {
-            return load_any(&foreign);
+            return load_any(&foreign, load_file);
         }
         return Err(Error::new(Kind::NoCassette { name: name.to_string() })
             .at(&path)
             .with_hint(how_to_come_by(folder, name, "retape record --upstream URL")));
     }
-    load_any(&path)
+    load_any(&path, load_file)
 }
 
 /// Reads a cassette, and behind it the files that are played with it. If there is no cassette, the first
-/// file takes its place. Also returns how many interactions are the cassette's own.
+/// file takes its place. Also returns how many interactions are the cassette's own. A body of more than
+/// 16 MiB is not held in memory.
 ///
 /// # Errors
 ///
 /// If there is nothing of that name, or something cannot be read.
 pub(crate) fn load_with(folder: &Path, name: &Name, also: &[PathBuf]) -> Result<(Cassette, usize)> {
     let (mut cassette, is_own, others) = match also {
-        [first, others @ ..] if !exists(folder, name) => (load_any(first)?, false, others),
-        all => (load(folder, name)?, true, all),
+        [first, others @ ..] if !exists(folder, name) => {
+            (load_any(first, open_file)?, false, others)
+        }
+        all => (open(folder, name)?, true, all),
     };
     let own = if is_own { cassette.interactions.len() } else { 0 };
     for file in others {
-        cassette.append(load_any(file)?);
+        cassette.append(load_any(file, open_file)?);
     }
     Ok((cassette, own))
 }
 
 /// Reads a cassette of retape or of another tool.
-fn load_any(path: &Path) -> Result<Cassette> {
+fn load_any(path: &Path, load_file: impl FnOnce(&Path) -> Result<Cassette>) -> Result<Cassette> {
     if path.extension().is_none_or(|ending| ending != "json") {
         return load_as_it_is(path);
     }
@@ -123,11 +139,28 @@ pub(crate) fn nearest(folder: &Path, name: &Name) -> Option<Name> {
 ///
 /// If it cannot be read, or is not a cassette of a known version.
 pub fn load_file(path: &Path) -> Result<Cassette> {
+    read(path, |_, _| None)
+}
+
+/// The same, but a body of more than 16 MiB is not held in memory.
+fn open_file(path: &Path) -> Result<Cassette> {
+    read(path, large::found)
+}
+
+fn read(path: &Path, find: impl Fn(&Path, &str) -> Option<(Large, Bytes)>) -> Result<Cassette> {
     let bytes = regular::read(path).map_err(|source| Error::io("read file", path, source))?;
     let bodies = bodies_of(path);
     let is_linked = regular::refuse_link(&bodies);
     is_linked.map_err(|source| Error::io("read folder", &bodies, source))?;
-    decode(bytes, path, |hash| Some(read_body(&bodies.join(hash), hash)))
+    let mut larges = Larges::new();
+    let body = |hash: &str| Some(read_body(&bodies.join(hash), hash));
+    let mut cassette = decode(bytes, path, body, |hash| {
+        let (large, stand_in) = find(&bodies.join(hash), hash)?;
+        larges.insert(hash.to_owned(), large);
+        Some(stand_in)
+    })?;
+    cassette.larges = larges;
+    Ok(cassette)
 }
 
 /// A cassette from the bytes of its file and those of the bodies beside it.
@@ -135,12 +168,13 @@ pub(super) fn decode(
     bytes: Vec<u8>,
     path: &Path,
     body: impl Fn(&str) -> Option<Result<Bytes>>,
+    large: impl FnMut(&str) -> Option<Bytes>,
 ) -> Result<Cassette> {
     let text = String::from_utf8(bytes)
         .map_err(|source| Error::new(Kind::Syntax).at(path).because(source.utf8_error()))?;
     let missing = |hash: &str| Err(Error::new(Kind::MissingBody { hash: hash.to_owned() }));
     let body = |hash: &str| body(hash).unwrap_or_else(|| missing(hash));
-    format::decode(&text, body).map_err(|error| match error.hint() {
+    format::decode_with(&text, body, large).map_err(|error| match error.hint() {
         Some(_) => error.at_file(path),
         None => error
             .at_file(path)
@@ -196,7 +230,7 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
         let _ = disk::remove_folder(&bodies);
         return Err(error);
     }
-    remove_leftovers(&bodies, &file.bodies.into_keys().collect());
+    remove_leftovers(&bodies, &file.bodies.into_keys().chain(file.larges.into_keys()).collect());
     Ok(path)
 }
 
@@ -207,6 +241,13 @@ fn write(path: &Path, bodies: &Path, file: &format::File, added: &mut Vec<PathBu
         if regular::read_own(&body).ok().as_deref() != Some(bytes.as_ref()) {
             replace(&body, bytes)?;
             added.push(body);
+        }
+    }
+    for (name, body) in &file.larges {
+        make_folder(bodies)?;
+        let path = bodies.join(name);
+        if large::write(body, &path)? {
+            added.push(path);
         }
     }
     match regular::read_own(path).ok().as_deref() == Some(file.text.as_bytes()) {

@@ -20,6 +20,7 @@ mod git;
 #[cfg(feature = "cli")]
 mod import;
 mod journal;
+mod large;
 mod list;
 mod mention;
 pub(crate) mod mode;
@@ -37,10 +38,11 @@ pub(crate) use disk::{Trial, under};
 pub(crate) use environment::environment;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
-pub(crate) use file::{how_to_come_by, load_with, nearest};
+pub(crate) use file::{how_to_come_by, load_with, nearest, open};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
 pub(crate) use journal::{Alarm, Entry, Journal, Recovered};
+pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
 pub(crate) use mention::mention;

@@ -8,6 +8,14 @@ use crate::error::{Error, Result};
 
 /// Writes a file beside, brings it to the disk, and puts it in the place of the old one.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_by(path, |file| disk::write(file, bytes))
+}
+
+/// The same with what `write` writes.
+pub(super) fn replace_by(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<()> {
     let failed = |source| {
         let error = Error::io("write file", path, source);
         let what = error.hint().unwrap_or("choose another folder, then try again");
@@ -17,7 +25,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let unfinished = unfinished(path, std::process::id());
     let written = disk::create(&unfinished)
-        .and_then(|mut file| disk::write(&mut file, bytes).and_then(|()| disk::sync(&file)))
+        .and_then(|mut file| write(&mut file).and_then(|()| disk::sync(&file)))
         .and_then(|()| disk::rename(&unfinished, path));
     if let Err(source) = written {
         let _ = disk::remove(&unfinished);

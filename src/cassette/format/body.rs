@@ -15,6 +15,9 @@ use crate::error::Result;
 
 /// Writes the members that hold a body; none if it is empty.
 pub(super) fn write(w: &mut Writer, headers: &Headers, body: &Body) {
+    if matches!(body, Body::Whole(bytes) if w.large(bytes)) {
+        return;
+    }
     let compressed = encoded::readable(headers, body).is_some_and(|readable| {
         let write = |w: &mut Writer| write_compressed(w, headers, body, &readable);
         w.proved(write, |reader, bodies| {
@@ -172,7 +175,7 @@ impl<'a> Parts<'a> {
     pub(super) fn into_body(mut self, headers: &Headers, fetch: &mut Fetch<'_>) -> Result<Body> {
         let Some(here) = self.here.take() else { return Ok(Body::default()) };
         let encoded = self.encoded.take();
-        let readable = self.into_readable(&here, fetch)?;
+        let readable = self.into_readable(&here, encoded.is_some(), fetch)?;
         let Some(mut encoded) = encoded else { return readable.into_body(&here) };
         match readable {
             Readable::Whole(bytes) => encoded.bytes(headers, &bytes, fetch).map(Body::Whole),
@@ -188,7 +191,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn into_readable(self, here: &Reader<'a>, fetch: &mut Fetch<'_>) -> Result<Readable> {
+    fn into_readable(
+        self,
+        here: &Reader<'a>,
+        is_compressed: bool,
+        fetch: &mut Fetch<'_>,
+    ) -> Result<Readable> {
         let style = self.style.unwrap_or(Style::COMPACT);
         let framing = self.framing.unwrap_or(Framing::USUAL);
         if let Some(lines) = self.stream {
@@ -208,6 +216,10 @@ impl<'a> Parts<'a> {
             return lines.into_iter().map(chunk).collect::<Result<_>>().map(Readable::Stream);
         }
         let bytes = match self.form {
+            // What is cut or compressed is needed itself.
+            Some(Form::File(sidecar)) if !is_compressed && self.chunks.is_none() => {
+                sidecar.fetch_or_stand_in(fetch)?
+            }
             Some(form) => form.bytes(style, framing, fetch)?,
             None => Bytes::new(),
         };

@@ -17,7 +17,7 @@ use crate::text::json::{Container, Token, Tokens};
 const VERSION: &str = "retape";
 
 pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
-    let mut w = Writer::default();
+    let mut w = Writer::beside(&cassette.larges);
     w.object(Spread::Broken);
     w.name(VERSION);
     let version = w.text.len();

@@ -33,7 +33,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{Cassette, Response};
+use self::sidecar::Fetch;
+use super::{Cassette, Larges, Response};
 use crate::config::Rules;
 use crate::error::Result;
 
@@ -56,6 +57,8 @@ pub struct File {
     pub text: String,
     /// The bodies that live beside it, by name: the first 32 hexadecimal digits of their BLAKE3 hash.
     pub bodies: BTreeMap<String, Bytes>,
+    /// Those of them that are not held in memory.
+    pub larges: Larges,
 }
 
 /// Says in a few lines, for people, what an answer says; nothing for one that reads well itself.
@@ -89,9 +92,18 @@ pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
 ///
 /// assert!(error.is_newer_version());
 /// ```
-pub fn decode(text: &str, mut body: impl FnMut(&str) -> Result<Bytes>) -> Result<Cassette> {
+pub fn decode(text: &str, body: impl FnMut(&str) -> Result<Bytes>) -> Result<Cassette> {
+    decode_with(text, body, |_| None)
+}
+
+/// The same, where `large` gives what stands in the place of a body that is not to be held in memory.
+pub(crate) fn decode_with(
+    text: &str,
+    body: impl FnMut(&str) -> Result<Bytes>,
+    large: impl FnMut(&str) -> Option<Bytes>,
+) -> Result<Cassette> {
     document::check_version(text)?;
-    document::read(text, &mut body)
+    document::read(text, &mut Fetch::new(body, large))
 }
 
 /// Reads what a person says in a cassette about matching, and nothing else of it: the rest may be

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use bytes::Bytes;
 
 use super::reader::Reader;
+use crate::cassette::large::{self, DIGITS};
 use crate::error::{Error, Kind, Result};
 
 /// How long a readable body may be in the file: 64 KiB.
@@ -14,11 +16,30 @@ pub(super) const LONGEST_TEXT: usize = 64 << 10;
 /// How long a body may be in base64 in the file: 4 KiB.
 pub(super) const LONGEST_BASE64: usize = 4 << 10;
 
-/// The hexadecimal digits of a name.
-const DIGITS: usize = 32;
+type FetchBody<'f> = Box<dyn FnMut(&str) -> Result<Bytes> + 'f>;
+type FetchLarge<'f> = Box<dyn FnMut(&str) -> Option<Bytes> + 'f>;
 
-/// What fetches a body by its name.
-pub(super) type Fetch<'f> = dyn FnMut(&str) -> Result<Bytes> + 'f;
+/// What fetches bodies by their names.
+pub(super) struct Fetch<'f> {
+    body: FetchBody<'f>,
+    /// Gives what stands in the place of one that is not to be held in memory.
+    large: FetchLarge<'f>,
+}
+
+impl fmt::Debug for Fetch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fetch")
+    }
+}
+
+impl<'f> Fetch<'f> {
+    pub(super) fn new(
+        body: impl FnMut(&str) -> Result<Bytes> + 'f,
+        large: impl FnMut(&str) -> Option<Bytes> + 'f,
+    ) -> Self {
+        Self { body: Box::new(body), large: Box::new(large) }
+    }
+}
 
 /// The name under which a body is kept.
 pub(super) fn name(body: &[u8]) -> String {
@@ -26,17 +47,18 @@ pub(super) fn name(body: &[u8]) -> String {
 }
 
 /// Fetches from bodies that are at hand.
-pub(super) fn among(bodies: &BTreeMap<String, Bytes>) -> impl FnMut(&str) -> Result<Bytes> + '_ {
-    |name| match bodies.get(name) {
+pub(super) fn among(bodies: &BTreeMap<String, Bytes>) -> Fetch<'_> {
+    let body = |name: &str| match bodies.get(name) {
         Some(body) => Ok(body.clone()),
         None => Err(Error::new(Kind::MissingBody { hash: name.to_owned() })),
-    }
+    };
+    Fetch::new(body, |_| None)
 }
 
 /// Checks the length that stands beside the name of a body.
 pub(super) fn expect_length(here: &Reader<'_>, told: Option<usize>, body: &[u8]) -> Result<()> {
     match told {
-        Some(length) if length != body.len() => {
+        Some(length) if length as u64 != large::length(body) => {
             Err(here.invalid("`bytes` is not the length of the body"))
         }
         _ => Ok(()),
@@ -61,11 +83,16 @@ impl<'a> Sidecar<'a> {
     }
 
     pub(super) fn fetch(&self, fetch: &mut Fetch<'_>) -> Result<Bytes> {
-        let body = fetch(&self.name)?;
+        let body = (fetch.body)(&self.name)?;
         if name(&body) == *self.name {
             return Ok(body);
         }
         Err(self.changed())
+    }
+
+    /// The body, or what stands in its place if it is not to be held in memory.
+    pub(super) fn fetch_or_stand_in(&self, fetch: &mut Fetch<'_>) -> Result<Bytes> {
+        (fetch.large)(&self.name).map_or_else(|| self.fetch(fetch), Ok)
     }
 
     fn changed(&self) -> Error {

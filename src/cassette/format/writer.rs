@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::File;
 use super::reader::Reader;
 use super::sidecar;
+use crate::cassette::large::{self, Larges};
 use crate::error::Result;
 use crate::text::json::{Layout, Place, Text, fitted, push_escape};
 
@@ -15,6 +16,10 @@ use crate::text::json::{Layout, Place, Text, fitted, push_escape};
 pub(super) struct Writer {
     pub(super) text: String,
     pub(super) bodies: BTreeMap<String, Bytes>,
+    /// Those that may be named, and are not held in memory.
+    pub(super) larges: Larges,
+    /// Those that are.
+    named: Larges,
     /// Whether something stands in it that older releases cannot read.
     pub(super) is_newer: bool,
     open: Vec<Spread>,
@@ -30,6 +35,11 @@ pub(super) enum Spread {
 }
 
 impl Writer {
+    /// Begins a file. Beside it are bodies that are not held in memory.
+    pub(super) fn beside(larges: &Larges) -> Self {
+        Self { larges: larges.clone(), ..Self::default() }
+    }
+
     /// Begins an object. Within a line there are only lines.
     pub(super) fn object(&mut self, spread: Spread) {
         self.begin('{', spread);
@@ -137,6 +147,17 @@ impl Writer {
         self.bodies.entry(file).or_insert_with(|| bytes.clone());
     }
 
+    /// Writes the members that name a large body, if these bytes stand in its place.
+    pub(super) fn large(&mut self, bytes: &[u8]) -> bool {
+        let Some((name, large)) = large::of(&self.larges, bytes) else { return false };
+        let (name, large) = (name.to_owned(), large.clone());
+        self.text_member("file", &name);
+        self.name("bytes");
+        self.number(large.length);
+        self.named.insert(name, large);
+        true
+    }
+
     /// Writes pairs of numbers.
     pub(super) fn pairs(&mut self, pairs: impl Iterator<Item = (u64, usize)>) {
         let pairs: Vec<String> = pairs.map(|(one, other)| format!("[{one},{other}]")).collect();
@@ -174,7 +195,7 @@ impl Writer {
     /// The file, with its final newline.
     pub(super) fn into_file(mut self) -> File {
         self.text.push('\n');
-        File { text: self.text, bodies: self.bodies }
+        File { text: self.text, bodies: self.bodies, larges: self.named }
     }
 
     fn begin(&mut self, bracket: char, spread: Spread) {

@@ -76,7 +76,9 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
         // Rules that had nothing to redact are no change.
         Cassette { rules: new.rules, ..old.clone() }
     } else {
-        Cassette { interactions, ..new }
+        // What was kept may name a body of the old one.
+        let larges = old.larges.clone().into_iter().chain(new.larges).collect();
+        Cassette { interactions, larges, ..new }
     };
     Renewed { cassette, kept, gone }
 }

@@ -5,6 +5,7 @@ use crate::redact::json;
 use crate::redact::name::Tells;
 
 /// Something that has begun and may be a secret.
+#[derive(Clone)]
 pub(super) enum Held {
     String { start: usize, quote: Quote, role: Role, begun: Begun },
     Number { start: usize },
@@ -13,6 +14,7 @@ pub(super) enum Held {
 }
 
 /// What a string is if it is something.
+#[derive(Clone)]
 pub(super) enum Role {
     Secret(String),
     Perhaps(String),

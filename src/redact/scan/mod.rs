@@ -41,7 +41,7 @@ pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
 }
 
 /// Reads a text that grows.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Scanner {
     /// The next byte to look at.
     at: usize,
@@ -50,6 +50,7 @@ pub(super) struct Scanner {
 }
 
 /// Containers below a telling name.
+#[derive(Clone)]
 struct Nest {
     holder: String,
     /// How many backslashes stand before the quotes in it.

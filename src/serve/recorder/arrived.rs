@@ -31,11 +31,35 @@ impl Default for Arrived {
 }
 
 impl Arrived {
-    /// Takes the next chunk.
-    pub(super) fn push(&mut self, ms: u64, bytes: &[u8]) {
+    /// Takes the next part of a chunk.
+    pub(super) fn push(&mut self, part: &[u8]) {
         if let Joined::Growing(joined) = &mut self.bytes {
-            joined.extend_from_slice(bytes);
-            self.ends.push((ms, joined.len()));
+            joined.extend_from_slice(part);
+        }
+    }
+
+    /// A chunk ends.
+    pub(super) fn end_chunk(&mut self, ms: u64) {
+        let end = self.len();
+        if self.ends.last().is_none_or(|(_, last)| *last < end) {
+            self.ends.push((ms, end));
+        }
+    }
+
+    /// How many bytes have come.
+    pub(super) fn len(&self) -> usize {
+        match &self.bytes {
+            Joined::Growing(joined) => joined.len(),
+            Joined::Settled(joined) => joined.len(),
+        }
+    }
+
+    /// Takes out what has come.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        self.ends.clear();
+        match std::mem::replace(&mut self.bytes, Joined::Growing(Vec::new())) {
+            Joined::Growing(joined) => joined,
+            Joined::Settled(joined) => joined.into(),
         }
     }
 

@@ -114,14 +114,21 @@ mod tests {
             for n in (0..50).take_while(|_| !Trial::is_dead()) {
                 let take = self.ask(&tape, n);
                 match n % 5 {
-                    0 => self.answer(&take, n, &format!("{{\"a\": \"{} {n}\"}}", self.said)),
+                    0 => self.answer(
+                        &take,
+                        n,
+                        format!("{{\"a\": \"{} {n}\"}}", self.said).as_bytes(),
+                    ),
                     1 => {
                         take.head(200, None, &typed("text/event-stream"));
                         self.pass(&take, n, b"data: 1\n\n");
                         stream = Some((n, take));
                     }
                     2 => {
-                        self.answer(&take, n, &format!("{}{n}\u{1}", self.said).repeat(40_000 / n))
+                        // Beside the file, and the first one not held in memory.
+                        let mut body = format!("{} {n}", self.said).into_bytes();
+                        body.resize(if n == 2 { 70_000 } else { 5_000 }, 0xfe);
+                        self.answer(&take, n, &body);
                     }
                     3 => take.fail(End::ServerClosed, "it left".to_owned()),
                     _ => {
@@ -151,9 +158,9 @@ mod tests {
             take
         }
 
-        fn answer(&mut self, take: &Take, n: usize, body: &str) {
+        fn answer(&mut self, take: &Take, n: usize, body: &[u8]) {
             take.head(200, None, &typed("application/octet-stream"));
-            self.pass(take, n, body.as_bytes());
+            self.pass(take, n, body);
             take.end(End::Complete);
         }
 
@@ -168,7 +175,8 @@ mod tests {
 
         /// Passes a piece of an answer on when it is written.
         fn pass(&mut self, take: &Take, n: usize, bytes: &[u8]) {
-            take.chunk(&Bytes::copy_from_slice(bytes));
+            take.part(&Bytes::copy_from_slice(bytes));
+            take.end_chunk();
             take.write();
             self.see(n, bytes);
         }

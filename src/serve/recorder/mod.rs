@@ -12,6 +12,7 @@ mod end_to_end;
 mod fault;
 mod forward;
 mod location;
+mod passing;
 #[cfg(feature = "cli")]
 mod pipes;
 mod pool;

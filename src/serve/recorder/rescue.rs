@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cassette::Name;
+use crate::cassette::{Cassette, Name};
 use crate::error::Result;
 #[cfg(feature = "cli")]
 use crate::error::{Error, Kind};
@@ -43,7 +43,10 @@ pub(super) fn rescue(
     left: Recovered,
 ) -> Result<(Recovered, PathBuf)> {
     let free = free(folder, name, "recovered");
-    let path = store::save(folder, &free, &redactor.cassette(left.cassette.clone()))?;
+    // The journal holds no secrets already.
+    let redactions = redactor.rules().map(str::to_owned).collect();
+    let cassette = Cassette { redactions, ..left.cassette.clone() };
+    let path = store::save(folder, &free, &redactor.cassette(cassette))?;
     Ok((left, path))
 }
 

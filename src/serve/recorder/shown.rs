@@ -22,7 +22,8 @@ pub(super) struct Shown {
 struct Whole {
     redactor: Redactor,
     headers: Headers,
-    body: Vec<u8>,
+    /// Nothing if it is too long.
+    body: Option<Vec<u8>>,
 }
 
 /// What is read as a whole is not kept beyond this: it is missing in the journal.
@@ -39,7 +40,7 @@ impl Shown {
         let whole = is_whole.then(|| Whole {
             redactor: redactor.clone(),
             headers: headers.clone(),
-            body: Vec::new(),
+            body: Some(Vec::new()),
         });
         Self { coding, amazon, live: Live::new(redactor, secrets), whole }
     }
@@ -52,12 +53,17 @@ impl Shown {
         }
     }
 
+    /// Drops what is read as a whole, if it is too long with so many more bytes. Tells so once.
+    pub(super) fn drops(&mut self, more: usize) -> bool {
+        let body = self.whole.as_mut().map(|whole| &mut whole.body);
+        let too_long = |body: &mut Vec<u8>| body.len() + more > LONGEST;
+        body.and_then(|body| body.take_if(too_long)).is_some()
+    }
+
     /// What can be written now that these bytes have come.
     pub(super) fn push(&mut self, bytes: &Bytes) -> Vec<u8> {
         if let Some(whole) = &mut self.whole {
-            if whole.body.len() + bytes.len() <= LONGEST {
-                whole.body.extend_from_slice(bytes);
-            }
+            whole.body.iter_mut().for_each(|body| body.extend_from_slice(bytes));
             return Vec::new();
         }
         match &mut self.coding {
@@ -86,8 +92,8 @@ impl Shown {
         let Self { coding, amazon, mut live, whole } = self;
         if let Some(Whole { redactor, headers, body }) = whole {
             let (_, mut secrets) = live.finish();
-            let body = redactor.body_noting(&headers, body, &mut secrets);
-            return (body, secrets);
+            let body = body.map(|body| redactor.body_noting(&headers, body, &mut secrets));
+            return (body.unwrap_or_default(), secrets);
         }
         let undecoded = coding.and_then(coding::Live::finish).unwrap_or_default();
         let Some((mut begun, mut shown)) = amazon else {

@@ -11,10 +11,12 @@ use tokio::sync::Notify;
 
 use super::arrived::Arrived;
 use super::end_to_end::recorded;
+use super::passing::{self, Passing};
 use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::{
-    Body, Chunk, Content, End, Frame, Headers, Interaction, Outcome, Peer, Request, Response,
+    Body, Chunk, Content, End, Frame, Headers, Interaction, Larges, Outcome, Peer, Request,
+    Response, large,
 };
 use crate::redact::{Live, Pieces, Redactor, Secrets};
 use crate::store::Entry;
@@ -49,6 +51,10 @@ struct State {
     ended: Option<u64>,
     /// The answer's body, as the journal shows it.
     shown: Option<Shown>,
+    /// What the journal shows of a chunk of which more is to come.
+    seen: Vec<u8>,
+    /// What of each side is not held in memory.
+    passing: [Option<Passing>; 2],
     /// What each side of a WebSocket has said last, as the journal reads it.
     pieces: [Pieces; 2],
     /// The secrets up to here.
@@ -82,6 +88,8 @@ impl Take {
             unasked: false,
             ended: None,
             shown: None,
+            seen: Vec::new(),
+            passing: Default::default(),
             pieces: Default::default(),
             secrets,
         };
@@ -98,18 +106,25 @@ impl Take {
 
     /// A piece of the request's body, as it goes to the server.
     pub(super) fn sent(&self, bytes: &Bytes) {
-        self.state().body.extend_from_slice(bytes);
+        let mut state = self.state();
+        if !self.pass(&mut state, Peer::Client, bytes) {
+            state.body.extend_from_slice(bytes);
+        }
     }
 
     /// The request is complete.
     pub(super) fn asked(self: &Arc<Self>) {
         let length = {
             let mut state = self.state();
-            let is_answered = state.is_answered();
-            if !state.close(if is_answered { Asking::Complete } else { Asking::Reading }) {
+            let is_read = state.is_answered() || state.passing[0].is_some();
+            if !state.close(if is_read { Asking::Complete } else { Asking::Reading }) {
                 return;
             }
-            (!is_answered).then_some(state.body.len())
+            if self.end_passing(&mut state, Peer::Client) {
+                self.note(&Entry::Asked { n: self.number });
+                self.write();
+            }
+            (!is_read).then_some(state.body.len())
         };
         match (length, tokio::runtime::Handle::try_current()) {
             // What came behind the head of an answer is not in the journal.
@@ -148,6 +163,7 @@ impl Take {
 
     /// The rest of the request will not come.
     pub(super) fn given_up(&self) {
+        self.end_passing(&mut self.state(), Peer::Client);
         if self.state().close(Asking::GivenUp) {
             self.told();
         }
@@ -215,14 +231,71 @@ impl Take {
         });
     }
 
-    /// A chunk of the answer.
-    pub(super) fn chunk(&self, bytes: &Bytes) {
+    /// A part of a chunk of the answer.
+    pub(super) fn part(&self, bytes: &Bytes) {
+        let mut state = self.state();
+        if !self.pass(&mut state, Peer::Server, bytes) {
+            if state.shown.as_mut().is_some_and(|shown| shown.drops(bytes.len()))
+                && let Some(tape) = self.tape.upgrade()
+            {
+                tape.journal().tell("an answer that is read as a whole has more than 4 MiB");
+            }
+            let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
+            state.seen.extend(shown.unwrap_or_default());
+            state.answer.push(bytes);
+        }
+    }
+
+    /// All of a chunk is there.
+    pub(super) fn end_chunk(&self) {
         let ms = self.ms();
         let mut state = self.state();
-        let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
-        self.show_chunk(ms, shown.unwrap_or_default());
-        state.answer.push(ms, bytes);
+        self.show_chunk(ms, std::mem::take(&mut state.seen));
+        state.answer.end_chunk(ms);
         self.chunks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes a piece of a body that is not held in memory; gives whether it is none.
+    fn pass(&self, state: &mut State, from: Peer, bytes: &Bytes) -> bool {
+        let Some(tape) = self.tape.upgrade() else { return false };
+        if let Some(passing) = &mut state.passing[from as usize] {
+            passing.push(bytes, tape.journal());
+            return true;
+        }
+        let came =
+            bytes.len() + if from == Peer::Client { state.body.len() } else { state.answer.len() };
+        let headers = match &state.interaction {
+            interaction if from == Peer::Client => &interaction.request.headers,
+            Interaction { outcome: Outcome::Response(response), .. } => &response.headers,
+            _ => return false,
+        };
+        if !passing::is_due(headers, came, bytes.len()) {
+            return false;
+        }
+        let came = match from {
+            Peer::Client => std::mem::take(&mut state.body).into(),
+            Peer::Server => {
+                state.finish_shown();
+                state.seen = Vec::new();
+                state.answer.take()
+            }
+        };
+        let secrets = state.secrets.clone();
+        let place = (self.number, from);
+        let mut passing = Passing::begin(&self.redactor, secrets, place, came, tape.journal());
+        passing.push(bytes, tape.journal());
+        state.passing[from as usize] = Some(passing);
+        true
+    }
+
+    /// Nothing more comes of what is not held in memory; tells whether there was something.
+    fn end_passing(&self, state: &mut State, from: Peer) -> bool {
+        let (Some(passing), Some(tape)) = (&mut state.passing[from as usize], self.tape.upgrade())
+        else {
+            return false;
+        };
+        passing.finish(tape.journal());
+        true
     }
 
     /// A frame of a WebSocket. What comes behind a close says nothing.
@@ -278,6 +351,7 @@ impl Take {
             }
             let ms = self.ms();
             self.show_chunk(ms, state.finish_shown());
+            self.end_passing(&mut state, Peer::Server);
             state.ended = (!matches!(end, End::ClientClosed | End::Interrupted)).then_some(ms);
             state.answer.settle();
             let mut trailers = Headers::new();
@@ -320,21 +394,32 @@ impl Take {
     }
 
     /// The interaction as far as it has come; `None` if the request was never complete and nothing
-    /// was answered, or the server was not asked.
-    pub(super) fn interaction(&self) -> Option<Interaction> {
+    /// was answered, or the server was not asked. What is not held in memory is noted in `larges`.
+    pub(super) fn interaction(&self, larges: &mut Larges) -> Option<Interaction> {
+        let tape = self.tape.upgrade()?;
         let state = self.state();
         if state.unasked {
             return None;
         }
         let mut interaction = state.interaction.clone();
-        interaction.request.body = state.body.clone().freeze();
+        let [asked, said] = &state.passing;
+        let mut kept = |passing: &Passing| passing.kept(tape.journal(), larges);
+        interaction.request.body =
+            asked.as_ref().map_or_else(|| state.body.clone().freeze(), &mut kept);
         let is_whole = matches!(state.asking, Asking::Reading | Asking::Complete);
         if is_whole {
-            announce(&mut interaction.request);
+            let Request { headers, body, .. } = &mut interaction.request;
+            announce(headers, body);
         }
         match &mut interaction.outcome {
             Outcome::Response(response) => {
-                response.body = Body::of_arrival(&response.headers, state.answer.chunks());
+                response.body = match said {
+                    Some(said) => Body::Whole(kept(said)),
+                    None => Body::of_arrival(&response.headers, state.answer.chunks()),
+                };
+                if said.is_some() && response.end == End::Complete {
+                    announce(&mut response.headers, &response.body.bytes());
+                }
                 if let Some(ms) = state.ended {
                     end_at(ms, &mut response.body);
                 }
@@ -444,12 +529,12 @@ fn end_at(ms: u64, body: &mut Body) {
     }
 }
 
-/// Addresses may have been replaced in a body whose length was announced before.
-fn announce(request: &mut Request) {
-    let length = request.body.len();
-    let announced = request.headers.get("content-length");
+/// Addresses, or secrets, may have been replaced in a body whose length was announced before.
+fn announce(headers: &mut Headers, body: &[u8]) {
+    let length = large::length(body);
+    let announced = headers.get("content-length");
     if announced.is_some_and(|announced| announced.trim().parse() != Ok(length)) {
-        request.headers.set("content-length", length.to_string());
+        headers.set("content-length", length.to_string());
     }
 }
 

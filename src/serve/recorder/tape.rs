@@ -12,13 +12,13 @@ use super::clock::rfc3339;
 use super::rescue::{free, rescue};
 use super::take::{Take, begun};
 use crate::cassette::{
-    Cassette, Headers, Interaction, Name, Progress, Recorded, Request, coding, target,
+    Cassette, Headers, Interaction, Larges, Name, Progress, Recorded, Request, coding, target,
 };
 use crate::compare::renew::{Renewed, renew};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{decide_again, decide_behind};
-use crate::redact::{Redactor, Secrets};
+use crate::redact::{Redacted, Redactor, Secrets};
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Alarm, Entry, Journal, Recovered};
 
@@ -145,6 +145,8 @@ impl Tape {
     ///
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
+        // What is not held in memory is read from there.
+        self.journal.flush();
         let (mut cassette, dropped) = self.cassette(base);
         // They may have been changed while it was recorded.
         cassette.rules =
@@ -177,11 +179,11 @@ impl Tape {
             Saved::Failed => free(&self.folder, &self.name, "failed"),
         };
         if recording.interactions > 0 {
-            let cassette = self.redactor.cassette(cassette);
+            let cassette = self.redactor.recording(cassette);
             let cassette = cassette.with_ids(|cassette| decide_behind(base, cassette));
             recording.suspects = self.redactor.audit(&cassette);
             recording.path = Some(match self.replaced(base, recording.saved) {
-                None => store::save(&self.folder, &recording.saved_name, &cassette)?,
+                None => self.save(&recording.saved_name, &cassette)?,
                 Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
             });
         }
@@ -194,14 +196,14 @@ impl Tape {
 
     /// What was recorded so far, without secrets.
     pub fn so_far(&self) -> Cassette {
-        self.redactor.cassette(self.cassette(None).0).into_inner()
+        self.redactor.recording(self.cassette(None).0).into_inner()
     }
 
     /// Changes what is to be saved, by the numbers in [`so_far`](Self::so_far).
     pub fn change(&self, changes: &[(usize, Change)]) {
         let mut state = self.state();
         let takes = state.takes.iter().enumerate();
-        let kept = takes.filter(|(_, take)| take.interaction().is_some());
+        let kept = takes.filter(|(_, take)| take.interaction(&mut Larges::new()).is_some());
         let kept: Vec<usize> = kept.map(|(number, _)| number).collect();
         for (number, change) in changes {
             if let Some(take) = kept.get(*number) {
@@ -228,7 +230,7 @@ impl Tape {
     /// Whether the server has said this in any answer so far.
     pub fn has_heard(&self, text: &str) -> bool {
         let takes = self.state().takes.clone();
-        let mut heard = takes.iter().filter_map(|take| take.interaction());
+        let mut heard = takes.iter().filter_map(|take| take.interaction(&mut Larges::new()));
         let stands = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
         heard.any(|interaction| {
             interaction.response().is_some_and(|response| {
@@ -251,7 +253,16 @@ impl Tape {
             .redactor
             .cassette(cassette)
             .with_ids(|cassette| decide_again(old, &names, cassette));
-        store::save(&self.folder, &self.name, &cassette)
+        self.save(&self.name, &cassette)
+    }
+
+    /// Saves it. If that fails, the journal has it still.
+    fn save(&self, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
+        store::save(&self.folder, name, cassette).map_err(|error| {
+            let hint = error.hint().map(|hint| format!("{hint}: ")).unwrap_or_default();
+            let named = store::mention(&self.folder, &self.name);
+            error.with_hint(format!("{hint}`retape recover {named}` saves what was recorded"))
+        })
     }
 
     /// The cassette whose place is taken, if its words are to be used. One that cannot be read has
@@ -262,7 +273,7 @@ impl Tape {
         if !is_asked || base.is_some() || !store::exists(&self.folder, &self.name) {
             return None;
         }
-        store::load(&self.folder, &self.name).ok().filter(|old| !old.interrupted)
+        store::open(&self.folder, &self.name).ok().filter(|old| !old.interrupted)
     }
 
     pub(super) fn redactor(&self) -> &Arc<Redactor> {
@@ -321,7 +332,7 @@ impl Tape {
         }
         let mut numbers = BTreeMap::new();
         for (number, take) in state.takes.iter().enumerate() {
-            let Some(interaction) = take.interaction() else { continue };
+            let Some(interaction) = take.interaction(&mut cassette.larges) else { continue };
             let changed = match state.changes.get(&number) {
                 Some(change) => change.applied(interaction),
                 None => Some(interaction),
@@ -345,7 +356,7 @@ impl Tape {
     /// Where no server was named, that which was the first one before stays it.
     fn settle_origins(&self, cassette: &mut Cassette) {
         let is_open = cassette.recorded.upstream.is_empty();
-        if is_open && let Ok(old) = store::load(&self.folder, &self.name) {
+        if is_open && let Ok(old) = store::open(&self.folder, &self.name) {
             let first = old.recorded.upstream;
             if cassette.origins().contains(&target::split(&first).0) {
                 cassette.recorded.upstream = first;

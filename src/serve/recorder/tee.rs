@@ -1,7 +1,7 @@
 //! Answers that are copied to a take while they pass.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -38,6 +38,8 @@ pub(super) struct Answered {
 #[derive(Debug)]
 struct Source {
     body: Incoming,
+    /// What has come, and how much of it was noted.
+    coming: Option<(Frame<Bytes>, usize)>,
     /// What lets more of the body come, if it is not told by itself.
     driver: Option<Driver>,
     /// What has come and is written.
@@ -62,8 +64,9 @@ impl Answered {
         let ready = VecDeque::new();
         let timer = Box::pin(tokio::time::sleep(patience.silence));
         let heard = Instant::now();
+        let (coming, over) = (None, false);
         let mut source =
-            Source { body, driver, ready, spoken, take, patience, timer, heard, over: false };
+            Source { body, coming, driver, ready, spoken, take, patience, timer, heard, over };
         if source.body.is_end_stream() {
             source.end(End::Complete);
         }
@@ -102,11 +105,14 @@ impl Source {
     }
 
     fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        if self.coming.is_some() {
+            return self.note(context).map(|frame| Some(Ok(frame)));
+        }
         match self.come(context) {
             Poll::Ready(Some(Ok(frame))) => {
                 self.heard = Instant::now();
-                self.note(&frame);
-                Poll::Ready(Some(Ok(frame)))
+                self.coming = Some((frame, 0));
+                self.note(context).map(|frame| Some(Ok(frame)))
             }
             Poll::Ready(Some(Err(_))) => {
                 self.end(End::ServerClosed);
@@ -149,19 +155,30 @@ impl Source {
         Poll::Pending
     }
 
-    /// Notes what has come.
-    fn note(&mut self, frame: &Frame<Bytes>) {
-        if let Some(take) = &self.take {
+    /// Notes what has come, part by part: to look for secrets takes a while, and others have their turn
+    /// in between.
+    fn note(&mut self, context: &mut Context<'_>) -> Poll<Frame<Bytes>> {
+        if let (Some(take), Some((frame, noted))) = (&self.take, &mut self.coming) {
             if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
-                take.chunk(bytes);
+                let part = bytes.slice(*noted..bytes.len().min(*noted + BYTES));
+                take.part(&part);
+                *noted += part.len();
+                if *noted < bytes.len() {
+                    // A task that wakes itself comes again before the network is looked at.
+                    let _ = pin!(tokio::task::yield_now()).poll(context);
+                    return Poll::Pending;
+                }
+                take.end_chunk();
             }
             if let Some(trailers) = frame.trailers_ref() {
                 take.trailers(trailers);
             }
         }
+        let Some((frame, _)) = self.coming.take() else { return Poll::Pending };
         if self.body.is_end_stream() {
             self.end(End::Complete);
         }
+        Poll::Ready(frame)
     }
 
     fn end(&mut self, end: End) {
@@ -187,12 +204,15 @@ impl Body for Answered {
     }
 
     fn is_end_stream(&self) -> bool {
-        let is_over = |source: &Source| source.ready.is_empty() && source.body.is_end_stream();
+        let is_over = |source: &Source| {
+            source.ready.is_empty() && source.coming.is_none() && source.body.is_end_stream()
+        };
         self.source.as_ref().is_none_or(is_over)
     }
 
     fn size_hint(&self) -> SizeHint {
-        let whole = self.source.as_ref().filter(|source| source.ready.is_empty());
+        let whole = self.source.as_ref();
+        let whole = whole.filter(|source| source.ready.is_empty() && source.coming.is_none());
         whole.map_or_else(SizeHint::default, |source| source.body.size_hint())
     }
 }

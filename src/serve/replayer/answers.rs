@@ -14,7 +14,10 @@ use super::pace::Clock;
 use super::resume::Point;
 use super::shelf::{Filling, Label, Laid, Shelf};
 use super::spoil::Blow;
-use crate::cassette::{self, Body, Cassette, Chunk, End, Headers, Media, Outcome, target};
+use super::stored::Stored;
+use crate::cassette::{
+    self, Body, Cassette, Chunk, End, Headers, Large, Media, Outcome, large, target,
+};
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled};
 use crate::serve::server::{
@@ -39,6 +42,8 @@ struct Special {
     nothing: Option<End>,
     /// A body that is large or comes in pieces.
     body: Option<Body>,
+    /// Where it is, if it is not held in memory.
+    large: Option<Large>,
     reason: Option<ReasonPhrase>,
     trailers: Option<HeaderMap>,
     ending: Ending,
@@ -92,7 +97,10 @@ impl Answers {
                     filling.put(label, &HeaderMap::new(), b"");
                     Some(Special { nothing: Some(*end), ..Special::default() })
                 }
-                Outcome::Response(response) => put(&mut filling, response, upstream, made_up),
+                Outcome::Response(response) => {
+                    let large = large::of(&cassette.larges, &response.body.bytes());
+                    put(&mut filling, response, (upstream, made_up), large.map(|it| it.1))
+                }
             };
             all_special.extend(special.map(|special| (number, special)));
         }
@@ -135,7 +143,9 @@ impl Answers {
             tokio::time::sleep_until(due).await;
         }
         let mut hold = wanted.hold.take();
-        if let Some(hold) = hold.as_mut().filter(|hold| laid.label.in_one || hold.holds_head())
+        let is_large = special.is_some_and(|special| special.large.is_some());
+        let is_sent_at_once = laid.label.in_one || is_large;
+        if let Some(hold) = hold.as_mut().filter(|hold| is_sent_at_once || hold.holds_head())
             && hold.whole().await.is_err()
         {
             return no_answer(End::ServerClosed, &unanswered(End::ServerClosed, wanted.upstream));
@@ -148,14 +158,15 @@ impl Answers {
 fn put(
     filling: &mut Filling,
     response: &cassette::Response,
-    upstream: &str,
-    made_up: &MadeUp,
+    (upstream, made_up): (&str, &MadeUp),
+    large: Option<&Large>,
 ) -> Option<Special> {
     let mut headers = header_map(&response.headers);
     if !response.body.is_empty() {
         correct_length(&mut headers, &response.body, Ending::of(response.end));
     }
-    let special = Special::of(response, &headers, upstream, made_up);
+    let mut special = Special::of(response, &headers, upstream, made_up);
+    special.large = large.cloned();
     let is_special = special.is_any(&headers);
     let is_whole = special.ending == Ending::Whole && special.trailers.is_none();
     let label = Label {
@@ -191,7 +202,9 @@ impl Ready<'_> {
         let rest = wanted.behind.as_ref().and_then(|point| point.rest(body));
         let body = rest.as_ref().unwrap_or(body);
         let blow = wanted.blow.as_ref();
-        let spoiled = blow.and_then(|blow| blow.spoiled(body, media_of(&headers)));
+        let large = self.special.and_then(|special| special.large.as_ref());
+        let spoiled = blow.filter(|_| large.is_none());
+        let spoiled = spoiled.and_then(|blow| blow.spoiled(body, media_of(&headers)));
         if let Some(body) = &spoiled {
             correct_length(&mut headers, body, Ending::Whole);
         }
@@ -219,6 +232,16 @@ impl Ready<'_> {
     ) -> AnswerBody {
         // What is held back is counted in recorded pieces.
         let chunking = if hold.is_some() { Chunking::Recorded } else { wanted.chunking };
+        let blow = wanted.blow.as_ref();
+        let ending = match blow {
+            Some(blow) if blow.breaks_off() => Ending::Cut,
+            _ => self.special.map_or(Ending::Whole, |special| special.ending),
+        };
+        let trailers = self.special.and_then(|special| special.trailers.clone());
+        if let Some(large) = self.special.and_then(|special| special.large.as_ref()) {
+            let stored = Stored::of(large, ending, trailers, announced(headers));
+            return AnswerBody::streamed(stored);
+        }
         let timed = match body {
             Body::Whole(bytes) if self.laid.label.in_one && wanted.blow.is_none() => {
                 return full(bytes.clone());
@@ -229,17 +252,11 @@ impl Ready<'_> {
                 .map(|(ms, bytes)| (wanted.clock.due(ms), bytes))
                 .collect(),
         };
-        let blow = wanted.blow.as_ref();
         let streamed = matches!(body, Body::Stream(_)).then(|| media_of(headers));
         let timed = match blow {
             Some(blow) => blow.pieces(timed, streamed),
             None => timed,
         };
-        let ending = match blow {
-            Some(blow) if blow.breaks_off() => Ending::Cut,
-            _ => self.special.map_or(Ending::Whole, |special| special.ending),
-        };
-        let trailers = self.special.and_then(|special| special.trailers.clone());
         let played = Played::new(timed, ending).with_trailers(trailers).held(hold);
         let is_apart = chunking != Chunking::Recorded || matches!(blow, Some(Blow::Drip(..)));
         let played = if is_apart { played.apart() } else { played };
@@ -268,6 +285,7 @@ impl Special {
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
             nothing: None,
+            large: None,
             body: (!is_laid).then(|| response.body.clone()),
             reason: reason.and_then(|reason| reason.as_bytes().to_vec().try_into().ok()),
             trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
@@ -284,6 +302,7 @@ impl Special {
     fn is_any(&self, headers: &HeaderMap) -> bool {
         let asked = [CONTENT_ENCODING, SET_COOKIE];
         self.body.is_some()
+            || self.large.is_some()
             || self.reason.is_some()
             || self.trailers.is_some()
             || self.ending == Ending::Cut
@@ -453,9 +472,13 @@ fn accepts(headers: &HeaderMap, accept_encoding: Option<&HeaderValue>) -> bool {
 /// That of a body that is cut short stays beyond what there is of it.
 fn correct_length(headers: &mut HeaderMap, body: &Body, ending: Ending) {
     let Some(announced) = announced(headers) else { return };
+    let there = match body {
+        Body::Whole(bytes) => large::length(bytes),
+        Body::Stream(_) => body.len() as u64,
+    };
     let length = match ending {
-        Ending::Whole => body.len() as u64,
-        Ending::Cut => announced.max(body.len() as u64 + 1),
+        Ending::Whole => there,
+        Ending::Cut => announced.max(there + 1),
     };
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
 }

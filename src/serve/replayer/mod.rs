@@ -19,6 +19,7 @@ mod shelf;
 mod socket;
 mod sockets;
 mod spoil;
+mod stored;
 
 pub use chunking::Chunking;
 pub use faults::{Attempt, Call};
@@ -32,3 +33,4 @@ pub use recorded::{Compared, Recorded, Source, Transport};
 pub use replay::Replayer;
 pub use socket::{Lost, Notice, Opened, Socket};
 pub use sockets::Upgraded;
+pub use stored::Hashed;

@@ -441,7 +441,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The fields of a request, their values in one buffer: one for each takes longer than to match them.
-fn fields(headers: &HeaderMap) -> Headers {
+pub(super) fn fields(headers: &HeaderMap) -> Headers {
     let mut values: Vec<u8> = Vec::with_capacity(headers.values().map(HeaderValue::len).sum());
     headers.values().for_each(|value| values.extend_from_slice(value.as_bytes()));
     let mut values = Bytes::from(values);

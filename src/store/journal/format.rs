@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::{BufRead, Read as _};
+use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -72,6 +74,16 @@ pub enum Entry<'a> {
         /// It.
         frame: Cow<'a, Frame>,
     },
+    /// A piece of a body that is not held in memory, of what that side says. It counts in the place of all
+    /// that came before in another way.
+    Passed {
+        /// The interaction.
+        n: usize,
+        /// Whose it is.
+        from: Peer,
+        /// The piece.
+        bytes: Cow<'a, [u8]>,
+    },
     /// The interaction is over.
     End {
         /// The interaction.
@@ -120,6 +132,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     chunk: Option<Piece<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    passed: Option<Piece<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Cow<'a, str>>,
     /// Of a text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,12 +174,13 @@ impl Entry<'_> {
         serde_json::to_writer(&mut *out, &self.line())
             .expect("a line holds nothing that JSON cannot say");
         out.push(b'\n');
-        if let Self::Sent { bytes, .. } | Self::Chunk { bytes, .. } = self
-            && is_behind(bytes)
-        {
-            out.extend_from_slice(bytes);
-            out.push(b'\n');
-        }
+        let behind = match self {
+            Self::Sent { bytes, .. } | Self::Chunk { bytes, .. } if is_behind(bytes) => bytes,
+            Self::Passed { bytes, .. } => bytes,
+            _ => return,
+        };
+        out.extend_from_slice(behind);
+        out.push(b'\n');
     }
 
     fn line(&self) -> Line<'_> {
@@ -205,6 +220,12 @@ impl Entry<'_> {
                 ..Line::default()
             },
             Self::Frame { n, frame } => Line { n: Some(*n), ..Line::of_frame(frame) },
+            Self::Passed { n, from, bytes } => Line {
+                n: Some(*n),
+                from: Some(from.as_str().into()),
+                passed: Some(Piece::Behind(bytes.len())),
+                ..Line::default()
+            },
             Self::End { n, end, trailers } => Line {
                 n: Some(*n),
                 end: Some(end.as_str().into()),
@@ -215,24 +236,49 @@ impl Entry<'_> {
     }
 }
 
-impl Entry<'static> {
-    /// Takes the first entry from the text of a journal; `None` if it is torn.
-    pub(super) fn take(journal: &mut &[u8]) -> Option<Self> {
-        let (line, rest) = journal.split_at(memchr::memchr(b'\n', journal)? + 1);
-        let line: Line<'_> = serde_json::from_slice(line).ok()?;
-        let length = match line.chunk.as_ref().or(line.sent.as_ref()) {
-            Some(Piece::Behind(length)) => *length,
-            _ => {
-                *journal = rest;
-                return Self::read(line, &[]);
-            }
-        };
-        let behind = rest.get(..length).filter(|_| rest.get(length) == Some(&b'\n'))?;
-        *journal = &rest[length + 1..];
-        Self::read(line, behind)
+/// The entries of a journal, up to what is torn, each with where that stands which is behind its line.
+#[derive(Debug)]
+pub(super) struct Entries<R> {
+    journal: R,
+    at: u64,
+}
+
+impl<R: BufRead> Entries<R> {
+    pub(super) fn of(journal: R) -> Self {
+        Self { journal, at: 0 }
     }
 
-    fn read(line: Line<'_>, behind: &[u8]) -> Option<Self> {
+    /// Reads `length` bytes and a line feed, as far as they are there.
+    fn behind(&mut self, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = (&mut self.journal).take(length as u64 + 1).read_to_end(&mut bytes).ok()?;
+        self.at += read as u64;
+        (bytes.pop() == Some(b'\n') && bytes.len() == length).then_some(bytes)
+    }
+}
+
+impl<R: BufRead> Iterator for Entries<R> {
+    type Item = (Entry<'static>, Range<u64>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut text = Vec::new();
+        self.at += self.journal.read_until(b'\n', &mut text).ok()? as u64;
+        if !text.ends_with(b"\n") {
+            return None;
+        }
+        let line: Line<'_> = serde_json::from_slice(&text).ok()?;
+        let start = self.at;
+        let behind = match line.chunk.as_ref().or(line.sent.as_ref()).or(line.passed.as_ref()) {
+            Some(Piece::Behind(length)) => self.behind(*length)?,
+            _ => Vec::new(),
+        };
+        let range = start..start + behind.len() as u64;
+        Some((Entry::read(line, behind)?, range))
+    }
+}
+
+impl Entry<'static> {
+    fn read(line: Line<'_>, behind: Vec<u8>) -> Option<Self> {
         if line.retape_journal.is_some() {
             return line.begin();
         }
@@ -241,6 +287,10 @@ impl Entry<'static> {
         if let Some(end) = line.end {
             let trailers = Cow::Owned(headers(line.headers.unwrap_or_default())?);
             return Some(Self::End { n, end: End::from_word(&end)?, trailers });
+        }
+        if let Some(passed) = line.passed {
+            let from = Peer::from_word(&line.from?)?;
+            return Some(Self::Passed { n, from, bytes: Cow::Owned(passed.bytes(behind)?) });
         }
         if line.from.is_some() {
             return Some(Self::Frame { n, frame: Cow::Owned(line.frame()?) });
@@ -289,8 +339,8 @@ impl<'a> Line<'a> {
 
     fn frame(self) -> Option<Frame> {
         let content = match (self.said, self.binary, self.close) {
-            (Some(text), None, None) => Content::Text(text.bytes(&[])?.into()),
-            (None, Some(bytes), None) => Content::Binary(bytes.bytes(&[])?.into()),
+            (Some(text), None, None) => Content::Text(text.bytes(Vec::new())?.into()),
+            (None, Some(bytes), None) => Content::Binary(bytes.bytes(Vec::new())?.into()),
             (None, None, Some((code, reason))) => {
                 Content::Close { code, reason: reason.into_owned() }
             }
@@ -327,9 +377,9 @@ impl<'a> Piece<'a> {
         if is_behind(bytes) { Self::Behind(bytes.len()) } else { Self::of(bytes) }
     }
 
-    fn bytes(self, behind: &[u8]) -> Option<Vec<u8>> {
+    fn bytes(self, behind: Vec<u8>) -> Option<Vec<u8>> {
         match self {
-            Self::Behind(_) => Some(behind.to_vec()),
+            Self::Behind(_) => Some(behind),
             Self::Text(text) => Some(text.into_owned().into_bytes()),
             Self::Base64(text) => STANDARD.decode(text).ok(),
         }
@@ -346,7 +396,7 @@ fn fields(headers: &Headers) -> Vec<(Cow<'_, str>, Piece<'_>)> {
 
 fn headers(fields: Vec<(Cow<'_, str>, Piece<'_>)>) -> Option<Headers> {
     let field = |(name, value): (Cow<'_, str>, Piece<'_>)| {
-        Some((name.into_owned(), Bytes::from(value.bytes(&[])?)))
+        Some((name.into_owned(), Bytes::from(value.bytes(Vec::new())?)))
     };
     fields.into_iter().map(field).collect::<Option<Vec<_>>>().map(Headers::from_iter)
 }

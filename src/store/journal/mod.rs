@@ -16,7 +16,8 @@ mod recover;
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _};
+use std::io::{self, BufReader, Seek as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,7 +27,7 @@ pub use recover::Recovered;
 use super::file::path_of;
 use super::folder::make_folder;
 use super::{disk, regular};
-use crate::cassette::{Name, Recorded};
+use crate::cassette::{Name, Peer, Recorded};
 use crate::error::{Error, Kind, Result};
 
 /// An open, locked journal.
@@ -40,11 +41,11 @@ pub struct Journal {
 /// Who is told that a journal cannot be written: its path, and why.
 pub struct Alarm(Box<Listener>);
 
-type Listener = dyn Fn(&Path, &io::Error) + Send + Sync;
+type Listener = dyn Fn(&Path, &str) + Send + Sync;
 
 impl Alarm {
     /// Calls `listener` whenever it begins to fail.
-    pub fn new(listener: impl Fn(&Path, &io::Error) + Send + Sync + 'static) -> Self {
+    pub fn new(listener: impl Fn(&Path, &str) + Send + Sync + 'static) -> Self {
         Self(Box::new(listener))
     }
 }
@@ -78,10 +79,9 @@ impl Journal {
         let path = Self::path_of(folder, name);
         regular::refuse_linked(folder, name)?;
         let mut file = locked(&path)?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(|source| Error::io("read file", &path, source))?;
-        let recovered = recover::recover(&text);
-        if recovered.is_none() && !recover::is_begun(&text) {
+        let recovered = recover::recover(BufReader::new(&file), &path);
+        file.rewind().map_err(|source| Error::io("read file", &path, source))?;
+        if recovered.is_none() && !recover::is_begun(BufReader::new(&file)) {
             return Err(Error::new(Kind::ForeignJournal)
                 .at(&path)
                 .with_hint("let the release that wrote it save it, or remove the file"));
@@ -96,12 +96,10 @@ impl Journal {
         if !fs::symlink_metadata(&path).ok()?.is_file() {
             return None;
         }
-        let mut file = File::open(path).ok()?;
+        let file = File::open(&path).ok()?;
         // A journal that is locked belongs to a recorder that is at work.
         file.try_lock_shared().ok()?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).ok()?;
-        recover::recover(&text)
+        recover::recover(BufReader::new(file), &path)
     }
 
     /// The file that the journal of a cassette is.
@@ -109,6 +107,11 @@ impl Journal {
         let mut path = path_of(folder, name).into_os_string();
         path.push(".part");
         path.into()
+    }
+
+    /// The file that it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Empties the journal and begins a new one.
@@ -129,6 +132,15 @@ impl Journal {
         entry.write(&mut self.writer().lines);
     }
 
+    /// Adds a piece of a body that is not held in memory, and tells where it will stand.
+    pub fn pass(&self, n: usize, from: Peer, bytes: &[u8]) -> Range<u64> {
+        let mut writer = self.writer();
+        Entry::Passed { n, from, bytes: bytes.into() }.write(&mut writer.lines);
+        // A line feed is behind it.
+        let end = writer.length + writer.lines.len() as u64 - 1;
+        end - bytes.len() as u64..end
+    }
+
     /// Writes the lines that were noted. A recording does not stop serving its client because a disk is
     /// full: somebody is told, and what could not be written is tried again the next time.
     pub fn flush(&self) {
@@ -137,8 +149,13 @@ impl Journal {
         let failed = writer.write().err().filter(|_| !was_torn);
         drop(writer);
         if let Some(source) = failed {
-            (self.alarm.0)(&self.path, &source);
+            self.tell(&format!("{source}; free some space"));
         }
+    }
+
+    /// Tells that something is not in it, and why.
+    pub fn tell(&self, why: &str) {
+        (self.alarm.0)(&self.path, why);
     }
 
     /// Removes the journal: its cassette has been saved, or nothing was recorded.
@@ -155,6 +172,9 @@ impl Journal {
     }
 }
 
+/// So much room for lines is kept.
+const ROOM: usize = 1 << 20;
+
 impl Writer {
     /// Writes what was noted. What could not be written stays noted.
     fn write(&mut self) -> io::Result<()> {
@@ -169,6 +189,7 @@ impl Writer {
         self.is_torn = false;
         self.length += self.lines.len() as u64;
         self.lines.clear();
+        self.lines.shrink_to(ROOM);
         Ok(())
     }
 }
@@ -266,7 +287,10 @@ mod tests {
         under(Trial::Full, 0, || (asked(1), asked(2)));
         asked(3);
 
-        let left = recover::recover(&fs::read(&journal.path).unwrap()).unwrap();
+        let left = {
+            let file = BufReader::new(File::open(&journal.path).unwrap());
+            recover::recover(file, &journal.path).unwrap()
+        };
         let paths = left.cassette.interactions.iter().map(|it| it.request.path.as_str());
         assert_eq!(paths.collect::<Vec<_>>(), ["/0", "/1", "/2", "/3"]);
         assert_eq!(told.load(Ordering::Relaxed), 1);

@@ -2,10 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::ops::Range;
+use std::path::Path;
 
-use super::format::{BEGINNING, Entry};
+use super::format::{BEGINNING, Entries, Entry};
+use crate::cassette::large::Naming;
 use crate::cassette::{
-    Body, Cassette, Chunk, End, Headers, Interaction, Outcome, Recorded, Request, Response,
+    Body, Cassette, Chunk, End, Headers, Interaction, Large, Larges, Outcome, Recorded, Request,
+    Response,
 };
 
 /// What a killed recorder had written.
@@ -26,27 +31,42 @@ struct Partial {
     body: Vec<u8>,
     chunks: Vec<Chunk>,
     over: bool,
+    /// What of either side is not held in memory.
+    passed: [Option<Passed>; 2],
 }
+
+/// A body that is not held in memory.
+#[derive(Default)]
+struct Passed {
+    naming: Naming,
+    pieces: Vec<Range<u64>>,
+}
+
+/// No first line is longer.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// Puts the lines together; a torn last line was never passed on and does not count. `None` if no
 /// request had arrived.
-pub(super) fn recover(journal: &[u8]) -> Option<Recovered> {
-    let mut rest = journal;
-    let mut lines = std::iter::from_fn(|| Entry::take(&mut rest));
-    let Some(Entry::Begin { recorded }) = lines.next() else { return None };
+pub(super) fn recover(journal: impl BufRead, path: &Path) -> Option<Recovered> {
+    let mut entries = Entries::of(journal);
+    let Some((Entry::Begin { recorded }, _)) = entries.next() else { return None };
     let mut partials: BTreeMap<usize, Partial> = BTreeMap::new();
-    lines.for_each(|entry| put(&mut partials, entry));
+    entries.for_each(|entry| put(&mut partials, entry));
     if partials.is_empty() {
         return None;
     }
-    Some(sum_up(recorded, partials))
+    Some(sum_up(recorded, partials, path))
 }
 
 /// Whether a journal is empty or begins as this release begins one. A first line that is torn is
 /// the only one.
-pub(super) fn is_begun(journal: &[u8]) -> bool {
+pub(super) fn is_begun(journal: impl BufRead) -> bool {
+    let mut first = Vec::new();
+    // A file of somebody else's may have no line.
+    let _ = journal.take(LONGEST_LINE).read_until(b'\n', &mut first);
+    let journal = first.as_slice();
     match journal.contains(&b'\n') {
-        true => matches!(Entry::take(&mut &*journal), Some(Entry::Begin { .. })),
+        true => matches!(Entries::of(journal).next(), Some((Entry::Begin { .. }, _))),
         false => {
             let length = journal.len().min(BEGINNING.len());
             journal[..length] == BEGINNING[..length]
@@ -54,7 +74,7 @@ pub(super) fn is_begun(journal: &[u8]) -> bool {
     }
 }
 
-fn put(partials: &mut BTreeMap<usize, Partial>, entry: Entry<'static>) {
+fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>, Range<u64>)) {
     match entry {
         Entry::Begin { .. } => {}
         Entry::Request { n, after, method, path, headers } => {
@@ -72,6 +92,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, entry: Entry<'static>) {
                 body: Vec::new(),
                 chunks: Vec::new(),
                 over: false,
+                passed: Default::default(),
             };
             partials.insert(n, partial);
         }
@@ -99,6 +120,11 @@ fn put(partials: &mut BTreeMap<usize, Partial>, entry: Entry<'static>) {
                 response.frames.push(frame.into_owned());
             }
         }),
+        Entry::Passed { n, from, bytes } => with(partials, n, |partial| {
+            let passed = partial.passed[from as usize].get_or_insert_default();
+            passed.naming.push(&bytes);
+            passed.pieces.push(behind);
+        }),
         Entry::End { n, end, trailers } => with(partials, n, |partial| {
             partial.over = true;
             match &mut partial.interaction.outcome {
@@ -118,7 +144,13 @@ fn with(partials: &mut BTreeMap<usize, Partial>, n: usize, change: impl FnOnce(&
     }
 }
 
-fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>) -> Recovered {
+fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>, path: &Path) -> Recovered {
+    let mut larges = Larges::new();
+    let mut stand_in = |passed: Passed| {
+        let (length, file) = (passed.naming.length(), path.to_owned());
+        larges.insert(passed.naming.name(), Large { length, file, pieces: passed.pieces });
+        passed.naming.stand_in()
+    };
     let unasked = partials.values().filter(|partial| !partial.asked).count();
     let cut = partials.values().filter(|partial| partial.asked && !partial.over).count();
     // Interactions are numbered anew without the requests that were never complete.
@@ -129,23 +161,22 @@ fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>) -> Recovered {
         .map(|(new, (old, _))| (*old, new))
         .collect();
     let interactions = partials.into_values().filter(|partial| partial.asked).map(|mut partial| {
-        partial.interaction.request.body = partial.body.into();
+        let [asked, said] = partial.passed.map(|it| it.map(&mut stand_in));
+        partial.interaction.request.body = asked.unwrap_or_else(|| partial.body.into());
         partial.interaction.after.retain_mut(|progress| {
             let new = numbers.get(&progress.interaction);
             progress.interaction = new.copied().unwrap_or_default();
             new.is_some()
         });
         if let Outcome::Response(response) = &mut partial.interaction.outcome {
-            response.body = Body::of_arrival(&response.headers, partial.chunks);
+            let whole = || Body::of_arrival(&response.headers, partial.chunks);
+            response.body = said.map_or_else(whole, Body::Whole);
         }
         partial.interaction
     });
-    let mut cassette = Cassette {
-        recorded,
-        interrupted: true,
-        interactions: interactions.collect(),
-        ..Cassette::default()
-    };
+    let interactions = interactions.collect();
+    let mut cassette =
+        Cassette { recorded, interrupted: true, interactions, larges, ..Cassette::default() };
     cassette.settle_origins();
     Recovered { cassette, cut, unasked }
 }
@@ -188,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_is_no_short_text_stands_behind_its_line_and_is_read_again() {
-        let whole = recover(&journal()).unwrap();
+        let whole = recover(journal().as_slice(), Path::new("")).unwrap();
 
         assert_eq!((whole.cut, whole.unasked), (0, 0));
         let interaction = &whole.cassette.interactions[0];
@@ -200,12 +231,13 @@ mod tests {
     #[test]
     fn a_journal_that_is_torn_anywhere_gives_what_came_before() {
         let journal = journal();
-        let all = body(&recover(&journal).unwrap());
+        let all = body(&recover(journal.as_slice(), Path::new("")).unwrap());
 
         for end in (0..400).chain(journal.len() - 400..journal.len()) {
             let torn = &journal[..end.min(journal.len())];
             assert!(is_begun(torn), "{end}");
-            let recovered = recover(torn).filter(|it| !it.cassette.interactions.is_empty());
+            let recovered =
+                recover(torn, Path::new("")).filter(|it| !it.cassette.interactions.is_empty());
             let rest = recovered.map_or_else(Vec::new, |recovered| body(&recovered));
             assert!(all.starts_with(&rest), "{end}");
         }

@@ -29,7 +29,8 @@ pub(super) fn cassettes() -> impl Strategy<Value = Cassette> {
                 interaction.after.iter_mut().for_each(|after| after.interaction %= number.max(1));
                 interaction.after.retain(|_| number > 0);
             }
-            Cassette { recorded, redactions, interrupted, rules, ids, interactions }
+            let larges = Default::default();
+            Cassette { recorded, redactions, interrupted, rules, ids, interactions, larges }
         },
     )
 }

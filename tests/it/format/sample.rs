@@ -52,6 +52,7 @@ pub(super) fn cassette(interactions: Vec<Interaction>) -> Cassette {
         rules: Rules::default(),
         ids: None,
         interactions,
+        larges: Default::default(),
     }
 }
 

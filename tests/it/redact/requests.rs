@@ -3,7 +3,7 @@
 use retape::cassette::Headers;
 use retape::redact::Redactor;
 
-use super::{check_gone, request, secret};
+use super::{cassette, check_gone, request, response, secret, whole};
 
 #[test]
 fn headers_keep_what_is_readable() {
@@ -139,4 +139,27 @@ fn a_cassette_that_does_not_name_the_rule_keeps_its_multipart_forms() {
 
     let expected = before.replace("\"b\"}", "\"[redacted:api_key]\"}");
     assert_eq!(String::from_utf8_lossy(&request.body), expected);
+}
+
+#[test]
+fn what_is_redacted_is_not_redacted_again() {
+    let short = "bTpw";
+    let key = secret("q7");
+    for text in [
+        format!("Authorization: Basic {short}\n"),
+        format!("curl -H 'Authorization: Basic {short}' -u me:{key}\n"),
+        format!("{{\"header\": \"Authorization: Basic {short}\", \"api_key\": \"{key}\"}}"),
+        format!("token = {key}; api_key = [redacted:token]"),
+        format!("api_key=a1&api_key={key}&password=b2"),
+    ] {
+        for media in ["text/plain", "application/json", "application/x-www-form-urlencoded"] {
+            let asked = request("/", &[("content-type", media)], text.as_str());
+            let answered = response(&[("content-type", media)], whole(text.as_str()));
+
+            let once = Redactor::standard().cassette(cassette(vec![(asked, answered)]));
+
+            let again = Redactor::standard().cassette(once.get().clone());
+            assert_eq!(again, once, "{text} as {media}");
+        }
+    }
 }
