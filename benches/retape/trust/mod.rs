@@ -15,6 +15,7 @@ mod claims;
 mod grammar;
 mod held_out;
 mod identifiers;
+mod keyed;
 mod mint;
 mod report;
 mod shown;
