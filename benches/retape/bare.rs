@@ -17,7 +17,8 @@ use hyper::service::service_fn;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::served::Served;
 
@@ -54,6 +55,29 @@ pub fn stream(events: Vec<Bytes>) -> Served {
             let body = StreamBody::new(futures_util::stream::iter(frames));
             typed("text/event-stream", body.boxed_unsync())
         }
+    })
+}
+
+/// Opens WebSockets, and answers whatever comes over one with the same frame.
+pub fn sockets(frame: &'static [u8]) -> Served {
+    const OPENED: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+    accept(move |mut stream| async move {
+        let mut buffer = [0; 4096];
+        let mut answer = OPENED;
+        while let Ok(1..) = stream.read(&mut buffer).await {
+            if stream.write_all(std::mem::replace(&mut answer, frame)).await.is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// Passes on the bytes of both sides.
+pub fn tunnel(upstream: SocketAddr) -> Served {
+    accept(move |mut stream| async move {
+        let mut to = TcpStream::connect(upstream).await.expect("the origin listens");
+        let _ = to.set_nodelay(true);
+        let _ = copy_bidirectional(&mut stream, &mut to).await;
     })
 }
 
@@ -106,20 +130,28 @@ where
     A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
+    accept(move |stream| {
+        let answer = answer.clone();
+        let service = service_fn(move |request| {
+            let answer = answer(request);
+            async move { Ok::<_, Infallible>(answer.await) }
+        });
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        async move { _ = connection.await }
+    })
+}
+
+fn accept<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> Served
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     Served::start("bare", async move || {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
-                let answer = answer.clone();
-                let service = service_fn(move |request| {
-                    let answer = answer(request);
-                    async move { Ok::<_, Infallible>(answer.await) }
-                });
-                let connection =
-                    http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-                tokio::spawn(connection);
+                tokio::spawn(serve(stream));
             }
         });
         (address, accepting)

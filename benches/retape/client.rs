@@ -82,6 +82,27 @@ impl Client {
         Answer { status, body, chunks }
     }
 
+    /// Opens a WebSocket. Gives the connection that it is now.
+    ///
+    /// # Panics
+    ///
+    /// If it is not opened.
+    pub fn open(address: SocketAddr) -> Self {
+        let mut client = Self::connect(address);
+        client.send(b"GET /ws HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+        let head = client.find(b"\r\n\r\n") + 4;
+        let text = client.peek(head);
+        assert!(text.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(text));
+        client.pass(head);
+        client
+    }
+
+    /// Sends a frame and reads so many bytes that come back.
+    pub fn exchange(&mut self, frame: &[u8], length: usize) {
+        self.send(frame);
+        self.pass(length);
+    }
+
     /// Sends a request.
     pub fn send(&mut self, request: &[u8]) {
         self.stream.write_all(request).expect("the server takes the request");

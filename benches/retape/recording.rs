@@ -18,6 +18,7 @@ pub const ALL: &[Bench] = &[
     ("recording small JSON that is posted, 16 connections", posted_at_once),
     ("recording a stream of 200 events at once, a chunk each", streamed),
     ("recording a body of 10 MB that is no text", large),
+    ("recording a frame of a WebSocket and its answer", framed),
 ];
 
 const ANSWER: &[u8] = br#"{"id":"m-1","object":"message","role":"assistant","content":"A short answer","usage":{"in":20,"out":40}}"#;
@@ -47,6 +48,30 @@ fn large(effort: Effort) -> Table {
     beside_a_bare_proxy(effort.brief(), bare::binary(body.into()), |number| {
         format!("GET /v1/files/{number} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").into_bytes()
     })
+}
+
+/// The same frame of some 100 bytes forth and back.
+fn framed(effort: Effort) -> Table {
+    const ANSWER: &[u8] = b"\x81\x6a{\"type\":\"delta\",\"text\":\"a short answer, and so much again that the frame has a hundred bytes or so\",\"n\":1}";
+    // Its mask is zero.
+    let asked = [b"\x81\xea\0\0\0\0", &ANSWER[2..]].concat();
+    let origin = Rc::new(bare::sockets(ANSWER));
+    let upstream = origin.address();
+    let contenders = [
+        ("bare TCP proxy", Rc::new(bare::tunnel(upstream))),
+        ("retape", Rc::new(recorder(upstream))),
+        ("no proxy", Rc::clone(&origin)),
+    ];
+    let contenders = contenders.map(|(name, served)| {
+        let mut client = Client::open(served.address());
+        let (thread, alive) = (served.thread(), (served, Rc::clone(&origin)));
+        let asked = asked.clone();
+        Contender::new(name, thread, move || {
+            let _alive = &alive;
+            client.exchange(&asked, ANSWER.len());
+        })
+    });
+    compare(effort, contenders.into())
 }
 
 fn post(number: usize) -> Vec<u8> {

@@ -11,7 +11,7 @@ use crate::cassette::{
 };
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redactor;
-use crate::store;
+use crate::store::{self, from_here};
 
 /// Write a cassette to be filled in by hand
 ///
@@ -41,7 +41,8 @@ impl New {
         }
         let cassette = Redactor::standard().cassette(stub());
         let path = store::save(&folder, &name, &cassette)?;
-        tell::line(&format!("wrote {}: fill in what is asked and answered", path.display()));
+        let path = from_here(&path).display();
+        tell::line(&format!("wrote {path}: fill in what is asked and answered"));
         Ok(Exit::Agrees)
     }
 }

@@ -12,7 +12,7 @@ use crate::redact::Suspect;
 use crate::review::report::{count, visible};
 use crate::serve::recorder::{Kept, Recording, Saved};
 use crate::session::{Event, Miss, Proven, Session, Spoiled, Summary, Unplayed};
-use crate::store::{self, mention, mention_path};
+use crate::store::{self, from_here, mention, mention_path};
 
 pub(super) const RED: &str = "\x1b[31;1m";
 pub(super) const GREEN: &str = "\x1b[32;1m";
@@ -58,19 +58,19 @@ pub(super) fn event(event: Event) {
         Event::Unrecorded(miss) => say(&missed("not recorded", &miss)),
         Event::Rescued { path, interactions, cut, unasked } => line(&format!(
             "an earlier recording was killed; what had arrived is now in {}: {}",
-            path.display(),
+            from_here(&path).display(),
             rescued(interactions, cut, unasked)
         )),
         Event::Unfinished { journal, interactions, cut } => line(&format!(
             "an earlier recording was killed and left {}: {}; `retape recover {}` saves it beside the \
              cassette",
-            journal.display(),
+            from_here(&journal).display(),
             rescued(interactions, cut, 0),
             mention_path(&journal.with_extension(""))
         )),
         Event::Unwritten { journal, why } => line(&format!(
             "cannot write {}: {why}; free some space: if retape is killed before, what arrives is lost",
-            journal.display()
+            from_here(&journal).display()
         )),
     }
 }
@@ -90,7 +90,17 @@ pub(super) fn waiting(unfinished: usize, heard: Heard) {
 
 /// What was recorded.
 pub(super) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
-    summary.recordings.iter().for_each(|it| one_recorded(it, flaw));
+    let mut told = None;
+    for recording in &summary.recordings {
+        // One outage is told once, however many cassettes it meant.
+        if recording.is_unheard() && told != recording.fault.as_deref() {
+            line(&format!("{RED}the server did not answer a single request{PLAIN}"));
+            told = recording.fault.as_deref();
+            told.iter().for_each(|why| line(why));
+        }
+        one_recorded(recording, flaw);
+    }
+    tell_how_to_ask(&summary.recordings);
     tell_how_to_take(&summary.recordings);
 }
 
@@ -249,9 +259,12 @@ pub(super) fn proven(proven: &Proven) {
 /// Values of a recording, as far as they fit.
 fn names(what: &str, all: &[(Name, Id)]) {
     const SHOWN: usize = 8;
+    const LONGEST: usize = 60;
     for (_, Id { value, interaction, at, .. }) in all.iter().take(SHOWN) {
         let place = format!("{at} of interaction {}", interaction + 1);
-        line(&format!("{what}: `{}` ({})", visible(value), visible(&place)));
+        let more = if value.chars().nth(LONGEST).is_some() { "…" } else { "" };
+        let value: String = value.chars().take(LONGEST).collect();
+        line(&format!("{what}: `{}{more}` ({})", visible(&value), visible(&place)));
     }
     if all.len() > SHOWN {
         line(&format!("{what}: and {} more", all.len() - SHOWN));
@@ -329,10 +342,6 @@ pub(super) fn tell_suspects(suspects: &[Suspect]) {
 
 /// What a recording came to.
 fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
-    if recording.is_unheard() {
-        line(&format!("{RED}the server did not answer a single request{PLAIN}"));
-        recording.fault.iter().for_each(|why| line(why));
-    }
     match &recording.path {
         None => line(&format!("nothing new was recorded for `{}`", recording.name)),
         Some(path) => tell_saved(recording, path, flaw),
@@ -357,7 +366,7 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
     let Recording { folder, name, .. } = recording;
     let number = count(recording.interactions, "interaction");
     let though = flaw.map(|flaw| format!(", though {flaw}")).unwrap_or_default();
-    let path = path.display();
+    let path = from_here(path).display();
     match recording.saved {
         Saved::Cassette => {
             let kept = recording.kept.map(|kept| as_before(recording.interactions, kept));
@@ -374,8 +383,6 @@ fn tell_saved(recording: &Recording, path: &Path, flaw: Option<Flaw>) {
                 false => format!("no cassette `{name}` was made"),
             };
             line(&format!("{there}; what was asked is in {path}"));
-            let mention = mention(folder, &recording.saved_name);
-            hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
         }
     }
 }
@@ -386,6 +393,14 @@ fn as_before(recorded: usize, kept: Kept) -> String {
         Kept { interactions, gone: 0 } if interactions >= recorded => ", all as before".to_owned(),
         Kept { interactions, gone: 0 } => format!(", {interactions} as before"),
         Kept { interactions, gone } => format!(", {interactions} as before and {gone} gone"),
+    }
+}
+
+/// What a recording without answers is good for; one stands for all.
+fn tell_how_to_ask(recordings: &[Recording]) {
+    if let Some(it) = recordings.iter().find(|it| it.saved == Saved::Unanswered) {
+        let mention = mention(&it.folder, &it.saved_name);
+        hint(&format!("to test an outage with it: `retape replay {mention} -- COMMAND`"));
     }
 }
 

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::cassette::{Request, Response, target};
-use crate::identity::identifiers;
+use bytes::Bytes;
+
+use crate::cassette::{Body, Request, Response, target};
+use crate::identity::{identifiers, refers};
 
 /// A method, a path in which identifiers are left open, a status, and a media type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -22,14 +24,20 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint of an exchange. `returned` are values that the server gave and that are no
-    /// identifiers by their look, such as numbers.
-    pub fn of(request: &Request, response: &Response, returned: &HashSet<String>) -> Self {
+    /// The endpoint of an exchange. `names` are values that are no identifiers by their look, such as
+    /// numbers, and of which the recording shows that they are some. What the answer itself says in a
+    /// field for identifiers is one, too: `/users/ann` and `"user_id": "ann"`.
+    pub fn of(request: &Request, response: &Response, names: &HashSet<String>) -> Self {
         let media = response.headers.get("content-type").unwrap_or_default();
         let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let body = match &*response.readable() {
+            Body::Whole(body) => body.clone(),
+            Body::Stream(_) => Bytes::new(),
+        };
+        let is_name = |segment: &str| names.contains(segment) || identifies(&body, segment);
         Self {
             method: request.method.clone(),
-            path: template(request.path_only(), returned),
+            path: template(request.path_only(), is_name),
             status: response.status,
             media,
         }
@@ -66,12 +74,25 @@ impl Endpoint {
 /// The characters of a slug, of which a file may have 255 with what stands around it.
 const LONGEST: usize = 120;
 
+/// Whether JSON says a text in a field for identifiers.
+fn identifies(json: &[u8], text: &str) -> bool {
+    let quoted = format!("\"{text}\"");
+    let mut found = memchr::memmem::find_iter(json, &quoted);
+    !text.is_empty()
+        && found.any(|at| {
+            let before = json[..at].trim_ascii_end().strip_suffix(b":").unwrap_or_default();
+            let before = before.trim_ascii_end().strip_suffix(b"\"").unwrap_or_default();
+            let name = before.rsplit(|byte| *byte == b'"').next().unwrap_or_default();
+            std::str::from_utf8(name).is_ok_and(refers)
+        })
+}
+
 /// The name of a server has no open places.
-fn template(path: &str, returned: &HashSet<String>) -> String {
+fn template(path: &str, is_name: impl Fn(&str) -> bool) -> String {
     let (origin, path) = target::split(path);
     let mut before = "";
     let segments = path.split('/').map(|segment| {
-        let named = parameter(segment, before, returned);
+        let named = parameter(segment, before, &is_name);
         before = segment;
         named.unwrap_or_else(|| segment.to_owned())
     });
@@ -79,9 +100,9 @@ fn template(path: &str, returned: &HashSet<String>) -> String {
 }
 
 /// What stands for a segment that is an identifier.
-fn parameter(segment: &str, before: &str, returned: &HashSet<String>) -> Option<String> {
+fn parameter(segment: &str, before: &str, is_name: impl Fn(&str) -> bool) -> Option<String> {
     let found = identifiers(segment).next();
-    if found.is_none() && !returned.contains(segment) {
+    if found.is_none() && !is_name(segment) {
         return None;
     }
     let prefix = found.map_or("", |range| segment[..range.start].trim_end_matches(['-', '_']));
@@ -90,9 +111,9 @@ fn parameter(segment: &str, before: &str, returned: &HashSet<String>) -> Option<
     Some(if is_word { open(prefix) } else { named_after(before) })
 }
 
-/// An open place behind a segment: `{agent_id}` behind `agents`.
+/// An open place behind a segment: `{agent_id}` behind `agents`, `{id}` behind another open place.
 pub(super) fn named_after(before: &str) -> String {
-    open(&singular(before))
+    if before.contains('{') { open("") } else { open(&singular(before)) }
 }
 
 fn open(name: &str) -> String {
@@ -142,7 +163,6 @@ mod tests {
 
     #[test]
     fn identifiers_in_a_path_are_named_by_what_they_are() {
-        let returned = HashSet::from(["17".to_owned()]);
         for (path, expected) in [
             ("/v1/agents/", "/v1/agents/"),
             (
@@ -157,8 +177,21 @@ mod tests {
                 "https://6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0.dev/runs/{run_id}",
             ),
         ] {
-            assert_eq!(template(path, &returned), expected);
+            assert_eq!(template(path, |it| it == "17"), expected);
         }
+    }
+
+    #[test]
+    fn what_an_answer_says_in_a_field_for_identifiers_is_one() {
+        let check = |json: &str, expected: bool| {
+            assert_eq!(identifies(json.as_bytes(), "ann"), expected, "{json}");
+        };
+        check(r#"{"id":"s-1","userId":"ann"}"#, true);
+        check("data: {\"user_id\" : \"ann\"}\n\n", true);
+        check(r#"{"greeting":"ann"}"#, false);
+        check(r#"["ann"]"#, false);
+        check(r#"{"user_id":"anna"}"#, false);
+        check("", false);
     }
 
     #[test]

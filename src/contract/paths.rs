@@ -7,8 +7,9 @@ use super::endpoint::named_after;
 use super::template::{Fit, Template};
 use crate::cassette::target;
 
-/// So many names at one place are a parameter.
+/// So many names at one place are a parameter, and so many that are words with numbers behind them.
 const NAMES: usize = 2;
+const NUMBERED: usize = 3;
 
 /// What each endpoint is called beside all others, where that is not as it was asked for.
 ///
@@ -77,7 +78,11 @@ fn open_names(paths: &mut BTreeMap<&Endpoint, String>) {
         }
         for (endpoint, path) in &mut *paths {
             let open = opened(path, place).map(|(open, _)| (&*endpoint.method, open));
-            if let Some(open) = open.filter(|open| names[open].len() >= NAMES) {
+            let is_parameter = |names: &BTreeSet<String>| {
+                let least = if names.iter().any(|name| is_name(name)) { NAMES } else { NUMBERED };
+                names.len() >= least
+            };
+            if let Some(open) = open.filter(|open| is_parameter(&names[open])) {
                 *path = open.1;
             }
         }
@@ -94,7 +99,7 @@ fn opened(path: &str, place: usize) -> Option<(String, &str)> {
         }
         _ => (segment, ""),
     };
-    if !is_name(name) {
+    if !is_name(name) && !is_numbered(name) {
         return None;
     }
     let before = place.checked_sub(1).and_then(|before| path.split('/').nth(before));
@@ -109,6 +114,15 @@ fn is_name(segment: &str) -> bool {
         && segment.bytes().any(|byte| b"-_.:%".contains(&byte))
         && segment.bytes().any(|byte| byte.is_ascii_alphabetic())
         && !segment.contains('{')
+}
+
+/// Whether it is a word with a number behind it, `k7`, and no version, `v1`.
+fn is_numbered(segment: &str) -> bool {
+    let word = segment.trim_end_matches(|c: char| c.is_ascii_digit());
+    word.len() < segment.len()
+        && !word.eq_ignore_ascii_case("v")
+        && !word.is_empty()
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
@@ -144,6 +158,20 @@ mod tests {
                 "POST /v1/models/{model_id}:generateContent -> 200",
             ],
         );
+    }
+
+    #[test]
+    fn words_with_numbers_are_a_parameter_if_there_are_several() {
+        let few = ["PUT /files/v1 -> 200", "PUT /files/v2 -> 200", "PUT /files/v3 -> 200"];
+        let two = ["PUT /files/x1 -> 200", "PUT /files/x2 -> 200"];
+
+        check(
+            &["PUT /files/k0 -> 200", "PUT /files/k1 -> 200", "PUT /files/k10 -> 200"],
+            &[],
+            &["PUT /files/{file_id} -> 200"],
+        );
+        check(&few, &[], &few);
+        check(&two, &[], &two);
     }
 
     #[test]

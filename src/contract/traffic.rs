@@ -16,7 +16,7 @@ use super::{Contract, Endpoint, Origin};
 use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Request, Response};
 use crate::contract::invariant::{self, Learner};
 use crate::contract::order::{Witness, Word};
-use crate::identity::Ledger;
+use crate::identity::{Entry, Ledger};
 use crate::message::{Framing, Message, Protocols, Tag, TagSource};
 use crate::text::json::Text;
 
@@ -128,13 +128,14 @@ impl Traffic {
         self.clients.see(&ledger);
         let sent: HashSet<&[u8]> =
             cassette.interactions.iter().flat_map(|it| headers::identifiers(&it.request)).collect();
-        let returned =
-            ledger.entries.into_iter().filter(|entry| entry.evidence == Evidence::Return);
-        let returned: HashSet<String> = returned.map(|entry| entry.value).collect();
+        let is_shown = |it: &Entry| {
+            matches!(it.evidence, Evidence::Return | Evidence::Runs | Evidence::Person)
+        };
+        let names = ledger.entries.into_iter().filter(is_shown);
+        let names: HashSet<String> = names.map(|entry| entry.value).collect();
         let cuts = history::cuts(&cassette.interactions, &self.protocols);
         let history = Arc::new(History::of_cuts(&cassette.interactions, &cuts));
-        let endpoint =
-            |it: &Interaction| Some(Endpoint::of(&it.request, it.response()?, &returned));
+        let endpoint = |it: &Interaction| Some(Endpoint::of(&it.request, it.response()?, &names));
         let endpoints: Vec<_> = cassette.interactions.iter().map(endpoint).collect();
         for (number, (interaction, cut)) in cassette.interactions.iter().zip(cuts).enumerate() {
             self.clients.hear(&interaction.request);

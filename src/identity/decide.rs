@@ -10,15 +10,17 @@ use super::{
 };
 use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Reading, Step};
-use crate::cassette::{Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, text};
+use crate::cassette::{
+    Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, Request, text,
+};
 use crate::config::{Rules, Treatment};
 use crate::text::percent;
 
 /// The table of names of a recording that has none.
 ///
-/// A value that an earlier answer holds is the server's, whatever it looks like, so it must come back
-/// as it is. Of the rest, what looks random or stands in a field for identifiers is made up by the
-/// client. These rules are frozen, as a cassette without a table is read by them.
+/// A value that an answer was the first to hold is the server's, whatever it looks like, so it must come
+/// back as it is. What a request said before is text, which a second run may open. Of the rest, what looks
+/// random or stands in a field for identifiers is made up by the client. These rules are frozen, as a cassette without a table is read by them.
 pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
     if let Some(exchanges) = Exchanges::of(cassette) {
         return exchanges.folded(decide(&exchanges.cassette, rules));
@@ -39,7 +41,7 @@ pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
         }
         let Candidate { value, interaction, at, sort } = candidate;
         if let Some((interaction, at)) = first {
-            if known.insert((value.clone(), String::new())) {
+            if !given.is_repeated(&value) && known.insert((value.clone(), String::new())) {
                 let (reach, evidence) = (Reach::Anywhere, Evidence::Return);
                 ids.server.push(Id { value, interaction, at, reach, evidence });
             }
@@ -240,10 +242,15 @@ struct Given {
     words: HashMap<String, (usize, String)>,
     /// The same for values of whole fields that are there to come back with.
     fields: HashMap<String, (usize, String)>,
+    /// What a request said before any answer did: answers only repeat it.
+    said: HashSet<String>,
 }
 
 /// A shorter word is the same by chance as often as not.
 const TELLING: usize = 4;
+
+/// A number with as many digits is hardly the same by chance.
+const LONG_NUMBER: usize = 6;
 
 /// What answers are looked through for.
 struct Wanted<'c> {
@@ -278,9 +285,31 @@ impl Given {
         // What comes behind the last request is nobody's to come back with.
         let last = candidates.last().map_or(0, |it| it.interaction);
         for (number, interaction) in cassette.interactions.iter().enumerate().take(last) {
+            given.asked(&interaction.request, &wanted);
             given.answered(number, interaction, &wanted);
         }
         given
+    }
+
+    fn asked(&mut self, request: &Request, wanted: &Wanted<'_>) {
+        let mut note = |text: &str| {
+            for range in wanted.all.find(text) {
+                let value = &text[range];
+                if !self.words.contains_key(value) && !self.fields.contains_key(value) {
+                    self.said.insert(value.to_owned());
+                }
+            }
+        };
+        note(&percent::decoded(&request.path));
+        note(&plain(&request.readable()));
+        request.headers.iter().for_each(|(_, value)| note(&text(value)));
+    }
+
+    /// Whether answers have only repeated what the client said. Of a small number it may be chance that a
+    /// request held the same one.
+    fn is_repeated(&self, value: &str) -> bool {
+        let is_small = value.len() < LONG_NUMBER && value.bytes().all(|byte| byte.is_ascii_digit());
+        !is_small && self.said.contains(value)
     }
 
     fn answered(&mut self, number: usize, interaction: &Interaction, wanted: &Wanted<'_>) {

@@ -14,7 +14,7 @@ use crate::cassette::{
 use crate::text::json::{Layout, Text};
 
 /// The field that names a session of MCP over HTTP.
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 
 /// The cassette with its sessions of MCP over HTTP as sessions of lines. It stays as it is if it holds sessions
 /// of frames. The table of names says where in which request a name stands, and so is made anew.
@@ -149,7 +149,7 @@ fn interaction(frames: Vec<Frame>) -> Interaction {
 }
 
 /// The message of JSON-RPC that a body is, or the first one of several.
-fn rpc(body: &[u8]) -> Option<Value> {
+pub(super) fn rpc(body: &[u8]) -> Option<Value> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let first = match value {
         Value::Array(all) => all.into_iter().next()?,

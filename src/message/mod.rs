@@ -25,6 +25,7 @@ pub mod json;
 mod learn;
 pub(crate) mod lines;
 pub mod ndjson;
+pub(crate) mod posts;
 mod protocols;
 pub mod sse;
 mod tag;

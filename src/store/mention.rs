@@ -21,9 +21,14 @@ pub fn mention(folder: &Path, name: &Name) -> String {
 
 /// What names a file or a folder on a command line that is typed here.
 pub fn mention_path(path: &Path) -> String {
-    let here = env::current_dir().unwrap_or_default();
-    match path.strip_prefix(&here).unwrap_or(path).to_string_lossy() {
+    match from_here(path).to_string_lossy() {
         here if here.is_empty() => ".".to_owned(),
         path => quoted(&path).into_owned(),
     }
+}
+
+/// A path as it is from the folder in which retape runs, if it is below it.
+pub fn from_here(path: &Path) -> &Path {
+    let here = env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(path)
 }

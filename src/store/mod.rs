@@ -45,7 +45,7 @@ pub(crate) use journal::{Alarm, Entry, Journal, Recovered};
 pub(crate) use list::list;
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
-pub(crate) use mention::mention_path;
+pub(crate) use mention::{from_here, mention_path};
 #[cfg(feature = "cli")]
 pub(crate) use regular::read_text;
 #[cfg(any(feature = "cli", feature = "insta"))]

@@ -30,7 +30,7 @@ fn a_command_is_recorded_and_then_replayed_without_the_server() {
     assert_eq!((recorded.status.code(), replayed.status.code()), (Some(0), Some(0)));
     assert!(told(&replayed).contains("200 [\"/1\"]\n200 [\"/2\"]\n"), "{}", told(&replayed));
     assert_snapshot!(stage.harmless(&said(&recorded)), @"
-    retape: recorded 2 interactions in FOLDER/cassettes/team/tape.json
+    retape: recorded 2 interactions in cassettes/team/tape.json
     retape: it replays without the server (1 run)
     ");
     assert_snapshot!(stage.harmless(&said(&replayed)), @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network");
@@ -387,11 +387,11 @@ fn what_is_recorded_again_keeps_its_words_unless_it_is_to_be_fresh() {
     assert_eq!(again, first);
     assert_ne!(fresh, first);
     assert_snapshot!(told, @"
-    retape: recorded 1 interaction in FOLDER/cassettes/tape.json, all as before
+    retape: recorded 1 interaction in cassettes/tape.json, all as before
     retape: it replays without the server (1 run)
     ");
     assert_snapshot!(told_fresh, @"
-    retape: recorded 1 interaction in FOLDER/cassettes/tape.json
+    retape: recorded 1 interaction in cassettes/tape.json
     retape: it replays without the server (1 run)
     ");
 }

@@ -39,9 +39,9 @@ fn the_first_recording_of_a_command_that_fails_is_saved_all_the_same() {
     let output = failing(&stage, &server(), "record", "GET /1");
 
     assert_eq!(stage.cassettes(), ["tape.json"]);
-    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    assert_snapshot!(stage.harmless(&said(&output)), @"
     retape: `CLIENT` ended with exit status: 3
-    retape: recorded 1 interaction in FOLDER/cassettes/tape.json, though the command failed
+    retape: recorded 1 interaction in cassettes/tape.json, though the command failed
     ");
 }
 
@@ -56,9 +56,9 @@ fn a_command_that_fails_does_not_replace_a_cassette() {
 
     assert_eq!(stage.read("cassettes/tape.json"), before);
     assert_eq!(stage.cassettes(), ["tape.failed.json", "tape.json"]);
-    assert_snapshot!(stage.harmless(&said(&output)), @r"
+    assert_snapshot!(stage.harmless(&said(&output)), @"
     retape: `CLIENT` ended with exit status: 3
-    retape: the command failed: the cassette `tape` stays as it was; 1 interaction recorded in FOLDER/cassettes/tape.failed.json
+    retape: the command failed: the cassette `tape` stays as it was; 1 interaction recorded in cassettes/tape.failed.json
     hint: to take what was recorded: `mv cassettes/tape.failed.json cassettes/tape.json`
     ");
     let failed = stage.read("cassettes/tape.failed.json");

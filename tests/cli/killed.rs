@@ -106,7 +106,7 @@ fn what_a_killed_recorder_left_can_be_had_without_another_recording() {
             error: no cassette `tape` (`cassettes/tape.json`)
             hint: a recorder of it was killed; `retape recover tape` saves what had arrived as `tape.recovered`
             ");
-            assert_snapshot!(stage.harmless(&said(&recovered)), @"retape: an earlier recording was killed; what had arrived is now in FOLDER/cassettes/tape.recovered.json: 1 interaction");
+            assert_snapshot!(stage.harmless(&said(&recovered)), @"retape: an earlier recording was killed; what had arrived is now in cassettes/tape.recovered.json: 1 interaction");
             assert_snapshot!(stage.harmless(&said(&again)), @r"
             error: no recorder of `tape` left anything (`FOLDER/cassettes/tape.json.part`)
             hint: a recorder that was not killed saves what it recorded itself
@@ -153,11 +153,11 @@ fn a_second_interruption_does_not_wait_and_what_arrived_is_saved() {
     let saved = stage.read("cassettes/tape.json");
     assert!(saved.contains("\"end\": \"interrupted\""), "{saved}");
     assert!(saved.contains(r#"{"data": "1"}"#) && saved.contains(r#"{"data": "2"}"#), "{saved}");
-    assert_snapshot!(stage.harmless(&said), @r"
+    assert_snapshot!(stage.harmless(&said), @"
     retape: record at http://HOST; interrupt to stop
     retape: waiting for 1 answer to end; interrupt again to stop
     retape: stopped by SIGTERM; saving what had arrived
-    retape: recorded 1 interaction in FOLDER/cassettes/tape.json, though it was interrupted
+    retape: recorded 1 interaction in cassettes/tape.json, though it was interrupted
     ");
 }
 

@@ -162,6 +162,25 @@ fn somebody_else_there() {
 }
 
 #[test]
+fn an_outage_of_many_cassettes_is_told_once() {
+    let stage = Stage::new();
+    let script = "GET /a/-/1\nGET /b/-/1\nGET /c/-/1";
+
+    let outcome = stage.around(&["record", "--upstream", &nobody()], script).output().unwrap();
+
+    assert_eq!(outcome.status.code(), Some(1));
+    assert_snapshot!(stage.harmless(&said(&outcome)), @"
+    retape: the server did not answer a single request
+    retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?
+    retape: no cassette `a` was made; what was asked is in cassettes/a.unanswered.json
+    retape: no cassette `b` was made; what was asked is in cassettes/b.unanswered.json
+    retape: no cassette `c` was made; what was asked is in cassettes/c.unanswered.json
+    hint: to test an outage with it: `retape replay a.unanswered -- COMMAND`
+    retape: recorded 0 interactions in 0 cassettes
+    ");
+}
+
+#[test]
 fn a_recording_without_a_single_answer_is_kept_beside_and_told() {
     let stage = Stage::new();
     let nobody = nobody();
@@ -179,16 +198,16 @@ fn a_recording_without_a_single_answer_is_kept_beside_and_told() {
     assert_eq!(stage.cassettes(), ["tape.json", "tape.unanswered.json"]);
     assert_eq!(tested.status.code(), Some(0), "{}", said(&tested));
     assert!(told(&tested).contains("502 "), "{}", told(&tested));
-    assert_snapshot!(stage.harmless(&said(&first)), @r"
+    assert_snapshot!(stage.harmless(&said(&first)), @"
     retape: the server did not answer a single request
     retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?
-    retape: no cassette `tape` was made; what was asked is in FOLDER/cassettes/tape.unanswered.json
+    retape: no cassette `tape` was made; what was asked is in cassettes/tape.unanswered.json
     hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
     ");
-    assert_snapshot!(stage.harmless(&said(&later)), @r"
+    assert_snapshot!(stage.harmless(&said(&later)), @"
     retape: the server did not answer a single request
     retape: `http://HOST` cannot be reached: the connection was refused; is the server running there?
-    retape: the cassette `tape` stays as it was; what was asked is in FOLDER/cassettes/tape.unanswered.json
+    retape: the cassette `tape` stays as it was; what was asked is in cassettes/tape.unanswered.json
     hint: to test an outage with it: `retape replay tape.unanswered -- COMMAND`
     ");
 }

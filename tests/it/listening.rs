@@ -127,17 +127,54 @@ async fn a_stream_that_is_held_back_does_not_hold_up_the_end() {
     assert!(fastest.iter().all(|took| *took < Duration::from_millis(400)), "{fastest:?}");
 }
 
-/// Asks for what is new, twice, each time before it posts what comes of it; what it was told.
+/// Asks for what is new, twice, each time before it posts there what comes of it; what it was told.
 fn poll(session: &Session, kind: &str) -> Vec<String> {
     let url = format!("{}/poll/{kind}?session=7", session.url());
+    poll_beside(&url, &url)
+}
+
+/// The same where something is posted elsewhere.
+fn poll_beside(url: &str, posted: &str) -> Vec<String> {
     let turn = |_| {
-        let mut polling = Wire::connect(split(&url).0);
-        polling.send(request("GET", &url, "", ""));
+        let mut polling = Wire::connect(split(url).0);
+        polling.send(request("GET", url, "", ""));
         assert!(polling.is_silent(MOMENT), "told before it was posted");
-        post(&url, r#"{"say": "hello"}"#);
+        post(posted, r#"{"say": "hello"}"#);
         polling.head().unwrap().line
     };
     (0..2).map(turn).collect()
+}
+
+/// A server that answers questions when something was posted.
+fn feed() -> Upstream {
+    let posted = Gate::new();
+    Upstream::start(move |asked, wire| {
+        match asked.head.line.starts_with("GET") {
+            true => posted.pass(),
+            false => posted.open(),
+        }
+        wire.send(json(200, "{}"));
+        Then::KeepAlive
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_feed_waits_for_what_was_posted_elsewhere() {
+    let (stage, upstream) = (Stage::new(), feed());
+    let say = |session: &Session| {
+        let [feed, room] =
+            ["sync?since=7", "rooms/lobby/send"].map(|path| format!("{}/{path}", session.url()));
+        poll_beside(&feed, &room)
+    };
+    let session = stage.record(&upstream).await;
+    let recorded = say(&session);
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+
+    assert_eq!(say(&session), recorded);
+    session.finish().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

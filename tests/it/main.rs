@@ -68,6 +68,7 @@ mod stage;
 mod states;
 mod tagging;
 mod ties;
+mod transports;
 mod true_streams;
 mod websocket;
 mod wire;

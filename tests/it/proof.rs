@@ -56,6 +56,25 @@ async fn what_differs_from_run_to_run_is_open_and_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_client_said_first_is_not_issued_by_an_answer_that_repeats_it() {
+    let users = ["user-2e2ad2", "user-4ea535", "user-f2858b"];
+    let asks = |url: &str, user: &str| {
+        let things = post(&format!("{url}/users/{user}/things"), "{}");
+        let stays = post(&format!("{url}/runs"), &format!(r#"{{"user_id":"{user}"}}"#));
+        vec![things, stays, get(&format!("{url}/users/{user}"))]
+    };
+    let (stage, result) = proved(|url, run| asks(url, users[run])).await;
+    result.unwrap();
+
+    assert_eq!(values(&stage), [("2e2ad2".to_owned(), Evidence::Runs)]);
+    assert_eq!(ids(&stage).server, []);
+    let session = stage.replay().await;
+    let told = asks(&session.url(), "user-ab12cd");
+    assert_eq!(told[1].text(), r#"{"path":"/runs","asked":{"user_id":"user-ab12cd"}}"#);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_only_looked_made_up_must_come_back() {
     let price = |id: &str| format!(r#"{{"price":"{id}"}}"#);
     let known = price("price_1MoBy5LkdIwHu7ixZhnattbh");

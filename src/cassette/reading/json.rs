@@ -18,7 +18,7 @@ const ANY: u64 = u64::MAX;
 /// Arrays whose order has no meaning, by their names without `_` and `-`.
 const SETS: [&str; 3] = ["tools", "toolids", "tags"];
 
-fn is_set(name: &str) -> bool {
+pub(crate) fn is_set(name: &str) -> bool {
     let plain = || name.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
     SETS.iter().any(|set| {
         plain().count() == set.len()

@@ -10,6 +10,7 @@ use std::ops::Range;
 use self::hash::{combine, hash_of};
 use self::header::Fields;
 use self::json::Json;
+pub(crate) use self::json::is_set;
 use super::Place;
 use crate::cassette::{Headers, Media, Request, target};
 use crate::config::{Compare, Rules, Treatment};

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::View;
 use super::clock::Clock;
-use super::value::{Said, Sort, Word, apart, between, times, words};
+use super::value::{Said, Sort, Word, apart, between, is_temporary, times, words};
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Evidence, Id, Ids, Reach};
 use crate::identity::{Words, is_certain, is_epoch, is_sealed};
@@ -24,7 +24,8 @@ pub struct Renaming {
 /// The names of one side that are known in both.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// What each is in the old recording.
+    /// What each is in the old recording. Of two of that recording which are [one](is_one) in the new one, the
+    /// second is as the first.
     olds: HashMap<String, String>,
     /// To find them in texts, and those that are not known in both yet.
     words: Words,
@@ -103,7 +104,8 @@ impl Renaming {
 
     /// Whether a name of the new recording is that one in the old one.
     pub(crate) fn is_called(&self, new: &str, old: &str) -> bool {
-        self.new.olds.get(new).is_some_and(|called| called == old)
+        let called = self.new.olds.get(new);
+        called.is_some() && called == self.old.olds.get(old)
     }
 
     /// Whether two points in time may stand for each other: numbers do if they moved with the clock.
@@ -137,7 +139,8 @@ fn names<'t>(known: &'t Words, text: &'t str) -> impl Iterator<Item = Word> + 't
 /// number are what a reviewer wants to see changed. So a value counts only if it looks like nothing
 /// else (a UUID, a word behind a prefix such as `call_`), stands in a place for names at least once (a
 /// path, a header field or a member that is named so), or is a time or a sealed state with which the
-/// client came back.
+/// client came back. A sealed state in a place for names needs nobody to come back with it. What two runs
+/// of a client have shown to be made up is a name whatever it looks like.
 ///
 /// A server that counts (`conv-1`) and was not restarted goes on counting. Such a name looks like text, so
 /// the tables of both recordings say which ones are: what the server issued and its client sent back.
@@ -157,17 +160,25 @@ struct Side {
     returned: HashSet<String>,
     /// Those that the server has counted: the same one may be another the next time.
     counted: HashSet<String>,
+    /// Those of which two runs or a person have shown that the client makes them up, whatever they look like.
+    proved: Words,
 }
 
 impl Side {
-    fn of(views: &[View<'_>], counted: HashSet<String>) -> Self {
+    fn of(views: &[View<'_>], ids: Option<&Ids>, counted: HashSet<String>) -> Self {
         let returned = returned(views);
         let mut values = certain(views);
         values.extend(returned.iter().cloned());
+        let is_proved = |id: &&Id| matches!(id.evidence, Evidence::Runs | Evidence::Person);
+        let proved = ids.into_iter().flat_map(|ids| &ids.client).filter(is_proved);
+        let proved = Words::of(proved.map(|id| id.value.as_str()));
+        let asked = views.iter().flat_map(View::asked_texts);
+        let said = asked.flat_map(|said| proved.find(said.text).map(|range| &said.text[range]));
+        values.extend(said.map(str::to_owned));
         let counted: HashSet<String> = counted.difference(&values).cloned().collect();
         values.extend(counted.iter().cloned());
         let finder = Words::of(values.iter().map(String::as_str));
-        Self { values, finder, returned, counted }
+        Self { values, finder, returned, counted, proved }
     }
 
     /// The names in a text, and what looks like one or like a time.
@@ -195,7 +206,9 @@ impl Known {
             let is_in_both = |name: &String| others.contains(name) && counts.contains(name);
             one.iter().filter(|name| is_in_both(&uncounted(name))).cloned().collect()
         };
-        let (old, new) = (Side::of(old, both(&olds, &news)), Side::of(new, both(&news, &olds)));
+        let [old_ids, new_ids] = ids;
+        let old = Side::of(old, old_ids, both(&olds, &news));
+        let new = Side::of(new, new_ids, both(&news, &olds));
         Self { old, new, clocks }
     }
 
@@ -214,12 +227,23 @@ impl Known {
         let mut news: HashMap<String, String> = same.chain(moved).collect();
         let mut olds: HashMap<String, String> =
             news.values().map(|old| (old.clone(), old.clone())).collect();
+        let mut called: HashMap<&str, &str> = HashMap::new();
         let mut counts: Vec<_> = votes.counts.into_iter().collect();
         counts.sort_by_key(|(_, count)| (std::cmp::Reverse(count.weight), count.first));
         for ((new, old), _) in counts {
-            if !news.contains_key(new) && !olds.contains_key(old) {
-                news.insert(new.to_owned(), old.to_owned());
-                olds.insert(old.to_owned(), old.to_owned());
+            match (news.get(new), called.get(old)) {
+                (None, None) if !olds.contains_key(old) => {
+                    news.insert(new.to_owned(), old.to_owned());
+                    olds.insert(old.to_owned(), old.to_owned());
+                    called.insert(old, new);
+                }
+                (Some(first), None) if is_one([first, old], new) => {
+                    olds.entry(old.to_owned()).or_insert_with(|| first.clone());
+                }
+                (None, Some(first)) if is_one([first, new], old) => {
+                    news.insert(new.to_owned(), old.to_owned());
+                }
+                _ => {}
             }
         }
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
@@ -227,6 +251,24 @@ impl Known {
         let old = Names::of(olds, &self.old.counted, before);
         Renaming { old, new: Names::of(news, &self.new.counted, now), returned }
     }
+}
+
+/// Whether two names of one recording are one in the other by chance.
+///
+/// # Rationale
+///
+/// A server may make one name of another by writing a number over its end: `…-7f` is a message, and `…-00`
+/// its first part. A message that ends so by itself has one name for both. Some leave the first bit as it was.
+fn is_one(two: [&str; 2], one: &str) -> bool {
+    let stem = |name: &str| name.as_bytes()[..name.len().saturating_sub(2)].to_vec();
+    let end = |name: &str| {
+        let end = u8::from_str_radix(name.get(name.len().checked_sub(2)?..)?, 16);
+        end.ok().map(|end| end & 0x7f)
+    };
+    let Some(number) = end(one) else { return false };
+    one.len() >= 32
+        && stem(two[0]) == stem(two[1])
+        && two.into_iter().any(|name| end(name) == Some(number))
 }
 
 /// That a server listens at another port of the same host: its address is a name too, since a free port
@@ -257,10 +299,13 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
     let mut found = HashSet::new();
     for said in views.iter().flat_map(|view| [view.asked_texts(), view.answered_texts()]).flatten()
     {
+        if said.field.is_id && is_sealed(said.value()) {
+            found.insert(said.value().to_owned());
+        }
         for Word { range, .. } in words(said.text).iter().filter(|word| word.sort == Sort::Name) {
             let word = &said.text[range.clone()];
             let is_new = !found.contains(word);
-            if is_new && (said.field.is_id || is_certain(said.text, range)) {
+            if is_new && (said.field.is_id || is_certain(said.text, range) || is_temporary(word)) {
                 found.insert(word.to_owned());
             }
         }
@@ -279,18 +324,26 @@ fn returned(views: &[View<'_>]) -> HashSet<String> {
     found
 }
 
-/// The times in a text, and the text itself if it is a sealed state.
+/// No word is as long.
+const HANDLE: usize = 32;
+
+/// Whether a text is one run of letters and digits that is too long for a word.
+fn is_handle(text: &str) -> bool {
+    text.len() >= HANDLE && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The times in a text, and the text itself if it is a sealed state or a handle.
 fn tokens(said: Said<'_>) -> Vec<&str> {
     let text = said.text;
     let mut found: Vec<&str> = times(text).map(|word| &text[word.range]).collect();
-    found.extend(Some(said.value()).filter(|value| is_sealed(value)));
+    found.extend(Some(said.value()).filter(|value| is_sealed(value) || is_handle(value)));
     let numbers = text.split(|c: char| !c.is_ascii_alphanumeric());
     found.extend(numbers.filter(|number| number.len() >= 10 && is_epoch(number)));
     found
 }
 
-/// The names that the server has counted, by the table of a recording: an answer to a request that does
-/// something issued them, and they say more than a number.
+/// The names that were counted. Of those of the server the table of a recording tells: an answer to a request
+/// that does something issued them, and they say more than a number.
 fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
     let is_counted = |id: &&Id| {
         let view = views.get(id.interaction);
@@ -302,11 +355,24 @@ fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
             && view.is_some_and(|view| !view.interaction.request.only_reads())
     };
     let issued = ids.into_iter().flat_map(|ids| &ids.server);
-    issued.filter(is_counted).map(|id| id.value.clone()).collect()
+    let issued = issued.filter(is_counted).map(|id| id.value.clone());
+    issued.chain(views.iter().flat_map(numbered)).collect()
 }
 
-/// A name without its numbers: what counts on differs in nothing else.
-fn uncounted(name: &str) -> String {
+/// The numbered placeholders of secrets in a request, which are counted in the order in which they came:
+/// `[redacted:authorization~3]`.
+fn numbered(view: &View<'_>) -> Vec<String> {
+    const BEGIN: &str = "[redacted:";
+    let numbered = |text: &str| -> Vec<String> {
+        let found = text.match_indices(BEGIN).filter_map(|(at, _)| text[at..].split_once(']'));
+        let found = found.filter(|(name, _)| name.contains('~') && !name.contains('"'));
+        found.map(|(name, _)| format!("{name}]")).collect()
+    };
+    view.asked_texts().into_iter().flat_map(|said| numbered(said.text)).collect()
+}
+
+/// A text without its numbers: what counts on differs in nothing else.
+pub(super) fn uncounted(name: &str) -> String {
     let parts = name.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("0")
 }
@@ -338,6 +404,7 @@ impl<'v> Votes<'v> {
         let (olds, news) = (known.old.words(old), known.new.words(new));
         if (olds.is_empty() && news.is_empty())
             || self.hear_words((old, &olds), (new, &news), SURE, known)
+            || self.hear_proved(old, new, known)
         {
             return;
         }
@@ -378,6 +445,29 @@ impl<'v> Votes<'v> {
         is_same
     }
 
+    /// Votes for what stands where a name is known to stand, whatever it looks like, if only names differ.
+    fn hear_proved(&mut self, old: &'v str, new: &'v str, known: &Known) -> bool {
+        let mut is_heard = false;
+        for (one, is_old) in [(&known.old, true), (&known.new, false)] {
+            let (from, to) = if is_old { (old, new) } else { (new, old) };
+            if one.proved.find(from).next().is_none() {
+                continue;
+            }
+            let words = one.words(from);
+            let Some(others) = filled(&between(from, &words), to) else { continue };
+            is_heard = true;
+            for (word, other) in words.iter().zip(others) {
+                let word = &from[word.range.clone()];
+                let is_proved = one.proved.find(word).any(|range| range == (0..word.len()));
+                let is_like = |c: char| c.is_alphanumeric() || c == '-' || word.contains(c);
+                if is_proved && word != other && other.chars().all(is_like) {
+                    self.count(if is_old { (word, other) } else { (other, word) }, SURE);
+                }
+            }
+        }
+        is_heard
+    }
+
     /// Two runs of letters, digits, `-` and `_` stand in the same place. They are names as a whole, but for
     /// their prefixes, if not only a name in them differs.
     fn hear_run(&mut self, old: &'v str, new: &'v str, weight: usize, known: &Known) {
@@ -392,8 +482,12 @@ impl<'v> Votes<'v> {
         if one == 0 || other == 0 || old.len() - one != new.len() - other {
             (one, other) = (0, 0);
         }
-        // Names that come from the same place are as long.
-        if is_known && old.len() - one == new.len() - other {
+        let plain =
+            |text, words| between(text, words).into_iter().map(uncounted).collect::<Vec<_>>();
+        // Names that come from the same place are as long, but for what was counted in them.
+        let is_like =
+            old.len() - one == new.len() - other || plain(old, &olds) == plain(new, &news);
+        if is_known && is_like {
             self.count((&old[one..], &new[other..]), weight);
         }
     }
@@ -402,6 +496,20 @@ impl<'v> Votes<'v> {
         let first = self.counts.len();
         self.counts.entry((new, old)).or_insert(Count { weight: 0, first }).weight += weight;
     }
+}
+
+/// What fills the gaps between these pieces of a text, if it consists of them.
+fn filled<'t>(pieces: &[&str], text: &'t str) -> Option<Vec<&'t str>> {
+    let [first, between @ .., last] = pieces else { return None };
+    let mut rest = text.strip_prefix(first)?.strip_suffix(last)?;
+    let mut found = Vec::new();
+    for piece in between {
+        let (filled, behind) = rest.split_once(piece)?;
+        found.push(filled);
+        rest = behind;
+    }
+    found.push(rest);
+    found.iter().all(|it| !it.is_empty()).then_some(found)
 }
 
 /// The runs of letters, digits, `-` and `_` in a text.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::renaming::Names;
+use super::renaming::{Names, uncounted};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::config::Rules;
@@ -144,6 +144,23 @@ impl<'v> Value<'v> {
         all.map(|at| Self { at, ..self }).collect()
     }
 
+    /// Equal for values that say the same but for names, times and numbers.
+    pub(super) fn likeness(self) -> u64 {
+        let code = self.node().kind.code();
+        let inside: Vec<u64> = self.inside().into_iter().map(Self::likeness).collect();
+        match (self.node().kind, self.said()) {
+            (Kind::Object, _) => {
+                let members = inside.chunks(2).map(combine);
+                combine(&[code, members.fold(0, u64::wrapping_add)])
+            }
+            (_, Some(said)) => {
+                let masked = Names::default();
+                hash_of(&*uncounted(&masked.masked(said.text, &self.node().words)))
+            }
+            _ => combine(&[code, combine(&inside)]),
+        }
+    }
+
     /// What it says, if it holds no others.
     pub(crate) fn said(self) -> Option<Said<'v>> {
         let Node { range, field, kind, .. } = self.node();
@@ -199,7 +216,10 @@ impl Field {
         Self {
             is_time: meaning == Meaning::Moment,
             is_span: meaning == Meaning::Span || ends(&["_ns", "ttft_ms", "ttft_us"]),
-            is_id: matches!(meaning, Meaning::Mark | Meaning::Identity) || refers(name),
+            is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
+                || refers(name)
+                // What made the answer: `system_fingerprint`.
+                || name.ends_with("fingerprint"),
         }
     }
 }
@@ -221,15 +241,45 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
-    let names = identifiers(text).map(|range| Word { range, sort: Sort::Name });
+    let names = identifiers(text).chain(temporary(text));
+    let names = names.map(|range| Word { range, sort: Sort::Name });
     apart(times(text).chain(names).collect())
+}
+
+/// The names of temporary files, as Python makes them: `tmpw1_x8y2z`, in a folder.
+fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    text.match_indices("/tmp").filter_map(move |(slash, _)| {
+        let range = slash + 1..slash + 1 + TEMPORARY;
+        let next = text.as_bytes().get(range.end);
+        let goes_on = next.is_some_and(|it| it.is_ascii_alphanumeric() || b"-_".contains(it));
+        (!goes_on && is_temporary(text.get(range.clone())?)).then_some(range)
+    })
+}
+
+/// The length of the name of a temporary file.
+const TEMPORARY: usize = 11;
+
+/// Whether a word is the name of a temporary file.
+pub(super) fn is_temporary(word: &str) -> bool {
+    let is_random = |it: u8| it == b'_' || it.is_ascii_lowercase() || it.is_ascii_digit();
+    word.len() == TEMPORARY && word.starts_with("tmp") && word.bytes().all(is_random)
 }
 
 /// The points in time within a text.
 pub(crate) fn times(text: &str) -> impl Iterator<Item = Word> + '_ {
     let long = if text.len() < SHORTEST { "" } else { text };
-    moments(long)
-        .map(|range| Word { range: range.start..clock(text, range.end), sort: Sort::Moment })
+    let moments = moments(long).map(|range| range.start..clock(text, range.end));
+    moments.chain(compact(long)).map(|range| Word { range, sort: Sort::Moment })
+}
+
+/// A text that is a point in time without marks, as signed requests have it: `20261121T090000Z`.
+fn compact(text: &str) -> Option<Range<usize>> {
+    let (date, time) = text.trim_matches('"').strip_suffix('Z')?.split_once('T')?;
+    let is_time = [(date, 8), (time, 6)]
+        .into_iter()
+        .all(|(part, length)| part.len() == length && part.bytes().all(|it| it.is_ascii_digit()));
+    let start = text.find(date).filter(|_| is_time)?;
+    Some(start..start + "20261121T090000Z".len())
 }
 
 /// Words in order. Of those that overlap the first one is left, and of these the longest.

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use super::renaming::Names;
 use super::value::{self, Field, Node, Said, Value, words};
 use crate::cassette::reading::hash::{combine, hash_of};
-use crate::cassette::{Body, Headers, Interaction, Media, Outcome};
+use crate::cassette::reading::{Kind, is_set};
+use crate::cassette::{Body, Headers, Interaction, Media, Outcome, Request};
 use crate::message::keeps_alive;
 use crate::text::json::Text;
 use crate::text::{form, sse};
@@ -69,7 +70,14 @@ impl<'a> View<'a> {
         let asked = Script::of(&request.headers, request.readable().into_owned().into());
         let answered = interaction.response().map(|response| {
             let body: &Body = &response.readable();
-            Script::of(&response.headers, body.bytes())
+            let mut script = Script::of(&response.headers, body.bytes());
+            if asks_for_a_set(request)
+                && let [Record { nodes, .. }] = &mut script.records[..]
+                && let Some(node) = nodes.first_mut().filter(|it| it.kind == Kind::Array)
+            {
+                node.kind = Kind::Set;
+            }
+            script
         });
         Self { interaction, asked, answered, route: 0, request: 0, response: 0 }
     }
@@ -128,6 +136,13 @@ impl<'a> View<'a> {
     }
 }
 
+/// Whether the answer, if it is a list, means the same in any order: `GET /v1/tools`.
+fn asks_for_a_set(request: &Request) -> bool {
+    let asked = request.path_only().rsplit('/').find(|segment| !segment.is_empty());
+    let is_sorted = request.query().is_some_and(|it| it.contains("order") || it.contains("sort"));
+    request.method == "GET" && asked.is_some_and(is_set) && !is_sorted
+}
+
 /// More hashes tell nothing more.
 const MOST: usize = 4096;
 
@@ -170,6 +185,11 @@ impl Record {
     /// The values in it that are in no others.
     pub(crate) fn values<'v>(&'v self, text: &'v str) -> Vec<Value<'v>> {
         Value::all(text, &self.nodes)
+    }
+
+    /// Equal for records that say the same but for names, times and numbers, in any recording.
+    pub(crate) fn kind(&self, text: &str) -> u64 {
+        combine(&self.values(text).into_iter().map(Value::likeness).collect::<Vec<u64>>())
     }
 
     /// All its values.

@@ -1,8 +1,10 @@
 //! What of an answer may show what was asked while it was being sent.
 
+use std::collections::HashSet;
+
 use super::Index;
-use super::writes::{is_of_another, issued, writes};
-use crate::cassette::{Interaction, Request, target};
+use super::writes::{is_of_another, is_of_one, issued, writes};
+use crate::cassette::{Cassette, Interaction, Request, target};
 use crate::config::Early;
 use crate::identity::{Scope, Words, each_document};
 use crate::text::json::Text;
@@ -39,14 +41,21 @@ impl Index {
             || self.shares_a_name((about, &said), (request, asking))
     }
 
-    /// Whether a question had no answer yet when something was written to the same address: clients that
-    /// cannot listen ask for what is new, and a server that has nothing new lets them wait (RFC 6202,
-    /// section 2).
-    pub fn polls(&self, answer: &Interaction, chunks: usize, asked: &Interaction) -> bool {
+    /// Whether a question had no answer yet when something was written to the same address, or, if the
+    /// question is one of `feeds`, to any of that server: clients that cannot listen ask for what is new, and
+    /// a server that has nothing new lets them wait (RFC 6202, section 2).
+    pub fn polls(
+        &self,
+        answer: &Interaction,
+        chunks: usize,
+        asked: &Interaction,
+        feeds: &Feeds<'_>,
+    ) -> bool {
         let (question, request) = (&answer.request, &asked.request);
+        let is_near = || target::split(&question.path).0 == target::split(&request.path).0;
         chunks == 0
             && question.only_reads()
-            && question.path_only() == request.path_only()
+            && (question.path_only() == request.path_only() || (feeds.has(question) && is_near()))
             && self.rules().earliness() != Early::Given
             && writes(asked)
             && !is_of_another(answer, asked)
@@ -73,6 +82,24 @@ impl Index {
         let body = about.readable();
         let texts = [about.path.as_str(), std::str::from_utf8(&body).unwrap_or(""), said];
         texts.iter().any(|text| names.find(text).next().is_some())
+    }
+}
+
+/// What clients ask for again and again, and that is no one thing: `GET /sync`.
+#[derive(Debug)]
+pub struct Feeds<'c>(HashSet<&'c str>);
+
+impl<'c> Feeds<'c> {
+    /// The paths that a cassette asks for more than once.
+    pub fn of(cassette: &'c Cassette) -> Self {
+        let mut seen = HashSet::new();
+        let questions = cassette.interactions.iter().map(|interaction| &interaction.request);
+        let questions = questions.filter(|request| request.only_reads() && !is_of_one(request));
+        Self(questions.map(Request::path_only).filter(|path| !seen.insert(*path)).collect())
+    }
+
+    fn has(&self, question: &Request) -> bool {
+        self.0.contains(question.path_only())
     }
 }
 

@@ -24,6 +24,7 @@ mod verbatim;
 mod why;
 mod writes;
 
+pub use causes::Feeds;
 pub use credentials::Credentials;
 pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};

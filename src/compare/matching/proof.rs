@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use similar::{DiffOp, capture_diff_slices};
 
 use super::nearest::Library;
@@ -246,6 +248,9 @@ fn is_telling(value: &str) -> bool {
 /// Words and what stands between them are aligned. Differing words that belong together, such as the
 /// parts of a UUID, are one; and a part that is too short to be told from others goes as far as its word.
 fn differing(recorded: &str, asked: &str) -> Vec<Range<usize>> {
+    if is_binary(recorded) && is_binary(asked) {
+        return std::iter::once(0..recorded.len()).collect();
+    }
     let (old, new) = (pieces(recorded), pieces(asked));
     let texts = |text: &'_ str, pieces: &[Range<usize>]| -> Vec<String> {
         pieces.iter().map(|piece| text[piece.clone()].to_owned()).collect()
@@ -260,6 +265,12 @@ fn differing(recorded: &str, asked: &str) -> Vec<Range<usize>> {
         ranges.push(widened(recorded, start..end));
     }
     joined(recorded, ranges)
+}
+
+/// Whether a text is Base64 that says no text: numbers, such as a vector, or a picture. It has no words.
+fn is_binary(text: &str) -> bool {
+    let decoded = STANDARD.decode(text);
+    text.len() >= LONG && decoded.is_ok_and(|bytes| std::str::from_utf8(&bytes).is_err())
 }
 
 /// A place as far as what is told from others by its look, or by its length.
@@ -326,6 +337,11 @@ mod tests {
             "0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0",
             "11af-b7a2-4ad9-82f1-0d5b1ee5a5f0",
             &["0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0"],
+        );
+        check(
+            "4ahdPw16VTwPgAg/xuxDP+4wVz16i3g/PkXaPlwUgz4=",
+            "Xp5VP8T1Yz5mCCs/NHUfP/efOT6on2Y/flxGP7x0mj0=",
+            &["4ahdPw16VTwPgAg/xuxDP+4wVz16i3g/PkXaPlwUgz4="],
         );
         check("http://127.0.0.1:51234/back", "http://127.0.0.1:40001/back", &["51234"]);
         check("Today is 21 November", "Today is 22 November", &["21"]);

@@ -116,7 +116,7 @@ pub(super) fn writes(interaction: &Interaction) -> bool {
 }
 
 /// Whether the path of a request names one thing.
-fn is_of_one(request: &Request) -> bool {
+pub(super) fn is_of_one(request: &Request) -> bool {
     request.path_only().split('/').any(is_id)
 }
 

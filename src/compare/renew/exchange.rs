@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::body::{Said, settled};
 use super::settle::Settle;
-use crate::cassette::{Body, Headers, Interaction, Outcome, Request, Response};
+use crate::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
 use crate::compare::alignment::{self, Field, Said as Text, View};
 use crate::text::multipart::boundary;
 
@@ -43,7 +43,30 @@ fn request(old: Option<&View<'_>>, new: &View<'_>, settle: Settle<'_>) -> Reques
         Some(old) => with_boundary_of(&old.interaction.request.headers, &mut headers, body),
         None => body,
     };
+    if let Some(old) = old.map(|old| &old.interaction.request) {
+        same_words(&old.headers, &mut headers);
+        if old.body == body {
+            keep_digests(&old.headers, &mut headers);
+        }
+    }
     Request { method: now.method.clone(), path, headers, body }
+}
+
+/// Fields that say the same words in another order are told as they were: some clients list sets, such as what
+/// they can do (`user-agent: … m/b,E,Z`).
+fn same_words(old: &Headers, headers: &mut Headers) {
+    let words = |value: &Bytes| {
+        let words = value.split(|byte| !byte.is_ascii_alphanumeric()).map(<[u8]>::to_vec);
+        let mut words: Vec<Vec<u8>> = words.collect();
+        words.sort_unstable();
+        words
+    };
+    for (name, value) in headers.iter_mut() {
+        let before = old.get_all(name).next();
+        if let Some(before) = before.filter(|before| words(before) == words(value)) {
+            value.clone_from(before);
+        }
+    }
 }
 
 /// A body whose parts stand between the delimiters of before: clients make them up, and they say nothing.
@@ -91,9 +114,13 @@ fn response(
         }
         None => now.body.clone(),
     };
-    if let Some(before) = before.filter(|before| before.body.bytes() == body.bytes()) {
+    let same = before.filter(|before| before.body.bytes() == body.bytes());
+    if let Some(before) = same {
         keep_digests(&before.headers, &mut headers);
     }
+    // Who has heard all may leave a moment before the end.
+    let is_complete =
+        now.end == End::ClientClosed && same.is_some_and(|it| it.end == End::Complete);
     Response {
         ms: before.unwrap_or(now).ms,
         status: now.status,
@@ -102,7 +129,7 @@ fn response(
         body,
         trailers: fields(before.map(|before| &before.trailers), &now.trailers, settle),
         frames: now.frames.clone(),
-        end: now.end,
+        end: if is_complete { End::Complete } else { now.end },
     }
 }
 
@@ -124,18 +151,21 @@ const OF_TRANSFER: [&str; 14] = [
     "x-timer",
 ];
 
-/// Fields that say a digest of the body.
-const OF_BODY: [&str; 5] = ["content-digest", "content-md5", "digest", "etag", "repr-digest"];
+/// What the names of fields hold that say a digest of the body: `etag`, `content-md5`, `x-amz-checksum-crc32`.
+const OF_BODY: [&str; 6] = ["checksum", "crc32", "digest", "etag", "hash", "md5"];
 
 /// Fields that say an `ETag` again.
 const OF_ETAG: [&str; 3] = ["if-match", "if-none-match", "if-range"];
 
 /// A digest of what is told as it was is told as it was.
 fn keep_digests(old: &Headers, headers: &mut Headers) {
-    for name in OF_BODY {
-        let both = old.get(name).zip(headers.get(name)).map(|(old, now)| (old.to_owned(), now));
-        if let Some((old, _)) = both.filter(|(old, now)| form(old) == form(now)) {
-            headers.set(name, old);
+    for (name, value) in headers.iter_mut() {
+        let name = name.to_ascii_lowercase();
+        let text = |value| std::str::from_utf8(value).unwrap_or_default();
+        let before =
+            old.get_all(&name).next().filter(|_| OF_BODY.iter().any(|it| name.contains(it)));
+        if let Some(before) = before.filter(|before| form(text(before)) == form(text(value))) {
+            value.clone_from(before);
         }
     }
 }
@@ -143,7 +173,8 @@ fn keep_digests(old: &Headers, headers: &mut Headers) {
 /// How a digest is written: weak, quoted, by which algorithm (`sha-256=…`).
 fn form(digest: &str) -> (bool, bool, Option<&str>) {
     const LONGEST: usize = 12;
-    let algorithm = digest.split_once('=').map(|(algorithm, _)| algorithm);
+    // What Base64 ends with names none.
+    let algorithm = digest.trim_end_matches('=').split_once('=').map(|(algorithm, _)| algorithm);
     let algorithm = algorithm.filter(|it| it.len() <= LONGEST && !it.contains('"'));
     (digest.starts_with("W/"), digest.ends_with('"'), algorithm)
 }

@@ -9,11 +9,12 @@
 //!
 //! *Names* are exchanged in the whole recording at once, one for one, so that an identifier is the
 //! same wherever it stands and a replay of the result works as that of the new recording. *Times*,
-//! chunks, offsets, keep-alives, `after` and the header fields that tell of one transfer stay as they
-//! were, and so do digests of bodies that are as they were. Everything else is taken from the new
-//! recording, value by value and byte by byte.
+//! chunks, offsets, keep-alives, the order of independent messages, `after` and the header fields that tell
+//! of one transfer stay as they were, and so do digests of bodies that are as they were. Everything else is
+//! taken from the new recording, value by value and byte by byte.
 
 mod body;
+mod channels;
 mod exchange;
 mod order;
 mod settle;
@@ -45,7 +46,12 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
     if moved.is_some() {
         new.recorded.upstream.clone_from(&old.recorded.upstream);
     }
-    let [olds, news] = [old, &new].map(Exchanges::by_message);
+    let [olds, mut news] = [old, &new].map(Exchanges::by_message);
+    if let (Some(before), Some(now)) = (&olds, &news)
+        && channels::restore((before, now), moved.as_ref(), &mut new)
+    {
+        news = Exchanges::by_message(&new);
+    }
     let (told, gone) = tell(
         olds.as_ref().map_or(old, |it| &it.cassette),
         news.as_ref().map_or(&new, |it| &it.cassette),

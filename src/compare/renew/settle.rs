@@ -140,10 +140,13 @@ impl<'a> Render<'a> {
             _ => return self.out.push_str(&self.settle.named(&self.new[range])),
         };
         let (values, olds) = (new.inside(), partners(old, new));
+        let places = olds.iter().map(|old| old.map(|old| old.node().range.start));
         let order = match old.node().kind {
-            Kind::Set => {
-                let places = olds.iter().map(|old| old.map(|old| old.node().range.start));
-                as_before(&places.collect::<Vec<_>>())
+            Kind::Set => as_before(&places.collect::<Vec<_>>()),
+            // Each name with the value behind it. Some servers write maps in any order.
+            Kind::Object if new.node().kind == Kind::Object => {
+                let names = as_before(&places.step_by(2).collect::<Vec<_>>());
+                names.into_iter().flat_map(|at| [2 * at, 2 * at + 1]).collect()
             }
             _ => (0..values.len()).collect(),
         };

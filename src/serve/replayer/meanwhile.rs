@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::cassette::{Body, Cassette, End, Interaction, Progress};
-use crate::compare::matching::Index;
+use crate::compare::matching::{Feeds, Index};
 use crate::serve::server::Cut;
 
 /// What holds answers back: for each, which requests arrived meanwhile, and how many chunks it had been sent
@@ -124,7 +124,7 @@ impl Meanwhile {
         whole: impl Fn(usize) -> &'c Interaction,
     ) -> Self {
         let mut gates: HashMap<usize, Vec<Gate>> = HashMap::new();
-        let all = &cassette.interactions;
+        let (all, feeds) = (&cassette.interactions, Feeds::of(cassette));
         for (asking, interaction) in
             all.iter().enumerate().filter(|(_, it)| !it.request.only_reads())
         {
@@ -132,7 +132,8 @@ impl Meanwhile {
                 let answer = whole(number);
                 let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
                     Until::Done(asking)
-                } else if answer.is_listening() || index.polls(answer, chunks, interaction) {
+                } else if answer.is_listening() || index.polls(answer, chunks, interaction, &feeds)
+                {
                     Until::Asked(asking)
                 } else {
                     continue;
@@ -374,6 +375,36 @@ mod tests {
         let tail = std::future::poll_fn(|context| hold.poll(1, context)).await;
 
         assert_eq!((tail, begun.elapsed()), (Ok(()), Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_feed_waits_for_a_write_to_any_path_as_long_as_anything_is_asked() {
+        let ask = |after: &str, method: &str, path: &str| {
+            format!(
+                r#"{{{after}"request": {{"method": "{method}", "path": "{path}"}},
+                "response": {{"ms": 9, "status": 200, "headers": {{}}, "end": "complete"}}}}"#
+            )
+        };
+        let held = |path: &str| {
+            let text = [
+                ask("", "GET", path),
+                ask(r#""after": {"1": 0}, "#, "PUT", "/rooms/lobby/send"),
+                ask("", "GET", path),
+            ];
+            let text = format!(r#"{{"retape": 1, "interactions": [{}]}}"#, text.join(", "));
+            let cassette =
+                crate::cassette::format::decode(&text, |_| unreachable!()).expect("a cassette");
+            let index = Index::of(&cassette, crate::config::Rules::default());
+            Meanwhile::of(&cassette, &index, |number| &cassette.interactions[number])
+        };
+        let (meanwhile, run) = (held("/sync"), Run::begin(3));
+        let mut hold = meanwhile.hold(0, &run).expect("it waits for what is sent");
+        let begun = Instant::now();
+
+        assert_eq!(hold.whole().await, Ok(()));
+        assert_eq!(begun.elapsed(), PATIENCE);
+        // What names one thing waits only for what names it too.
+        assert!(held("/rooms/48992ed470c7b3").is_empty());
     }
 
     #[tokio::test(start_paused = true)]

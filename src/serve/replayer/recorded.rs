@@ -19,7 +19,7 @@ use crate::config::{Redaction, Rules};
 use crate::error::Result;
 #[cfg(feature = "wiremock")]
 use crate::identity::Echo;
-use crate::message::lines;
+use crate::message::{lines, posts};
 use crate::redact::Redactor;
 use crate::serve::server::Place;
 use crate::store;
@@ -57,7 +57,7 @@ impl Recorded {
     /// If there is none of that name, or it cannot be read.
     pub fn load(folder: &Path, name: &Name, rules: &Rules, transport: Transport) -> Result<Self> {
         let cassette = match transport {
-            Transport::Http => store::load(folder, name)?,
+            Transport::Http => posts::over_http(store::load(folder, name)?),
             Transport::Lines => {
                 let loaded = store::load(folder, name).map_err(|error| match error {
                     none if none.is_no_cassette() => {

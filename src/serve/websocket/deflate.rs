@@ -3,9 +3,11 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 /// Decompresses the messages of one side.
+///
+/// What it keeps takes 43 KB, so a side has it only when it has sent something, and while it may refer to that.
 #[derive(Debug)]
 pub struct Inflate {
-    state: Box<Decompress>,
+    state: Option<Box<Decompress>>,
     /// Whether a message may refer to those before it.
     takes_over: bool,
 }
@@ -26,7 +28,7 @@ const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
 impl Inflate {
     pub(super) fn new(takes_over: bool) -> Option<Self> {
-        Some(Self { state: Box::new(Decompress::new(false)), takes_over })
+        Some(Self { state: None, takes_over })
     }
 
     /// Appends what a piece of a message says.
@@ -35,30 +37,26 @@ impl Inflate {
     ///
     /// If it is not compressed.
     pub(super) fn push(&mut self, mut piece: &[u8], to: &mut Vec<u8>) -> Result<(), ()> {
+        let state = self.state.get_or_insert_with(|| Box::new(Decompress::new(false)));
         while !piece.is_empty() {
             to.reserve(piece.len().saturating_mul(2).max(64));
-            let (before, length) = (self.state.total_in(), to.len());
-            let status =
-                self.state.decompress_vec(piece, to, FlushDecompress::Sync).map_err(drop)?;
-            let taken = (self.state.total_in() - before) as usize;
+            let (before, length) = (state.total_in(), to.len());
+            let status = state.decompress_vec(piece, to, FlushDecompress::Sync).map_err(drop)?;
+            let taken = (state.total_in() - before) as usize;
             piece = &piece[taken..];
             match status {
                 // A block may say that it is the last one; the message goes on all the same.
-                Status::StreamEnd => self.state.reset(false),
+                Status::StreamEnd => state.reset(false),
                 // It may say what it has kept before it reads on.
                 _ if taken == 0 && to.len() == length => return Err(()),
                 _ => {}
             }
         }
-        self.flush(to)
-    }
-
-    /// Takes what is left in the decoder where the room was too small for it.
-    fn flush(&mut self, to: &mut Vec<u8>) -> Result<(), ()> {
+        // What is left in the decoder where the room was too small for it.
         while to.len() == to.capacity() {
             to.reserve(4096);
             let length = to.len();
-            self.state.decompress_vec(&[], to, FlushDecompress::Sync).or_else(ended)?;
+            state.decompress_vec(&[], to, FlushDecompress::Sync).or_else(ended)?;
             if to.len() == length {
                 break;
             }
@@ -74,7 +72,7 @@ impl Inflate {
     pub(super) fn finish(&mut self, to: &mut Vec<u8>) -> Result<(), ()> {
         self.push(&TAIL, to)?;
         if !self.takes_over {
-            self.state.reset(false);
+            self.state = None;
         }
         Ok(())
     }
@@ -153,7 +151,7 @@ mod tests {
                 rest = &rest[1..];
                 if plain.len() % window == 0 && rest.starts_with(&TAIL) {
                     state.push(&TAIL, &mut plain).unwrap();
-                    state.state.reset(false);
+                    state.state = None;
                     rest = &rest[4..];
                 }
             }

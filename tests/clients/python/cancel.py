@@ -1,5 +1,6 @@
 """Runs that are cancelled, that fail, and that the client leaves."""
 
+import time
 from functools import partial
 from typing import Any
 
@@ -146,6 +147,8 @@ def with_max_steps(transcript: Transcript, provider: Provider, settle: float) ->
             max_steps=1,
         )
         conversation.run(said[0].run_id)
+        # Until the tool has ended: what it says then counts in the next turn.
+        time.sleep(5 * settle)
         said = conversation.steps(conversation.user(ROLL), max_steps=1)
         conversation.run(said[0].run_id)
 

@@ -143,7 +143,8 @@ def multi_agent(transcript: Transcript, provider: Provider, settle: float) -> No
     tag = transcript.mint("tag", f"team-{uuid4()}")
     names = ("send_message_to_agent_and_wait_for_reply", "send_message_to_agents_matching_tags")
     found = transcript.call("tools.list", names=list(names))
-    tools = [tool.id for tool in found.items]
+    # The server lists them in any order.
+    tools = [tool.id for tool in sorted(found.items, key=lambda tool: tool.name or "")]
     team = [agent_of(transcript, [], tags=[tag]) for _ in range(2)]
     outsider = agent_of(transcript, [], tags=["outside"])
     everyone = [*team, outsider]

@@ -1,5 +1,6 @@
-// Conversations of the official TypeScript SDK with three MCP servers, over standard input and output.
+// Conversations of the official TypeScript SDK with three MCP servers, over standard input and output, or over HTTP.
 //   client.mjs SCENARIO... -- COMMAND...
+//   client.mjs SCENARIO...                 RETAPE_URL: where the cassettes are played
 // In COMMAND, {name} stands for the scenario. It prints what the SDK said. WORK is a folder of the servers' own.
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ const modules = createRequire(join(process.env.NODE_PATH, "none.js"));
 const sdk = (path) => import(pathToFileURL(modules.resolve(`@modelcontextprotocol/sdk/${path}`)));
 const { Client } = await sdk("client/index.js");
 const { StdioClientTransport } = await sdk("client/stdio.js");
+const { StreamableHTTPClientTransport } = await sdk("client/streamableHttp.js");
 const types = await sdk("types.js");
 
 const work = process.env.WORK;
@@ -68,7 +70,7 @@ const scenarios = {
   },
 };
 
-async function connected(command, args) {
+async function connected(transport) {
   const capabilities = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
   const client = new Client({ name: "conversations", version: "1.0.0" }, { capabilities });
   client.setRequestHandler(types.CreateMessageRequestSchema, () => ({
@@ -80,15 +82,19 @@ async function connected(command, args) {
   client.setRequestHandler(types.ListRootsRequestSchema, () => ({
     roots: [{ uri: pathToFileURL(work).href, name: "work" }],
   }));
-  await client.connect(new StdioClientTransport({ command, args, stderr: "inherit" }));
+  await client.connect(transport);
   return client;
 }
 
 const words = process.argv.slice(2);
-const end = words.indexOf("--");
+const end = words.includes("--") ? words.indexOf("--") : words.length;
 for (const name of words.slice(0, end)) {
   const [command, ...args] = words.slice(end + 1).map((word) => word.replaceAll("{name}", name));
-  const client = await connected(command, args);
+  const transport =
+    command === undefined
+      ? new StreamableHTTPClientTransport(new URL(`${process.env.RETAPE_URL}/mcp-stdio/${name}/-/mcp`))
+      : new StdioClientTransport({ command, args, stderr: "inherit" });
+  const client = await connected(transport);
   const said = [client.getServerVersion(), client.getServerCapabilities()];
   await scenarios[name](client, (...what) => said.push(...what));
   await client.close();

@@ -1,11 +1,12 @@
 """Runs a test suite of pytest through retape, each test alone and with a cassette of its own.
 
-    main.py [--reverse] [--at-once N] [--timeout SECONDS] [--report FILE] [--prefix NAME]
+    main.py --report FILE [--reverse] [--at-once N] [--timeout SECONDS] [--prefix NAME]
             [--variable NAME] [PYTEST ARGUMENT...]
 
 The suite is collected once. Each test then runs in a fork of its own, with fixtures of its own; `NAME` of
 the environment holds its address: `$RETAPE_URL/PREFIX/FILE/TEST/-`. Run it by `retape record -- …`, then by
-`retape replay -- …`.
+`retape replay -- …` with the same report: what did not pass when it was recorded is left out then, and in the
+proof of the recording too.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import signal
 import sys
 import time
 import traceback
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -29,29 +31,31 @@ def main() -> int:
     parser.add_argument("--reverse", action="store_true", help="the last test first")
     parser.add_argument("--at-once", type=int, default=1, help="how many tests run at once")
     parser.add_argument("--timeout", type=float, default=180, help="seconds a test may take")
-    parser.add_argument("--report", type=Path, help="file for the outcome of each test, as JSON")
+    parser.add_argument("--report", type=Path, required=True, help="file for the outcomes by mode, as JSON")
     parser.add_argument("--prefix", default="suite", help="folder of the cassettes")
     parser.add_argument("--variable", default="LETTA_SERVER_URL", help="what names the server")
-    parser.add_argument("--only", type=Path, help="a report: the tests that passed in it")
     options, arguments = parser.parse_known_args()
     # Collected with an address in place: some suites start a server where there is none.
     os.environ[options.variable] = os.environ["RETAPE_URL"]
     alone = EachAlone(options)
     pytest.main(["-p", "no:cacheprovider", "-q", *arguments], plugins=[alone])
-    alone.tell()
-    return 0
+    return alone.tell()
 
 
 class EachAlone:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._outcomes: dict[str, dict[str, Any]] = {}
+        self._mode = _mode()
+        self._report: dict[str, dict[str, Any]] = {}
+        if self._mode == "replay" and options.report.exists():
+            self._report = json.loads(options.report.read_text())
+            for test in self._report.values():
+                test.pop("replay", None)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = session.items[::-1] if self._options.reverse else list(session.items)
-        if self._options.only:
-            before = json.loads(self._options.only.read_text())
-            items = [it for it in items if before.get(it.nodeid, {}).get("outcome") == "passed"]
+        if self._mode == "replay":
+            items = [it for it in items if self._report.get(it.nodeid, {}).get("record") == "passed"]
         running = selectors.DefaultSelector()
         while items or running.get_map():
             while items and len(running.get_map()) < self._options.at_once:
@@ -65,15 +69,17 @@ class EachAlone:
                     os.kill(key.fileobj.process, signal.SIGKILL)
         return True
 
-    def tell(self) -> None:
-        if self._options.report:
-            self._options.report.write_text(json.dumps(self._outcomes, indent=1))
+    def tell(self) -> int:
+        """Prints the outcomes of each file. Only what does not replay fails: a cassette is kept anyway."""
         files: dict[str, dict[str, int]] = {}
-        for test, it in self._outcomes.items():
-            count = files.setdefault(test.partition("::")[0], {})
-            count[it["outcome"]] = count.get(it["outcome"], 0) + 1
+        for test, it in self._report.items():
+            if outcome := it.get(self._mode):
+                count = files.setdefault(test.partition("::")[0], {})
+                count[outcome] = count.get(outcome, 0) + 1
         for file, count in sorted(files.items()):
             print(file, ", ".join(f"{count[key]} {key}" for key in sorted(count)))
+        has_failed = any(set(count) != {"passed"} for count in files.values())
+        return 1 if self._mode == "replay" and has_failed else 0
 
     def _address(self, item: pytest.Item) -> str:
         return f"{os.environ['RETAPE_URL']}/{self._options.prefix}/{_name(item.nodeid)}/-"
@@ -82,12 +88,13 @@ class EachAlone:
         said = pipe.read()
         os.waitpid(pipe.process, 0)
         outcome = json.loads(said) if said else {"outcome": "killed", "why": "it took too long"}
-        outcome["cassette"] = f"{self._options.prefix}/{_name(item.nodeid)}"
-        self._outcomes[item.nodeid] = outcome
+        test = self._report.setdefault(item.nodeid, {"cassette": f"{self._options.prefix}/{_name(item.nodeid)}"})
+        test[self._mode] = outcome["outcome"]
+        if "why" in outcome:
+            test[f"{self._mode} failed by"] = outcome["why"]
         seconds = time.monotonic() - pipe.begun
         print(f"{outcome['outcome']:8} {seconds:5.1f}s {item.nodeid}", flush=True)
-        if self._options.report:
-            self._options.report.write_text(json.dumps(self._outcomes, indent=1))
+        self._options.report.write_text(json.dumps(self._report, indent=1))
 
 
 class Pipe:
@@ -136,6 +143,12 @@ def _outcome(item: pytest.Item, address: str) -> dict[str, Any]:
     if any(it.skipped for it in reports):
         return {"outcome": "skipped"}
     return {"outcome": "passed"}
+
+
+def _mode() -> str:
+    """`record` or `replay`, which is also that of the proof of a recording."""
+    with urllib.request.urlopen(f"{os.environ['RETAPE_URL']}/-/retape/health") as answer:
+        return json.load(answer)["mode"]
 
 
 def _name(nodeid: str) -> str:

@@ -1,10 +1,12 @@
 //! What is an accident of a recording, and what is not.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE;
 use bytes::Bytes;
 use retape::Cassette;
 use retape::cassette::{
-    Body, Chunk, End, Evidence, Headers, Id, Interaction, Outcome, Progress, Reach, Request,
-    Response,
+    Body, Chunk, Content, End, Evidence, Frame, Headers, Id, Ids, Interaction, Outcome, Peer,
+    Progress, Reach, Request, Response,
 };
 use retape::compare::renew::renew;
 
@@ -59,10 +61,142 @@ fn whole(json: &str) -> (Headers, Body) {
     (headers, Body::Whole(Bytes::from(json.to_owned())))
 }
 
+/// The text of the first answer.
+fn whole_text(cassette: &Cassette) -> Vec<u8> {
+    cassette.interactions[0].response().unwrap().body.bytes().to_vec()
+}
+
 /// The new recording is told in these words.
 #[track_caller]
 fn check(old: &Cassette, new: Cassette, expected: &Cassette) {
     assert_eq!(told(&renew(old, new).cassette), told(expected));
+}
+
+#[test]
+fn a_sealed_name_is_kept_where_names_stand() {
+    let sealed = |seed: u64| {
+        let mut state = seed;
+        let bytes = (0..300).map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        });
+        let token = URL_SAFE.encode(bytes.collect::<Vec<u8>>());
+        talk(&[("POST /v1/responses {}", &format!(r#"{{"id":"resp_{token}","text":"hi"}}"#))])
+    };
+    let told_otherwise = |seed| {
+        let said = String::from_utf8(whole_text(&sealed(seed))).unwrap();
+        talk(&[("POST /v1/responses {}", &said.replace("\"id\"", "\"seal\""))])
+    };
+
+    check(&sealed(1), sealed(2), &sealed(1));
+    check(&told_otherwise(1), told_otherwise(2), &told_otherwise(2));
+}
+
+/// A conversation of one request with these fields, and an answer with those.
+fn signed(asked: &[(&'static str, &str)], told: &[(&'static str, &str)]) -> Cassette {
+    let mut cassette = talk(&[("PUT /files/a {}", "[]")]);
+    let interaction = &mut cassette.interactions[0];
+    for (name, value) in asked {
+        interaction.request.headers.append(*name, (*value).to_owned());
+    }
+    let Outcome::Response(response) = &mut interaction.outcome else { unreachable!() };
+    for (name, value) in told {
+        response.headers.append(*name, (*value).to_owned());
+    }
+    cassette
+}
+
+#[test]
+fn fields_of_a_signed_request_are_told_as_before() {
+    let of = |agent: &str, date: &str, sum: &str, crc: &str| {
+        let asked = [("user-agent", agent), ("x-amz-date", date), ("x-amz-checksum-crc32", sum)];
+        signed(&asked, &[("x-amz-crc32", crc)])
+    };
+    let old = of("boto/1 m/e,P,N,b", "20261121T090000Z", "DUoRhQ==", "2207269471");
+
+    check(&old, of("boto/1 m/b,N,e,P", "20261123T061531Z", "a1bEqw==", "1705397881"), &old);
+    let other = of("boto/2 m/e,P,N,b", "20261121T090000Z", "DUoRhQ==", "2207269471");
+    check(&old, other.clone(), &other);
+    let other = of("boto/1 m/e,P,N,b", "2026-11-23", "DUoRhQ==", "2207269471");
+    check(&old, other.clone(), &other);
+}
+
+#[test]
+fn secrets_are_numbered_as_before() {
+    let of = |[one, two]: [u8; 2]| {
+        let path = |name: &str| format!("GET /{name}");
+        let mut cassette = talk(&[(&path("a"), "[1]"), (&path("b"), "[2]")]);
+        for (interaction, number) in cassette.interactions.iter_mut().zip([one, two]) {
+            let value = format!("AWS4-HMAC-SHA256 [redacted:authorization~{number}]");
+            interaction.request.headers.append("authorization", value);
+        }
+        cassette
+    };
+
+    check(&of([2, 3]), of([3, 2]), &of([2, 3]));
+    check(&of([2, 3]), of([2, 2]), &of([2, 2]));
+}
+
+#[test]
+fn a_handle_that_comes_back_is_a_name_whatever_letters_it_has() {
+    let of = |handle: &str| {
+        talk(&[
+            ("POST /receive {}", &format!(r#"{{"handle":"{handle}"}}"#)),
+            (&format!(r#"POST /delete {{"handle":"{handle}"}}"#), "{}"),
+        ])
+    };
+    let [one, other] =
+        ["znvdssswevyizcqroxkfacvgqfelymjoyjcu", "rswopkipwvpztifxalidotvsrnsgpqogizlu"];
+
+    check(&of(one), of(other), &of(one));
+    let word = "internationalization";
+    check(&of(one), of(word), &of(word));
+}
+
+#[test]
+fn members_stand_in_their_old_order() {
+    let of = |json: &str| talk(&[("GET /a", json)]);
+    let old = of(r#"{"b": {"x": 1, "y": [2]}, "a": "7", "c": null}"#);
+
+    check(&old, of(r#"{"c": null, "a": "7", "b": {"y": [2], "x": 1}}"#), &old);
+    check(
+        &old,
+        of(r#"{"c": null, "d": 1, "a": "8", "b": {"y": [2], "x": 1}}"#),
+        &of(r#"{"b": {"x": 1, "y": [2]}, "a": "8", "c": null, "d": 1}"#),
+    );
+}
+
+#[test]
+fn what_runs_have_shown_to_be_made_up_is_called_as_before() {
+    let named = |user: &str, title: &str, session: &str, ids: Option<Ids>| {
+        let cassette = talk(&[
+            (
+                &format!("POST /users/{user}/sessions {{\"title\":\"{title}\"}}"),
+                &format!(r#"{{"id":"{session}","userId":"{user}"}}"#),
+            ),
+            (&format!("GET /users/{user}/sessions/{session}?for={user}"), "{}"),
+        ]);
+        Cassette { ids, ..cassette }
+    };
+    let id = |value: &str, evidence| Id {
+        value: value.to_owned(),
+        interaction: 0,
+        at: "path.2".to_owned(),
+        reach: Reach::Anywhere,
+        evidence,
+    };
+    let proved = |evidence| {
+        let mut ids = Ids::default();
+        ids.client = vec![id("u137388", evidence), id("Happy Otter", evidence)];
+        Some(ids)
+    };
+    let old = named("u137388", "Happy Otter", ONE, proved(Evidence::Runs));
+    let new = || named("u81244", "Old Dog", OTHER_ONE, None);
+
+    check(&old, new(), &old);
+    let unknown = named("u137388", "Happy Otter", ONE, None);
+    let told = renew(&unknown, new()).cassette;
+    assert!(told.interactions[0].request.path.contains("u81244"));
 }
 
 #[test]
@@ -200,6 +334,17 @@ fn names_are_exchanged_as_a_whole_wherever_dashes_and_underscores_fall() {
 }
 
 #[test]
+fn what_is_counted_within_a_name_is_part_of_it() {
+    let talk = |name: &str, process: u32, first: u32| {
+        let message = |at: u32| format!(r#"{{"msg_id":"{name}_{process}_{}"}}"#, first + at);
+        talk(&[("GET /one", &message(0)), ("GET /two", &message(1))])
+    };
+    let before = talk(ONE, 4737, 9);
+
+    check(&before, talk(OTHER_ONE, 27_626, 11), &before);
+}
+
+#[test]
 fn two_identifiers_that_become_one_are_a_difference() {
     let pair = |one: &str, two: &str| {
         talk(&[("GET /", &format!(r#"[{{"id":"{one}"}},{{"id":"{two}"}}]"#))])
@@ -212,6 +357,77 @@ fn two_identifiers_that_become_one_are_a_difference() {
     let ids: Vec<&str> =
         std::str::from_utf8(&body).unwrap().split('"').skip(3).step_by(4).collect();
     assert_eq!(ids[0], ids[1]);
+}
+
+#[test]
+fn a_name_that_is_by_chance_what_is_made_of_it_is_no_difference() {
+    // As a server does that writes the number of the part over the end of the message.
+    let message = |id: &str| {
+        let part = format!("{}00", &id[..id.len() - 2]);
+        talk(&[
+            ("POST /messages", &format!(r#"{{"id":"message-{id}","otid":"{part}"}}"#)),
+            (&format!("GET /messages/message-{id}"), &format!(r#"{{"id":"message-{id}"}}"#)),
+        ])
+    };
+    let both = |id: &str| {
+        talk(&[
+            ("POST /messages", &format!(r#"{{"id":"message-{id}","otid":"{id}"}}"#)),
+            (&format!("GET /messages/message-{id}"), &format!(r#"{{"id":"message-{id}"}}"#)),
+        ])
+    };
+    let ends_so = format!("{}00", &OTHER_ONE[..OTHER_ONE.len() - 2]);
+
+    check(&message(ONE), message(&ends_so), &message(ONE));
+    check(&message(&ends_so), message(ONE), &message(&ends_so));
+    let first_bit = format!("{}80", &OTHER_ONE[..OTHER_ONE.len() - 2]);
+    check(&message(ONE), both(&first_bit), &message(ONE));
+    // Where it does not end so, the server makes no other name of it any more.
+    assert_ne!(told(&renew(&message(ONE), both(OTHER_ONE)).cassette), told(&message(ONE)));
+}
+
+#[test]
+fn a_list_of_a_set_stands_in_its_old_order_unless_it_was_asked_for_in_one() {
+    let tools = |path: &str, names: [&str; 2]| {
+        let [one, two] = names.map(|name| format!(r#"{{"name":"{name}"}}"#));
+        talk(&[(&format!("GET {path}"), &format!("[{one},{two}]"))])
+    };
+    for path in ["/v1/tools/?names=a&names=b", "/v1/servers/1/tools"] {
+        check(&tools(path, ["a", "b"]), tools(path, ["b", "a"]), &tools(path, ["a", "b"]));
+    }
+    for path in ["/v1/tools?order=asc", "/v1/messages"] {
+        check(&tools(path, ["a", "b"]), tools(path, ["b", "a"]), &tools(path, ["b", "a"]));
+    }
+}
+
+#[test]
+fn temporary_files_keep_their_names() {
+    let failed = |file: &str, why: &str| {
+        talk(&[("POST /run", &format!(r#"{{"stderr":"File \"/tmp/x/{file}.py\", {why}"}}"#))])
+    };
+
+    check(&failed("tmpw1_x8y2z", "a"), failed("tmpabcdefgh", "a"), &failed("tmpw1_x8y2z", "a"));
+    check(&failed("tmpw1_x8y2z", "a"), failed("tmpabcdefgh", "b"), &failed("tmpw1_x8y2z", "b"));
+    // Others are what somebody has called so.
+    check(&failed("tmpfiles", "a"), failed("tmpnotes", "a"), &failed("tmpnotes", "a"));
+}
+
+#[test]
+fn a_client_that_left_when_it_had_heard_all_changes_nothing() {
+    let ended = |end: End, text: &str| {
+        let mut cassette = stream(&[(1, text)]);
+        let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+            return cassette;
+        };
+        response.end = end;
+        cassette
+    };
+    let whole = ended(End::Complete, "data: [DONE]\n\n");
+
+    check(&whole, ended(End::ClientClosed, "data: [DONE]\n\n"), &whole);
+    // One that left before may have missed something.
+    let less = ended(End::ClientClosed, "data: 1\n\n");
+    check(&whole, less.clone(), &less);
+    check(&less, ended(End::Complete, "data: 1\n\n"), &ended(End::Complete, "data: 1\n\n"));
 }
 
 #[test]
@@ -487,4 +703,48 @@ fn the_boundary_of_a_multipart_request_is_an_accident() {
     // What a part says is no delimiter, even if it has the same letters.
     let changed = upload("ba06ecdba07c2ee46747e80faa5bf18a", "a --b c");
     check(&old, upload("b", "a --b c"), &changed);
+}
+
+/// A conversation over a WebSocket: what the server said to each message of the client.
+fn socket(said: &[&[&str]]) -> Cassette {
+    let mut cassette = talk(&[("GET /ws", "")]);
+    let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+        panic!("it was answered")
+    };
+    (response.status, response.headers, response.body) = (101, Headers::new(), Body::default());
+    for (number, said) in said.iter().enumerate() {
+        let frame = |(from, text): (Peer, String)| {
+            let ms = response.frames.len() as u64;
+            response.frames.push(Frame {
+                ms,
+                from,
+                content: Content::Text(text.into()),
+                fragments: Vec::new(),
+            });
+        };
+        let run = format!(r#"{{"run":{number}}}"#);
+        let asked = std::iter::once((Peer::Client, run));
+        asked.chain(said.iter().map(|text| (Peer::Server, (*text).to_owned()))).for_each(frame);
+    }
+    cassette
+}
+
+#[test]
+fn messages_that_come_in_both_orders_stand_in_their_old_order() {
+    let [busy, idle] =
+        ["busy", "idle"].map(|state| format!(r#"{{"channel":"iopub","is":"{state}"}}"#));
+    let reply = |count: u32| format!(r#"{{"channel":"shell","count":{count}}}"#);
+    let (one, two) = (reply(1), reply(2));
+    let old = socket(&[&[&busy, &idle, &one], &[&busy, &two, &idle]]);
+    check(&old, socket(&[&[&busy, &one, &idle], &[&busy, &idle, &two]]), &old);
+
+    // It was always in this order, and may not be any more.
+    let old = socket(&[&[&busy, &idle, &one], &[&busy, &idle, &two]]);
+    let new = socket(&[&[&busy, &one, &idle], &[&busy, &two, &idle]]);
+    let renewed = renew(&old, new.clone()).cassette;
+    let messages = |cassette: &Cassette| -> Vec<Bytes> {
+        let response = cassette.interactions[0].response().unwrap();
+        response.frames.iter().filter_map(|frame| frame.message().cloned()).collect()
+    };
+    assert_eq!(messages(&renewed), messages(&new));
 }

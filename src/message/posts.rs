@@ -1,0 +1,201 @@
+//! What was said in lines, as both sides say it over streamable HTTP.
+//!
+//! MCP is the same JSON-RPC over standard input and output and over HTTP. Each message of a client becomes a
+//! `POST`. What the server said while a request of the client was open is sent in the answer to it, and what it
+//! said besides in the answer to the `GET` with which clients listen.
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::lines::{SESSION, rpc};
+use crate::cassette::{
+    Body, Cassette, Chunk, End, Frame, Headers, Interaction, Outcome, Peer, Progress, Request,
+    Response,
+};
+
+/// What clients may leave out: not all listen, or say that they leave.
+const OPTIONAL: [&str; 2] = ["GET /mcp", "DELETE /mcp"];
+
+/// The cassette with its sessions of MCP in lines as sessions of MCP over HTTP. It stays as it is if it holds
+/// anything else: others that talk in lines talk over a WebSocket as well. The table of names says where in
+/// which line a name stands, and so is made anew.
+pub(crate) fn over_http(cassette: Cassette) -> Cassette {
+    let opens =
+        |it: &Interaction| it.request.is_of_lines() && frames(it).first().is_some_and(is_of_mcp);
+    if cassette.interactions.is_empty() || !cassette.interactions.iter().all(opens) {
+        return cassette;
+    }
+    let mut posts = Posts::default();
+    for (number, session) in cassette.interactions.iter().enumerate() {
+        posts.session(number, frames(session));
+    }
+    let rules = OPTIONAL.iter().try_fold(cassette.rules, |rules, line| rules.optional(line));
+    let rules = rules.and_then(|rules| rules.ignore("header.accept"));
+    let rules = rules.expect("what is written above can be read");
+    Cassette { interactions: posts.done, ids: None, rules, ..cassette }
+}
+
+/// Where each request of later protocol versions says which one it is.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+fn frames(interaction: &Interaction) -> &[Frame] {
+    interaction.response().map_or(&[], |response| &response.frames)
+}
+
+/// Whether a message names a version of MCP, as the first one of a client does.
+fn is_of_mcp(frame: &Frame) -> bool {
+    let message = frame.message().and_then(|message| rpc(message));
+    let params = message.as_ref().and_then(|message| message.get("params"));
+    params.is_some_and(|params| {
+        params.get("protocolVersion").is_some() || params["_meta"].get(VERSION).is_some()
+    })
+}
+
+#[derive(Default)]
+struct Posts {
+    done: Vec<Interaction>,
+    /// The answers of this session that are still being sent.
+    open: Vec<Open>,
+    /// What nobody listened to when it was said.
+    unheard: Vec<Bytes>,
+}
+
+/// An answer that is still being sent.
+struct Open {
+    interaction: usize,
+    /// The id of the request that it answers; nothing if the client listens.
+    id: Option<Value>,
+    /// By what the server tells how far it has come with the request.
+    token: Option<Value>,
+    begun: u64,
+}
+
+impl Posts {
+    fn session(&mut self, number: usize, frames: &[Frame]) {
+        let mut messages = frames.iter().filter_map(|frame| rpc(frame.message()?));
+        let is_begun = messages.any(|it| it["method"] == "initialize");
+        let session = is_begun.then(|| format!("session-{}", number + 1));
+        for frame in frames {
+            // What is no message of the protocol cannot be said over HTTP.
+            let Some((said, message)) = frame.message().and_then(|it| Some((it, rpc(it)?))) else {
+                continue;
+            };
+            match frame.from {
+                Peer::Client => self.ask(frame.ms, said, &message, session.as_deref()),
+                Peer::Server => self.say(frame.ms, said, &message),
+            }
+        }
+        // What was not answered ends when the client leaves.
+        for Open { interaction, .. } in std::mem::take(&mut self.open) {
+            if let Outcome::Response(response) = &mut self.done[interaction].outcome {
+                response.end = End::ClientClosed;
+            }
+        }
+        self.unheard.clear();
+        if session.is_some() {
+            self.push(request("DELETE", session.as_deref(), &Bytes::new()), response(200, false));
+        }
+    }
+
+    fn ask(&mut self, ms: u64, said: &Bytes, message: &Value, session: Option<&str>) {
+        let method = message["method"].as_str();
+        if session.is_none() && method == Some("notifications/cancelled") {
+            // Without sessions, a client cancels by leaving.
+            return;
+        }
+        let id = message.get("id").filter(|_| method.is_some());
+        let is_first = method == Some("initialize");
+        let asked = request("POST", session.filter(|_| !is_first), said);
+        let mut answer = response(if id.is_some() { 200 } else { 202 }, id.is_some());
+        if let Some(session) = session.filter(|_| is_first) {
+            answer.headers.set(SESSION, session.to_owned());
+        }
+        let interaction = self.push(asked, answer);
+        if let Some(id) = id {
+            let token = message.pointer("/params/_meta/progressToken").cloned();
+            self.open.push(Open { interaction, id: Some(id.clone()), token, begun: ms });
+            for unheard in std::mem::take(&mut self.unheard) {
+                self.event(self.open.len() - 1, ms, &unheard);
+            }
+        }
+        if method == Some("notifications/initialized") && session.is_some() {
+            let asked = request("GET", session, &Bytes::new());
+            let interaction = self.push(asked, response(200, true));
+            self.open.push(Open { interaction, id: None, token: None, begun: ms });
+        }
+    }
+
+    fn say(&mut self, ms: u64, said: &Bytes, message: &Value) {
+        let answered = message.get("id").filter(|_| message.get("method").is_none());
+        let at = match answered {
+            Some(id) => self.open.iter().position(|open| open.id.as_ref() == Some(id)),
+            None => {
+                let token = message.pointer("/params/progressToken");
+                let is_its = |open: &Open| token.is_some() && open.token.as_ref() == token;
+                let latest = || self.open.iter().rposition(|open| open.id.is_some());
+                let its = self.open.iter().position(is_its).or_else(latest);
+                its.or(self.open.len().checked_sub(1))
+            }
+        };
+        match (at, answered) {
+            (Some(at), _) => self.event(at, ms, said),
+            (None, None) => self.unheard.push(said.clone()),
+            // Nobody has asked for it.
+            (None, Some(_)) => {}
+        }
+        if let (Some(at), Some(_)) = (at, answered) {
+            self.open.remove(at);
+        }
+    }
+
+    fn event(&mut self, at: usize, ms: u64, said: &Bytes) {
+        let Open { interaction, begun, .. } = self.open[at];
+        let bytes = [&b"event: message\ndata: "[..], said, b"\n\n"].concat().into();
+        if let Outcome::Response(Response { body: Body::Stream(chunks), .. }) =
+            &mut self.done[interaction].outcome
+        {
+            chunks.push(Chunk { ms: ms.saturating_sub(begun), bytes });
+        }
+    }
+
+    fn push(&mut self, request: Request, response: Response) -> usize {
+        let progress = self.open.iter().map(|open| {
+            let sent = self.done[open.interaction].response();
+            let chunks = sent.map_or(0, |response| response.body.chunks().len());
+            Progress { interaction: open.interaction, chunks }
+        });
+        let mut after: Vec<Progress> = progress.collect();
+        after.sort_by_key(|progress| progress.interaction);
+        self.done.push(Interaction { after, request, outcome: Outcome::Response(response) });
+        self.done.len() - 1
+    }
+}
+
+fn request(method: &str, session: Option<&str>, body: &Bytes) -> Request {
+    let mut headers = Headers::new();
+    if method == "POST" {
+        headers.set("content-type", "application/json".to_owned());
+    }
+    if let Some(session) = session {
+        headers.set(SESSION, session.to_owned());
+    }
+    Request { method: method.to_owned(), path: "/mcp".to_owned(), headers, body: body.clone() }
+}
+
+fn response(status: u16, is_stream: bool) -> Response {
+    let mut headers = Headers::new();
+    if is_stream {
+        headers.set("content-type", "text/event-stream".to_owned());
+    }
+    let body = if is_stream { Body::Stream(Vec::new()) } else { Body::default() };
+    Response {
+        ms: 0,
+        status,
+        reason: None,
+        headers,
+        body,
+        trailers: Headers::new(),
+        frames: Vec::new(),
+        end: End::Complete,
+    }
+}
