@@ -206,4 +206,35 @@ proptest! {
             }
         });
     }
+
+    #[test]
+    fn a_name_that_stands_in_a_path_first_and_is_repeated_is_the_clients_all_the_same(
+        (alphabet, length) in alphabets(),
+        start in 1..u64::MAX / 2,
+    ) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        // As short a number is another one's by chance.
+        let length = length.max(6);
+        let ask = |url: &str, run: u64| {
+            let name = word(alphabet, length, start.wrapping_add(run * 7919) | 1);
+            let path: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let user = format!(r#"{{"user_id":"{name}"}}"#);
+            [
+                post(&format!("{url}/users/{path}"), &user),
+                post(&format!("{url}/runs"), &user),
+                get(&format!("{url}/users/{path}/runs?of={path}")),
+            ]
+        };
+        runtime.block_on(async {
+            let (stage, result) = proved(|url, run| ask(url, run as u64).into()).await;
+            result.unwrap();
+            for run in 10..20 {
+                let session = stage.replay().await;
+                for told in ask(&session.url(), run) {
+                    assert_eq!(told.status, 200, "{}", told.text());
+                }
+                session.finish().await.unwrap();
+            }
+        });
+    }
 }

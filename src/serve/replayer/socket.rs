@@ -37,7 +37,7 @@ const LEFT_OUT: Duration = Duration::from_secs(1);
 /// A client has so long to answer a close.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// What answers a request in lines comes so long behind what was said just before, if it took as long.
+/// What answers a request in lines comes so long behind what was said just before, if all that took as long.
 ///
 /// # Rationale
 ///
@@ -118,6 +118,8 @@ struct Live<'s, T> {
     hold: Option<Hold>,
     /// How many messages were sent.
     said: usize,
+    /// How many milliseconds what is written and not sent yet took when it was recorded.
+    took: u64,
 }
 
 impl Socket {
@@ -172,6 +174,7 @@ impl Socket {
             heard: Instant::now(),
             hold: self.replayer.hold(self.number),
             said: 0,
+            took: 0,
         };
         if let Some((code, reason)) = live.play(&report).await {
             live.writer.close(code, &reason);
@@ -289,9 +292,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
             if let Content::Close { code, reason } = content {
                 return Err(Some((code, reason)));
             }
-            if self.writer.parts(&content) && gap > 0 {
+            self.took += gap;
+            if self.writer.parts(&content) && self.took > 0 {
+                let pause = PAUSE.min(Duration::from_millis(self.took));
                 self.flush().await.map_err(|_| None)?;
-                sleep(Duration::from_millis(gap).min(PAUSE)).await;
+                sleep(pause).await;
             }
             self.writer.frame(&frame, &content);
         }
@@ -410,6 +415,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
     }
 
     async fn flush(&mut self) -> std::io::Result<()> {
+        self.took = 0;
         let bytes = self.writer.take();
         if !bytes.is_empty() {
             self.io.write_all(&bytes).await?;

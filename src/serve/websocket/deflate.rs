@@ -4,12 +4,15 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 /// Decompresses the messages of one side.
 ///
-/// What it keeps takes 43 KB, so a side has it only when it has sent something, and while it may refer to that.
+/// # Rationale
+///
+/// A decoder takes 43 KB, which many connections do not have. So there is one only while a message arrives. It is
+/// told first, as a block that is not compressed, what the message may refer to.
 #[derive(Debug)]
 pub struct Inflate {
     state: Option<Box<Decompress>>,
-    /// Whether a message may refer to those before it.
-    takes_over: bool,
+    /// The end of what was said before, if a message may refer to it.
+    earlier: Option<Vec<u8>>,
 }
 
 /// Compresses the messages that we send, each by itself: what is kept from one to the next takes a
@@ -28,7 +31,7 @@ const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
 impl Inflate {
     pub(super) fn new(takes_over: bool) -> Option<Self> {
-        Some(Self { state: None, takes_over })
+        Some(Self { state: None, earlier: takes_over.then(Vec::new) })
     }
 
     /// Appends what a piece of a message says.
@@ -37,7 +40,10 @@ impl Inflate {
     ///
     /// If it is not compressed.
     pub(super) fn push(&mut self, mut piece: &[u8], to: &mut Vec<u8>) -> Result<(), ()> {
-        let state = self.state.get_or_insert_with(|| Box::new(Decompress::new(false)));
+        let state = match &mut self.state {
+            Some(state) => state,
+            none => none.insert(begun(self.earlier.as_deref().unwrap_or_default())?),
+        };
         while !piece.is_empty() {
             to.reserve(piece.len().saturating_mul(2).max(64));
             let (before, length) = (state.total_in(), to.len());
@@ -71,11 +77,30 @@ impl Inflate {
     /// If it was not compressed.
     pub(super) fn finish(&mut self, to: &mut Vec<u8>) -> Result<(), ()> {
         self.push(&TAIL, to)?;
-        if !self.takes_over {
-            self.state = None;
+        self.state = None;
+        if let Some(earlier) = &mut self.earlier {
+            let said = &to[to.len().saturating_sub(LARGEST)..];
+            let forgotten = (earlier.len() + said.len()).saturating_sub(LARGEST);
+            earlier.drain(..forgotten);
+            earlier.reserve_exact(said.len());
+            earlier.extend_from_slice(said);
         }
         Ok(())
     }
+}
+
+/// A decoder behind what was said earlier.
+fn begun(earlier: &[u8]) -> Result<Box<Decompress>, ()> {
+    let mut state = Box::new(Decompress::new(false));
+    let length = u16::try_from(earlier.len()).map_err(drop)?;
+    if length > 0 {
+        let head = [&[0][..], &length.to_le_bytes(), &(!length).to_le_bytes()].concat();
+        let mut said = Vec::with_capacity(earlier.len() + 1);
+        for part in [&head[..], earlier] {
+            state.decompress_vec(part, &mut said, FlushDecompress::Sync).map_err(drop)?;
+        }
+    }
+    Ok(state)
 }
 
 /// A decoder that has nothing to read says so by an error.
@@ -133,6 +158,26 @@ mod tests {
                     assert!(plain == text, "{length} in pieces of {piece}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_message_may_refer_to_those_before_it() {
+        let texts = (0..9_u32).map(|turn| {
+            let numbers = (0..900 << turn).map(|at: u32| (at * at / 7 % 251) as u8);
+            numbers.collect::<Vec<u8>>()
+        });
+        let mut state = Compress::new(Compression::fast(), false);
+        let mut inflate = Inflate::new(true).unwrap();
+        for text in texts.collect::<Vec<_>>().into_iter().flat_map(|text| [text.clone(), text]) {
+            let mut compressed = Vec::with_capacity(text.len() + 1000);
+            state.compress_vec(&text, &mut compressed, FlushCompress::Sync).unwrap();
+            compressed.truncate(compressed.len() - TAIL.len());
+
+            let mut plain = Vec::new();
+            inflate.push(&compressed, &mut plain).unwrap();
+            inflate.finish(&mut plain).unwrap();
+            assert!(plain == text, "{} bytes", text.len());
         }
     }
 
