@@ -63,8 +63,7 @@ struct Size {
 const SMOKE: Size = Size { recordings: &[1, 3], samples: 1, fresh: 2, rounds: 1, values: 20 };
 const USUAL: Size =
     Size { recordings: &[1, 3, 10, 30], samples: 4, fresh: 40, rounds: 5, values: 10_000 };
-const REDUCED: Size =
-    Size { recordings: &[10, 30], samples: 1, fresh: 20, rounds: 2, values: 100 };
+const REDUCED: Size = Size { recordings: &[10, 30], samples: 1, fresh: 20, rounds: 2, values: 100 };
 const THOROUGH: Size = Size { samples: 12, fresh: 100, rounds: 10, ..USUAL };
 
 /// The tables.
