@@ -7,8 +7,8 @@
 //! - conversations with one edit that the grammar forbids: they should be refused;
 //! - the unchanged server recorded again as a whole, with the same scenarios and with others.
 //!
-//! Half of the protocols are held out: only their totals are printed, so that nobody tunes by them.
-//! `--findings` prints false alarms of the other half, `--held-out` the rows of the held-out one, and
+//! Nine of the protocols are held out: only their totals are printed, so that nobody tunes by them.
+//! `--findings` prints false alarms and what is not refused of the others, `--held-out` the rows of the nine, and
 //! `--thorough` takes more samples, `--reduced` few, for a debug build.
 
 mod claims;
