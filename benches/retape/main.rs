@@ -73,6 +73,7 @@ fn main() {
             findings: has("--findings"),
             held_out: has("--held-out"),
             thorough: has("--thorough"),
+            reduced: has("--reduced"),
         };
         println!("{}", trust::score(effort, wanted));
     }

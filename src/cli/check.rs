@@ -101,5 +101,5 @@ impl Check {
 fn with_evidence(report: &str, evidence: &[Evidence]) -> String {
     let mut report: Value = serde_json::from_str(report).expect("a report is JSON");
     report["evidence"] = report::evidence_to_json(evidence);
-    format!("{report:#}\n")
+    format!("{report}\n")
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::cassette::{Request, Response};
 use crate::identity::{Issuer, Ledger, identifiers};
-use crate::text::json::{Leaf, Text};
+use crate::text::json::Text;
 
 /// What clients have said: the name of a tool, of a model. A server that repeats it
 /// promises nothing by it.
@@ -39,15 +39,19 @@ type Words = HashSet<String, foldhash::fast::RandomState>;
 const SHORTEST: usize = 4;
 const LONGEST: usize = 80;
 
+/// A text that goes on so long without a space says nothing.
+const DATA: usize = 1024;
+
 impl Clients {
     /// Listens to a request.
     pub(super) fn hear(&mut self, request: &Request) {
         let body = request.readable();
-        for leaf in Text::parse(&body).map(Text::leaves).unwrap_or_default() {
-            if leaf.spelled.starts_with('"') {
-                self.hear_text(&leaf);
+        let Some(json) = Text::parse(&body) else { return };
+        json.each_leaf(|_, _, value, spelled| {
+            if spelled.starts_with('"') && !is_data(&value) {
+                self.hear_text(&value);
             }
-        }
+        });
     }
 
     /// Learns who has minted what.
@@ -85,13 +89,19 @@ impl Clients {
         self.prefixes.contains(prefix) && !self.given.contains(prefix)
     }
 
-    fn hear_text(&mut self, leaf: &Leaf<'_>) {
-        for word in words(joined(leaf.value.as_bytes())) {
+    fn hear_text(&mut self, text: &str) {
+        for word in words(joined(text.as_bytes())) {
             if is_compound(word) && !self.made_up(word) && !self.said_before.contains(word) {
                 self.stems.extend(said_stems(word).map(str::to_owned));
             }
         }
     }
+}
+
+/// Whether a text is no words, but a picture in Base64, or another file.
+fn is_data(text: &str) -> bool {
+    let begin = text.as_bytes().get(..DATA);
+    begin.is_some_and(|begin| !begin.iter().any(u8::is_ascii_whitespace))
 }
 
 /// A word without its last part, without its last two parts …, as long as they are numbers:
@@ -202,7 +212,7 @@ mod tests {
             br#"{"text": "call `get_code`: (now)", "model": "openai/gpt-4o", "type": "text"}"#;
         let leaves = Text::parse(body).map(Text::leaves).unwrap_or_default();
 
-        leaves.iter().for_each(|leaf| clients.hear_text(leaf));
+        leaves.iter().for_each(|leaf| clients.hear_text(&leaf.value));
 
         for word in ["get_code", "openai/gpt-4o", "gpt-4o"] {
             assert!(clients.made_up(word), "{word}");

@@ -39,6 +39,10 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     std::iter::from_fn(move || {
         while found.is_empty() {
             let span = unescaped(bytes, next_span(bytes, at, SHORTEST)?);
+            if let Some(behind) = behind_content(bytes, &span) {
+                at = behind;
+                continue;
+            }
             at = span.end;
             match web_token(bytes, &span) {
                 Some(token) => {
@@ -234,6 +238,18 @@ fn is_random(piece: &[u8], has_prefix: bool) -> bool {
     piece.len() >= if has_prefix { TAIL } else { BARE } && turns.count() >= 2
 }
 
+/// Where the last run begins of a long Base64 text that begins with this one. There is no identifier before:
+/// only a UUID is found in [contents](is_content), and it has dashes.
+fn behind_content(bytes: &[u8], span: &Range<usize>) -> Option<usize> {
+    let is_joint = |byte: &u8| matches!(byte, b'+' | b'/');
+    bytes.get(span.end).filter(|byte| is_joint(byte))?;
+    let belongs = |byte: &u8| *byte != b'-' && (is_word(byte) || is_joint(byte));
+    let rest = &bytes[span.start..];
+    let length = rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len());
+    let last = rest[..length].iter().rposition(is_joint)?;
+    (length > CONTENT).then_some(span.start + last + 1)
+}
+
 /// Whether a run is a part of Base64 text: contents that the client sends, such as a picture, look
 /// random and are not. Hexadecimal digits behind a plus are those of an address, `me+8f3a9c2b@…`.
 fn is_content(bytes: &[u8], span: &Range<usize>) -> bool {
@@ -319,6 +335,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_found_in_contents_and_all_behind_them() {
+        let uuid = "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0";
+        let contents =
+            "iVBORw0KGgo8f3a9c2b/AAAAD9pKqLm2XvT8nRw4YbZc6/2e4fd92f1+eyJhbGciOi/".repeat(8);
+        check(&format!("{contents}8f3a9c2b"), &[]);
+        check(
+            &format!("{contents}8f3a9c2b {uuid} call_9pKqLm2XvT8nRw4YbZc6DfGh"),
+            &[uuid, "9pKqLm2XvT8nRw4YbZc6DfGh"],
+        );
+        check(&format!("{contents}{uuid}/{contents}"), &[uuid]);
+        check(&format!("{contents} {contents}#"), &[]);
     }
 
     #[test]

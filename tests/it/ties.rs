@@ -81,6 +81,28 @@ fn numbers_and_texts_that_go_together_are_tied() {
 }
 
 #[test]
+fn a_number_tells_what_a_piece_belongs_to_whatever_it_is_called() {
+    let numbered = |recording: usize| {
+        let items = [1, 2].map(|of| words(recording, of));
+        let longest = items.iter().map(Vec::len).max().unwrap();
+        let mut events = Vec::new();
+        let mut say = |tag, item: usize, name: &str, text: String| {
+            events.push((tag, json!({"of": item, "seq": events.len(), "load": 3, name: text})));
+        };
+        for at in 0..longest {
+            for (item, words) in items.iter().enumerate().filter(|(_, words)| at < words.len()) {
+                say("delta", item, "more", words[at].clone());
+            }
+        }
+        items.iter().enumerate().for_each(|(item, it)| say("done", item, "text", it.concat()));
+        owned(events)
+    };
+    let traces: Vec<Owned> = (0..12).map(numbered).collect();
+
+    assert_eq!(ties(&traces), ["done.text joins delta.more"]);
+}
+
+#[test]
 fn four_recordings_tie_nothing() {
     assert_eq!(ties(&streams(4)), [""; 0]);
     // Nor does one recording with as many answers.

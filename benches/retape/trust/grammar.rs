@@ -47,6 +47,8 @@ pub const NO_LAW: fn(&Value, &[Event]) -> bool = |_, _| true;
 /// One edit that makes a conversation illegal.
 pub struct Illegal {
     pub edit: &'static str,
+    /// What was changed, in words.
+    pub what: String,
     /// The interaction that was changed, and its new answer.
     pub interaction: usize,
     pub body: retape::cassette::Body,
@@ -149,7 +151,19 @@ impl Grammar {
         });
         let mut illegal = attempts.filter(|it| !self.allows(&stream.asked, it));
         let events = illegal.next()?;
-        Some(Illegal { edit, interaction: stream.interaction, body: stream.body(&events) })
+        let what = self.difference(&stream.events, &events);
+        Some(Illegal { edit, what, interaction: stream.interaction, body: stream.body(&events) })
+    }
+
+    /// Where the types of two streams differ, with their neighbours.
+    fn difference(&self, was: &[Event], is: &[Event]) -> String {
+        let same = was.iter().zip(is).take_while(|(was, is)| was == is).count();
+        let from = same.saturating_sub(2);
+        let types = |events: &[Event]| {
+            let types = events.iter().skip(from).take(6).map(|event| self.types.of(event));
+            types.collect::<Vec<String>>().join(" ")
+        };
+        format!("event {same}: {} → {}", types(was), types(is))
     }
 
     fn edit(&self, edit: &str, events: &mut Vec<Event>, others: &[&Stream], random: &mut Random) {
@@ -221,6 +235,7 @@ impl Protocol {
         let (place, name) = found.get(random.below(found.len().max(1)))?.clone();
         let members = value.pointer_mut(&place).and_then(Value::as_object_mut)?;
         let own = members.remove(&name)?;
+        let what = format!("{name} at {place:?}");
         let edit = EDITS[6 + random.below(2)];
         if edit == EDITS[7] {
             members.insert(name, json!({"value": own}));
@@ -228,7 +243,7 @@ impl Protocol {
             members.insert(format!("{name}_renamed"), own);
         }
         let body = retape::cassette::Body::Whole(value.to_string().into());
-        Some(Illegal { edit, interaction, body })
+        Some(Illegal { edit, what, interaction, body })
     }
 
     /// The members that must be there: where they stand, and their names.

@@ -194,7 +194,7 @@ impl Table<'_> {
     }
 }
 
-/// The most frequent false alarms of each protocol of the half that is shown.
+/// The most frequent false alarms of each protocol of the half that is shown, and what it misses.
 fn alarms(cells: &[Cell]) -> String {
     let mut text = String::new();
     for cell in cells.iter().filter(|cell| cell.half == Half::Shown) {
@@ -203,6 +203,9 @@ fn alarms(cells: &[Cell]) -> String {
         alarms.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
         for ((claim, endpoint, _), (count, what)) in alarms.into_iter().take(ALARMS) {
             let _ = writeln!(text, "- {of}, k={k}, {count} of {all}: {claim}: {endpoint}: {what}");
+        }
+        for (edit, what) in &cell.tally.missed {
+            let _ = writeln!(text, "- {of}, k={k}, not refused: {edit}: {what}");
         }
     }
     text + "\n"

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::grammar::{Grammar, NO_LAW, Protocol, TypeSource, counts};
 use super::mint::{AGENTS, CITIES, MODELS, TOOLS, WORKERS};
 use super::talk::{Event, Talk, Wire, joined, with};
-use super::tied;
+use super::{keyed, tied};
 
 /// The protocols.
-pub static ALL: [Protocol; 9] = [
+pub static ALL: [Protocol; 13] = [
     Protocol {
         name: "graph (tuples, SSE names)",
         say: graph,
@@ -79,6 +79,30 @@ pub static ALL: [Protocol; 9] = [
         name: "pieces and usage",
         say: tied::usage,
         grammar: Some(tied::USAGE),
+        optional: &[],
+    },
+    Protocol {
+        name: "parts of steps",
+        say: keyed::parts,
+        grammar: Some(keyed::PARTS),
+        optional: &[],
+    },
+    Protocol {
+        name: "blocks side by side",
+        say: keyed::blocks,
+        grammar: Some(keyed::BLOCKS),
+        optional: &[],
+    },
+    Protocol {
+        name: "deferred fields",
+        say: keyed::deferred,
+        grammar: Some(keyed::DEFERRED),
+        optional: &[],
+    },
+    Protocol {
+        name: "operations side by side",
+        say: keyed::operations,
+        grammar: Some(keyed::OPERATIONS),
         optional: &[],
     },
 ];

@@ -20,6 +20,8 @@ pub struct Tally {
     pub fresh: Fresh,
     /// Illegal conversations by their edit: all, and those that are refused.
     pub edits: BTreeMap<&'static str, (usize, usize)>,
+    /// Illegal conversations that are accepted: their edit, and what it did.
+    pub missed: Vec<(&'static str, String)>,
     /// Recorded again: the same scenarios, and others.
     pub same: Rounds,
     pub other: Rounds,
@@ -146,7 +148,11 @@ impl Tally {
             };
             let (all, refused) = self.edits.entry(illegal.edit).or_default();
             *all += 1;
-            *refused += usize::from(is.iter().any(is_new));
+            if is.iter().any(is_new) {
+                *refused += 1;
+            } else {
+                self.missed.push((illegal.edit, illegal.what));
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::BuildHasher as _;
+use std::rc::Rc;
 
 use foldhash::fast::{FixedState, RandomState};
 
@@ -15,8 +16,17 @@ use super::trace::Value;
 /// Longer streams do not tell more.
 const PIECES: usize = 1 << 12;
 
-/// What a message belongs to: paths, and what stands there.
-type Keys = Vec<(u32, u64)>;
+/// A path, and what stands there.
+type Key = (u32, u64);
+
+/// What a message may belong to.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// What it identifies.
+    ids: Vec<Key>,
+    /// Its numbers. One of them may number what messages belong to.
+    numbers: Vec<Key>,
+}
 
 /// How often texts were what others had said before, by the numbers of the fields.
 #[derive(Debug, Clone, Default)]
@@ -39,40 +49,58 @@ struct Held {
 #[derive(Default)]
 pub(super) struct Strand<'t> {
     pieces: Vec<Piece<'t>>,
-    keys: HashSet<(u32, u64), RandomState>,
+    keys: HashSet<Key, RandomState>,
 }
 
 struct Piece<'t> {
     text: Cow<'t, str>,
-    keys: Keys,
+    keys: Rc<Keys>,
     /// The fields that have said it as a part of a whole.
     taken: Vec<u32>,
 }
 
+impl Keys {
+    fn all(&self) -> impl Iterator<Item = &Key> {
+        self.ids.iter().chain(&self.numbers)
+    }
+}
+
+impl Piece<'_> {
+    /// Whether it says nothing else where one of these stands.
+    fn agrees(&self, keys: &[Key]) -> bool {
+        let differ =
+            |(path, value): &Key| self.keys.all().any(|(own, said)| own == path && said != value);
+        !keys.iter().any(differ)
+    }
+}
+
 impl<'t> Strand<'t> {
-    pub(super) fn push(&mut self, text: Cow<'t, str>, keys: &Keys) {
+    pub(super) fn push(&mut self, text: Cow<'t, str>, keys: &Rc<Keys>) {
         if self.pieces.len() < PIECES {
-            self.keys.extend(keys);
-            self.pieces.push(Piece { text, keys: keys.clone(), taken: Vec::new() });
+            self.keys.extend(keys.all());
+            self.pieces.push(Piece { text, keys: Rc::clone(keys), taken: Vec::new() });
         }
     }
 
-    /// The pieces of what has these keys. What no piece says tells nothing, and neither do the `texts`
-    /// themselves.
-    fn of<'s>(
-        &'s mut self,
-        keys: &Keys,
-        texts: [u32; 2],
-    ) -> impl Iterator<Item = &'s mut Piece<'t>> + use<'s, 't> {
-        let keys = keys.iter().filter(|key| self.keys.contains(key) && !texts.contains(&key.0));
-        let keys: Keys = keys.copied().collect();
-        let agrees = move |piece: &&mut Piece<'_>| {
-            let differ = |(path, value): &(u32, u64)| {
-                piece.keys.iter().any(|(other, said)| other == path && said != value)
-            };
-            !keys.iter().any(differ)
-        };
-        self.pieces.iter_mut().filter(agrees)
+    /// By what pieces belong to what has these keys, if all that it identifies says so. What no piece says
+    /// tells nothing, and neither do the `texts` themselves.
+    fn ids(&self, keys: &Keys, texts: [u32; 2]) -> Vec<Key> {
+        keys.ids.iter().filter(|key| self.may_tell(key, texts)).copied().collect()
+    }
+
+    /// The same with one of the numbers, and with all of them: whether a number says what a piece belongs to
+    /// is told by the text that comes of it.
+    fn numbered(&self, keys: &Keys, texts: [u32; 2]) -> Vec<Vec<Key>> {
+        let ids = self.ids(keys, texts);
+        let differ = |key: &&Key| self.pieces.iter().any(|piece| !piece.agrees(&[**key]));
+        let numbers = keys.numbers.iter().filter(|key| self.may_tell(key, texts)).filter(differ);
+        let numbers: Vec<Key> = numbers.copied().collect();
+        let one = numbers.iter().map(|number| [ids.as_slice(), &[*number]].concat());
+        one.chain((numbers.len() > 1).then(|| [ids.as_slice(), &numbers].concat())).collect()
+    }
+
+    fn may_tell(&self, key: &Key, texts: [u32; 2]) -> bool {
+        self.keys.contains(key) && !texts.contains(&key.0)
     }
 
     /// How many pieces a text is made of, if it is all that this field has not said before.
@@ -83,9 +111,17 @@ impl<'t> Strand<'t> {
         keys: &Keys,
         texts: [u32; 2],
     ) -> Option<usize> {
+        let ids = self.ids(keys, texts);
+        self.join(field, text, &ids).or_else(|| {
+            self.numbered(keys, texts).iter().find_map(|way| self.join(field, text, way))
+        })
+    }
+
+    fn join(&mut self, field: u32, text: &str, keys: &[Key]) -> Option<usize> {
         let mut rest = text;
         let mut used = Vec::new();
-        for piece in self.of(keys, texts).filter(|piece| !piece.taken.contains(&field)) {
+        let pieces = self.pieces.iter_mut().filter(|piece| !piece.taken.contains(&field));
+        for piece in pieces.filter(|piece| piece.agrees(keys)) {
             rest = rest.strip_prefix(&*piece.text)?;
             used.push(piece);
         }
@@ -97,28 +133,34 @@ impl<'t> Strand<'t> {
         Some(count)
     }
 
-    /// What was said last.
-    pub(super) fn last(&mut self, keys: &Keys, texts: [u32; 2]) -> Option<&str> {
-        self.of(keys, texts).last().map(|piece| &*piece.text)
+    /// What a text adds to what was said last. None if nothing was, and nothing if it begins otherwise.
+    pub(super) fn extended<'x>(
+        &self,
+        text: &'x str,
+        keys: &Keys,
+        texts: [u32; 2],
+    ) -> Option<Option<&'x str>> {
+        let said = |way: &[Key]| self.pieces.iter().rfind(|piece| piece.agrees(way));
+        let more = |piece: &Piece<'_>| text.strip_prefix(&*piece.text);
+        let last = said(&self.ids(keys, texts))?;
+        let ways = || self.numbered(keys, texts).into_iter();
+        Some(more(last).or_else(|| ways().find_map(|way| more(said(&way)?))))
     }
 }
 
 impl Names {
-    /// What a message belongs to.
-    pub(super) fn keys_of(&self, sights: &[Sight<'_>]) -> Keys {
+    /// What a message may belong to.
+    pub(super) fn keys_of(&self, sights: &[Sight<'_>]) -> Rc<Keys> {
         let hash = FixedState::default();
-        let key = |sight: &Sight<'_>| {
-            let path = self.spelled(sight.path);
-            let value = match &sight.value {
-                Value::Key(key) => hash.hash_one(key),
-                Value::Number(number) if path.ends_with("index") || path.ends_with("Index") => {
-                    number.to_bits()
-                }
-                _ => return None,
-            };
-            (!path.contains("[]")).then_some((sight.path, value))
-        };
-        sights.iter().filter_map(key).collect()
+        let mut keys = Keys::default();
+        for sight in sights.iter().filter(|sight| !self.spelled(sight.path).contains("[]")) {
+            match &sight.value {
+                Value::Key(key) => keys.ids.push((sight.path, hash.hash_one(key))),
+                Value::Number(number) => keys.numbers.push((sight.path, number.to_bits())),
+                Value::Text(_) | Value::Length(_) => {}
+            }
+        }
+        Rc::new(keys)
     }
 }
 
@@ -136,17 +178,24 @@ impl Texts {
                     continue;
                 };
                 let field = names.field(Some(*tag), sight.path);
-                *self.said.entry(field).or_default() += 1;
+                let said = self.said.entry(field).or_default();
+                let before = *said;
+                *said += 1;
                 for (of, (other, path, strand)) in &mut strands {
                     let texts = [sight.path, *path];
+                    let is_same = *of == field;
+                    let tried = if is_same { self.followed.get(of) } else { Some(&before) };
+                    let tried = tried.copied().unwrap_or_default();
+                    // What failed once never holds.
+                    if self.held.get(&(field, *of)).map_or(0, |held| held.times) < tried {
+                        continue;
+                    }
                     if other != tag {
                         let joined = strand.joined(field, &text, &keys, texts);
                         joined.inspect(|count| self.hold((field, *of), witness, *count > 1));
-                    } else if *of == field
-                        && let Some(last) = strand.last(&keys, texts)
-                    {
+                    } else if is_same && let Some(more) = strand.extended(&text, &keys, texts) {
                         *self.followed.entry(field).or_default() += 1;
-                        if let Some(more) = text.strip_prefix(last) {
+                        if let Some(more) = more {
                             self.hold((field, field), witness, !more.is_empty());
                         }
                     }

@@ -98,9 +98,7 @@ impl Check<'_> {
                 let paths = [whole.1, piece.map_or(whole.1, |(_, path)| path)];
                 let is_tied = here != Some(whole)
                     || match tie {
-                        Tie::Extends => {
-                            strand.last(&keys, paths).is_none_or(|it| text.starts_with(it))
-                        }
+                        Tie::Extends => strand.extended(&text, &keys, paths) != Some(None),
                         _ => strand.joined(0, &text, &keys, paths).is_some(),
                     };
                 if !is_tied {

@@ -8,7 +8,7 @@ use super::choice::Style;
 use super::edges::{Edges, Place, Seen};
 use super::expression::Expression;
 use super::slicing::{SlicedEdge, Slicing};
-use super::word::Word;
+use super::word::{Token, Word};
 use crate::contract::order::Order;
 
 /// What was learned from words: neighbours, in slices and around them if there are slices.
@@ -21,19 +21,24 @@ pub struct Learned {
     /// Empty if there are no slices.
     outer: Edges,
     kinds: BTreeMap<String, Edges>,
+    /// What is cut once more, by another key: kinds of slices, and, without a name, what is around them.
+    finer: BTreeMap<String, Self>,
 }
 
 impl Learned {
     /// Nothing yet, to be learned with a given slicing.
     pub fn with(slicing: Option<Slicing>) -> Self {
-        let (all, outer, kinds) = (Edges::default(), Edges::default(), BTreeMap::new());
-        Self { slicing, all, outer, kinds }
+        let (all, outer) = (Edges::default(), Edges::default());
+        Self { slicing, all, outer, kinds: BTreeMap::new(), finer: BTreeMap::new() }
     }
 
-    /// What words teach, with the slices that are found in them.
+    /// What words teach, with the slices that are found in them, and those within and beside these.
     pub fn from_words(words: &[Word]) -> Self {
         let mut learned = Self::with(Slicing::find(words));
         words.iter().for_each(|word| learned.add(word));
+        let parts = learned.slicing.iter().flat_map(|slicing| slicing.parts(words));
+        let finer = parts.map(|(kind, words)| (kind, Self::from_words(&words)));
+        learned.finer = finer.filter(|(_, learned)| learned.slicing.is_some()).collect();
         learned
     }
 
@@ -61,9 +66,9 @@ impl Learned {
             return self.all.accepts(word.letters().map(|letter| letter.tag));
         };
         slicing.cut(word).is_some_and(|cut| {
-            let inner = |(kind, letters): &(String, Vec<super::Letter<'_>>)| {
+            let inner = |(kind, tokens): &(String, Vec<&Token>)| {
                 let edges = self.kinds.get(kind);
-                edges.is_some_and(|edges| edges.accepts(letters.iter().map(|letter| letter.tag)))
+                edges.is_some_and(|edges| edges.accepts(tokens.iter().map(|it| it.tag.as_str())))
             };
             self.outer.accepts(cut.letters().map(|letter| letter.tag))
                 && cut.slices.iter().all(inner)
@@ -73,8 +78,12 @@ impl Learned {
     /// The order to show.
     pub fn expression(&self, style: Style) -> Expression {
         let Some(slicing) = &self.slicing else { return self.all.expression(style) };
-        self.outer.expression(style).with_tags(&|tag| match self.kinds.get(tag) {
-            Some(edges) => Expression::per(&slicing.key, slicing.between, edges.expression(style)),
+        let part = |kind: &str, edges: &Edges| match self.finer.get(kind) {
+            Some(finer) => finer.expression(style),
+            None => edges.expression(style),
+        };
+        part("", &self.outer).with_tags(&|tag| match self.kinds.get(tag) {
+            Some(edges) => Expression::per(&slicing.key, slicing.between, part(tag, edges)),
             None => Expression::tag(tag),
         })
     }

@@ -28,11 +28,11 @@ pub(super) struct Cut<'w> {
     /// One letter for each slice, at the place of its first event.
     pub outer: Vec<CutLetter<'w>>,
     /// The kind of each slice and its events.
-    pub slices: Vec<(String, Vec<Letter<'w>>)>,
+    pub slices: Vec<(String, Vec<&'w Token>)>,
 }
 
 pub(super) enum CutLetter<'w> {
-    Event(Letter<'w>),
+    Event(&'w Token),
     /// By the number of the slice.
     Slice(usize),
 }
@@ -110,10 +110,10 @@ impl Slicing {
             return None;
         }
         let mut numbers = BTreeMap::new();
-        let (mut outer, mut slices) = (Vec::new(), Vec::<Vec<Letter<'w>>>::new());
+        let (mut outer, mut slices) = (Vec::new(), Vec::<Vec<&'w Token>>::new());
         for token in &word.tokens {
             let Some(value) = token.key(&self.key) else {
-                outer.push(CutLetter::Event(token.letter()));
+                outer.push(CutLetter::Event(token));
                 continue;
             };
             let number = *numbers.entry(value).or_insert_with(|| {
@@ -121,9 +121,9 @@ impl Slicing {
                 slices.push(Vec::new());
                 slices.len() - 1
             });
-            slices[number].push(token.letter());
+            slices[number].push(token);
         }
-        let named = slices.into_iter().map(|letters| (self.kind(&letters), letters));
+        let named = slices.into_iter().map(|tokens| (self.kind(&tokens), tokens));
         Some(Cut { outer, slices: named.collect() })
     }
 
@@ -134,19 +134,44 @@ impl Slicing {
             None => pairs("", word.letters(), &mut found),
             Some(cut) => {
                 pairs("", cut.letters(), &mut found);
-                for (kind, letters) in &cut.slices {
-                    pairs(kind, letters.iter().copied(), &mut found);
+                for (kind, tokens) in &cut.slices {
+                    pairs(kind, tokens.iter().map(|token| token.letter()), &mut found);
                 }
             }
         }
         found
     }
 
+    /// The words of each kind of slice without the key, and, without a name, those around them with the fields
+    /// that nothing in a slice has: by these they may be cut once more.
+    pub(super) fn parts(&self, words: &[Word]) -> BTreeMap<String, Vec<Word>> {
+        let mut parts: BTreeMap<String, Vec<Word>> = BTreeMap::new();
+        let is_key = |name: &str| name == self.key;
+        for word in words {
+            let Some(cut) = self.cut(word) else { continue };
+            let inner = cut.slices.iter().flat_map(|(_, tokens)| tokens);
+            let fields = inner.flat_map(|token| token.keys.iter().chain(&token.fields));
+            let taken: BTreeSet<&str> = fields.map(|(name, _)| name.as_str()).collect();
+            let around = cut.outer.iter().map(|letter| match letter {
+                CutLetter::Event(token) => token.without(|name| taken.contains(name)),
+                CutLetter::Slice(number) => Token::plain(cut.slices[*number].0.as_str()),
+            });
+            let witness = word.witness;
+            let around = Word { tokens: around.collect(), witness };
+            parts.entry(String::new()).or_default().push(around);
+            for (kind, tokens) in cut.slices {
+                let tokens = tokens.into_iter().map(|token| token.without(is_key)).collect();
+                parts.entry(kind).or_default().push(Word { tokens, witness });
+            }
+        }
+        parts
+    }
+
     /// The name of the kind of a slice, by which it stands among tags.
-    fn kind(&self, letters: &[Letter<'_>]) -> String {
+    fn kind(&self, tokens: &[&Token]) -> String {
         let mut name = self.to_string();
         for tag in &self.apart {
-            let with = letters.iter().any(|letter| letter.tag == tag);
+            let with = tokens.iter().any(|token| token.tag == *tag);
             name += if with { " with " } else { " without " };
             name += tag;
         }
@@ -163,15 +188,16 @@ impl fmt::Display for Slicing {
 impl Cut<'_> {
     pub fn learn(&self, outer: &mut Edges, kinds: &mut BTreeMap<String, Edges>, witness: Witness) {
         outer.add(self.letters(), witness);
-        for (kind, letters) in &self.slices {
-            kinds.entry(kind.clone()).or_default().add(letters.iter().copied(), witness);
+        for (kind, tokens) in &self.slices {
+            let letters = tokens.iter().map(|token| token.letter());
+            kinds.entry(kind.clone()).or_default().add(letters, witness);
         }
     }
 
     /// The outer word, each slice by the name of its kind.
     pub fn letters(&self) -> impl Iterator<Item = Letter<'_>> {
         self.outer.iter().map(|letter| match letter {
-            CutLetter::Event(letter) => *letter,
+            CutLetter::Event(token) => token.letter(),
             CutLetter::Slice(number) => Letter::from(self.slices[*number].0.as_str()),
         })
     }

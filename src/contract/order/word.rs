@@ -100,6 +100,15 @@ impl Token {
         Some(value)
     }
 
+    /// Without some of its fields.
+    pub(super) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
+        let kept = |fields: &[(String, String)]| {
+            fields.iter().filter(|(name, _)| !is_one(name)).cloned().collect()
+        };
+        let (tag, run) = (self.tag.clone(), self.run);
+        Self { tag, run, keys: kept(&self.keys), fields: kept(&self.fields) }
+    }
+
     pub(super) fn letter(&self) -> Letter<'_> {
         Letter { tag: &self.tag, run: self.run }
     }

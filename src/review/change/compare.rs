@@ -10,7 +10,7 @@ use super::report::{
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::weight::Sides;
-use super::{cassettes, orders, parallel, promised_orders, requests, shapes, ties};
+use super::{cassettes, listed, orders, parallel, promised_orders, requests, shapes, ties};
 use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
@@ -262,8 +262,10 @@ fn at_endpoint(
     same: &BTreeSet<String>,
 ) -> Vec<Draft> {
     let (was, is) = (&old.contract, &new.contract);
+    let of_recordings =
+        [requests::changes(before, answers), listed::changes(before, answers)].concat();
     if was == is && new.accepted.as_ref() == Some(is) {
-        let mut drafts = requests::changes(before, answers);
+        let mut drafts = of_recordings;
         if let Some(orders) = &was.order {
             orders::unseen(orders, before, answers, &mut drafts);
         }
@@ -294,7 +296,7 @@ fn at_endpoint(
     let basis = new.basis(|contract| &contract.body);
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
-    drafts.extend(requests::changes(before, answers));
+    drafts.extend(of_recordings);
     let mut drafts = one_for_all_cases(one_tag_each(drafts));
     let (orders, learned_from) = (was.order.as_ref(), was.origin.recordings);
     Sides { old: before, new: answers, same, orders, learned_from }.weigh(&mut drafts);

@@ -287,3 +287,14 @@ pub(super) fn either(names: &[String]) -> String {
         ([before @ .., last], _) => format!("{} or {last}", before.join(", ")),
     }
 }
+
+/// What it is that messages of a type come for the first time.
+pub(super) fn first_time(tag: &str) -> String {
+    match tag.rsplit_once(" as ") {
+        Some((said, "no event")) => format!("`{said}` comes without the name of its SSE event"),
+        Some((said, event)) if event.starts_with("event ") => {
+            format!("`{said}` comes as the SSE event `{}`", &event["event ".len()..])
+        }
+        _ => format!("`{tag}` is a new type of message"),
+    }
+}

@@ -56,7 +56,15 @@ fn gist(change: &Change) -> Gist<'_> {
     // What has no place in a value is told of an endpoint by itself.
     let what = match path.is_empty() {
         true => format!("{} {}", change.place.endpoint, change.what),
-        false => change.what.replacen(&format!("`{path}`"), &format!("`{name}`"), 1),
+        false => {
+            without_examples(&change.what).replacen(&format!("`{path}`"), &format!("`{name}`"), 1)
+        }
     };
     (change.verdict, change.rule, change.approved.as_deref(), what)
+}
+
+/// What is the same wherever it was seen: not the values that were, nor the kind of message.
+fn without_examples(what: &str) -> &str {
+    let what = what.split_once(" (in `").map_or(what, |(what, _)| what);
+    what.split_once(", such as `").map_or(what, |(what, _)| what)
 }

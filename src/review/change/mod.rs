@@ -16,6 +16,7 @@ mod compare;
 mod draft;
 mod exchange;
 mod group;
+mod listed;
 mod locate;
 mod orders;
 mod parallel;

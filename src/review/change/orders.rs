@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, Position, either, same_or_added};
+use super::draft::{Draft, Position, either, first_time, same_or_added};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
@@ -271,7 +271,7 @@ fn unexpected<'a>(
     wanted: &[String],
 ) -> (Rule, String, &'a str) {
     if !tags(orders).contains(got) {
-        return (Rule::TagNew, format!("`{got}` is a new type of message, first {behind}"), got);
+        return (Rule::TagNew, format!("{}, first {behind}", first_time(got)), got);
     }
     let promised = match wanted {
         [] => "where nothing was promised".to_owned(),

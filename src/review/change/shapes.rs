@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, Position, at, cut, one_of, same_or_added};
+use super::draft::{Draft, Position, at, cut, first_time, one_of, same_or_added};
 use super::report::{Part, TOLERANT, Verdict};
 use super::rule::Rule;
 use super::weight::About;
@@ -121,7 +121,7 @@ fn below(kind: &str, mut draft: Draft) -> Draft {
 }
 
 fn came(part: Part, kind: &str, values: &[&Value<'_>]) -> Draft {
-    let what = format!("`{kind}` is a new type of message");
+    let what = first_time(kind);
     let mut draft = Draft::new(Rule::TagNew, Verdict::Breaking, part, what).keyed(kind);
     values.iter().for_each(|value| draft.seen(value.place, value.at));
     if draft.shown.is_none() {
@@ -320,7 +320,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             (Rule::FormatNew, format.clone(), format!("{name} can be {any}"))
         }
         Gained::Kind(tag, value) if part == Part::Events && path.is_empty() => {
-            (Rule::TagNew, value.clone(), format!("`{value}` is a new type of message (`{tag}`)"))
+            (Rule::TagNew, value.clone(), format!("{} (`{tag}`)", first_time(value)))
         }
         Gained::Kind(tag, value) => {
             let what = format!("{name} can be of a new kind, told by `{tag}` `{value}`");
@@ -350,6 +350,9 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
         Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
         Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
         Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not `{expected}`")),
+        Fault::Value if part == Part::Body && path.is_empty() && found == "null" => {
+            (Rule::TypeNew, format!("{name} has no body any more"))
+        }
         Fault::Value | Fault::NotJson => {
             (Rule::TypeNew, format!("{name} is not `{expected}` any more"))
         }

@@ -31,7 +31,13 @@ pub(super) fn changes(
         }
     }
     if basis == Basis::Accepted {
-        drafts.extend(promised(old, new));
+        // Of messages that do not come any more it is told that they do not.
+        let comes =
+            |tag: &str| answers.iter().flat_map(|it| &it.events).any(|it| it.tag.as_str() == tag);
+        let is_gone = |invariant: &Invariant| {
+            !answers.is_empty() && invariant.tag().is_some_and(|tag| !comes(tag))
+        };
+        drafts.extend(promised(old, new, is_gone));
     }
     drafts
 }
@@ -42,8 +48,12 @@ fn changed(rule: Rule, verdict: Verdict, invariant: &Invariant, how: &str) -> Dr
 }
 
 /// What an accepted text says otherwise than the one before.
-fn promised(old: &[Invariant], new: &[Invariant]) -> Vec<Draft> {
-    let dropped = old.iter().filter(|invariant| !new.contains(invariant)).map(|invariant| {
+fn promised(
+    old: &[Invariant],
+    new: &[Invariant],
+    is_gone: impl Fn(&Invariant) -> bool,
+) -> Vec<Draft> {
+    let dropped = old.iter().filter(|it| !new.contains(it) && !is_gone(it)).map(|invariant| {
         let how = "is not promised any more";
         changed(Rule::InvariantDropped, Verdict::Unproven, invariant, how)
             .because("the new contract does not say it, and no recording breaks it")

@@ -227,6 +227,26 @@ fn a_request_that_is_refused_now_breaks() {
 }
 
 #[test]
+fn a_tool_that_an_mcp_server_lists_no_more_is_named() {
+    let lists = |names: &[&str]| {
+        let tools: Vec<String> = names.iter().map(|it| format!(r#"{{"name":"{it}"}}"#)).collect();
+        let said =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{}]}}}}"#, tools.join(","));
+        let asked = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        vec![exchange("/mcp", asked, 200, &[&said])]
+    };
+
+    check(
+        lists(&["add", "echo", "plot"]),
+        lists(&["plot", "sum"]),
+        &[
+            "breaking listed-gone: the tool `add` is not listed any more",
+            "breaking listed-gone: the tool `echo` is not listed any more",
+        ],
+    );
+}
+
+#[test]
 fn what_clients_send_is_judged_the_other_way_round() {
     let asked = |body: &str| vec![exchange("/state", body, 200, &["{}"])];
 

@@ -1,6 +1,8 @@
 //! Slices by a key.
 
-use retape::contract::order::{Between, Coverage, Expression, Learned, Slicing, Style, Word};
+use retape::contract::order::{
+    Between, Coverage, Expression, Learned, Slicing, Style, Token, Witness, Word,
+};
 
 use super::agent;
 use super::random::Random;
@@ -52,6 +54,57 @@ fn a_slice_can_hold_slices() {
     assert!(accepts(&order, &trace));
     trace.tokens.swap(2, 3);
     assert!(!accepts(&order, &trace));
+}
+
+#[test]
+fn slices_within_slices_are_found() {
+    let mut random = Random(11);
+    let words: Vec<Word> = (0..40).map(|number| steps_in_parts(&mut random, number)).collect();
+
+    let learned = Learned::from_words(&words);
+
+    insta::assert_snapshot!(learned.expression(Style::Shortest), @"(per step & (begin (per part_index & (open text close))+ end))+ over");
+    let order = learned.order(Style::Shortest).unwrap();
+    let fresh: Vec<Word> = (40..80).map(|number| steps_in_parts(&mut random, number)).collect();
+    assert!(fresh.iter().all(|word| accepts(&order, word)));
+    for mut word in fresh {
+        let part = word.tokens.iter().position(|token| token.tag == "close").unwrap();
+        word.tokens.remove(part);
+        assert!(!accepts(&order, &word), "{word:?}");
+    }
+}
+
+/// Steps side by side, and the parts of each.
+fn steps_in_parts(random: &mut Random, number: usize) -> Word {
+    let mut steps: Vec<Vec<Token>> =
+        (0..1 + random.below(3)).map(|step| step_in_parts(random, number, step)).collect();
+    let mut tokens = Vec::new();
+    while let Some(most) = steps.len().checked_sub(1) {
+        let step = random.below(most + 1);
+        tokens.push(steps[step].remove(0));
+        steps.retain(|step| !step.is_empty());
+    }
+    tokens.push(Token::plain("over"));
+    Word { tokens, witness: Witness(u32::try_from(number).unwrap()) }
+}
+
+fn step_in_parts(random: &mut Random, number: usize, step: usize) -> Vec<Token> {
+    let token = |tag: &str, part: Option<usize>| {
+        let step = ("step".to_owned(), format!("\"step-{number}-{step}\""));
+        let part = part.map(|part| ("part_index".to_owned(), part.to_string()));
+        Token { keys: std::iter::once(step).chain(part).collect(), ..Token::plain(tag) }
+    };
+    let mut tokens = vec![token("begin", None)];
+    let mut parts: Vec<usize> = vec![0; 1 + random.below(3)];
+    while parts.iter().any(|at| *at < 3) {
+        let part = random.below(parts.len());
+        if let Some(tag) = ["open", "text", "close"].get(parts[part]) {
+            tokens.push(token(tag, Some(part)));
+            parts[part] += 1;
+        }
+    }
+    tokens.push(token("end", None));
+    tokens
 }
 
 #[test]

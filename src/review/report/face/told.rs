@@ -48,7 +48,9 @@ fn recorded(report: &Report) -> String {
     }
     let moved = moved(report);
     if changed == 0 {
-        return moved.unwrap_or_else(|| "no cassette changed".to_owned());
+        // Times, names and header fields are not compared, and may have changed in kind.
+        let nothing = if report.changes.is_empty() { "no cassette" } else { "nothing else" };
+        return moved.unwrap_or_else(|| format!("{nothing} changed"));
     }
     let pairs = || report.cassettes.iter().flat_map(|cassette| &cassette.interactions);
     let of = |what: &str| pairs().filter(|pair| fate(pair) == what).count();
@@ -128,8 +130,10 @@ pub(super) fn short(endpoint: &Endpoint, room: usize) -> String {
     let ends = (1..=segments.len()).rev().map(|number| {
         format!("{} …/{}", endpoint.method, segments[segments.len() - number..].join("/"))
     });
-    let shortest = format!("{} …", endpoint.method);
-    ends.into_iter().find(|end| width(end) <= room).unwrap_or(shortest)
+    // It names something, whatever room there is.
+    let named = |end: &String| !end.rsplit("…/").next().is_some_and(|end| end.starts_with('{'));
+    let shortest = ends.clone().rfind(named).unwrap_or(whole);
+    ends.into_iter().find(|end| width(end) <= room && named(end)).unwrap_or(shortest)
 }
 
 /// So many cases of an order are named.
