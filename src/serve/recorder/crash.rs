@@ -7,7 +7,6 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
-    use http::{HeaderMap, HeaderValue};
 
     use super::super::rescue::rescue;
     use super::super::take::Take;
@@ -116,7 +115,7 @@ mod tests {
                 match n % 5 {
                     0 => self.answer(&take, n, &format!("{{\"a\": \"{} {n}\"}}", self.said)),
                     1 => {
-                        take.head(200, None, &typed("text/event-stream"));
+                        take.head(200, None, typed("text/event-stream"));
                         self.pass(&take, n, b"data: 1\n\n");
                         stream = Some((n, take));
                     }
@@ -152,13 +151,13 @@ mod tests {
         }
 
         fn answer(&mut self, take: &Take, n: usize, body: &str) {
-            take.head(200, None, &typed("application/octet-stream"));
+            take.head(200, None, typed("application/octet-stream"));
             self.pass(take, n, body.as_bytes());
             take.end(End::Complete);
         }
 
         fn talk(&mut self, take: &Take, n: usize) {
-            take.head(101, None, &HeaderMap::new());
+            take.head(101, None, Headers::new());
             let text = Bytes::from(format!("{} {n}", self.said));
             take.frame(Peer::Server, Content::Text(text.clone()), Vec::new());
             take.write();
@@ -188,8 +187,8 @@ mod tests {
         Alarm::new(|_, _| {})
     }
 
-    fn typed(value: &'static str) -> HeaderMap {
-        HeaderMap::from_iter([(http::header::CONTENT_TYPE, HeaderValue::from_static(value))])
+    fn typed(value: &'static str) -> Headers {
+        Headers::from_iter([("content-type", value)])
     }
 
     fn has(cassette: &Cassette, said: &str) -> bool {

@@ -48,8 +48,15 @@ struct Source {
     /// The deadline of the silence, moved lazily: looked at when the timer fires.
     timer: Pin<Box<Sleep>>,
     heard: Instant,
+    /// Whether anything of the body came.
+    begun: bool,
+    /// When the client left.
+    left: Option<Instant>,
     over: bool,
 }
+
+/// A client that leaves so long before anything of the body comes has given up.
+const GIVEN_UP: Duration = Duration::from_millis(50);
 
 impl Answered {
     pub(super) fn new(
@@ -62,8 +69,9 @@ impl Answered {
         let ready = VecDeque::new();
         let timer = Box::pin(tokio::time::sleep(patience.silence));
         let heard = Instant::now();
+        let (begun, left, over) = (false, None, false);
         let mut source =
-            Source { body, driver, ready, spoken, take, patience, timer, heard, over: false };
+            Source { body, driver, ready, spoken, take, patience, timer, heard, begun, left, over };
         if source.body.is_end_stream() {
             source.end(End::Complete);
         }
@@ -151,6 +159,10 @@ impl Source {
 
     /// Notes what has come.
     fn note(&mut self, frame: &Frame<Bytes>) {
+        if !self.begun && self.left.is_some_and(|left| left.elapsed() > GIVEN_UP) {
+            return self.end(End::ClientClosed);
+        }
+        self.begun = true;
         if let Some(take) = &self.take {
             if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
                 take.chunk(bytes);
@@ -213,6 +225,7 @@ impl Drop for Answered {
 /// Reads the rest of an answer whose client has left.
 async fn read_on(mut source: Source) {
     let grace: Duration = source.patience.grace;
+    source.left = Some(Instant::now());
     let rest = async {
         while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {
             if source.over {
