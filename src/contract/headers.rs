@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use super::cut::JsonMessage;
 use super::{Contract, Kinds};
-use crate::cassette::{Request, Response};
+use crate::cassette::{Headers, Request, Response};
 use crate::identity;
 use crate::message::Tag;
 
@@ -47,12 +48,12 @@ impl Promised {
 
     /// Adds those by which a client goes: their name says so, or it sends back what they say (`sent`).
     pub(super) fn see(&mut self, response: &Response, sent: &HashSet<&[u8]>) {
-        for (name, value) in response.headers.iter() {
-            let is_telling = TELLING.contains(&name)
+        for (name, value) in lower(&response.headers) {
+            let is_telling = TELLING.contains(&&*name)
                 || LIMITS.iter().any(|limit| name.starts_with(limit))
                 || sent.contains(&**value);
-            if is_telling && !self.0.contains(name) {
-                self.0.insert(name.to_owned());
+            if is_telling {
+                self.0.insert(name);
             }
         }
     }
@@ -60,17 +61,22 @@ impl Promised {
     /// What an answer says in them: integers as numbers, all else as texts.
     pub(super) fn of(&self, response: &Response) -> JsonMessage {
         let mut said: Map<String, Value> = Map::new();
-        for (name, value) in response.headers.iter().filter(|(name, _)| self.0.contains(*name)) {
+        for (name, value) in lower(&response.headers).filter(|(name, _)| self.0.contains(name)) {
             let value = String::from_utf8_lossy(value);
-            let value = match (said.remove(name), value.parse::<u64>()) {
+            let value = match (said.remove(&name), value.parse::<u64>()) {
                 (Some(before), _) => format!("{}, {value}", text(&before)).into(),
                 (None, Ok(number)) if number.to_string() == value => number.into(),
                 (None, _) => value.into_owned().into(),
             };
-            said.insert(name.to_owned(), value);
+            said.insert(name, value);
         }
         JsonMessage::new(Tag::Untyped("object"), Value::from(said).to_string(), None)
     }
+}
+
+/// The fields with their names in lower case: servers spell the same name in several ways.
+fn lower(headers: &Headers) -> impl Iterator<Item = (String, &Bytes)> {
+    headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value))
 }
 
 /// The header fields of a request that are identifiers.

@@ -10,13 +10,13 @@ use super::{url, value};
 use crate::cassette::Headers;
 use crate::cassette::splice::{Edit, splice};
 
-/// Fields that every request has and that hold no secret, as hyper spells them.
+/// Fields that every request has and that hold no secret.
 const PLAIN: [&str; 6] =
     ["host", "accept", "content-type", "content-length", "accept-encoding", "connection"];
 
 /// Whether a field is one of those that hold no secret.
 pub(super) fn is_plain(name: &str) -> bool {
-    PLAIN.contains(&name)
+    PLAIN.iter().any(|plain| plain.eq_ignore_ascii_case(name))
 }
 
 /// Applies the rules to each field.

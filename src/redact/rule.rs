@@ -120,10 +120,13 @@ impl Notes<'_> {
         if self.applies(Rule::Harmless) && value::is_protocol(secret) {
             return None;
         }
-        let own = self.own(name, secret);
         if !self.redactor.is_searched_for(secret) {
-            return Some(own);
+            // What a server echoes of a header field has the name of the field, in its own spelling.
+            let asked = || self.secrets.placeholder_of(&value::shown_name(name), secret);
+            let asked = (self.side == Side::Response).then(asked).flatten();
+            return Some(asked.unwrap_or_else(|| self.own(name, secret)));
         }
+        let own = self.own(name, secret);
         let noted = self.secrets.note(secret, own.clone());
         Some(if self.side == Side::Request { own } else { noted })
     }

@@ -124,6 +124,15 @@ impl Secrets {
         named.values.len()
     }
 
+    /// What stands for a value that had this name in any case; the one in lower case is that of a field.
+    pub(super) fn placeholder_of(&self, name: &str, value: &str) -> Option<String> {
+        let named = self.named.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        let (name, number) = named
+            .filter_map(|(name, named)| Some((name, named.numbers.get(value)?)))
+            .max_by_key(|(name, _)| *name)?;
+        Some(value::numbered(name, *number))
+    }
+
     /// The values of each name, in the order in which they were found.
     pub(super) fn into_found(self) -> Found {
         Found(self.named.into_iter().map(|(name, named)| (name, named.values)).collect())

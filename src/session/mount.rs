@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
@@ -181,7 +181,8 @@ fn template(response: &Response, upstream: &str, place: Place<'_>) -> ResponseTe
     let mut body = response.body.bytes();
     if let Some(outward) = place.outward(upstream).filter(|_| !upstream.is_empty()) {
         outward.fields(&mut headers, &ADDRESSES);
-        let replaced = if may_hold_origins(&headers) { outward.whole(&body) } else { None };
+        let is_readable = may_hold_origins(&headers) && !headers.contains_key(CONTENT_ENCODING);
+        let replaced = if is_readable { outward.whole(&body) } else { None };
         body = replaced.unwrap_or(body);
     }
     let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);

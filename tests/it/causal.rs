@@ -151,6 +151,34 @@ async fn an_answer_that_its_client_gave_up_is_silent_until_it_leaves() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_begins_after_its_client_gave_up_is_silence_in_replay() {
+    let late = Gate::new();
+    let begin = late.clone();
+    let upstream = Upstream::start(move |_, wire| {
+        wire.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\n");
+        begin.pass();
+        wire.send("late");
+        Then::KeepAlive
+    });
+    let (stage, patience) = (Stage::new(), Duration::from_millis(500));
+    let session = stage.record(&upstream).await;
+    drop(open(&session, "/v1"));
+    tokio::time::sleep(patience).await;
+    late.open();
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let mut waiting = open(&session, "/v1");
+
+    assert!(waiting.is_silent(Duration::from_millis(200)));
+    drop(waiting);
+    session.finish().await.unwrap();
+    let cassette = stage.cassette();
+    assert_eq!(cassette.interactions[0].end(), End::ClientClosed);
+    assert!(cassette.interactions[0].response().unwrap().body.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_stream_has_a_time_of_its_own() {
     let seen = Arc::new(Gate::new());
     let was_seen = Arc::clone(&seen);

@@ -164,3 +164,25 @@ async fn keys_that_the_server_issued_are_told_apart_when_they_come_back() {
     assert_eq!(replayed, recorded);
     session.finish().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_short_secret_that_is_echoed_under_the_name_of_its_field_is_the_one_of_this_run() {
+    let upstream = Upstream::json(|asked| {
+        let sent = asked.head.field("proxy-authorization").unwrap_or_default();
+        format!("{{\"headers\": {{\"Proxy-Authorization\": \"{sent}\"}}}}")
+    });
+    let echoed = |url: &str, word: &str| {
+        let field = format!("Proxy-Authorization: Bearer {word}\r\n");
+        ask("GET", url, &field, "").text().contains(&format!("\"Bearer {word}\""))
+    };
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    assert!(echoed(&session.url(), "XXX"));
+    session.finish().await.unwrap();
+    assert!(!stage.file("tape.json").contains("XXX"));
+
+    let session = stage.replay().await;
+
+    assert!(echoed(&session.url(), "YYY"));
+    session.finish().await.unwrap();
+}

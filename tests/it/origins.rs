@@ -199,7 +199,7 @@ async fn addresses_lead_back_to_retape_however_their_slashes_are_spelled() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn addresses_in_a_compressed_answer_lead_back_to_retape_in_replay() {
+async fn addresses_in_a_compressed_answer_lead_back_to_retape() {
     let upstream = Upstream::start(|_, wire: &mut Wire| {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         write!(gzip, r#"{{"next": "http://{}/x"}}"#, wire.address()).unwrap();
@@ -211,16 +211,18 @@ async fn addresses_in_a_compressed_answer_lead_back_to_retape_in_replay() {
     });
     let stage = Stage::new();
     let session = stage.record(&upstream).await;
-    ask("GET", &session.url(), "Accept-Encoding: gzip\r\n", "");
+    let check = |session: &Session| {
+        let answer = ask("GET", &session.url(), "Accept-Encoding: gzip\r\n", "");
+        assert_eq!(answer.field("content-encoding"), Some("gzip"));
+        let plain = decode_whole("gzip", &answer.body).unwrap();
+        assert_eq!(plain, format!(r#"{{"next": "{}/x"}}"#, session.url()).as_bytes());
+        assert_eq!(answer.field("content-length"), Some(&*answer.body.len().to_string()));
+    };
+    check(&session);
     session.finish().await.unwrap();
 
     let session = stage.replay().await;
-    let replayed = ask("GET", &session.url(), "Accept-Encoding: gzip\r\n", "");
-
-    assert_eq!(replayed.field("content-encoding"), Some("gzip"));
-    let plain = decode_whole("gzip", &replayed.body).unwrap();
-    assert_eq!(plain, format!(r#"{{"next": "{}/x"}}"#, session.url()).as_bytes());
-    assert_eq!(replayed.field("content-length"), Some(&*replayed.body.len().to_string()));
+    check(&session);
     let plain = get(&session.url());
     assert_eq!(plain.field("content-encoding"), Some("gzip"), "nobody said that it is not taken");
     let fields = "Accept-Encoding: identity\r\n";
@@ -228,6 +230,30 @@ async fn addresses_in_a_compressed_answer_lead_back_to_retape_in_replay() {
     assert_eq!(plain.field("content-encoding"), None);
     assert_eq!(plain.text(), format!(r#"{{"next": "{}/x"}}"#, session.url()));
     session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_compressed_answer_without_addresses_stays_as_it_is() {
+    let head = |coding: &str, body: &[u8]| {
+        let length = body.len();
+        let fields = format!("Content-Encoding: {coding}\r\nContent-Length: {length}\r\n\r\n");
+        let line = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+        [line.as_bytes(), fields.as_bytes(), body].concat()
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(br#"{"next": "http://127.0.0.1:1/x"}"#).unwrap();
+    let gzip = gzip.finish().unwrap();
+
+    let brotli = b"\x0b\x02\x80{}\n\x03";
+    for (coding, body) in
+        [("gzip", &gzip[..]), ("gzip", b"not gzip".as_slice()), ("br", brotli.as_slice())]
+    {
+        let (stage, upstream) = (Stage::new(), Upstream::saying(head(coding, body)));
+        let session = stage.record(&upstream).await;
+        let answer = get(&session.url());
+        session.finish().await.unwrap();
+        assert_eq!((answer.field("content-encoding"), &*answer.body), (Some(coding), body));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -381,32 +381,6 @@ async fn no_request_follows_an_answer_that_does_not_say_where_it_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_can_be_read_in_two_ways_is_refused_or_ends_its_connection() {
-    let stage = Stage::new();
-    let upstream = Upstream::json(|asked: &Asked| format!("[{:?}]", asked.text()));
-    let session = stage.record(&upstream).await;
-    let host = format!("Host: {}\r\n", session.address());
-    let ask = |fields: &str, behind: &str| {
-        let mut wire = Wire::connect(session.address());
-        wire.send(format!("POST /a HTTP/1.1\r\n{host}{fields}\r\n{behind}"));
-        String::from_utf8(wire.rest()).unwrap()
-    };
-
-    // The length does not count beside chunks, and nothing is read behind them (RFC 9112, 6.1).
-    let both = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n";
-    let chunked = ask(both, &format!("3\r\nabc\r\n0\r\n\r\nGET /b HTTP/1.1\r\n{host}\r\n"));
-    let lengths = ask("Content-Length: 3\r\nContent-Length: 4\r\n", "abcd");
-    let hosts = ask("Host: elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n", "");
-    session.finish().await.unwrap();
-
-    assert!(chunked.starts_with("HTTP/1.1 200") && chunked.ends_with("[\"abc\"]"), "{chunked}");
-    assert!(lengths.starts_with("HTTP/1.1 400"), "{lengths}");
-    assert!(hosts.starts_with("HTTP/1.1 400"), "{hosts}");
-    let [asked] = &upstream.asked()[..] else { panic!("{:?}", upstream.asked()) };
-    assert_eq!(asked.head.field("content-length"), None);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_for_no_path_is_passed_on() {
     let stage = Stage::new();
     let upstream = Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.head.line));

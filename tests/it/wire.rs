@@ -1,10 +1,12 @@
 //! What clients may say to retape on the wire.
 
+use std::net::SocketAddr;
+
 use http::Version;
 use retape::{Mode, Session};
 use tokio::net::TcpStream;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, answer};
 use crate::support::client::{ask, get, reply};
 use crate::support::upstream::{Upstream, json};
 use crate::support::wire::Wire;
@@ -53,17 +55,73 @@ async fn a_client_may_speak_http_2_without_tls() {
     assert_eq!(stage.cassette().interactions[0].request.path, "/v1?a=1");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_for_two_hosts_is_refused_and_the_connection_closed() {
-    let (stage, upstream) = (Stage::new(), echo());
-    let session = stage.record(&upstream).await;
-    let mut wire = Wire::connect(session.address());
-    wire.send("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n");
-    assert_eq!(reply(&mut wire, "GET").status, 400);
-    wire.wait_for_end();
+/// Requests that RFC 9112 has something to say about, `HERE` for where they are sent: the status that each is
+/// answered with. What follows a request on its connection is never answered.
+const REQUESTS: [(u16, &str); 24] = [
+    // Section 3.2: one valid host.
+    (200, "GET /a HTTP/1.1\r\nHost: HERE\r\nConnection: close\r\n\r\n"),
+    (200, "GET /a HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n"),
+    (200, "GET /a HTTP/1.0\r\n\r\n"),
+    (200, "GET http://HERE/a HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\n\r\n"),
+    (400, "GET http://HERE/a HTTP/1.1\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: HERE\r\nHost: HERE\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: HERE\r\nHost: a.example\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: localhost localhost\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: me@localhost\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: localhost/a\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: localhost:http\r\n\r\n"),
+    // Section 6: chunks count, and not the length beside them; the connection ends there.
+    (
+        200,
+        "POST /a HTTP/1.1\r\nHost: HERE\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    ),
+    (400, "POST /a HTTP/1.1\r\nHost: HERE\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),
+    (400, "POST /a HTTP/1.1\r\nHost: HERE\r\nContent-Length: +3\r\n\r\nabc"),
+    (400, "POST /a HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n"),
+    (400, "POST /a HTTP/1.0\r\nHost: HERE\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    // Sections 2.2 and 5: lines end with LF at least, and hold no other end and no zero byte.
+    (200, "GET /a HTTP/1.1\nHost: HERE\nConnection: close\n\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: HERE\r\nX-A: a\r\n b\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\n X-A: a\r\nHost: HERE\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: HERE\r\nX-A : a\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: HERE\r\nX-A: a\rb\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: HERE\r\nX-A: a\0b\r\n\r\n"),
+    (400, "GET /a HTTP/1.1\r\nHost: HERE\r\n: a\r\n\r\n"),
+];
 
-    assert!(upstream.asked().is_empty());
-    session.stop().await.unwrap();
+/// The status of each of them, with the one of a request behind it if that is answered.
+fn statuses(address: SocketAddr) -> Vec<(u16, &'static str)> {
+    let status = |request: &str| {
+        let here = address.to_string();
+        let behind = format!("GET /smuggled HTTP/1.1\r\nHost: {here}\r\n\r\n");
+        let mut wire = Wire::connect(address);
+        wire.send(request.replace("HERE", &here) + &behind);
+        let answers = String::from_utf8(wire.rest()).unwrap();
+        assert_eq!(answers.matches("HTTP/1.").count(), 1, "{request}: {answers}");
+        answers["HTTP/1.1 ".len()..][..3].parse().unwrap()
+    };
+    REQUESTS.iter().map(|(_, request)| (status(request), *request)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_rfc_9112_refuses_is_refused_and_never_passed_on() {
+    let (stage, upstream) = (Stage::new(), Upstream::json(|asked| format!("[{:?}]", asked.text())));
+    let session = stage.record(&upstream).await;
+    let recorded = statuses(session.address());
+    session.finish().await.unwrap();
+
+    let session = stage.session(Mode::Replay).proxy().start().await.unwrap();
+    let replayed = statuses(session.address());
+    session.finish().await.unwrap();
+
+    assert_eq!(recorded, REQUESTS);
+    assert_eq!(replayed, REQUESTS);
+    let asked = upstream.asked();
+    assert_eq!(asked.len(), REQUESTS.iter().filter(|(status, _)| *status == 200).count());
+    assert!(asked.iter().all(|asked| asked.path() == "/a"), "{asked:?}");
+    let posted = asked.iter().find(|asked| !asked.body.is_empty()).unwrap();
+    assert_eq!((posted.text(), posted.head.field("content-length")), ("a".into(), None));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -89,6 +147,36 @@ async fn a_host_below_localhost_names_the_cassette_and_the_path_stays() {
     session.finish().await.unwrap();
 
     assert_eq!(stage.cassette_of("letta/hello").interactions.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_of_header_fields_are_spelled_as_the_server_spelled_them() {
+    for fields in [
+        "Content-Type: a/b\r\nETag: \"1\"\r\nX-mIXed: 1\r\nX-mixed: 2\r\nlower: 1\r\nContent-Length: 1",
+        "content-type: a/b\r\nserver: uvicorn\r\ncontent-length: 1",
+        "content-type: a/b\r\nTransfer-Encoding: chunked",
+    ] {
+        let body = if fields.ends_with("chunked") { "1\r\n1\r\n0\r\n\r\n" } else { "1" };
+        let upstream = Upstream::saying(format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n{body}"));
+        let stage = Stage::new();
+        let names = |url: &str| get(url).head.fields.into_iter().map(|(name, _)| name);
+        let session = stage.record(&upstream).await;
+        let recorded: Vec<String> = names(&session.url()).collect();
+        session.finish().await.unwrap();
+        let session = stage.replay().await;
+        let replayed: Vec<String> = names(&session.url()).collect();
+        session.finish().await.unwrap();
+
+        let sent: Vec<&str> = fields.lines().map(|line| line.split(':').next().unwrap()).collect();
+        assert_eq!(recorded, sent);
+        assert_eq!(replayed, sent);
+        let kept: Vec<String> =
+            answer(&stage.cassette()).headers.iter().map(|(name, _)| name.to_owned()).collect();
+        assert_eq!(
+            kept,
+            sent.into_iter().filter(|name| *name != "Transfer-Encoding").collect::<Vec<_>>()
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -150,7 +150,10 @@ const MOST: usize = 4096;
 fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
     let meant = headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date"));
     meant.filter_map(|(name, value)| {
-        Some(Said { text: std::str::from_utf8(value).ok()?, field: Field::of(name) })
+        Some(Said {
+            text: std::str::from_utf8(value).ok()?,
+            field: Field::of(&name.to_ascii_lowercase()),
+        })
     })
 }
 

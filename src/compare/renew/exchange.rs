@@ -194,7 +194,7 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
     let none = Headers::new();
     let fields = alignment::fields(old.unwrap_or(&none), new);
     let settled = fields.map(|(name, value, old)| {
-        let field = Field::of(name);
+        let field = Field::of(&name.to_ascii_lowercase());
         let text = |value| std::str::from_utf8(value).ok().map(|text| Text { text, field });
         let settled = match (old, old.and_then(|old| text(old)), text(value)) {
             (Some(old), ..) if is_of_transfer(&name.to_ascii_lowercase()) => old.clone(),

@@ -7,7 +7,6 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
-    use http::{HeaderMap, HeaderValue};
 
     use super::super::rescue::rescue;
     use super::super::take::Take;
@@ -120,7 +119,7 @@ mod tests {
                         format!("{{\"a\": \"{} {n}\"}}", self.said).as_bytes(),
                     ),
                     1 => {
-                        take.head(200, None, &typed("text/event-stream"));
+                        take.head(200, None, typed("text/event-stream"));
                         self.pass(&take, n, b"data: 1\n\n");
                         stream = Some((n, take));
                     }
@@ -159,13 +158,13 @@ mod tests {
         }
 
         fn answer(&mut self, take: &Take, n: usize, body: &[u8]) {
-            take.head(200, None, &typed("application/octet-stream"));
+            take.head(200, None, typed("application/octet-stream"));
             self.pass(take, n, body);
             take.end(End::Complete);
         }
 
         fn talk(&mut self, take: &Take, n: usize) {
-            take.head(101, None, &HeaderMap::new());
+            take.head(101, None, Headers::new());
             let text = Bytes::from(format!("{} {n}", self.said));
             take.frame(Peer::Server, Content::Text(text.clone()), Vec::new());
             take.write();
@@ -196,8 +195,8 @@ mod tests {
         Alarm::new(|_, _| {})
     }
 
-    fn typed(value: &'static str) -> HeaderMap {
-        HeaderMap::from_iter([(http::header::CONTENT_TYPE, HeaderValue::from_static(value))])
+    fn typed(value: &'static str) -> Headers {
+        Headers::from_iter([("content-type", value)])
     }
 
     fn has(cassette: &Cassette, said: &str) -> bool {

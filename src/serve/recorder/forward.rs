@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, HOST, ORIGIN, REFERER};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty, Full};
@@ -22,11 +22,12 @@ use super::take::Take;
 use super::tape::Tape;
 use super::tee::{Answered, Rewritten};
 use super::upstream::{Outgoing, Upstream};
-use crate::cassette;
+use crate::cassette::coding::Live;
+use crate::cassette::{self, Body, End};
 use crate::serve::recording::Patience;
 use crate::serve::server::{
     ADDRESSES, Answer, AnswerBody, Place, READ_WHOLE, Rewriter, announced, cut_after, full,
-    may_hold_origins, may_name_us,
+    may_hold_origins, may_name_us, spelled,
 };
 use crate::serve::websocket::Compression;
 
@@ -237,6 +238,9 @@ async fn answer(
     if body.is_end_stream() || !may_hold_origins(&head.headers) {
         return Response::from_parts(head, body.streamed());
     }
+    if let Some(coding) = head.headers.get(CONTENT_ENCODING).cloned() {
+        return compressed_again(head, body, &coding, outward).await;
+    }
     let body = Rewritten::new(body, outward);
     match announced(&head.headers) {
         None => Response::from_parts(head, body.streamed()),
@@ -263,6 +267,35 @@ fn announced_again(mut head: http::response::Parts, body: Came<Rewritten<Answere
     }
 }
 
+/// An answer that is compressed, in which addresses are replaced if all of it is there. What comes piece by
+/// piece stays as it is: a coder would hold something back, and change what has no address in it.
+async fn compressed_again(
+    mut head: http::response::Parts,
+    body: Answered,
+    coding: &HeaderValue,
+    outward: Rewriter,
+) -> Answer {
+    if announced(&head.headers).is_none_or(|length| length > READ_WHOLE) {
+        return Response::from_parts(head, body.streamed());
+    }
+    match came(body).await {
+        Came::Whole(bytes) => {
+            let bytes = recoded(coding, &bytes, outward).unwrap_or(bytes);
+            head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+            Response::from_parts(head, full(bytes))
+        }
+        Came::Cut(bytes) => Response::from_parts(head, cut_after(bytes)),
+        Came::Slowly(body) => Response::from_parts(head, AnswerBody::streamed(body)),
+    }
+}
+
+/// A compressed body with other addresses; nothing if there is none in it, or if nothing here compresses so.
+fn recoded(coding: &HeaderValue, bytes: &[u8], outward: Rewriter) -> Option<Bytes> {
+    let coding = coding.to_str().ok()?;
+    let replaced = outward.whole(&Live::new(coding)?.whole(bytes)?)?;
+    Some(Body::Whole(replaced).encoded(coding, End::Complete)?.bytes())
+}
+
 /// Waits until nobody has waited for the answer for that long.
 async fn left_for<T>(grace: Duration, tell: &mut oneshot::Sender<T>) {
     tell.closed().await;
@@ -280,7 +313,7 @@ fn noted(
     if let Some(take) = &take {
         let reason = head.extensions.get::<ReasonPhrase>();
         let reason = reason.map(|reason| String::from_utf8_lossy(reason.as_bytes()).into_owned());
-        take.head(head.status.as_u16(), reason.as_deref(), &head.headers);
+        take.head(head.status.as_u16(), reason.as_deref(), spelled(&head, &head.headers));
     }
     // The answer goes out as HTTP/1.1, whatever it came in as.
     let spoken = std::mem::replace(&mut head.version, http::Version::HTTP_11);
@@ -299,7 +332,8 @@ fn opened(
     head.headers = of_response(&head.headers);
     head.version = http::Version::HTTP_11;
     if let Some(take) = &take {
-        take.head(head.status.as_u16(), None, &relay::noted(head.headers.clone()));
+        let noted = relay::noted(head.headers.clone());
+        take.head(head.status.as_u16(), None, spelled(&head, &noted));
         take.write();
     }
     let compression = Compression::of_answer(&head.headers);

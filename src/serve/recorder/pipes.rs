@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::Tape;
 use super::relay::{Tap, pump};
 use super::take::Take;
-use crate::cassette::{Content, End, Frame, Larges, Peer, Request};
+use crate::cassette::{Content, End, Frame, Headers, Larges, Peer, Request};
 use crate::serve::replayer::EXIT_STATUS;
 use crate::serve::wire::FrameReader;
 
@@ -23,7 +23,7 @@ impl Pipes {
     pub fn begin(tape: &Arc<Tape>) -> Self {
         let take = tape.take(Request::of_lines());
         take.asked();
-        take.head(101, None, &HeaderMap::new());
+        take.head(101, None, Headers::new());
         take.write();
         Self { take }
     }

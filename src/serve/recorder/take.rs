@@ -195,9 +195,8 @@ impl Take {
     }
 
     /// The head of the answer, with its end-to-end fields.
-    pub(super) fn head(&self, status: u16, reason: Option<&str>, headers: &HeaderMap) {
+    pub(super) fn head(&self, status: u16, reason: Option<&str>, headers: Headers) {
         let ms = self.ms();
-        let headers = recorded(headers);
         if let Some(tape) = self.tape.upgrade() {
             tape.note_server(&headers);
         }

@@ -50,8 +50,15 @@ struct Source {
     /// The deadline of the silence, moved lazily: looked at when the timer fires.
     timer: Pin<Box<Sleep>>,
     heard: Instant,
+    /// Whether anything of the body came.
+    begun: bool,
+    /// When the client left.
+    left: Option<Instant>,
     over: bool,
 }
+
+/// A client that leaves so long before anything of the body comes has given up.
+const GIVEN_UP: Duration = Duration::from_millis(50);
 
 impl Answered {
     pub(super) fn new(
@@ -64,9 +71,21 @@ impl Answered {
         let ready = VecDeque::new();
         let timer = Box::pin(tokio::time::sleep(patience.silence));
         let heard = Instant::now();
-        let (coming, over) = (None, false);
-        let mut source =
-            Source { body, coming, driver, ready, spoken, take, patience, timer, heard, over };
+        let (coming, begun, left, over) = (None, false, None, false);
+        let mut source = Source {
+            body,
+            coming,
+            driver,
+            ready,
+            spoken,
+            take,
+            patience,
+            timer,
+            heard,
+            begun,
+            left,
+            over,
+        };
         if source.body.is_end_stream() {
             source.end(End::Complete);
         }
@@ -158,6 +177,11 @@ impl Source {
     /// Notes what has come, part by part: to look for secrets takes a while, and others have their turn
     /// in between.
     fn note(&mut self, context: &mut Context<'_>) -> Poll<Frame<Bytes>> {
+        if !self.begun && self.left.is_some_and(|left| left.elapsed() > GIVEN_UP) {
+            self.end(End::ClientClosed);
+            return self.coming.take().map_or(Poll::Pending, |(frame, _)| Poll::Ready(frame));
+        }
+        self.begun = true;
         if let (Some(take), Some((frame, noted))) = (&self.take, &mut self.coming) {
             if let Some(bytes) = frame.data_ref().filter(|bytes| !bytes.is_empty()) {
                 let part = bytes.slice(*noted..bytes.len().min(*noted + BYTES));
@@ -233,6 +257,7 @@ impl Drop for Answered {
 /// Reads the rest of an answer whose client has left.
 async fn read_on(mut source: Source) {
     let grace: Duration = source.patience.grace;
+    source.left = Some(Instant::now());
     let rest = async {
         while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {
             if source.over {

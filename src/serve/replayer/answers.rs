@@ -21,8 +21,8 @@ use crate::cassette::{
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled};
 use crate::serve::server::{
-    ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins_in,
-    no_answer,
+    ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins,
+    names, no_answer,
 };
 
 /// Recorded answers, made ready to be sent any number of times.
@@ -94,7 +94,7 @@ impl Answers {
             let special = match &interaction.outcome {
                 Outcome::Nothing(end) => {
                     let label = Label { special: true, ..Label::default() };
-                    filling.put(label, &HeaderMap::new(), b"");
+                    filling.put(label, (None, &HeaderMap::new()), b"");
                     Some(Special { nothing: Some(*end), ..Special::default() })
                 }
                 Outcome::Response(response) => {
@@ -176,7 +176,7 @@ fn put(
         special: is_special,
     };
     let body = special.body.is_none().then(|| response.body.bytes());
-    filling.put(label, &headers, &body.unwrap_or_default());
+    filling.put(label, (names(&response.headers), &headers), &body.unwrap_or_default());
     is_special.then_some(special)
 }
 
@@ -210,6 +210,7 @@ impl Ready<'_> {
         }
         let body = spoiled.as_ref().unwrap_or(body);
         let mut answer = Response::new(self.framed(&headers, body, wanted, hold));
+        answer.extensions_mut().extend(self.laid.spelling.clone());
         if let Some(breaks) = blow.and_then(Blow::breaks) {
             answer.extensions_mut().insert(breaks);
         }
@@ -277,7 +278,7 @@ impl Special {
     ) -> Self {
         let reason = response.reason.as_ref();
         let speaks_of_itself = !upstream.is_empty()
-            && may_hold_origins_in(headers)
+            && may_hold_origins(headers)
             && may_hold(&response.readable().bytes(), upstream);
         let addressed = speaks_of_itself
             || (!upstream.is_empty() && ADDRESSES.iter().any(|name| headers.contains_key(name)));

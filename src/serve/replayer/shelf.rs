@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use bytes::{Buf as _, BufMut as _, Bytes};
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, SERVER, VARY};
-use http::{HeaderMap, HeaderName};
+use http::{Extensions, HeaderMap, HeaderName};
+
+use crate::serve::server;
 
 /// Recorded answers, by the number of their interaction.
 ///
@@ -20,7 +22,7 @@ pub(super) struct Shelf {
     begins: Vec<usize>,
     /// Where each answer begins, in units of [`STEP`].
     places: Vec<u32>,
-    fields: Vec<HeaderMap>,
+    fields: Vec<Shared>,
 }
 
 /// A shelf that is being filled.
@@ -31,10 +33,21 @@ pub(super) struct Filling {
     held: usize,
     block: Vec<u8>,
     places: Vec<u32>,
-    fields: Vec<HeaderMap>,
-    /// Where in `fields` those stand that have these names, and these values where they are alike.
-    known: HashMap<Vec<(HeaderName, Option<HeaderValue>)>, u32>,
+    fields: Vec<Shared>,
+    known: HashMap<Alike, u32>,
 }
+
+/// What answers share.
+#[derive(Debug)]
+struct Shared {
+    /// The fields; empty are those whose values are not alike.
+    fields: HeaderMap,
+    /// How hyper is to spell their names.
+    spelling: Extensions,
+}
+
+/// By what answers share their fields: by the spelling of the names, the names, and the values that are alike.
+type Alike = (Option<Vec<u8>>, Vec<(HeaderName, Option<HeaderValue>)>);
 
 /// What is known of an answer beside its head and body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +67,8 @@ pub(super) struct Laid<'a> {
     pub(super) label: Label,
     /// The fields; empty are those whose values stand in `values`.
     fields: &'a HeaderMap,
+    /// How hyper is to spell their names.
+    pub(super) spelling: &'a Extensions,
     block: &'a Bytes,
     /// Values in the order of the map, each behind its length.
     values: usize,
@@ -83,7 +98,7 @@ impl Shelf {
         let at = self.begins.iter().rposition(|begin| *begin <= place).unwrap_or_default();
         let block = &self.blocks[at];
         let mut rest = &block[place - self.begins[at]..];
-        let fields = &self.fields[rest.get_u32_le() as usize];
+        let Shared { fields, spelling } = &self.fields[rest.get_u32_le() as usize];
         let lengths = [rest.get_u32_le() as usize, rest.get_u32_le() as usize];
         let label = Label {
             ms: rest.get_u32_le(),
@@ -93,7 +108,7 @@ impl Shelf {
         };
         let values = block.len() - rest.len();
         let body = values + lengths[0];
-        Laid { label, fields, block, values, body, end: body + lengths[1] }
+        Laid { label, fields, spelling, block, values, body, end: body + lengths[1] }
     }
 }
 
@@ -119,10 +134,15 @@ impl Laid<'_> {
 }
 
 impl Filling {
-    /// Puts the answer of the next interaction on the shelf.
-    pub(super) fn put(&mut self, label: Label, headers: &HeaderMap, body: &[u8]) {
-        let number = self.fields(headers);
-        let shared = self.fields[number as usize].values();
+    /// Puts the answer of the next interaction on the shelf, whose fields have these [names](server::names).
+    pub(super) fn put(
+        &mut self,
+        label: Label,
+        (names, headers): (Option<Vec<u8>>, &HeaderMap),
+        body: &[u8],
+    ) {
+        let number = self.fields(names, headers);
+        let shared = self.fields[number as usize].fields.values();
         let own = headers.values().zip(shared).filter(|(_, shared)| shared.is_empty());
         let own: Vec<&HeaderValue> = own.map(|(value, _)| value).collect();
         let values: usize = own.iter().map(|value| LENGTH + value.len()).sum();
@@ -167,17 +187,18 @@ impl Filling {
     }
 
     /// The number of the fields that answers with such a head share.
-    fn fields(&mut self, headers: &HeaderMap) -> u32 {
+    fn fields(&mut self, names: Option<Vec<u8>>, headers: &HeaderMap) -> u32 {
         let alike = |name: &HeaderName| ALIKE.contains(name);
         let key = headers
             .iter()
             .map(|(name, value)| (name.clone(), alike(name).then(|| value.clone())))
             .collect();
-        *self.known.entry(key).or_insert_with(|| {
-            let mut shared = headers.clone();
-            let own = shared.iter_mut().filter(|(name, _)| !alike(name));
+        let spelling = || names.as_deref().map(server::spelling).unwrap_or_default();
+        *self.known.entry((names.clone(), key)).or_insert_with(|| {
+            let mut fields = headers.clone();
+            let own = fields.iter_mut().filter(|(name, _)| !alike(name));
             own.for_each(|(_, value)| *value = HeaderValue::from_static(""));
-            self.fields.push(shared);
+            self.fields.push(Shared { fields, spelling: spelling() });
             short(self.fields.len() - 1)
         })
     }
@@ -225,7 +246,7 @@ mod tests {
                 let (status, in_one) = (length as u16, length > 10);
                 let label = Label { ms: length as u32, status, in_one, special: !in_one };
                 let body = Bytes::from(vec![b'x'; length]);
-                filling.put(label, &headers, &body);
+                filling.put(label, (None, &headers), &body);
                 expected.push((label, headers.clone(), body));
             }
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::header::{CONNECTION, HOST, HeaderValue};
 use http::request::Parts;
+use http::uri::Authority;
 use http::{Method, Request, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -252,7 +253,7 @@ fn connect<H: Handler>(
     Answer::new(full(""))
 }
 
-/// A request as HTTP/1.1 has it. One for two hosts is refused (RFC 9112, section 3.2).
+/// A request as HTTP/1.1 has it. One that does not name one host is refused (RFC 9112, section 3.2).
 fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
     if request.version() == Version::HTTP_2 && request.method() != Method::CONNECT {
         let mut uri = std::mem::take(request.uri_mut()).into_parts();
@@ -261,11 +262,22 @@ fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
         *request.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
         host.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
     }
-    if request.headers().get_all(HOST).iter().nth(1).is_none() {
-        return Ok(());
-    }
-    let why = "a request has one `host`";
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let why = match (hosts.next(), hosts.next()) {
+        (None, _) if request.version() != Version::HTTP_11 => return Ok(()),
+        (Some(host), None) if is_host(host.as_bytes()) => return Ok(()),
+        (Some(_), None) => "the `host` of a request names a host",
+        _ => "a request has one `host`",
+    };
     let mut refusal = problem(StatusCode::BAD_REQUEST, "request", why);
     refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     Err(refusal.into())
+}
+
+/// Whether a field `host` is a host with a port or without, or empty.
+fn is_host(field: &[u8]) -> bool {
+    let is_port =
+        |rest: &str| rest.strip_prefix(':').unwrap_or(rest).bytes().all(|b| b.is_ascii_digit());
+    let names = |it: Authority| it.as_str().strip_prefix(it.host()).is_some_and(is_port);
+    field.is_empty() || Authority::try_from(field).is_ok_and(names)
 }

@@ -15,6 +15,7 @@ mod proxy;
 #[path = "no_proxy.rs"]
 mod proxy;
 mod resettable;
+mod spelling;
 mod via;
 
 pub use address::Address;
@@ -23,9 +24,9 @@ pub use answer::{
 };
 pub use listen::{FieldNames, Handler, Refusal, Server};
 pub use origin::{
-    ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_hold_origins_in,
-    may_name_us,
+    ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_name_us,
 };
 pub use place::Place;
 pub use proxy::Proxy;
+pub use spelling::{names, spelled, spelling};
 pub use via::{Tunnel, Via, origin, session_of};

@@ -305,18 +305,9 @@ const AZURE_ASYNCOPERATION: HeaderName = HeaderName::from_static("azure-asyncope
 /// announced again after addresses were replaced in it.
 pub const READ_WHOLE: u64 = 1024 * 1024;
 
-/// Whether the body of an answer is text in which an address of the server may stand: JSON, alone or
-/// in a stream, not compressed.
-///
-/// While it is recorded, an answer that is compressed goes on as it is: to exchange an address in it, it
-/// would have to be taken apart and put together again, and what a coder holds back would be held back
-/// from the client. In replay it is all there: see [`may_hold_origins_in`].
+/// Whether the body of an answer is text in which an address of the server may stand, without its coding:
+/// JSON, alone or in a stream.
 pub fn may_hold_origins(headers: &HeaderMap) -> bool {
-    may_hold_origins_in(headers) && !headers.contains_key(CONTENT_ENCODING)
-}
-
-/// The same of what a body says without its coding.
-pub fn may_hold_origins_in(headers: &HeaderMap) -> bool {
     media(headers).holds_json()
 }
 

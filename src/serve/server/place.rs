@@ -22,7 +22,8 @@ pub struct Place<'a> {
 impl<'a> Place<'a> {
     /// Behind us, as the `host` field of a request names us.
     pub fn of(headers: &'a HeaderMap) -> Self {
-        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host =
+            headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|it| !it.is_empty());
         Self { origin: Some(("http", host.unwrap_or("127.0.0.1"))), ..Self::default() }
     }
 
