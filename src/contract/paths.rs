@@ -99,7 +99,8 @@ fn opened(path: &str, place: usize) -> Option<(String, &str)> {
         }
         _ => (segment, ""),
     };
-    if !is_name(name) && !is_numbered(name) {
+    let is_last = path.split('/').count() == place + 1;
+    if !(is_name(name) || (is_last && is_numbered(name))) {
         return None;
     }
     let before = place.checked_sub(1).and_then(|before| path.split('/').nth(before));
@@ -116,7 +117,8 @@ fn is_name(segment: &str) -> bool {
         && !segment.contains('{')
 }
 
-/// Whether it is a word with a number behind it, `k7`, and no version, `v1`.
+/// Whether it is a word with a number behind it, `k7`, and no version, `v1`. At the end of a path such a one
+/// is a key; before that it may well be a part of the interface.
 fn is_numbered(segment: &str) -> bool {
     let word = segment.trim_end_matches(|c: char| c.is_ascii_digit());
     word.len() < segment.len()
@@ -164,6 +166,7 @@ mod tests {
     fn words_with_numbers_are_a_parameter_if_there_are_several() {
         let few = ["PUT /files/v1 -> 200", "PUT /files/v2 -> 200", "PUT /files/v3 -> 200"];
         let two = ["PUT /files/x1 -> 200", "PUT /files/x2 -> 200"];
+        let parts = ["GET /step1/item -> 200", "GET /step2/item -> 200", "GET /step3/item -> 200"];
 
         check(
             &["PUT /files/k0 -> 200", "PUT /files/k1 -> 200", "PUT /files/k10 -> 200"],
@@ -172,6 +175,7 @@ mod tests {
         );
         check(&few, &[], &few);
         check(&two, &[], &two);
+        check(&parts, &[], &parts);
     }
 
     #[test]
