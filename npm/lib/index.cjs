@@ -60,7 +60,8 @@ class Tapes {
     const unanswered = passed ? [] : await scope.unanswered();
     const unplayed = await scope.finish(passed && misses.length === 0);
     if (misses.length > 0) throw new Error(explained(misses));
-    if (unanswered.length > 0) throw new Error(`a live server gave no answer\n\n${unanswered.join("\n")}`);
+    // The test has failed already, and node:test shows no second error.
+    if (unanswered.length > 0) console.error(`retape: a live server gave no answer\n\n${unanswered.join("\n")}`);
     if (passed && this.#options.strict && unplayed.length > 0) {
       const lines = unplayed.map((each) => `  ${each.method} ${each.path} (interaction ${each.interaction})`);
       throw new Error(`recorded, and not asked for:\n${lines.join("\n")}`);
