@@ -70,7 +70,7 @@ pub(super) fn event(event: Event) {
             mention_path(&journal.with_extension(""))
         )),
         Event::Unwritten { journal, why } => line(&format!(
-            "cannot write {}: {why}: if retape is killed before it saves, what arrives is lost",
+            "{} does not have everything: {why}. The rest is lost if retape is killed before it saves",
             from_here(&journal).display()
         )),
     }

@@ -20,7 +20,8 @@ use crate::text::percent;
 ///
 /// A value that an answer was the first to hold is the server's, whatever it looks like, so it must come
 /// back as it is. What a request said before is text, which a second run may open. Of the rest, what looks
-/// random or stands in a field for identifiers is made up by the client. These rules are frozen, as a cassette without a table is read by them.
+/// random or stands in a field for identifiers is made up by the client. These rules are frozen, as a
+/// cassette without a table is read by them.
 pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
     if let Some(exchanges) = Exchanges::of(cassette) {
         return exchanges.folded(decide(&exchanges.cassette, rules));

@@ -24,8 +24,7 @@ pub struct Renaming {
 /// The names of one side that are known in both.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// What each is in the old recording. Of two of that recording which are [one](is_one) in the new one, the
-    /// second is as the first.
+    /// What each is in the old recording.
     olds: HashMap<String, String>,
     /// To find them in texts, and those that are not known in both yet.
     words: Words,
@@ -104,8 +103,7 @@ impl Renaming {
 
     /// Whether a name of the new recording is that one in the old one.
     pub(crate) fn is_called(&self, new: &str, old: &str) -> bool {
-        let called = self.new.olds.get(new);
-        called.is_some() && called == self.old.olds.get(old)
+        self.new.olds.get(new).is_some_and(|called| called == old)
     }
 
     /// Whether two points in time may stand for each other: numbers do if they moved with the clock.
@@ -227,23 +225,12 @@ impl Known {
         let mut news: HashMap<String, String> = same.chain(moved).collect();
         let mut olds: HashMap<String, String> =
             news.values().map(|old| (old.clone(), old.clone())).collect();
-        let mut called: HashMap<&str, &str> = HashMap::new();
         let mut counts: Vec<_> = votes.counts.into_iter().collect();
         counts.sort_by_key(|(_, count)| (std::cmp::Reverse(count.weight), count.first));
         for ((new, old), _) in counts {
-            match (news.get(new), called.get(old)) {
-                (None, None) if !olds.contains_key(old) => {
-                    news.insert(new.to_owned(), old.to_owned());
-                    olds.insert(old.to_owned(), old.to_owned());
-                    called.insert(old, new);
-                }
-                (Some(first), None) if is_one([first, old], new) => {
-                    olds.entry(old.to_owned()).or_insert_with(|| first.clone());
-                }
-                (None, Some(first)) if is_one([first, new], old) => {
-                    news.insert(new.to_owned(), old.to_owned());
-                }
-                _ => {}
+            if !news.contains_key(new) && !olds.contains_key(old) {
+                news.insert(new.to_owned(), old.to_owned());
+                olds.insert(old.to_owned(), old.to_owned());
             }
         }
         let returned = self.old.returned.union(&self.new.returned).cloned().collect();
@@ -251,24 +238,6 @@ impl Known {
         let old = Names::of(olds, &self.old.counted, before);
         Renaming { old, new: Names::of(news, &self.new.counted, now), returned }
     }
-}
-
-/// Whether two names of one recording are one in the other by chance.
-///
-/// # Rationale
-///
-/// A server may make one name of another by writing a number over its end: `…-7f` is a message, and `…-00`
-/// its first part. A message that ends so by itself has one name for both. Some leave the first bit as it was.
-fn is_one(two: [&str; 2], one: &str) -> bool {
-    let stem = |name: &str| name.as_bytes()[..name.len().saturating_sub(2)].to_vec();
-    let end = |name: &str| {
-        let end = u8::from_str_radix(name.get(name.len().checked_sub(2)?..)?, 16);
-        end.ok().map(|end| end & 0x7f)
-    };
-    let Some(number) = end(one) else { return false };
-    one.len() >= 32
-        && stem(two[0]) == stem(two[1])
-        && two.into_iter().any(|name| end(name) == Some(number))
 }
 
 /// That a server listens at another port of the same host: its address is a name too, since a free port

@@ -260,10 +260,12 @@ fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 /// The length of the name of a temporary file.
 const TEMPORARY: usize = 11;
 
-/// Whether a word is the name of a temporary file.
+/// Whether a word is the name of a temporary file. One in twelve has no digit, and may be a word as well:
+/// `tmp_backups`.
 pub(super) fn is_temporary(word: &str) -> bool {
     let is_random = |it: u8| it == b'_' || it.is_ascii_lowercase() || it.is_ascii_digit();
-    word.len() == TEMPORARY && word.starts_with("tmp") && word.bytes().all(is_random)
+    let has_digit = word.bytes().any(|it| it.is_ascii_digit());
+    word.len() == TEMPORARY && word.starts_with("tmp") && has_digit && word.bytes().all(is_random)
 }
 
 /// The points in time within a text.

@@ -4,7 +4,8 @@
 //! in all of them: that a field says the same in all events, that a number grows, that an identifier
 //! is unique, echoes the request, or refers to an earlier event, of this answer or of one before
 //! ([`Earlier`]); that a number bounds, sums or counts others, and that a text is what pieces said. An
-//! [`Invariant`] is written as text (`run_id constant`) and read back; [`Invariant::check`] tells where a trace breaks it.
+//! [`Invariant`] is written as text (`run_id constant`) and read back; [`Invariant::check`] tells where a
+//! trace breaks it.
 //!
 //! # Example: what holds in all traces
 //!
