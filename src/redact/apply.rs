@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::rule::{Notes, Rule, Side};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
+use super::{Redactor, Secrets, body, deltas, header, look, unicode, url, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
     Body, Cassette, End, Frame, Headers, Media, Outcome, Peer, Request, Response, coding, large,
@@ -206,6 +206,26 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     let mut searcher = Searcher::default();
     secrets.add_to(&mut searcher, before);
     known_in_cassette(redactor, cassette, &searcher);
+}
+
+/// Applies the rules once more to what the client says in a cassette. Values that get a placeholder only now
+/// count on where those of their name that are `shown` end.
+pub(super) fn requests(redactor: &Redactor, cassette: &mut Cassette, shown: &[(String, usize)]) {
+    let mut secrets = Secrets::default();
+    for (name, last) in shown {
+        (1..=*last).for_each(|number| {
+            secrets.number(name, &value::numbered(name, number));
+        });
+    }
+    for interaction in &mut cassette.interactions {
+        let own = secrets.begin();
+        let own = rules(redactor, &mut interaction.request, own);
+        secrets.extend(own);
+        if let Outcome::Response(answer) = &mut interaction.outcome {
+            let said = answer.frames.iter_mut().filter(|it| it.from == Peer::Client);
+            said.for_each(|it| frame(redactor, it, &mut secrets));
+        }
+    }
 }
 
 fn known_in_cassette(redactor: &Redactor, cassette: &mut Cassette, searcher: &Searcher) {

@@ -311,9 +311,12 @@ impl Replayer {
 
     pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
         let (cassette, index) = (self.recorded.played(), &self.recorded.index);
-        // What was compared is redacted by the rules that the cassette names, which may be none, if
-        // somebody wrote it by hand.
-        let veil = (!self.recorded.is_redacted()).then(Redactor::standard);
+        // What was compared is redacted as the cassette tells: by rules that it names, which may be none, if
+        // somebody wrote it by hand, and by names that it has placeholders for.
+        let redactor = Redactor::standard();
+        let mut shown = asked.clone();
+        redactor.request(&mut shown);
+        let veil = (!self.recorded.is_redacted() || shown != asked).then_some(redactor);
         let playlist = self.playlist();
         let mismatch = Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref());
         Box::new(match &self.recorded.exchanges {
