@@ -228,7 +228,8 @@ impl<'a> Answer<'a> {
 
 fn read_status(reader: &mut Reader<'_>) -> Result<u16> {
     let here = reader.clone();
-    u16::try_from(reader.number()?).map_err(|_| here.invalid("`status` is no status code"))
+    let status = u16::try_from(reader.number()?).ok().filter(|status| (100..=999).contains(status));
+    status.ok_or_else(|| here.invalid("`status` is no status code: 100 to 999"))
 }
 
 fn read_end(reader: &mut Reader<'_>) -> Result<End> {
