@@ -406,3 +406,21 @@ async fn an_upload_in_pieces_that_names_our_address_is_found_again_at_another_on
     assert_eq!(replayed, asked);
     session.finish().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_moved_is_moved_to_the_server() {
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let moved = |url: &str, to: &str| {
+        ask("MOVE", &format!("{url}/a"), &format!("Destination: {url}/{to}\r\n"), "").status
+    };
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    assert_eq!(moved(&session.url(), "b"), 200);
+    session.finish().await.unwrap();
+    let sent = upstream.asked()[0].head.field("destination").map(str::to_owned);
+    assert_eq!(sent, Some(format!("{}/b", upstream.url())));
+
+    let session = stage.replay().await;
+    assert_eq!([moved(&session.url(), "b"), moved(&session.url(), "c")], [200, 470]);
+    drop(session.stop().await);
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, ORIGIN, REFERER};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::body::Incoming;
@@ -30,6 +30,9 @@ use crate::serve::server::{
     may_hold_origins, may_name_us, spelled,
 };
 use crate::serve::websocket::Compression;
+
+/// Where a resource is to be copied or moved to (RFC 4918, section 10.3).
+const DESTINATION: HeaderName = HeaderName::from_static("destination");
 
 /// Sends requests to a live server and records what comes of them.
 #[derive(Debug, Clone)]
@@ -99,7 +102,7 @@ impl Recorder {
             body => (body, None),
         };
         match (&inward, head.headers.get(HOST)) {
-            (Some(inward), _) => inward.fields(&mut headers, &[ORIGIN, REFERER]),
+            (Some(inward), _) => inward.fields(&mut headers, &[ORIGIN, REFERER, DESTINATION]),
             // The client names neither us nor, through a proxy, the server: it means what it says.
             (None, Some(host)) if *host != *self.upstream.host() => {
                 headers.insert(HOST, host.clone());

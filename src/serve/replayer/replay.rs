@@ -425,6 +425,9 @@ impl Replayer {
         let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
         let ours = may_name_us(&head.headers).then(|| inward(&asked.body)).flatten();
         asked.body = ours.unwrap_or(asked.body);
+        for (_, value) in asked.headers.iter_mut().filter(|(_, value)| value.starts_with(b"http")) {
+            *value = inward(value).unwrap_or_else(|| value.clone());
+        }
         let found = self.memory.redact(&self.recorded.redactor, &mut asked);
         (asked, found)
     }
