@@ -43,8 +43,7 @@ fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut
     if let Some(reason) = &mut response.reason {
         edit_text(reason, |text| look::find(text.as_bytes(), &mut notes));
     }
-    looks_in_headers(&mut response.headers, &mut notes);
-    looks_in_headers(&mut response.trailers, &mut notes);
+    response.fields_mut().for_each(|fields| looks_in_headers(fields, &mut notes));
     let is_stream = Media::of_headers(&response.headers).is_stream();
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = look::find(text, &mut notes);
@@ -99,8 +98,7 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
     {
         edit_text(reason, |text| body::find(text.as_bytes(), None, &mut notes));
     }
-    header::redact(&mut response.headers, &mut notes);
-    header::redact(&mut response.trailers, &mut notes);
+    response.fields_mut().for_each(|fields| header::redact(fields, &mut notes));
     let content_type = content_type(&response.headers);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         body::find(text, content_type.as_deref(), &mut notes)
@@ -155,6 +153,7 @@ pub(super) fn body(
         reason: None,
         headers,
         body: Body::Whole(plain.into()),
+        interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
         end: End::Complete,
@@ -272,8 +271,7 @@ fn known_in_request(redactor: &Redactor, searcher: &Searcher, request: &mut Requ
 
 fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Response) {
     response.reason.iter_mut().for_each(|reason| known_in_text(searcher, reason));
-    known_in_headers(searcher, &mut response.headers);
-    known_in_headers(searcher, &mut response.trailers);
+    response.fields_mut().for_each(|fields| known_in_headers(searcher, fields));
     let is_stream =
         redactor.applies(Rule::Looks) && Media::of_headers(&response.headers).is_stream();
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {

@@ -114,6 +114,9 @@ impl Track {
             (_, Asked::Upgrade(client)) => return self.upgrade(head, target, client, place).await,
             (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
             (Self::Replay(replayer), asked) => {
+                if let Some(refusal) = replayer.refusal(head, target, place).await {
+                    return Ok((refusal, None));
+                }
                 match read_by(asked, || replayer.hashed(head, target, place)).await {
                     Some(body) => {
                         let answer = replayer.answer(head, target, body, place).await;

@@ -15,6 +15,7 @@ fn turn(request: Request, answer: &str) -> Interaction {
         reason: None,
         headers: Headers::from_iter([("content-type", "application/json")]),
         body: Body::Whole(answer.to_owned().into()),
+        interim: Vec::new(),
         trailers: Headers::new(),
         end: retape::cassette::End::Complete,
     };

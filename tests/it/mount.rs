@@ -27,6 +27,7 @@ fn answered(status: u16, body: &'static str) -> Response {
         .into_iter()
         .collect(),
         body: Body::Whole(body.into()),
+        interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
         end: End::Complete,

@@ -22,7 +22,7 @@ use crate::cassette::{Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof};
 use crate::identity::Renamed;
 use crate::redact::{Found, Memory, Redactor, Unveiled};
-use crate::serve::server::{Answer, Place, may_name_us};
+use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
 #[derive(Debug)]
@@ -150,6 +150,29 @@ impl Replayer {
         Some(self.send(chosen, head, place, clock).await)
     }
 
+    /// The answer of a server that did not want the body of a request, if that was not played yet.
+    pub async fn refusal(&self, head: &Parts, target: &str, place: Place<'_>) -> Option<Answer> {
+        if !is_asked_for_first(&head.headers) {
+            return None;
+        }
+        let clock = self.pace.begin();
+        let chosen = {
+            let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
+            let (asked, found) = self.asked(head, target, Bytes::new(), place);
+            let index = &self.recorded.index;
+            let read = index.read(&asked, &[]).by(found);
+            let mut playlist = self.playlist();
+            let number = playlist.peek(index, &read)?;
+            let recorded = &self.recorded.played().interactions[number].request;
+            if playlist.was_played(number) || !recorded.is_without_its_body() {
+                return None;
+            }
+            drop(playlist);
+            self.take(&asked, &read)?
+        };
+        Some(self.send(chosen, head, place, clock).await)
+    }
+
     pub(super) async fn send(
         &self,
         chosen: Chosen,
@@ -171,6 +194,7 @@ impl Replayer {
             clock,
             chunking: self.chunking,
             headers: &head.headers,
+            early: head.extensions.get(),
             renamed: &renamed,
             unveiled: &unveiled,
             hold: match silent {

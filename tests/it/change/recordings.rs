@@ -28,6 +28,7 @@ fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction 
         reason: None,
         headers: Headers::from_iter([("content-type", media)]),
         body: Body::Whole(body.into()),
+        interim: Vec::new(),
         trailers: Headers::default(),
         end: End::Complete,
     };

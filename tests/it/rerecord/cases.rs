@@ -49,6 +49,7 @@ fn exchange(asked: &str, (headers, body): (Headers, Body)) -> Interaction {
         reason: None,
         headers,
         body,
+        interim: Vec::new(),
         trailers: Headers::new(),
         end: End::Complete,
     };
