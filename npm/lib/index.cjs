@@ -37,17 +37,29 @@ class Tapes {
       throw new Error("retape: tests of one file that run at the same time cannot be told apart; let them run in turn");
     }
     const { folder = process.env.RETAPE_CASSETTES ?? "cassettes", upstream = process.env.RETAPE_UPSTREAM } = this.#options;
-    const address = await server.url();
     this.#scope = new Scope(server, {
-      name: nameOf([...fileParts(file), ...names]),
+      cassette: this.#name(file, names),
       folder: path.resolve(folder),
       mode: this.#mode(),
       rerun: `RETAPE_MODE=record ${rerun}`,
+      upstream,
     });
-    this.#url = `${address}/${this.#alias}/-`;
-    if (upstream) await server.route(this.#alias, await this.#scope.session(upstream));
-    const scope = this.#scope;
-    this.#stop = lead(address, () => scope.session());
+    try {
+      const address = await server.url();
+      const session = await this.#scope.open();
+      this.#url = `${address}/${this.#alias}/-`;
+      if (upstream) await server.route(this.#alias, session);
+      this.#stop = lead(address, session);
+    } catch (error) {
+      this.#scope = undefined;
+      throw error;
+    }
+  }
+
+  #name(file, names) {
+    const { cassette = () => [...fileParts(file), ...names] } = this.#options;
+    const name = typeof cassette === "function" ? cassette({ file, names }) : cassette;
+    return Array.isArray(name) ? nameOf(name) : name;
   }
 
   /** Ends a test. Throws what was missed, as a test that fails in silence says nothing. */

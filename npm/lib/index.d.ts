@@ -3,6 +3,8 @@ export type Mode = "replay" | "once" | "new_episodes" | "record" | "passthrough"
 
 /** Settings for the tests of a file. */
 export interface Options {
+  /** The name of the cassette, or what makes it of the names of the test. The parts of a list are made to fit files. */
+  cassette?: string | ((test: { file: string; names: string[] }) => string | string[]);
   /** The folder of cassettes; `RETAPE_CASSETTES`, else `cassettes`. */
   folder?: string;
   /** `RETAPE_MODE` without it; else `replay` where `CI` is set, and `once` elsewhere. */
@@ -33,7 +35,7 @@ export interface Test {
 /** The cassettes of the tests of a file, one after the other. */
 export class Tapes {
   constructor(options?: Options);
-  /** The base address for clients that do not use `fetch`. It leads to the test that is running. */
+  /** The base address for clients that are not led by themselves. It leads to the test that is running. */
   readonly url: string;
   /** The recorded requests and answers of the test that is running. */
   interactions(): Promise<Interaction[]>;

@@ -8,40 +8,35 @@ class Scope {
   #server;
   #settings;
   #session;
-  #opening;
 
-  constructor(server, { name, folder, mode, rerun }) {
+  constructor(server, settings) {
     this.#server = server;
-    this.name = name;
-    this.folder = folder;
-    this.#settings = { cassette: name, folder, mode, rerun };
+    this.#settings = settings;
   }
 
-  /** Its session: a text, or a promise while it is being opened. */
-  session(upstream) {
-    this.#opening ??= this.#server.open({ ...this.#settings, upstream }).then(({ session }) => (this.#session = session));
-    return this.#session ?? this.#opening;
+  /** Opens its session. */
+  async open() {
+    this.#session = (await this.#server.open(this.#settings)).session;
+    return this.#session;
   }
 
   /** The recorded requests and answers. */
-  async interactions() {
-    return this.#opening ? this.#server.interactions(await this.#opening) : [];
+  interactions() {
+    return this.#server.interactions(this.#session);
   }
 
-  async misses() {
-    return this.#opening ? this.#server.misses(await this.#opening) : [];
+  misses() {
+    return this.#server.misses(this.#session);
   }
 
   /** Why live servers gave no answer, each reason once. */
   async unanswered() {
-    return this.#opening ? [...new Set(await this.#server.unanswered(await this.#opening))] : [];
+    return [...new Set(await this.#server.unanswered(this.#session))];
   }
 
   /** Ends its session. Returns what was recorded and not asked for. */
   async finish(save) {
-    if (!this.#opening) return [];
-    const came = await this.#server.finish(await this.#opening, save);
-    this.#opening = this.#session = undefined;
+    const came = await this.#server.finish(this.#session, save);
     const silent = came.recorded.find((each) => each.fault && each.answered === 0);
     if (silent) throw new Error(`retape: the server did not answer a single request: ${silent.fault}`);
     return came.unplayed;
@@ -57,7 +52,7 @@ function part(text) {
   let clean = text.replace(/[\x00-\x1f\x7f\\/:*?"<>|~%#]/g, "_").replace(/[ .]+$/, "");
   if (clean.startsWith(".") || clean === "" || clean === "-") clean = `_${clean}`;
   if (clean === text && Buffer.byteLength(text) <= 150) return text;
-  const digest = createHash("sha256").update(text).digest("hex").slice(0, 8);
+  const digest = createHash("sha1").update(text).digest("hex").slice(0, 8);
   while (Buffer.byteLength(clean) > 141) clean = [...clean].slice(0, -1).join("");
   return `${clean}-${digest}`;
 }

@@ -51,7 +51,8 @@ def _check(sock: Any, address: Any) -> None:
     if address is None:
         return  # It is connected.
     block, where = _blocks[-1], address if isinstance(address, tuple) else (address,)
-    host = where[0] if isinstance(where[0], int) else os.fsdecode(where[0])
+    host = bytes(where[0]) if isinstance(where[0], bytearray) else where[0]
+    host = host if isinstance(host, int) else os.fsdecode(host)
     if sock.family in _NAMED and (where[:2] == block.always or host in block.resolved or block.allows_host(host)):
         return
     raise NetworkBlocked("Network is disabled") from _refused(host)

@@ -274,7 +274,9 @@ def allowed_hosts(request: pytest.FixtureRequest) -> Optional[List[str]]:
     """Regular expressions of hosts that may be reached although the network is blocked."""
     marker = request.node.get_closest_marker("block_network")
     if marker and (marker.args or set(marker.kwargs) - {"allowed_hosts"}):
-        raise pytest.UsageError("`block_network` takes one argument: `allowed_hosts=[…]`")
+        raise pytest.UsageError(
+            "Invalid arguments to `block_network`. It accepts only the following keyword arguments: `allowed_hosts`."
+        )
     hosts = (
         (marker.kwargs.get("allowed_hosts") if marker else None)
         or request.config.getoption("--allowed-hosts")

@@ -70,15 +70,34 @@ async function suite(runner, place) {
     test("goes by undici", async () => {
       assert.deepEqual(await (await require("undici").request("${origin}/u")).body.json(), { path: "/u" });
     });
+    test("goes by node:http", async () => {
+      const ask = (path, options) => new Promise((resolve, reject) => {
+        require("node:http").get("${origin}" + path, options, (answer) => {
+          let text = "";
+          answer.setEncoding("utf8").on("data", (piece) => (text += piece)).on("end", () => resolve(JSON.parse(text)));
+        }).on("error", reject);
+      });
+      assert.deepEqual(await ask("/h", {}), { path: "/h" });
+      assert.deepEqual(await ask("/l", { headers: ["host", "localhost", "accept", "*/*"], agent: false }), { path: "/l" });
+    });
   `;
   write(tests);
   asked = 0;
   passes(await run());
-  assert.equal(asked, 5);
-  assert.equal(cassettes().length, 4, String(cassettes()));
+  assert.equal(asked, 7);
+  assert.equal(cassettes().length, 5, String(cassettes()));
 
   passes(await run({ CI: "true" }));
-  assert.equal(asked, 5, "nothing goes to the network");
+  assert.equal(asked, 7, "nothing goes to the network");
+
+  write(`
+    const assert = require("node:assert");
+    retape({ cassette: ({ names }) => ["things", ...names.map((each) => each.replace("plays", "asks"))] });
+    test("plays two things", async () => {
+      assert.deepEqual(await (await fetch("${origin}/d")).json(), { path: "/d" });
+    });
+  `);
+  passes(await run({ CI: "true" }));
 
   write(`
     retape();

@@ -325,6 +325,7 @@ def test_the_network_is_blocked_but_for_allowed_hosts(pytester, run, live):
                 "127.0.0.1": lambda: connect(socket.socket(), ("127.0.0.1", {live.server_port})),
                 "example.invalid": lambda: socket.getaddrinfo("example.invalid", 80),
                 "/none/socket": lambda: socket.socket(socket.AF_UNIX).connect("/none/socket"),
+                "127.0.0.3": lambda: connect(socket.socket(), (bytearray(b"127.0.0.3"), 80)),
             }}.items():
                 with pytest.raises(RuntimeError, match="^Network is disabled$") as refused:
                     reach()
