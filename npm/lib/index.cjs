@@ -12,6 +12,7 @@ const server = new Server();
 class Tapes {
   #options;
   #scope;
+  #test;
   #stop;
   #alias = `~js-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
   #url;
@@ -31,8 +32,8 @@ class Tapes {
     return this.#scope.interactions();
   }
 
-  /** Begins a test. */
-  async begin({ file, names, rerun }) {
+  /** Begins a test. `test` tells it from others. */
+  async begin({ file, names, rerun, test }) {
     if (this.#scope) {
       throw new Error("retape: tests of one file that run at the same time cannot be told apart; let them run in turn");
     }
@@ -44,6 +45,7 @@ class Tapes {
       rerun: `RETAPE_MODE=record ${rerun}`,
       upstream,
     });
+    this.#test = test;
     try {
       const address = await server.url();
       const session = await this.#scope.open();
@@ -63,9 +65,10 @@ class Tapes {
   }
 
   /** Ends a test. Throws what was missed, as a test that fails in silence says nothing. */
-  async end({ passed }) {
+  async end({ passed, test }) {
     const scope = this.#scope;
-    if (!scope) return;
+    // One that came while another was running has not begun.
+    if (!scope || test !== this.#test) return;
     this.#scope = undefined;
     this.#stop();
     const misses = await scope.misses();

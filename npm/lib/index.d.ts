@@ -30,6 +30,8 @@ export interface Test {
   file: string;
   names: string[];
   rerun: string;
+  /** What tells it from a test that runs at the same time, which is refused; `end` is given the same. */
+  test?: unknown;
 }
 
 /** The cassettes of the tests of a file, one after the other. */
@@ -42,7 +44,7 @@ export class Tapes {
   /** For other test runners: begins a test. */
   begin(test: Test): Promise<void>;
   /** For other test runners: ends it, and throws what was missed. */
-  end(how: { passed: boolean }): Promise<void>;
+  end(how: { passed: boolean; test?: unknown }): Promise<void>;
 }
 
 /** The path of the retape binary. */

@@ -12,12 +12,13 @@ exports.retape = function retape(options) {
     const file = t.filePath ?? caller;
     const names = (t.fullName ?? t.name).split(" > ");
     const relative = path.relative(process.cwd(), file);
-    await tapes.begin({ file, names, rerun: `node --test --test-name-pattern ${JSON.stringify(t.name)} ${relative}` });
+    const rerun = `node --test --test-name-pattern ${JSON.stringify(t.name)} ${relative}`;
+    await tapes.begin({ file, names, rerun, test: t.fullName ?? t.name });
   });
   afterEach(async (t) => {
     const passed = t.passed !== false && !t.error;
     try {
-      await tapes.end({ passed });
+      await tapes.end({ passed, test: t.fullName ?? t.name });
     } catch (error) {
       // Of a test that has failed already, node tells the first error only.
       if (!passed) console.error(error.message);

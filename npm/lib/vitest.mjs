@@ -8,8 +8,9 @@ export function retape(options) {
     const names = [];
     for (let each = task; each && each !== each.file; each = each.suite) if (each.name) names.unshift(each.name);
     const file = task.file.filepath;
-    await tapes.begin({ file, names, rerun: `npx vitest run ${task.file.name} -t ${JSON.stringify(names.join(" "))}` });
+    const rerun = `npx vitest run ${task.file.name} -t ${JSON.stringify(names.join(" "))}`;
+    await tapes.begin({ file, names, rerun, test: task });
   });
-  afterEach(async ({ task }) => tapes.end({ passed: task.result?.state !== "fail" }));
+  afterEach(async ({ task }) => tapes.end({ passed: task.result?.state !== "fail", test: task }));
   return tapes;
 }
