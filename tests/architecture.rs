@@ -182,9 +182,15 @@ fn files_and_functions_stay_within_a_readers_grasp() {
 }
 
 /// The limits in docs/limits.md: what stands in their second column, and the code that makes it so.
-const LIMITS: [(&str, &str, &str); 23] = [
+const LIMITS: [(&str, &str, &str); 25] = [
     ("300 s", "serve/recording.rs", "silence: Duration::from_secs(300)"),
     ("5 s", "serve/recording.rs", "grace: Duration::from_secs(5)"),
+    ("30 s", "session/track.rs", "const SILENCE: Duration = Duration::from_secs(30);"),
+    (
+        "30 s, or ten times the recording",
+        "cli/conduct.rs",
+        "const PROOF: Duration = Duration::from_secs(30);",
+    ),
     ("60 s", "cli/arguments.rs", "default_value = \"60s\""),
     ("10 s", "serve/recorder/upstream.rs", "const CONNECT: Duration = Duration::from_secs(10);"),
     ("256", "serve/recorder/pool.rs", "const KEPT: usize = 256;"),

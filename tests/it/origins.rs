@@ -344,7 +344,22 @@ async fn addresses_in_events_lead_back_to_retape_though_they_are_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_json_is_left_alone() {
+async fn addresses_in_documents_lead_back_to_retape() {
+    for media in ["text/html; charset=utf-8", "application/xml", "image/svg+XML"] {
+        let answer = move |origin: &str| {
+            let body = format!(r#"<form action="{origin}/login">"#);
+            let length = body.len();
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n\r\n{body}"
+            )
+        };
+
+        check(answer, Told { field: None, body: r#"<form action="{here}/login">"# }).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn text_that_is_no_document_is_left_alone() {
     let stage = Stage::new();
     let upstream = Upstream::start(|_, wire| {
         let text = format!("see http://{}/", wire.address());

@@ -216,7 +216,8 @@ impl Field {
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         Self {
             is_time: meaning == Meaning::Moment,
-            is_span: meaning == Meaning::Span || ends(&["_ns", "ttft_ms", "ttft_us"]),
+            is_span: meaning == Meaning::Span
+                || ends(&["_ns", "ttft_ms", "ttft_us", "_duration", "time_to_first_token"]),
             is_id: matches!(meaning, Meaning::Mark | Meaning::Identity)
                 || refers(name)
                 // What made the answer: `system_fingerprint`.

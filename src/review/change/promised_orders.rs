@@ -86,8 +86,7 @@ fn first(answers: &[Answer]) -> Option<Draft> {
 /// with its own; else a new case is compared with all old ones that the same request may belong to.
 fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
     let mut drafts = Vec::new();
-    let same = old.cases.iter().map(|case| &case.when).eq(new.cases.iter().map(|case| &case.when));
-    if same {
+    if have_same_cases(old, new) {
         for (before, after) in old.cases.iter().zip(&new.cases) {
             gained(old, before, after, Verdict::Breaking, &mut drafts);
         }
@@ -109,6 +108,10 @@ fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+fn have_same_cases(old: &Orders, new: &Orders) -> bool {
+    old.cases.iter().map(|case| &case.when).eq(new.cases.iter().map(|case| &case.when))
 }
 
 /// Whether a request may belong to both cases: nothing in one contradicts the other.
@@ -162,7 +165,13 @@ fn gone(old: &Orders, new: &Orders, told: &[Draft]) -> Vec<Draft> {
             Some(after) => {
                 let lost = case.order.neighbours();
                 let is_kept = |tag: &Option<String>| tag.as_ref().is_none_or(|it| are.contains(it));
-                let kept = after.order.neighbours();
+                // What became a case of its own is still seen there.
+                let is_of = |other: &&Case| match have_same_cases(old, new) {
+                    true => other.when == after.when,
+                    false => may_be_one(other, case),
+                };
+                let kept: BTreeSet<Neighbours> =
+                    new.cases.iter().filter(is_of).flat_map(|it| it.order.neighbours()).collect();
                 let lost: BTreeSet<&Neighbours> = lost
                     .difference(&kept)
                     .filter(|(from, to)| is_kept(from) && is_kept(to))

@@ -322,10 +322,20 @@ const AZURE_ASYNCOPERATION: HeaderName = HeaderName::from_static("azure-asyncope
 /// announced again after addresses were replaced in it.
 pub const READ_WHOLE: u64 = 1024 * 1024;
 
-/// Whether the body of an answer is text in which an address of the server may stand, without its coding:
-/// JSON, alone or in a stream.
+/// Whether the body of an answer is text in which an address of the server may stand that a client follows,
+/// without its coding: JSON, alone or in a stream, or a document with links.
 pub fn may_hold_origins(headers: &HeaderMap) -> bool {
-    media(headers).holds_json()
+    media(headers).holds_json() || is_document(headers)
+}
+
+/// Whether a body is HTML or XML.
+fn is_document(headers: &HeaderMap) -> bool {
+    let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+    let media = media.split(';').next().unwrap_or_default().trim().as_bytes();
+    let ends = |end: &[u8]| {
+        media.len() > end.len() && media[media.len() - end.len()..].eq_ignore_ascii_case(end)
+    };
+    ends(b"/html") || ends(b"/xml") || ends(b"+xml")
 }
 
 /// Whether our address is replaced in the body of a request: JSON, a form or other text, neither

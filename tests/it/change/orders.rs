@@ -208,6 +208,9 @@ fn cases_are_compared_with_those_of_the_same_requests() {
     assert_eq!(all.changes[0].place.cases, ["", "stream=false"]);
     let text = changes(&all, Face::Text, Colour::Plain);
     assert!(text.contains("for requests of which stream=false, and for all others"), "{text}");
+    // What became a case of its own is still seen there.
+    let split = told(&compared(&stream("a b | c b"), &otherwise("c b", "a b")));
+    assert!(split.iter().all(|change| !change.contains("not seen any more")), "{split:?}");
     // An approval of one case is none of another.
     let one = compared(&contract("a b", "a+ b"), &contract("a b?", "a+ b"));
     assert_ne!(one.changes[0].fingerprint, report.changes[0].fingerprint);
