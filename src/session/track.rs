@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
@@ -18,7 +18,7 @@ use super::gateway::lock;
 use super::servers::{Led, Servers};
 use super::settings::Settings;
 use super::stale::{Stale, stale};
-use crate::cassette::large::LARGE;
+use crate::cassette::large::{Gathered, LARGE};
 use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
@@ -335,44 +335,46 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
     if body.is_end_stream() {
         return Some(Bytes::new());
     }
-    let first = match body.frame().await {
-        Some(frame) => frame.ok()?.into_data().unwrap_or_default(),
-        None => Bytes::new(),
-    };
-    if body.is_end_stream() {
-        return Some(first);
-    }
-    let mut all = BytesMut::from(first);
-    while let Some(frame) = body.frame().await {
-        all.extend_from_slice(&frame.ok()?.into_data().unwrap_or_default());
-        if all.len() as u64 > LARGE {
-            return match hashed() {
-                Some(hashed) => hash(hashed, all.freeze(), body).await,
-                None => {
-                    all.extend_from_slice(&body.collect().await.ok()?.to_bytes());
-                    Some(all.freeze())
+    let mut hashed = Some(hashed);
+    let mut all = Gathered::default();
+    loop {
+        // What has come, and what is announced of the rest.
+        let is_large = all.len() as u64 + body.size_hint().lower() > LARGE;
+        if let Some(hashed) = hashed.take_if(|_| is_large).and_then(|hashed| hashed()) {
+            return hash(hashed, all, body).await;
+        }
+        match body.frame().await {
+            Some(frame) => {
+                let piece = frame.ok()?.into_data().unwrap_or_default();
+                if all.len() == 0 && body.is_end_stream() {
+                    return Some(piece);
                 }
-            };
+                all.push(&piece);
+            }
+            None => break,
         }
     }
-    Some(all.freeze())
+    all.settle();
+    Some(all.joined())
 }
 
 /// Reads the rest of a body without holding it. Others have their turn in between.
-async fn hash(mut hashed: Hashed, came: Bytes, mut rest: Incoming) -> Option<Bytes> {
-    const PART: usize = 64 * 1024;
-    let mut next = Some(came);
-    while let Some(mut piece) = next {
-        while !piece.is_empty() {
-            hashed.push(piece.split_to(PART.min(piece.len())));
-            tokio::task::yield_now().await;
-        }
-        next = match rest.frame().await {
-            Some(frame) => Some(frame.ok()?.into_data().unwrap_or_default()),
-            None => None,
-        };
+async fn hash(mut hashed: Hashed, came: Gathered, mut rest: Incoming) -> Option<Bytes> {
+    for piece in came.into_pieces() {
+        read_part(&mut hashed, piece).await;
+    }
+    while let Some(frame) = rest.frame().await {
+        read_part(&mut hashed, frame.ok()?.into_data().unwrap_or_default()).await;
     }
     Some(hashed.finish())
+}
+
+async fn read_part(hashed: &mut Hashed, mut piece: Bytes) {
+    const PART: usize = 64 * 1024;
+    while !piece.is_empty() {
+        hashed.push(piece.split_to(PART.min(piece.len())));
+        tokio::task::yield_now().await;
+    }
 }
 
 pub(super) fn fields(headers: &HeaderMap) -> Headers {
