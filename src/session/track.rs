@@ -111,7 +111,10 @@ impl Track {
         place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let answer = match (self, asked) {
-            (_, Asked::Upgrade(client)) => return self.upgrade(head, target, client, place).await,
+            // What is rare is no part of the future, which is moved for each request.
+            (_, Asked::Upgrade(client)) => {
+                return Box::pin(self.upgrade(head, target, client, place)).await;
+            }
             (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
             (Self::Replay(replayer), asked) => {
                 match read_by(asked, || replayer.hashed(head, target, place)).await {
@@ -125,7 +128,7 @@ impl Track {
             (Self::Extend(extension), asked) => match read(asked).await {
                 Some(body) => {
                     let sent = Whole { head, target, body };
-                    extension.answer(sent.clone(), sent, place).await?
+                    Box::pin(extension.answer(sent.clone(), sent, place)).await?
                 }
                 None => abandoned(),
             },
@@ -341,7 +344,7 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
         // What has come, and what is announced of the rest.
         let is_large = all.len() as u64 + body.size_hint().lower() > LARGE;
         if let Some(hashed) = hashed.take_if(|_| is_large).and_then(|hashed| hashed()) {
-            return hash(hashed, all, body).await;
+            return Box::pin(hash(hashed, all, body)).await;
         }
         match body.frame().await {
             Some(frame) => {

@@ -413,9 +413,9 @@ impl Take {
             return None;
         }
         let mut interaction = state.interaction.clone();
-        let [asked, said] = &state.passing;
-        let mut kept = |passing: &Box<Passing>| passing.kept(tape.journal(), larges);
-        interaction.request.body = asked.as_ref().map_or_else(|| state.body.joined(), &mut kept);
+        let [asked, said] = state.passing.each_ref().map(Option::as_deref);
+        let mut kept = |passing: &Passing| passing.kept(tape.journal(), larges);
+        interaction.request.body = asked.map_or_else(|| state.body.joined(), &mut kept);
         let is_whole = matches!(state.asking, Asking::Reading | Asking::Complete);
         if is_whole {
             let Request { headers, body, .. } = &mut interaction.request;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::header::{CONNECTION, HOST, HeaderValue};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{Method, Request, StatusCode, Uri, Version};
+use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
@@ -20,7 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::resettable::{Reset, Resettable};
+use super::resettable::{Link, Resettable};
+use super::unbroken::Unbroken;
 use super::{Answer, Breaks, Cut, Tunnel, Via, full, problem, proxy};
 use crate::error::{Error, Kind, Result};
 
@@ -161,9 +162,9 @@ async fn serve<H: Handler>(
 ) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
-    let reset = Reset::default();
-    let stream = Resettable::new(stream, reset.clone());
-    let asked = converse((stream, &reset), &handler, names, None, &mut finishing).await;
+    let link = Link::default();
+    let stream = Resettable::new(stream, link.clone());
+    let asked = converse((stream, &link), &handler, names, None, &mut finishing).await;
     let Some((upgrade, tunnel)) = asked else { return };
     let opened = async { proxy::open(tunnel, TokioIo::new(upgrade.await.ok()?)).await };
     let opened = tokio::select! {
@@ -172,7 +173,7 @@ async fn serve<H: Handler>(
         _ = &mut finishing => None,
     };
     if let Some((client, via)) = opened {
-        converse((client, &reset), &handler, names, Some(via), &mut finishing).await;
+        converse((client, &link), &handler, names, Some(via), &mut finishing).await;
     }
 }
 
@@ -181,17 +182,17 @@ type Asked = (OnUpgrade, Tunnel);
 
 /// Answers requests, by HTTP/1 or HTTP/2 as the client begins, until it leaves or asks for a tunnel.
 async fn converse<H: Handler>(
-    (stream, reset): (impl AsyncRead + AsyncWrite + Send + Unpin + 'static, &Reset),
+    (stream, link): (impl AsyncRead + AsyncWrite + Send + Unpin + 'static, &Link),
     handler: &Arc<H>,
     names: FieldNames,
     via: Option<Via>,
     finishing: &mut oneshot::Receiver<Infallible>,
 ) -> Option<Asked> {
     let asked = Arc::new(Mutex::new(None));
-    let (tunnel, reset) = (Arc::clone(&asked), reset.clone());
+    let (tunnel, link) = (Arc::clone(&asked), link.clone());
     let service = service_fn(move |mut request| {
         let (handler, via, tunnel) = (Arc::clone(handler), via.clone(), Arc::clone(&tunnel));
-        let reset = reset.clone();
+        let link = link.clone();
         async move {
             let answer = match as_meant(&mut request) {
                 Err(refusal) => *refusal,
@@ -203,7 +204,7 @@ async fn converse<H: Handler>(
                     handler.handle(request).await
                 }
             };
-            sent(answer, &reset)
+            sent(answer, link)
         }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -223,14 +224,14 @@ async fn converse<H: Handler>(
 }
 
 /// An answer that is sent, unless the connection is to break off before it.
-fn sent(answer: Answer, reset: &Reset) -> Result<Answer, Cut> {
+fn sent(answer: Answer, link: Link) -> Result<Response<Unbroken>, Cut> {
     let breaks = answer.extensions().get::<Breaks>();
     if matches!(breaks, Some(Breaks::Reset | Breaks::ResetUnanswered)) {
-        reset.demand();
+        link.reset();
     }
     match breaks {
         Some(Breaks::Unanswered | Breaks::ResetUnanswered) => Err(Cut),
-        Some(Breaks::Reset) | None => Ok(answer),
+        Some(Breaks::Reset) | None => Ok(answer.map(|body| Unbroken::new(body, link))),
     }
 }
 

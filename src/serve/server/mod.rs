@@ -16,6 +16,7 @@ mod proxy;
 mod proxy;
 mod resettable;
 mod spelling;
+mod unbroken;
 mod via;
 
 pub use address::Address;

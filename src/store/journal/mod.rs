@@ -149,6 +149,16 @@ impl Journal {
         }
     }
 
+    /// Writes the last lines that were noted.
+    ///
+    /// # Errors
+    ///
+    /// If it does not have everything.
+    pub fn complete(&self) -> Result<()> {
+        let written = self.writer().write();
+        written.map_err(|source| Error::io("write file", &self.path, source))
+    }
+
     /// Tells that something is not in it, and why.
     pub fn tell(&self, why: &str) {
         (self.alarm.0)(&self.path, why);
