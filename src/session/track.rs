@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::{Body as _, Frame, Incoming};
 use hyper::upgrade::OnUpgrade;
 
 use super::event::Event;
@@ -117,6 +118,9 @@ impl Track {
             }
             (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
             (Self::Replay(replayer), asked) => {
+                if let Some(refusal) = replayer.refusal(head, target, place).await {
+                    return Ok((refusal, None));
+                }
                 match read_by(asked, || replayer.hashed(head, target, place)).await {
                     Some(body) => {
                         let answer = replayer.answer(head, target, body, place).await;
@@ -346,7 +350,7 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
         if let Some(hashed) = hashed.take_if(|_| is_large).and_then(|hashed| hashed()) {
             return Box::pin(hash(hashed, all, body)).await;
         }
-        match body.frame().await {
+        match next(&mut body).await {
             Some(frame) => {
                 let piece = frame.ok()?.into_data().unwrap_or_default();
                 if all.len() == 0 && body.is_end_stream() {
@@ -359,6 +363,15 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
     }
     all.settle();
     Some(all.joined())
+}
+
+/// So long a client may say nothing in the middle of a request.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// The next piece of a body. What waits for its answer before it goes on is taken as it is: nothing that was
+/// recorded can be told from its first half.
+async fn next(body: &mut Incoming) -> Option<hyper::Result<Frame<Bytes>>> {
+    tokio::time::timeout(SILENCE, body.frame()).await.ok().flatten()
 }
 
 /// Reads the rest of a body without holding it. Others have their turn in between.
