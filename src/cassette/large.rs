@@ -55,6 +55,85 @@ pub(crate) fn may_be_passed(headers: &Headers) -> bool {
         && !matches!(media, Media::Form | Media::Multipart)
 }
 
+/// A body that comes in pieces, as long as it is held.
+///
+/// # Rationale
+///
+/// What is read from a connection is a small piece of a large buffer. Keeping it would keep the buffer,
+/// so it is copied. It is copied into blocks: one place that grows is there twice while it is moved.
+#[derive(Debug)]
+pub(crate) enum Gathered {
+    /// More may come.
+    Growing {
+        /// Each of [`BLOCK`] bytes.
+        blocks: Vec<Bytes>,
+        /// What is behind them.
+        last: Vec<u8>,
+    },
+    /// In one piece.
+    Settled(Bytes),
+}
+
+const BLOCK: usize = 256 << 10;
+
+impl Default for Gathered {
+    fn default() -> Self {
+        Self::Growing { blocks: Vec::new(), last: Vec::new() }
+    }
+}
+
+impl Gathered {
+    /// Takes the next piece, unless it is settled.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) {
+        let Self::Growing { blocks, last } = self else { return };
+        while last.len() + bytes.len() >= BLOCK {
+            let (fits, rest) = bytes.split_at(BLOCK - last.len());
+            last.extend_from_slice(fits);
+            blocks.push(std::mem::take(last).into());
+            bytes = rest;
+        }
+        last.extend_from_slice(bytes);
+    }
+
+    /// How many bytes have come.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Growing { blocks, last } => blocks.len() * BLOCK + last.len(),
+            Self::Settled(bytes) => bytes.len(),
+        }
+    }
+
+    /// All of it, without a copy once it is settled.
+    pub(crate) fn joined(&self) -> Bytes {
+        match self {
+            Self::Growing { blocks, last } => {
+                let mut joined = Vec::with_capacity(self.len());
+                blocks.iter().for_each(|block| joined.extend_from_slice(block));
+                joined.extend_from_slice(last);
+                joined.into()
+            }
+            Self::Settled(bytes) => bytes.clone(),
+        }
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn settle(&mut self) {
+        *self = Self::Settled(match self {
+            Self::Growing { blocks, last } if blocks.is_empty() => std::mem::take(last).into(),
+            ref grown => grown.joined(),
+        });
+    }
+
+    /// What has come, piece by piece; each is gone when the next one is taken.
+    pub(crate) fn into_pieces(self) -> impl Iterator<Item = Bytes> {
+        let (blocks, last) = match self {
+            Self::Growing { blocks, last } => (blocks, last.into()),
+            Self::Settled(bytes) => (Vec::new(), bytes),
+        };
+        blocks.into_iter().chain(std::iter::once(last))
+    }
+}
+
 /// What makes the name of a body that comes in pieces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Naming {
@@ -128,4 +207,27 @@ pub(crate) fn of<'a>(larges: &'a Larges, bytes: &[u8]) -> Option<(&'a str, &'a L
 /// The length of a body, or of that in whose place it stands.
 pub(crate) fn length(body: &[u8]) -> u64 {
     named(body).map_or(body.len() as u64, |(_, length)| length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_in_pieces_is_the_same_when_it_is_joined() {
+        for (length, piece) in
+            [(0, 1), (7, 3), (BLOCK, BLOCK), (2 * BLOCK + 5, 1000), (BLOCK + 1, 3 * BLOCK)]
+        {
+            let all: Vec<u8> = (0..length).map(|at| at as u8).collect();
+            let mut gathered = Gathered::default();
+            all.chunks(piece).for_each(|piece| gathered.push(piece));
+
+            assert_eq!(gathered.len(), length);
+            assert_eq!(gathered.joined(), all);
+            gathered.settle();
+            assert_eq!((gathered.len(), gathered.joined()), (length, all.clone().into()));
+            let pieces: Vec<Bytes> = gathered.into_pieces().collect();
+            assert_eq!(pieces.concat(), all);
+        }
+    }
 }

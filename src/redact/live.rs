@@ -51,6 +51,8 @@ pub struct Live {
     edits: Vec<Edit>,
     /// Whether what was found is searched for at once.
     learns: bool,
+    /// How many bytes have come since what told last that a secret may stand behind it.
+    since: usize,
 }
 
 impl Live {
@@ -68,6 +70,7 @@ impl Live {
             scanner: Scanner::default(),
             edits: Vec::new(),
             learns: true,
+            since: usize::MAX,
         }
     }
 
@@ -160,12 +163,20 @@ impl Live {
     }
 
     /// Whether a secret may be found in these bytes: something telling is in them or just before.
-    fn may_tell(&self, bytes: &[u8]) -> bool {
+    fn may_tell(&mut self, bytes: &[u8]) -> bool {
         const BEFORE: usize = 256;
         let before = &self.text[self.text.len().saturating_sub(BEFORE)..];
         let text = [before, &self.held, bytes].concat();
-        self.redactor.may_tell(&text)
-            || (self.redactor.applies(Rule::Looks) && look::may_tell(&text))
+        // What came before was looked at when it came, but for what had only begun.
+        let new = text.len() - bytes.len();
+        let begun = new.saturating_sub(look::longest());
+        let looks = || self.redactor.applies(Rule::Looks) && look::may_tell(&text[begun..]);
+        self.since = match self.redactor.last_mark(&text, new.saturating_sub(2)) {
+            Some(mark) => text.len() - mark,
+            None if looks() => text.len() - begun,
+            None => self.since.saturating_add(bytes.len()),
+        };
+        self.since <= text.len() || self.redactor.own.may_tell(&text)
     }
 
     /// Gives what was held back. A value without an end is taken for a secret.

@@ -343,15 +343,18 @@ impl Redactor {
 
     /// Whether a text is worth a closer look.
     fn may_tell(&self, text: &[u8]) -> bool {
-        if self.own.may_tell(text) {
-            return true;
-        }
+        self.own.may_tell(text) || self.last_mark(text, 0).is_some()
+    }
+
+    /// The last mark of a text, from there on, behind which a secret may stand.
+    fn last_mark(&self, text: &[u8], from: usize) -> Option<usize> {
         let (json, assignments) = (self.applies(Rule::Json), self.applies(Rule::Assignments));
         let known = self.known_names();
-        memchr::memchr2_iter(b'=', b':', text).any(|mark| {
-            text[mark..].starts_with(b"://")
-                || (json && name::tells_before(text, mark, known))
-                || (assignments && scan::is_assigned(text, mark, known))
-        })
+        let tells = |mark: &usize| {
+            text[*mark..].starts_with(b"://")
+                || (json && name::tells_before(text, *mark, known))
+                || (assignments && scan::is_assigned(text, *mark, known))
+        };
+        memchr::memchr2_iter(b'=', b':', &text[from..]).rev().map(|at| from + at).find(tells)
     }
 }

@@ -165,7 +165,7 @@ pub(super) fn field(name: &str) -> Tells {
 
 /// What names tell that [`field`] does not know: `openaiKey`, `PINECONE_KEY`, `Passwort`.
 pub(super) fn composed(name: &str) -> Tells {
-    if !COMPOSED_ENDS.contains(&ending(name)) {
+    if !may_end_composed(name) {
         return Tells::Nothing;
     }
     let words = Words::of(name);
@@ -178,7 +178,7 @@ pub(super) fn composed(name: &str) -> Tells {
         || (last == "key" && !words.alone() && !is_in(PLAIN_KEYS, words.before()))
     {
         Tells::Perhaps
-    } else if is_in(QUALIFIERS, last) {
+    } else if QUALIFYING.contains(last) {
         words.qualified()
     } else {
         Tells::Nothing
@@ -189,19 +189,31 @@ pub(super) fn composed(name: &str) -> Tells {
 static COMPOSED_NAMES: Listed =
     LazyLock::new(|| listed(&[(COMPOSED_PERHAPS, Tells::Perhaps), (COMPOSED, Tells::Secret)]));
 
+/// The last letters of a name, the last one first; zeros where it has fewer.
+type Ending = [u8; 4];
+
 /// How the names end that [`composed`] knows, without the figures behind them.
-static COMPOSED_ENDS: LazyLock<HashSet<[u8; 2], FixedState>> = LazyLock::new(|| {
+static COMPOSED_ENDS: LazyLock<HashSet<Ending, FixedState>> = LazyLock::new(|| {
     let lists = [COMPOSED, COMPOSED_PERHAPS, QUALIFIERS, "key", "enc encrypted plaintext"];
     lists.iter().flat_map(|list| list.split(' ')).map(ending).collect()
 });
 
-/// The last two bytes of a name in lower case.
-fn ending(name: &str) -> [u8; 2] {
-    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-' | ' '));
-    let lower = |back: usize| {
-        name.len().checked_sub(back).map_or(0, |at| name.as_bytes()[at].to_ascii_lowercase())
-    };
-    [lower(2), lower(1)]
+/// Whether a name ends as one that [`composed`] knows: nearly all are settled so. Known words may be
+/// shorter than an ending.
+fn may_end_composed(name: &str) -> bool {
+    let [a, b, c, d] = ending(name);
+    let endings = [[a, b, c, d], [a, b, c, 0], [a, b, 0, 0], [a, 0, 0, 0]];
+    // What is no letter is not known of other scripts here.
+    !endings[0].is_ascii() || endings.iter().any(|ending| COMPOSED_ENDS.contains(ending))
+}
+
+/// The last letters and figures in lower case, without the figures behind them and what stands in between.
+fn ending(name: &str) -> Ending {
+    let bytes = name.bytes().rev().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    let mut ending = Ending::default();
+    let letters = bytes.skip_while(u8::is_ascii_digit);
+    ending.iter_mut().zip(letters).for_each(|(to, byte)| *to = byte.to_ascii_lowercase());
+    ending
 }
 
 /// Whether a variable or a header field of that name is none that holds a secret.
@@ -217,6 +229,10 @@ fn listed(lists: &[(&'static str, Tells)]) -> HashMap<&'static str, Tells, Fixed
 fn is_in(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
+
+/// The same words, for names that stand everywhere.
+static QUALIFYING: LazyLock<HashSet<&str, FixedState>> =
+    LazyLock::new(|| QUALIFIERS.split(' ').collect());
 
 /// Whether a name ends as one that tells: most are settled so, without a look at their words.
 fn may_tell(name: &[u8]) -> bool {
@@ -444,6 +460,30 @@ mod tests {
                 let text = format!(r#"{{\\"{name}\\" :"#);
                 assert!(tells_before(text.as_bytes(), text.len() - 1, Known::Listed), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn composed_names_end_as_the_short_look_expects() {
+        let known = [COMPOSED, COMPOSED_PERHAPS].map(|list| list.split(' '));
+        let qualified = QUALIFIERS.split(' ').map(|word| format!("api_key_{word}"));
+        let keys = ["openai_key", "pineconeKey", "MY-KEY"].map(str::to_owned);
+        for name in known.into_iter().flatten().map(str::to_owned).chain(qualified).chain(keys) {
+            let middle = name.char_indices().nth(2).map_or(0, |(at, _)| at);
+            let (begins, ends) = name.split_at(middle);
+            for name in [
+                format!("my_{name}"),
+                format!("{begins}_{ends}"),
+                format!("{begins}–{ends}"),
+                name.to_uppercase(),
+            ] {
+                for tail in ["", "2", "_2", "_enc", "Encrypted", "-plaintext", "_"] {
+                    assert!(may_end_composed(&format!("{name}{tail}")), "{name}{tail}");
+                }
+            }
+        }
+        for name in ["content", "finish_reason", "object", "model", "role", "id", "choices"] {
+            assert!(!may_end_composed(name), "{name}");
         }
     }
 

@@ -259,7 +259,7 @@ impl Gateway {
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
-            return live.ask(&head, &target, asked, place).await;
+            return Box::pin(live.ask(&head, &target, asked, place)).await;
         }
         self.serve_at(&head, &Address { session, server: "", target }, asked, place).await
     }

@@ -97,10 +97,10 @@ impl Gateway {
             None => settings.compared.as_ref().map(|compared| Hooked::by(compared, &sent)),
         };
         let answer = match (hooked, &self.untouched) {
-            (Some(hooked), _) => track.answer_as(hooked.whole(), sent, place).await?,
+            (Some(hooked), _) => Box::pin(track.answer_as(hooked.whole(), sent, place)).await?,
             (None, Some(live)) => {
                 self.note_passed();
-                live.ask_whole(sent, place).await
+                Box::pin(live.ask_whole(sent, place)).await
             }
             (None, None) => track::abandoned(),
         };

@@ -147,7 +147,7 @@ impl Hub {
                     return guard::refused(&why);
                 }
                 if let Some(asked) = control::asked(target) {
-                    return control::answer(&self, &head, body, asked).await;
+                    return Box::pin(control::answer(&self, &head, body, asked)).await;
                 }
                 Address::parse(target).session
             }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
@@ -19,7 +19,7 @@ use super::gateway::lock;
 use super::servers::{Led, Servers};
 use super::settings::Settings;
 use super::stale::{Stale, stale};
-use crate::cassette::large::LARGE;
+use crate::cassette::large::{Gathered, LARGE};
 use crate::cassette::{Cassette, End, Headers, Name, Request};
 use crate::compare::matching::Mismatch;
 use crate::error::Result;
@@ -112,7 +112,10 @@ impl Track {
         place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
         let answer = match (self, asked) {
-            (_, Asked::Upgrade(client)) => return self.upgrade(head, target, client, place).await,
+            // What is rare is no part of the future, which is moved for each request.
+            (_, Asked::Upgrade(client)) => {
+                return Box::pin(self.upgrade(head, target, client, place)).await;
+            }
             (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
             (Self::Replay(replayer), asked) => {
                 if let Some(refusal) = replayer.refusal(head, target, place).await {
@@ -129,7 +132,7 @@ impl Track {
             (Self::Extend(extension), asked) => match read(asked).await {
                 Some(body) => {
                     let sent = Whole { head, target, body };
-                    extension.answer(sent.clone(), sent, place).await?
+                    Box::pin(extension.answer(sent.clone(), sent, place)).await?
                 }
                 None => abandoned(),
             },
@@ -339,27 +342,27 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
     if body.is_end_stream() {
         return Some(Bytes::new());
     }
-    let first = match next(&mut body).await {
-        Some(frame) => frame.ok()?.into_data().unwrap_or_default(),
-        None => Bytes::new(),
-    };
-    if body.is_end_stream() {
-        return Some(first);
-    }
-    let mut all = BytesMut::from(first);
-    while let Some(frame) = next(&mut body).await {
-        all.extend_from_slice(&frame.ok()?.into_data().unwrap_or_default());
-        if all.len() as u64 > LARGE {
-            return match hashed() {
-                Some(hashed) => hash(hashed, all.freeze(), body).await,
-                None => {
-                    all.extend_from_slice(&body.collect().await.ok()?.to_bytes());
-                    Some(all.freeze())
+    let mut hashed = Some(hashed);
+    let mut all = Gathered::default();
+    loop {
+        // What has come, and what is announced of the rest.
+        let is_large = all.len() as u64 + body.size_hint().lower() > LARGE;
+        if let Some(hashed) = hashed.take_if(|_| is_large).and_then(|hashed| hashed()) {
+            return Box::pin(hash(hashed, all, body)).await;
+        }
+        match next(&mut body).await {
+            Some(frame) => {
+                let piece = frame.ok()?.into_data().unwrap_or_default();
+                if all.len() == 0 && body.is_end_stream() {
+                    return Some(piece);
                 }
-            };
+                all.push(&piece);
+            }
+            None => break,
         }
     }
-    Some(all.freeze())
+    all.settle();
+    Some(all.joined())
 }
 
 /// So long a client may say nothing in the middle of a request.
@@ -372,20 +375,22 @@ async fn next(body: &mut Incoming) -> Option<hyper::Result<Frame<Bytes>>> {
 }
 
 /// Reads the rest of a body without holding it. Others have their turn in between.
-async fn hash(mut hashed: Hashed, came: Bytes, mut rest: Incoming) -> Option<Bytes> {
-    const PART: usize = 64 * 1024;
-    let mut next = Some(came);
-    while let Some(mut piece) = next {
-        while !piece.is_empty() {
-            hashed.push(piece.split_to(PART.min(piece.len())));
-            tokio::task::yield_now().await;
-        }
-        next = match rest.frame().await {
-            Some(frame) => Some(frame.ok()?.into_data().unwrap_or_default()),
-            None => None,
-        };
+async fn hash(mut hashed: Hashed, came: Gathered, mut rest: Incoming) -> Option<Bytes> {
+    for piece in came.into_pieces() {
+        read_part(&mut hashed, piece).await;
+    }
+    while let Some(frame) = rest.frame().await {
+        read_part(&mut hashed, frame.ok()?.into_data().unwrap_or_default()).await;
     }
     Some(hashed.finish())
+}
+
+async fn read_part(hashed: &mut Hashed, mut piece: Bytes) {
+    const PART: usize = 64 * 1024;
+    while !piece.is_empty() {
+        hashed.push(piece.split_to(PART.min(piece.len())));
+        tokio::task::yield_now().await;
+    }
 }
 
 pub(super) fn fields(headers: &HeaderMap) -> Headers {

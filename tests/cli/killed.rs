@@ -282,7 +282,7 @@ fn a_disk_that_is_full_is_told_and_nothing_is_half_written() {
     assert!(text.contains("error: cannot write file (`"), "{text}");
     assert!(text.contains("because: File too large"), "{text}");
     assert!(text.contains("hint: what was there before is unharmed; free some space"), "{text}");
-    assert!(text.contains("`retape recover tape` saves what was recorded"), "{text}");
+    assert!(text.contains("`retape recover tape` saves what the journal has"), "{text}");
     assert!(stage.read("cassettes/tape.json").contains("\"/1\""));
     assert_eq!(stage.cassettes(), ["tape.bodies", "tape.json", "tape.json.part"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("200 "), "the client was served");

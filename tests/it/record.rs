@@ -64,7 +64,7 @@ async fn an_event_is_in_the_journal_before_the_client_sees_it() {
     wire.chunk();
     session.finish().await.unwrap();
 
-    assert!(journal.contains(r"data: one\n\n"), "{journal}");
+    assert!(journal.contains("data: one\n\n"), "{journal}");
     assert_eq!(stage.files(), ["tape.json"]);
 }
 

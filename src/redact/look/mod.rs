@@ -105,6 +105,11 @@ pub(super) fn may_tell(text: &[u8]) -> bool {
     LOOKS.words.is_match(text)
 }
 
+/// The length of the longest word that tells so.
+pub(super) fn longest() -> usize {
+    LOOKS.longest_word
+}
+
 /// The edits for a text of which all is there.
 pub(super) fn find(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
     let mut found = edits(text, text.len(), notes);

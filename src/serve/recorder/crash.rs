@@ -124,10 +124,12 @@ mod tests {
                         stream = Some((n, take));
                     }
                     2 => {
-                        // Beside the file, and the first one not held in memory.
+                        // Beside the file, and the first one not held in memory to its end.
                         let mut body = format!("{} {n}", self.said).into_bytes();
-                        body.resize(if n == 2 { 70_000 } else { 5_000 }, 0xfe);
-                        self.answer(&take, n, &body);
+                        body.resize(if n == 2 { 40_000 } else { 5_000 }, 0xfe);
+                        take.head(200, None, typed("application/octet-stream"));
+                        (0..if n == 2 { 3 } else { 1 }).for_each(|_| self.pass(&take, n, &body));
+                        take.end(End::Complete);
                     }
                     3 => take.fail(End::ServerClosed, "it left".to_owned()),
                     _ => {

@@ -261,7 +261,7 @@ async fn answer(
         return Response::from_parts(head, body.streamed());
     }
     if let Some(coding) = head.headers.get(CONTENT_ENCODING).cloned() {
-        return compressed_again(head, body, &coding, outward).await;
+        return Box::pin(compressed_again(head, body, &coding, outward)).await;
     }
     let body = Rewritten::new(body, outward);
     match announced(&head.headers) {

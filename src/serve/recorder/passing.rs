@@ -4,52 +4,81 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::cassette::large::{LARGE, Naming, may_be_passed};
+use crate::cassette::large::{Gathered, LARGE, Naming, may_be_passed};
 use crate::cassette::{Headers, Large, Larges, Peer};
 use crate::redact::{Live, Redactor, Secrets};
-use crate::store::Journal;
+use crate::store::{Entry, Journal};
 
-/// A body that is not held in memory: it stands in the journal alone, without secrets, and the cassette
-/// is made from there.
+/// Where in the journal a body is, without secrets, and what its name will be.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    naming: Naming,
+    pieces: Vec<Range<u64>>,
+}
+
+impl Noted {
+    /// Begins to note what comes behind these header fields, unless it will be held in memory.
+    pub(super) fn begin(headers: &Headers) -> Option<Self> {
+        let may_come = announced(headers).is_none_or(|length| length > LARGE);
+        (may_come && may_be_passed(headers)).then(Self::default)
+    }
+
+    /// A piece of it is in the journal.
+    pub(super) fn note(&mut self, bytes: &[u8], at: Range<u64>) {
+        self.naming.push(bytes);
+        self.pieces.push(at);
+    }
+}
+
+/// A body that is not held in memory: it stands in the journal alone, and the cassette is made from there.
 #[derive(Debug)]
 pub(super) struct Passing {
     /// Nothing when it has ended.
     live: Option<Live>,
-    naming: Naming,
-    pieces: Vec<Range<u64>>,
+    noted: Noted,
     place: (usize, Peer),
 }
 
 /// Whether a body with these header fields is not to be held, of which so many bytes have come, the last
 /// ones in a piece of that length.
 pub(super) fn is_due(headers: &Headers, came: usize, piece: usize) -> bool {
-    let announced = || headers.get("content-length")?.trim().parse().ok();
-    let is_large = came as u64 > LARGE || (came == piece && announced() > Some(LARGE));
+    let is_large = came as u64 > LARGE || (came == piece && announced(headers) > Some(LARGE));
     is_large && may_be_passed(headers)
 }
 
-/// So much of what has come is looked at at a time.
-const PART: usize = 64 * 1024;
+fn announced(headers: &Headers) -> Option<u64> {
+    headers.get("content-length")?.trim().parse().ok()
+}
 
 impl Passing {
-    /// Begins the body of one side of an interaction with what has come of it, given the secrets that
-    /// came before it.
-    pub(super) fn begin(
+    /// Begins the body of a request with what has come of it, given the secrets that came before it.
+    pub(super) fn of_request(
         redactor: &Redactor,
         secrets: Secrets,
-        place: (usize, Peer),
-        came: Vec<u8>,
+        number: usize,
+        came: Gathered,
         journal: &Journal,
     ) -> Self {
         // In replay a request is read in the same way, and placeholders have no numbers there.
-        let mut live = Live::new(&redactor.unnumbered(), secrets);
-        let mut shown = Vec::new();
-        came.chunks(PART).for_each(|part| shown.extend(live.push(part)));
-        drop(came);
-        let (live, naming) = (Some(live), Naming::default());
-        let mut passing = Self { live, naming, pieces: Vec::new(), place };
-        // In one piece: it counts in the place of all that the journal has.
-        passing.note(&shown, journal);
+        let live = Live::new(&redactor.unnumbered(), secrets);
+        let (live, noted) = (Some(live), Noted::default());
+        let mut passing = Self { live, noted, place: (number, Peer::Client) };
+        for piece in came.into_pieces() {
+            passing.push(&piece, journal);
+            journal.flush();
+        }
+        passing
+    }
+
+    /// Goes on with the body of an answer of which the journal has all but `seen`.
+    pub(super) fn of_answer(
+        (live, noted): (Live, Noted),
+        number: usize,
+        seen: &[u8],
+        journal: &Journal,
+    ) -> Self {
+        let mut passing = Self { live: Some(live), noted, place: (number, Peer::Server) };
+        passing.note(seen, journal);
         passing
     }
 
@@ -67,17 +96,17 @@ impl Passing {
 
     /// What stands in its place, and where it is.
     pub(super) fn kept(&self, journal: &Journal, larges: &mut Larges) -> Bytes {
-        let (length, file) = (self.naming.length(), journal.path().to_owned());
-        let large = Large { length, file, pieces: self.pieces.clone() };
-        larges.insert(self.naming.name(), large);
-        self.naming.stand_in()
+        let Noted { naming, pieces } = &self.noted;
+        let (length, file) = (naming.length(), journal.path().to_owned());
+        larges.insert(naming.name(), Large { length, file, pieces: pieces.clone() });
+        naming.stand_in()
     }
 
     fn note(&mut self, shown: &[u8], journal: &Journal) {
         if !shown.is_empty() {
             let (n, from) = self.place;
-            self.naming.push(shown);
-            self.pieces.push(journal.pass(n, from, shown));
+            let at = journal.note(&Entry::Passed { n, from, bytes: shown.into() });
+            self.noted.note(shown, at);
         }
     }
 }

@@ -87,6 +87,11 @@ impl Shown {
         std::str::from_utf8(&whole).ok().and_then(amazon::bytes).unwrap_or_default()
     }
 
+    /// What goes on with a body that is read piece by piece as it is.
+    pub(super) fn into_live(self) -> Live {
+        self.live
+    }
+
     /// The rest, and all secrets up to here.
     pub(super) fn finish(self) -> (Vec<u8>, Secrets) {
         let Self { coding, amazon, mut live, whole } = self;

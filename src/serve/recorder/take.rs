@@ -5,18 +5,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::HeaderMap;
 use tokio::sync::Notify;
 
 use super::arrived::Arrived;
 use super::end_to_end::recorded;
-use super::passing::{self, Passing};
+use super::passing::{self, Noted, Passing};
 use super::shown::Shown;
 use super::tape::Tape;
+use crate::cassette::large::{self, Gathered};
 use crate::cassette::{
     Body, Chunk, Content, End, Frame, Headers, Interaction, Interim, Larges, Outcome, Peer,
-    Progress, Request, Response, large,
+    Progress, Request, Response,
 };
 use crate::redact::{Live, Pieces, Redactor, Secrets};
 use crate::store::Entry;
@@ -43,7 +44,7 @@ pub struct Take {
 #[derive(Debug)]
 struct State {
     interaction: Interaction,
-    body: BytesMut,
+    body: Gathered,
     /// What was said before the answer.
     interim: Vec<Interim>,
     asking: Asking,
@@ -54,11 +55,13 @@ struct State {
     /// When the answer came to its own end.
     ended: Option<u64>,
     /// The answer's body, as the journal shows it.
-    shown: Option<Shown>,
+    shown: Option<Box<Shown>>,
     /// What the journal shows of a chunk of which more is to come.
     seen: Vec<u8>,
+    /// Where the answer's body is in the journal, if it may come to stand there alone.
+    noted: Option<Box<Noted>>,
     /// What of each side is not held in memory.
-    passing: [Option<Passing>; 2],
+    passing: [Option<Box<Passing>>; 2],
     /// What each side of a WebSocket has said last, as the journal reads it.
     pieces: [Pieces; 2],
     /// The secrets up to here.
@@ -88,7 +91,7 @@ impl Take {
         let after = after.map(|it| (short(it.interaction), short(it.chunks))).collect();
         let state = State {
             interaction,
-            body: BytesMut::new(),
+            body: Gathered::default(),
             interim: Vec::new(),
             asking: Asking::Arriving,
             answer: Arrived::default(),
@@ -97,6 +100,7 @@ impl Take {
             ended: None,
             shown: None,
             seen: Vec::new(),
+            noted: None,
             passing: Default::default(),
             pieces: Default::default(),
             secrets,
@@ -117,7 +121,7 @@ impl Take {
     pub(super) fn sent(&self, bytes: &Bytes) {
         let mut state = self.state();
         if !self.pass(&mut state, Peer::Client, bytes) {
-            state.body.extend_from_slice(bytes);
+            state.body.push(bytes);
         }
     }
 
@@ -129,6 +133,7 @@ impl Take {
             if !state.close(if is_read { Asking::Complete } else { Asking::Reading }) {
                 return;
             }
+            state.body.settle();
             if self.end_passing(&mut state, Peer::Client) {
                 self.note(&Entry::Asked { n: self.number });
                 self.write();
@@ -231,7 +236,8 @@ impl Take {
         self.redactor.headers_noting(&mut harmless, &mut state.secrets);
         let shown = Shown::new(&self.redactor, &headers, state.secrets.clone());
         shown.headers(&mut harmless);
-        state.shown = Some(shown);
+        state.shown = Some(Box::new(shown));
+        state.noted = Noted::begin(&headers).map(Box::new);
         self.note(&Entry::Head {
             n: self.number,
             ms,
@@ -272,7 +278,8 @@ impl Take {
     pub(super) fn end_chunk(&self) {
         let ms = self.ms();
         let mut state = self.state();
-        self.show_chunk(ms, std::mem::take(&mut state.seen));
+        let seen = std::mem::take(&mut state.seen);
+        self.show_chunk(&mut state, ms, seen);
         state.answer.end_chunk(ms);
         self.chunks.fetch_add(1, Ordering::Relaxed);
     }
@@ -294,19 +301,23 @@ impl Take {
         if !passing::is_due(headers, came, bytes.len()) {
             return false;
         }
-        let came = match from {
-            Peer::Client => std::mem::take(&mut state.body).into(),
+        let (number, journal) = (self.number, tape.journal());
+        let mut passing = match from {
+            Peer::Client => {
+                let (came, secrets) = (std::mem::take(&mut state.body), state.secrets.clone());
+                Passing::of_request(&self.redactor, secrets, number, came, journal)
+            }
             Peer::Server => {
-                state.finish_shown();
-                state.seen = Vec::new();
-                state.answer.take()
+                let (Some(shown), Some(noted)) = (state.shown.take(), state.noted.take()) else {
+                    return false;
+                };
+                state.answer = Arrived::default();
+                let seen = std::mem::take(&mut state.seen);
+                Passing::of_answer((shown.into_live(), *noted), number, &seen, journal)
             }
         };
-        let secrets = state.secrets.clone();
-        let place = (self.number, from);
-        let mut passing = Passing::begin(&self.redactor, secrets, place, came, tape.journal());
-        passing.push(bytes, tape.journal());
-        state.passing[from as usize] = Some(passing);
+        passing.push(bytes, journal);
+        state.passing[from as usize] = Some(Box::new(passing));
         true
     }
 
@@ -372,7 +383,8 @@ impl Take {
                 return;
             }
             let ms = self.ms();
-            self.show_chunk(ms, state.finish_shown());
+            let rest = state.finish_shown();
+            self.show_chunk(&mut state, ms, rest);
             self.end_passing(&mut state, Peer::Server);
             state.ended = (!matches!(end, End::ClientClosed | End::Interrupted)).then_some(ms);
             state.answer.settle();
@@ -429,10 +441,9 @@ impl Take {
             chunks: *chunks as usize,
         });
         interaction.after = after.collect();
-        let [asked, said] = &state.passing;
+        let [asked, said] = state.passing.each_ref().map(Option::as_deref);
         let mut kept = |passing: &Passing| passing.kept(tape.journal(), larges);
-        interaction.request.body =
-            asked.as_ref().map_or_else(|| state.body.clone().freeze(), &mut kept);
+        interaction.request.body = asked.map_or_else(|| state.body.joined(), &mut kept);
         let is_whole = matches!(state.asking, Asking::Reading | Asking::Complete);
         if is_whole {
             let Request { headers, body, .. } = &mut interaction.request;
@@ -468,8 +479,13 @@ impl Take {
     fn told(&self) {
         self.closed.notify_waiters();
         let is_done = {
-            let state = self.state();
-            state.over && !matches!(state.asking, Asking::Arriving | Asking::Reading)
+            let mut state = self.state();
+            let is_done = state.over && !matches!(state.asking, Asking::Arriving | Asking::Reading);
+            if is_done {
+                // A long recording has many, and only what is saved is needed of them.
+                (state.secrets, state.pieces, state.noted) = Default::default();
+            }
+            is_done
         };
         if let Some(tape) = self.tape.upgrade().filter(|_| is_done) {
             tape.over(self.number);
@@ -488,9 +504,12 @@ impl Take {
         }
     }
 
-    fn show_chunk(&self, ms: u64, bytes: Vec<u8>) {
-        if !bytes.is_empty() {
-            self.note(&Entry::Chunk { n: self.number, ms, bytes: Cow::Owned(bytes) });
+    fn show_chunk(&self, state: &mut State, ms: u64, bytes: Vec<u8>) {
+        if let Some(tape) = self.tape.upgrade().filter(|_| !bytes.is_empty()) {
+            let bytes = Cow::Borrowed(&bytes[..]);
+            let at =
+                tape.journal().note(&Entry::Chunk { n: self.number, ms, bytes: bytes.clone() });
+            state.noted.iter_mut().for_each(|noted| noted.note(&bytes, at.clone()));
         }
     }
 
@@ -529,7 +548,7 @@ impl State {
     /// The request as far as it came.
     fn request(&self) -> Request {
         let mut request = self.interaction.request.clone();
-        request.body = self.body.clone().freeze();
+        request.body = self.body.joined();
         request
     }
 

@@ -145,9 +145,12 @@ impl Tape {
     ///
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
-        // What is not held in memory is read from there.
-        self.journal.flush();
+        let complete = self.journal.complete();
         let (mut cassette, dropped) = self.cassette(base);
+        // What is not held in memory is read from there.
+        if cassette.larges.values().any(|large| large.file == self.journal.path()) {
+            complete.map_err(|error| self.unsaved(error))?;
+        }
         // They may have been changed while it was recorded.
         cassette.rules =
             store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
@@ -258,11 +261,13 @@ impl Tape {
 
     /// Saves it. If that fails, the journal has it still.
     fn save(&self, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
-        store::save(&self.folder, name, cassette).map_err(|error| {
-            let hint = error.hint().map(|hint| format!("{hint}: ")).unwrap_or_default();
-            let named = store::mention(&self.folder, &self.name);
-            error.with_hint(format!("{hint}`retape recover {named}` saves what was recorded"))
-        })
+        store::save(&self.folder, name, cassette).map_err(|error| self.unsaved(error))
+    }
+
+    fn unsaved(&self, error: Error) -> Error {
+        let hint = error.hint().map(|hint| format!("{hint}: ")).unwrap_or_default();
+        let named = store::mention(&self.folder, &self.name);
+        error.with_hint(format!("{hint}`retape recover {named}` saves what the journal has"))
     }
 
     /// The cassette whose place is taken, if its words are to be used. One that cannot be read has

@@ -29,7 +29,7 @@ enum Form {
 impl AnswerBody {
     /// A body that comes in pieces.
     pub fn streamed(body: impl Body<Data = Bytes, Error = Cut> + Send + Unpin + 'static) -> Self {
-        Self(Form::Streamed(Flushed { inner: body, cut: false }.boxed_unsync()))
+        Self(Form::Streamed(body.boxed_unsync()))
     }
 }
 
@@ -107,42 +107,6 @@ impl Body for CutAfter {
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         Poll::Ready(Some(self.0.take().map(Frame::data).ok_or(Cut)))
-    }
-}
-
-/// A body that lets hyper send what it has before it is cut: an error that follows a piece at once
-/// would close the connection with the piece unsent.
-struct Flushed<B> {
-    inner: B,
-    cut: bool,
-}
-
-impl<B: Body<Data = Bytes, Error = Cut> + Unpin> Body for Flushed<B> {
-    type Data = Bytes;
-    type Error = Cut;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        if self.cut {
-            return Poll::Ready(Some(Err(Cut)));
-        }
-        let polled = std::task::ready!(Pin::new(&mut self.inner).poll_frame(context));
-        if !matches!(polled, Some(Err(Cut))) {
-            return Poll::Ready(polled);
-        }
-        self.cut = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    }
-
-    fn is_end_stream(&self) -> bool {
-        !self.cut && self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
     }
 }
 

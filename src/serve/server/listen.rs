@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::header::{CONNECTION, HOST, HeaderValue};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{Method, Request, StatusCode, Uri, Version};
+use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
@@ -21,7 +21,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::early::{Early, Interleaved};
-use super::resettable::{Reset, Resettable};
+use super::resettable::{Link, Resettable};
+use super::unbroken::Unbroken;
 use super::{Answer, Breaks, Cut, Tunnel, Via, full, host_of, problem, proxy};
 use crate::error::{Error, Kind, Result};
 
@@ -162,9 +163,9 @@ async fn serve<H: Handler>(
 ) {
     // A chunk is to leave when it is written, not when the next one fills a segment.
     let _ = stream.set_nodelay(true);
-    let reset = Reset::default();
-    let stream = Resettable::new(stream, reset.clone());
-    let asked = converse((stream, &reset), &handler, names, None, &mut finishing).await;
+    let link = Link::default();
+    let stream = Resettable::new(stream, link.clone());
+    let asked = converse((stream, &link), &handler, names, None, &mut finishing).await;
     let Some((upgrade, tunnel)) = asked else { return };
     let opened = async { proxy::open(tunnel, TokioIo::new(upgrade.await.ok()?)).await };
     let opened = tokio::select! {
@@ -173,7 +174,7 @@ async fn serve<H: Handler>(
         _ = &mut finishing => None,
     };
     if let Some((client, via)) = opened {
-        converse((client, &reset), &handler, names, Some(via), &mut finishing).await;
+        converse((client, &link), &handler, names, Some(via), &mut finishing).await;
     }
 }
 
@@ -182,18 +183,18 @@ type Asked = (OnUpgrade, Tunnel);
 
 /// Answers requests, by HTTP/1 or HTTP/2 as the client begins, until it leaves or asks for a tunnel.
 async fn converse<H: Handler>(
-    (stream, reset): (impl AsyncRead + AsyncWrite + Send + Unpin + 'static, &Reset),
+    (stream, link): (impl AsyncRead + AsyncWrite + Send + Unpin + 'static, &Link),
     handler: &Arc<H>,
     names: FieldNames,
     via: Option<Via>,
     finishing: &mut oneshot::Receiver<Infallible>,
 ) -> Option<Asked> {
     let asked = Arc::new(Mutex::new(None));
-    let (tunnel, reset, early) = (Arc::clone(&asked), reset.clone(), Early::default());
+    let (tunnel, link, early) = (Arc::clone(&asked), link.clone(), Early::default());
     let stream = Interleaved::new(stream, early.clone());
     let service = service_fn(move |mut request| {
         let (handler, via, tunnel) = (Arc::clone(handler), via.clone(), Arc::clone(&tunnel));
-        let (reset, early) = (reset.clone(), early.clone());
+        let (link, early) = (link.clone(), early.clone());
         // hyper keeps room for it as long as the connection lasts.
         Box::pin(async move {
             let answer = match as_meant(&mut request) {
@@ -211,7 +212,7 @@ async fn converse<H: Handler>(
                     answer
                 }
             };
-            sent(answer, &reset)
+            sent(answer, link)
         })
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -231,14 +232,14 @@ async fn converse<H: Handler>(
 }
 
 /// An answer that is sent, unless the connection is to break off before it.
-fn sent(answer: Answer, reset: &Reset) -> Result<Answer, Cut> {
+fn sent(answer: Answer, link: Link) -> Result<Response<Unbroken>, Cut> {
     let breaks = answer.extensions().get::<Breaks>();
     if matches!(breaks, Some(Breaks::Reset | Breaks::ResetUnanswered)) {
-        reset.demand();
+        link.reset();
     }
     match breaks {
         Some(Breaks::Unanswered | Breaks::ResetUnanswered) => Err(Cut),
-        Some(Breaks::Reset) | None => Ok(answer),
+        Some(Breaks::Reset) | None => Ok(answer.map(|body| Unbroken::new(body, link))),
     }
 }
 

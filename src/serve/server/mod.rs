@@ -17,6 +17,7 @@ mod proxy;
 mod proxy;
 mod resettable;
 mod spelling;
+mod unbroken;
 mod via;
 
 pub use address::Address;

@@ -1,25 +1,54 @@
-//! A connection that can be reset instead of closed.
+//! A connection that can be reset instead of closed, and tells when it takes no more.
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// Whether a connection is reset when it is dropped.
+/// What an answer knows of its connection, and says to it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reset(Arc<AtomicBool>);
+pub(super) struct Link(Arc<State>);
 
-impl Reset {
-    pub(super) fn demand(&self) {
-        self.0.store(true, Ordering::Relaxed);
+#[derive(Debug, Default)]
+struct State {
+    /// Whether it is reset when it is dropped.
+    resets: AtomicBool,
+    /// Whether it takes nothing more until the client has read.
+    is_full: AtomicBool,
+    /// Who waits until it does.
+    waiting: Mutex<Option<Waker>>,
+}
+
+impl Link {
+    /// Resets the connection when it is dropped.
+    pub(super) fn reset(&self) {
+        self.0.resets.store(true, Ordering::Relaxed);
     }
 
-    fn is_demanded(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    fn resets(&self) -> bool {
+        self.0.resets.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the connection takes more.
+    pub(super) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
+        let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.0.is_full.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
+        *waiting = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
+        if self.0.is_full.swap(written.is_pending(), Ordering::Relaxed) && written.is_ready() {
+            let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+            waiting.into_iter().for_each(Waker::wake);
+        }
+        written
     }
 }
 
@@ -27,18 +56,18 @@ impl Reset {
 #[derive(Debug)]
 pub(super) struct Resettable {
     stream: TcpStream,
-    reset: Reset,
+    link: Link,
 }
 
 impl Resettable {
-    pub(super) fn new(stream: TcpStream, reset: Reset) -> Self {
-        Self { stream, reset }
+    pub(super) fn new(stream: TcpStream, link: Link) -> Self {
+        Self { stream, link }
     }
 }
 
 impl Drop for Resettable {
     fn drop(&mut self) {
-        if self.reset.is_demanded() {
+        if self.link.resets() {
             // If that fails, the client finds the connection closed.
             let _ = self.stream.set_zero_linger();
         }
@@ -61,7 +90,8 @@ impl AsyncWrite for Resettable {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.link.note(written)
     }
 
     fn poll_write_vectored(
@@ -69,7 +99,8 @@ impl AsyncWrite for Resettable {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, pieces)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.link.note(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -82,7 +113,7 @@ impl AsyncWrite for Resettable {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         // A client that was told of the end would see it before the reset.
-        match self.reset.is_demanded() {
+        match self.link.resets() {
             true => Poll::Ready(Ok(())),
             false => Pin::new(&mut self.stream).poll_shutdown(context),
         }

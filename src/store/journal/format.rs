@@ -74,8 +74,8 @@ pub enum Entry<'a> {
         /// It.
         frame: Cow<'a, Frame>,
     },
-    /// A piece of a body that is not held in memory, of what that side says. It counts in the place of all
-    /// that came before in another way.
+    /// A piece of a body that is not held in memory, of what that side says, behind what came of it as
+    /// chunks.
     Passed {
         /// The interaction.
         n: usize,
@@ -148,8 +148,8 @@ struct Line<'a> {
     end: Option<Cow<'a, str>>,
 }
 
-/// Bytes: text where they are and not much, base64 where they are not. A piece of a body that is no short
-/// text stands as it is behind its line, with a line feed behind it.
+/// Bytes: text where they are, base64 where they are not. A piece of a body stands as it is behind its
+/// line, with a line feed behind it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Piece<'a> {
@@ -159,9 +159,6 @@ enum Piece<'a> {
     Behind(usize),
 }
 
-/// To escape and to read a longer text costs more than it helps who reads a journal.
-const LONGEST_TEXT: usize = 4 * 1024;
-
 /// The journal is a file of the moment: no release reads another one's.
 const VERSION: u64 = 1;
 
@@ -169,18 +166,19 @@ const VERSION: u64 = 1;
 pub(super) const BEGINNING: &[u8] = b"{\"retape_journal\":";
 
 impl Entry<'_> {
-    /// Appends the entry as one line, and what stands behind it.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    /// Appends the entry as one line, and what stands behind it; tells how long that is.
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> usize {
         serde_json::to_writer(&mut *out, &self.line())
             .expect("a line holds nothing that JSON cannot say");
         out.push(b'\n');
-        let behind = match self {
-            Self::Sent { bytes, .. } | Self::Chunk { bytes, .. } if is_behind(bytes) => bytes,
-            Self::Passed { bytes, .. } => bytes,
-            _ => return,
+        let (Self::Sent { bytes, .. } | Self::Chunk { bytes, .. } | Self::Passed { bytes, .. }) =
+            self
+        else {
+            return 0;
         };
-        out.extend_from_slice(behind);
+        out.extend_from_slice(bytes);
         out.push(b'\n');
+        bytes.len()
     }
 
     fn line(&self) -> Line<'_> {
@@ -202,7 +200,7 @@ impl Entry<'_> {
                 ..Line::default()
             },
             Self::Sent { n, bytes } => {
-                Line { n: Some(*n), sent: Some(Piece::of_body(bytes)), ..Line::default() }
+                Line { n: Some(*n), sent: Some(Piece::Behind(bytes.len())), ..Line::default() }
             }
             Self::Asked { n } => Line { n: Some(*n), asked: Some(true), ..Line::default() },
             Self::Head { n, ms, status, reason, headers } => Line {
@@ -216,7 +214,7 @@ impl Entry<'_> {
             Self::Chunk { n, ms, bytes } => Line {
                 n: Some(*n),
                 ms: Some(*ms),
-                chunk: Some(Piece::of_body(bytes)),
+                chunk: Some(Piece::Behind(bytes.len())),
                 ..Line::default()
             },
             Self::Frame { n, frame } => Line { n: Some(*n), ..Line::of_frame(frame) },
@@ -373,10 +371,6 @@ impl<'a> Piece<'a> {
         }
     }
 
-    fn of_body(bytes: &'a [u8]) -> Self {
-        if is_behind(bytes) { Self::Behind(bytes.len()) } else { Self::of(bytes) }
-    }
-
     fn bytes(self, behind: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Self::Behind(_) => Some(behind),
@@ -384,10 +378,6 @@ impl<'a> Piece<'a> {
             Self::Base64(text) => STANDARD.decode(text).ok(),
         }
     }
-}
-
-fn is_behind(bytes: &[u8]) -> bool {
-    bytes.len() > LONGEST_TEXT || std::str::from_utf8(bytes).is_err()
 }
 
 fn fields(headers: &Headers) -> Vec<(Cow<'_, str>, Piece<'_>)> {

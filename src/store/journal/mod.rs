@@ -27,7 +27,7 @@ pub use recover::Recovered;
 use super::file::path_of;
 use super::folder::make_folder;
 use super::{disk, regular};
-use crate::cassette::{Name, Peer, Recorded};
+use crate::cassette::{Name, Recorded};
 use crate::error::{Error, Kind, Result};
 
 /// An open, locked journal.
@@ -127,18 +127,14 @@ impl Journal {
         })
     }
 
-    /// Adds a line to those that the next [`flush`](Self::flush) writes.
-    pub fn note(&self, entry: &Entry<'_>) {
-        entry.write(&mut self.writer().lines);
-    }
-
-    /// Adds a piece of a body that is not held in memory, and tells where it will stand.
-    pub fn pass(&self, n: usize, from: Peer, bytes: &[u8]) -> Range<u64> {
+    /// Adds a line to those that the next [`flush`](Self::flush) writes, and tells where that will stand
+    /// which is behind it.
+    pub fn note(&self, entry: &Entry<'_>) -> Range<u64> {
         let mut writer = self.writer();
-        Entry::Passed { n, from, bytes: bytes.into() }.write(&mut writer.lines);
+        let behind = entry.write(&mut writer.lines) as u64;
         // A line feed is behind it.
         let end = writer.length + writer.lines.len() as u64 - 1;
-        end - bytes.len() as u64..end
+        end - behind..end
     }
 
     /// Writes the lines that were noted. A recording does not stop serving its client because a disk is
@@ -151,6 +147,16 @@ impl Journal {
         if let Some(source) = failed {
             self.tell(&format!("{source}; free some space"));
         }
+    }
+
+    /// Writes the last lines that were noted.
+    ///
+    /// # Errors
+    ///
+    /// If it does not have everything.
+    pub fn complete(&self) -> Result<()> {
+        let written = self.writer().write();
+        written.map_err(|source| Error::io("write file", &self.path, source))
     }
 
     /// Tells that something is not in it, and why.

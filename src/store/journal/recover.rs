@@ -9,8 +9,8 @@ use std::path::Path;
 use super::format::{BEGINNING, Entries, Entry};
 use crate::cassette::large::Naming;
 use crate::cassette::{
-    Body, Cassette, Chunk, End, Headers, Interaction, Interim, Large, Larges, Outcome, Recorded,
-    Request, Response,
+    Body, Cassette, Chunk, End, Headers, Interaction, Interim, Large, Larges, Outcome, Peer,
+    Recorded, Request, Response,
 };
 
 /// What a killed recorder had written.
@@ -31,6 +31,8 @@ struct Partial {
     asked: bool,
     body: Vec<u8>,
     chunks: Vec<Chunk>,
+    /// Where the chunks stand.
+    pieces: Vec<Range<u64>>,
     over: bool,
     /// What of either side is not held in memory.
     passed: [Option<Passed>; 2],
@@ -93,6 +95,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
                 asked: false,
                 body: Vec::new(),
                 chunks: Vec::new(),
+                pieces: Vec::new(),
                 over: false,
                 passed: Default::default(),
             };
@@ -121,6 +124,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
         }),
         Entry::Chunk { n, ms, bytes } => with(partials, n, |partial| {
             partial.chunks.push(Chunk { ms, bytes: bytes.into_owned().into() });
+            partial.pieces.push(behind);
         }),
         Entry::Frame { n, frame } => with(partials, n, |partial| {
             if let Outcome::Response(response) = &mut partial.interaction.outcome {
@@ -129,6 +133,11 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
         }),
         Entry::Passed { n, from, bytes } => with(partials, n, |partial| {
             let passed = partial.passed[from as usize].get_or_insert_default();
+            if from == Peer::Server {
+                let came = std::mem::take(&mut partial.chunks);
+                came.iter().for_each(|chunk| passed.naming.push(&chunk.bytes));
+                passed.pieces.append(&mut partial.pieces);
+            }
             passed.naming.push(&bytes);
             passed.pieces.push(behind);
         }),
@@ -215,7 +224,9 @@ mod tests {
             Entry::End { n: 0, end: End::Complete, trailers: Cow::Owned(Headers::new()) },
         ];
         let mut out = Vec::new();
-        entries.iter().for_each(|entry| entry.write(&mut out));
+        for entry in &entries {
+            entry.write(&mut out);
+        }
         out
     }
 

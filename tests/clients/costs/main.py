@@ -3,6 +3,7 @@
 Usage: main.py RETAPE [CASE...]   prints a table; fails if a limit is missed
 """
 
+import concurrent.futures
 import http.client
 import http.server
 import os
@@ -48,13 +49,15 @@ def large():
         yield piece
 
 
-# Each with its media type and coding, and the most memory that it may take.
+# Each with its media type and coding, the most memory that it may take, and how many come at once.
 CASES = {
-    "presigned": (presigned, "application/json", None, 100),
-    "keys": (keys, "text/plain", None, 100),
-    "bomb": (bomb, "text/plain", "zstd", 100),
-    "down": (large, "application/octet-stream", None, 64),
-    "up": (large, "application/octet-stream", None, 64),
+    "presigned": (presigned, "application/json", None, 100, 1),
+    "keys": (keys, "text/plain", None, 100, 1),
+    "bomb": (bomb, "text/plain", "zstd", 100, 1),
+    "down": (large, "application/octet-stream", None, 64, 1),
+    "up": (large, "application/octet-stream", None, 64, 1),
+    "downs": (large, "application/octet-stream", None, 100, 3),
+    "ups": (large, "application/octet-stream", None, 100, 3),
 }
 
 
@@ -68,7 +71,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         case = self.path.strip("/")
         if case not in CASES:
             return self.answer([b'{"pong": 1}'], "application/json", None)
-        make, media, coding, _ = CASES[case]
+        make, media, coding, *_ = CASES[case]
         self.answer(make(), media, coding)
 
     def do_POST(self):
@@ -101,6 +104,15 @@ def asked(port, path, body=None):
         pass
     connection.close()
     return answer.status
+
+
+def all_asked(port, case):
+    """Asks as often as it says, at once: the last status that is not 200, if one is not."""
+    body = lambda: large() if case.startswith("up") else None
+    count = CASES[case][4]
+    with concurrent.futures.ThreadPoolExecutor(count) as threads:
+        answers = [threads.submit(asked, port, "/" + case, body()) for _ in range(count)]
+        return max(answer.result() for answer in answers)
 
 
 class Others(threading.Thread):
@@ -142,8 +154,8 @@ class Retape:
 
     def stop(self):
         """Ends it: the most memory it took, and how many seconds."""
-        self.child.terminate()
         begun, most = time.perf_counter(), self.memory()
+        self.child.terminate()
         while self.child.poll() is None:
             try:
                 most = max(most, self.memory())
@@ -167,7 +179,7 @@ def measured(program, case, upstream):
                 others = Others(retape.port)
                 others.start()
             begun = time.perf_counter()
-            status = asked(retape.port, "/" + case, large() if case == "up" else None)
+            status = all_asked(retape.port, case)
             took = time.perf_counter() - begun
             if mode[0] == "record":
                 waits = others.stop()
