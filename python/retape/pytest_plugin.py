@@ -185,7 +185,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="compare method and address alone, as vcrpy does, and write what strict matching would have refused",
     )
     parser.addini("retape_tests", "tests that have a cassette without a marker: files or folders", "paths", [])
-    parser.addini("retape_cassettes", "the folder of cassettes (cassettes)", "string", "cassettes")
+    parser.addini("retape_cassettes", "the folder of cassettes (cassettes)", "string", "")
     parser.addini("retape_upstream", "the live server of clients that use `retape_url`", "string", "")
     parser.addini("record_mode", _MODE_HELP, "string", "")
 
@@ -372,7 +372,9 @@ def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
 
 
 def _folder(config: pytest.Config) -> str:
-    return str(config.rootpath / config.getini("retape_cassettes"))
+    said = config.getini("retape_cassettes")
+    usual = os.environ.get("RETAPE_CASSETTES")
+    return os.path.abspath(usual) if usual and not said else str(config.rootpath / (said or "cassettes"))
 
 
 def _usual(suite: Suite) -> Optional[str]:
