@@ -43,7 +43,8 @@ class Scope {
   }
 }
 
-/** A name of parts: what a file or an address may not hold is replaced, and told apart by a short hash. */
+/** A name of parts: what a file or an address may not hold is replaced, and told apart by a short hash. `retape import`
+ *  names what Polly recorded alike. */
 function nameOf(parts) {
   return parts.map(part).join("/");
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::event::Miss;
 use super::summary::Summary;
+use crate::compare;
 use crate::error::Result;
 use crate::review::report::{self, Differs};
 use crate::store;
@@ -71,34 +72,38 @@ fn markdown(summary: &Summary) -> String {
 /// Places that differ in the same requests: one decision.
 struct Drift<'m> {
     requests: Vec<&'m Miss>,
-    /// By what a rule names each, or how it is written if none can.
+    /// What a rule calls each, or how it is written if none can; and what differs there in the first request.
     places: Vec<(String, &'m Differs)>,
 }
 
 /// What drifted, that of most requests first.
 fn drifts(drifted: &[Miss]) -> Vec<Drift<'_>> {
-    let mut places: BTreeMap<String, (BTreeSet<usize>, &Differs)> = BTreeMap::new();
+    let mut places: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (number, drift) in drifted.iter().enumerate() {
         for differs in &drift.differences {
-            let name = differs.at.rule().unwrap_or_else(|| differs.at.to_string());
-            places.entry(name).or_insert((BTreeSet::new(), differs)).0.insert(number);
+            places.entry(called(differs)).or_default().insert(number);
         }
     }
-    let mut together: BTreeMap<BTreeSet<usize>, Vec<(String, &Differs)>> = BTreeMap::new();
-    for (name, (requests, example)) in places {
-        together.entry(requests).or_default().push((name, example));
+    let mut together: BTreeMap<BTreeSet<usize>, Vec<String>> = BTreeMap::new();
+    for (name, requests) in places {
+        together.entry(requests).or_default().push(name);
     }
-    let requests = |numbers: BTreeSet<usize>| {
+    let drift = |(numbers, names): (BTreeSet<usize>, Vec<String>)| {
         let mut requests: Vec<&Miss> = numbers.into_iter().map(|it| &drifted[it]).collect();
         // Which test of several at once ended first says nothing.
         requests.sort_by_key(|it| (&it.cassette, &it.session));
-        requests
+        let first = requests.first().map_or(&[][..], |first| &first.differences);
+        let example = |name: &String| first.iter().find(|differs| called(differs) == *name);
+        let places = names.into_iter().filter_map(|name| example(&name).map(|it| (name, it)));
+        Drift { places: places.collect(), requests }
     };
-    let drifts = together.into_iter();
-    let mut drifts: Vec<Drift<'_>> =
-        drifts.map(|(numbers, places)| Drift { requests: requests(numbers), places }).collect();
+    let mut drifts: Vec<Drift<'_>> = together.into_iter().map(drift).collect();
     drifts.sort_by_key(|drift| Reverse(drift.requests.len()));
     drifts
+}
+
+fn called(differs: &Differs) -> String {
+    differs.at.rule().unwrap_or_else(|| differs.at.to_string())
 }
 
 impl Drift<'_> {
@@ -145,47 +150,66 @@ fn request(drift: &Miss, text: &mut String) {
     }
 }
 
-/// What compares all else strictly.
+/// What compares all else strictly. What drifted in one cassette alone counts in all others.
 fn rules(drifts: &[Drift<'_>], text: &mut String) {
     text.push_str(
         "\n## What to do\n\n\
          This `retape.toml` compares all else strictly, in the place of `compare = \"path\"`. Go through its\n\
          items. Where a field does not count, its lines stay. Where it does, take them out, and record the\n\
          cassettes of the item again.\n\n\
-         ```toml\n[match]\nignore = [\n",
+         ```toml\n",
     );
+    let mut tables: BTreeMap<Option<&str>, String> = BTreeMap::new();
     let mut unnamed = BTreeSet::new();
     for (number, drift) in drifts.iter().enumerate() {
-        let _ = writeln!(text, "  # {}: {}", number + 1, drift.extent());
+        let cassettes = drift.cassettes();
+        let alone = cassettes.first().filter(|_| cassettes.len() == 1);
+        let ignored = tables.entry(alone.copied()).or_default();
+        let _ = writeln!(ignored, "  # {}: {}", number + 1, drift.extent());
         for (name, example) in &drift.places {
             match example.at.rule() {
-                Some(_) => _ = writeln!(text, "  {},", Value::from(name.as_str())),
-                None => unnamed.extend(drift.cassettes()),
+                Some(_) => _ = writeln!(ignored, "  {},", Value::from(name.as_str())),
+                None => unnamed.extend(cassettes.iter().copied()),
             }
         }
     }
-    text.push_str("]\n");
-    for cassette in unnamed {
-        let name = Value::from(cassette);
-        let _ = write!(text, "\n[[cassette]]\nname = {name}\ncompare = \"path\"\n");
-    }
-    text.push_str("```\n");
-}
-
-fn change(differs: &Differs) -> String {
-    let told = differs.to_json();
-    let value = |name: &str| match told.get(name) {
-        None => "nothing".to_owned(),
-        Some(value) => {
-            format!("`{}`", cut(&value.to_string().replace('`', "'").replace('|', "\\|")))
-        }
+    let of = |cassette: &str| format!("[[cassette]]\nname = {}", Value::from(cassette));
+    let table = |(cassette, ignored): (Option<&str>, String)| {
+        format!("{}\nignore = [\n{ignored}]\n", cassette.map_or_else(|| "[match]".to_owned(), of))
     };
-    format!("{} → {}", value("recorded"), value("asked"))
+    let mut tables: Vec<String> = tables.into_iter().map(table).collect();
+    tables.extend(unnamed.into_iter().map(|it| format!("{}\ncompare = \"path\"\n", of(it))));
+    let _ = writeln!(text, "{}```", tables.join("\n"));
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
+/// Both values, from a little before where they begin to differ.
+fn change(differs: &Differs) -> String {
+    let sides = [&differs.recorded, &differs.asked].map(|side| side.as_ref().map(spelled));
+    let same = match &sides {
+        [Some(one), Some(other)] => {
+            one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+        }
+        _ => 0,
+    };
+    let from = if same < LONGEST / 2 { 0 } else { same - LONGEST / 4 };
+    let [recorded, asked] =
+        sides.map(|side| side.map_or("nothing".to_owned(), |it| cut(&it, from)));
+    format!("{recorded} → {asked}")
+}
+
+fn spelled(value: &compare::Value) -> String {
+    match value {
+        compare::Value::Json(spelled) => spelled.clone(),
+        compare::Value::Text(text) => Value::from(text.as_str()).to_string(),
+        compare::Value::Binary { length, .. } => report::count(*length, "byte"),
     }
+}
+
+/// A part of a value, as code in Markdown.
+fn cut(text: &str, from: usize) -> String {
+    let text = text.replace('`', "'").replace('|', "\\|");
+    let part: String = text.chars().skip(from).take(LONGEST).collect();
+    let before = if from > 0 { "…" } else { "" };
+    let behind = if text.chars().count() > from + LONGEST { "…" } else { "" };
+    format!("`{before}{part}{behind}`")
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sha1::{Digest as _, Sha1};
+
 use super::foreign::load_foreign;
 use super::{find_config, list, path_of, save, side::in_parallel};
 use crate::cassette::foreign::{self, Corrected, Imported};
@@ -95,14 +97,15 @@ pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
 }
 
 fn import_one(source: &Source, how: &Import) -> Result<Became> {
-    if how.present == Present::Stays && path_of(&how.into, &source.name).is_file() {
-        return Ok(Became::Present(source.name.clone()));
-    }
     let imported = match load_foreign(&source.path) {
         Err(error) if error.is_unknown_format() && !source.is_named => return Ok(Became::Skipped),
         imported => imported?,
     };
-    let Imported { mut cassette, corrected } = imported;
+    let Imported { mut cassette, corrected, name } = imported;
+    let name = source.called(name.as_deref())?;
+    if how.present == Present::Stays && path_of(&how.into, &name).is_file() {
+        return Ok(Became::Present(name));
+    }
     cassette.rules = how.rules.clone();
     let before = cassette.clone();
     let redacted = match how.secrets {
@@ -111,8 +114,40 @@ fn import_one(source: &Source, how: &Import) -> Result<Became> {
     };
     let redacted = redacted.cassette(cassette);
     let facts = Facts::of(&before, &redacted, corrected);
-    save(&how.into, &source.name, &redacted)?;
+    save(&how.into, &name, &redacted)?;
     Ok(Became::Imported(facts))
+}
+
+impl Source {
+    /// The name of its cassette. Polly keeps `describe/test` in `describe_1234/test_5678/recording.har`.
+    fn called(&self, called: Option<&str>) -> Result<Name> {
+        let Some(called) = called.filter(|_| !self.is_named) else { return Ok(self.name.clone()) };
+        let parts: Vec<String> = called.split('/').map(part).collect();
+        let folders: Vec<&str> = self.name.as_str().split('/').collect();
+        let above = folders.len().saturating_sub(parts.len() + 1);
+        let folders = folders[..above].iter().map(|&folder| folder.to_owned());
+        Name::new(folders.chain(parts).collect::<Vec<_>>().join("/"))
+    }
+}
+
+/// A part of a name, as `retape-http` makes it for a test: what is changed or cut off is told apart by a hash.
+fn part(text: &str) -> String {
+    let plain =
+        |c: char| if c.is_ascii_control() || r#"\/:*?"<>|~%#"#.contains(c) { '_' } else { c };
+    let mut clean: String = text.chars().map(plain).collect();
+    clean.truncate(clean.trim_end_matches([' ', '.']).len());
+    if clean.starts_with('.') || clean.is_empty() || clean == "-" {
+        clean.insert(0, '_');
+    }
+    if clean == text && clean.len() <= 150 {
+        return clean;
+    }
+    while clean.len() > 141 {
+        clean.pop();
+    }
+    let digest = Sha1::digest(text);
+    let digest = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+    format!("{clean}-{}", digest.collect::<String>())
 }
 
 impl Facts {

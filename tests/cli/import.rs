@@ -110,6 +110,25 @@ fn a_file_that_cannot_be_read_fails_and_the_rest_is_imported() {
 }
 
 #[test]
+fn what_polly_recorded_has_the_name_of_its_test() {
+    let stage = Stage::new();
+    let log = |name: &str| {
+        format!(
+            r#"{{"log": {{"creator": {{"name": "Polly.JS"}}, "_recordingName": "{name}", "entries": [
+                {{"request": {{"method": "GET", "url": "http://h/{name}"}}, "response": {{"status": 200}}}}]}}}}"#
+        )
+    };
+    stage.write("recordings/shop/chat_12/says-hello_34/recording.har", &log("chat/says hello"));
+    stage.write("recordings/shop/chat_12/says-hi_56/recording.har", &log("chat/says: hi"));
+
+    let (status, said) = import(&stage, &["recordings"]);
+
+    assert_eq!(status, Some(0), "{said}");
+    assert!(stage.read("cassettes/shop/chat/says hello.json").contains("/chat/says%20hello"));
+    assert!(stage.read("cassettes/shop/chat/says_ hi-e424dfba.json").contains("/chat/says:%20hi"));
+}
+
+#[test]
 fn a_file_of_no_known_tool_says_what_was_tried() {
     let stage = stage();
 
@@ -167,7 +186,8 @@ fn what_strict_matching_would_refuse_is_reported_field_by_field() {
     cassettes of the item again.
 
     ```toml
-    [match]
+    [[cassette]]
+    name = "test_chat"
     ignore = [
       # 1: 1 request in 1 cassette
       "$.model",
@@ -180,5 +200,73 @@ fn what_strict_matching_would_refuse_is_reported_field_by_field() {
 
     - `POST /chat` (interaction 1)
       - `/model`: `"old"` → `"new"`
+    "#);
+}
+
+#[test]
+fn a_drift_of_several_cassettes_is_shown_by_the_first_from_where_it_differs() {
+    let stage = Stage::new();
+    let long = "x".repeat(100);
+    let recorded = |said: &str| {
+        format!(
+            "interactions:
+- request: {{method: POST, uri: 'https://h/chat', headers: {{content-type: [application/json]}}, body: '{{\"said\": \"{long} {said}\", \"n\": 1}}'}}
+  response: {{status: {{code: 200}}, headers: {{}}, body: {{string: one}}}}
+"
+        )
+    };
+    stage.write("tapes/a.yaml", &recorded("anna"));
+    stage.write("tapes/b.yaml", &recorded("bert"));
+    let ask = |cassette: &str, said: &str, n: u8| {
+        format!(
+            "curl -s -H 'content-type: application/json' {{url}}/{cassette}/-/chat \
+             -d '{{\"said\": \"{long} {said}\", \"n\": {n}}}'"
+        )
+    };
+    let command = format!("{}; {}", ask("b", "berta", 2), ask("a", "anton", 1));
+
+    let arguments =
+        ["replay", "--cassettes", "tapes", "--report-lax", "lax.md", "--", "sh", "-c", &command];
+    let output = stage.retape(&arguments).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let report = stage.read("lax.md");
+    let (_, items) = report.split_once("comes first.").unwrap();
+    assert_snapshot!(items.split("## By cassette").next().unwrap(), @r#"
+    1. **2 requests in 2 cassettes**, such as `a`, `POST /chat` (interaction 1):
+
+       - `$.said`: `…xxxxxxxxxxxx anna"` → `…xxxxxxxxxxxx anton"`
+
+       <details><summary>The cassettes</summary>
+
+       `a`<br>
+       `b`
+
+       </details>
+
+    2. **1 request in 1 cassette**, such as `b`, `POST /chat` (interaction 1):
+
+       - `$.n`: `1` → `2`
+
+    ## What to do
+
+    This `retape.toml` compares all else strictly, in the place of `compare = "path"`. Go through its
+    items. Where a field does not count, its lines stay. Where it does, take them out, and record the
+    cassettes of the item again.
+
+    ```toml
+    [match]
+    ignore = [
+      # 1: 2 requests in 2 cassettes
+      "$.said",
+    ]
+
+    [[cassette]]
+    name = "b"
+    ignore = [
+      # 2: 1 request in 1 cassette
+      "$.n",
+    ]
+    ```
     "#);
 }

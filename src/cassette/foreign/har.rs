@@ -22,6 +22,11 @@ pub(super) fn is_polly(file: &Tree) -> bool {
     is_it(file) && creator.is_some_and(|name| name.eq_ignore_ascii_case("Polly.JS"))
 }
 
+/// What Polly calls a recording.
+pub(super) fn name(file: &Tree) -> Option<String> {
+    file.at(&["log", "_recordingName"]).and_then(Tree::text).map(str::to_owned)
+}
+
 /// Requests that were blocked, and have no status, are left out.
 pub(super) fn read(file: &Tree) -> Result<Vec<Exchange>> {
     let was_answered = |entry: &&Tree| {

@@ -31,6 +31,8 @@ pub struct Imported {
     pub cassette: Cassette,
     /// What was not as HTTP wants it.
     pub corrected: Corrected,
+    /// What Polly calls the recording: `describe/test`. Its file has another name.
+    pub name: Option<String>,
 }
 
 /// What was not as HTTP wants it, and is now.
@@ -140,7 +142,7 @@ pub fn import(text: &str) -> Result<Imported> {
     let recorded = Recorded { at: at.unwrap_or_default(), tool, ..Recorded::default() };
     let mut cassette = Cassette { recorded, interactions, ..Cassette::default() };
     url::settle(&mut cassette);
-    Ok(Imported { cassette, corrected })
+    Ok(Imported { cassette, corrected, name: har::name(&tree) })
 }
 
 /// How many servers were asked.

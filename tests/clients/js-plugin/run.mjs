@@ -99,6 +99,22 @@ async function suite(runner, place) {
   `);
   passes(await run({ CI: "true" }));
 
+  // What Polly recorded has the name of its test.
+  const request = { method: "GET", url: `${origin}/p`, headers: [] };
+  const response = { status: 200, headers: [], content: { text: "from Polly" } };
+  const log = { creator: { name: "Polly.JS" }, _recordingName: "plays: Polly", entries: [{ request, response }] };
+  const recording = path.join(place, "recordings", "plays-Polly_1", "recording.har");
+  fs.mkdirSync(path.dirname(recording), { recursive: true });
+  fs.writeFileSync(recording, JSON.stringify({ log }));
+  const binary = path.resolve(folder, "node_modules/retape-http/bin/retape.cjs");
+  passes(await execute(["node", binary, "import", "recordings"], place));
+  write(`
+    const assert = require("node:assert");
+    retape({ cassette: ({ names }) => names.join("/").split("/") });
+    test("plays: Polly", async () => assert.equal(await (await fetch("${origin}/p")).text(), "from Polly"));
+  `);
+  passes(await run({ CI: "true" }));
+
   write(`
     retape();
     test("asks two things", async () => { await fetch("${origin}/a?b=c"); await fetch("${origin}/other"); });
