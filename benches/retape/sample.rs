@@ -167,6 +167,7 @@ fn response(headers: Headers, body: Body) -> Response {
         reason,
         headers,
         body,
+        interim: Vec::new(),
         trailers,
         frames: Vec::new(),
         end: End::Complete,

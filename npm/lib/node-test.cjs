@@ -14,6 +14,15 @@ exports.retape = function retape(options) {
     const relative = path.relative(process.cwd(), file);
     await tapes.begin({ file, names, rerun: `node --test --test-name-pattern ${JSON.stringify(t.name)} ${relative}` });
   });
-  afterEach((t) => tapes.end({ passed: t.passed !== false && !t.error }));
+  afterEach(async (t) => {
+    const passed = t.passed !== false && !t.error;
+    try {
+      await tapes.end({ passed });
+    } catch (error) {
+      // Of a test that has failed already, node tells the first error only.
+      if (!passed) console.error(error.message);
+      throw error;
+    }
+  });
   return tapes;
 };

@@ -80,6 +80,10 @@ class Scope:
             self.opened = self.server.open(settings)
         return str(self.opened["session"])
 
+    def mode_of_session(self) -> Optional[str]:
+        """What is done in its session, once there is one."""
+        return str(self.opened["mode"]) if self.opened else None
+
     def interactions(self) -> List[Dict[str, Any]]:
         """What its cassette holds; while it is recorded, that so far."""
         return self.server.interactions(self.open())

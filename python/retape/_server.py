@@ -171,13 +171,21 @@ class Server:
                     response = self._connection.getresponse()
                     text, status = response.read(), response.status
                     break
-                except (http.client.HTTPException, OSError):
+                except (http.client.HTTPException, OSError) as error:
                     # It may have closed an idle connection.
                     self._connection.close()
                     self._connection = None
                     if attempt == 2:
-                        raise
-        answer = json.loads(text)
+                        raise Refused(f"no retape answers at {self.url}: {error}{self._found_by()}") from None
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            raise Refused(f"what answers at {self.url} is no retape{self._found_by()}") from None
         if status >= 400:
             raise Refused(answer["error"]["message"])
         return answer
+
+    def _found_by(self) -> str:
+        """What to do where it was not started here."""
+        hint = "\nhint: `RETAPE_URL` names it; without that, the tests start a retape of their own"
+        return "" if self._process else hint

@@ -30,6 +30,9 @@ _SUITE: "pytest.StashKey[Suite]" = pytest.StashKey()
 _REPORTS = {
     "unplayed": "recorded, and not asked for (record the test again, if that is meant to be)",
     "orphaned": "no test has this cassette",
+    "silent": "asked nothing of retape (a program that the test starts is not led to it: give it `retape_url`)",
+    "mixed": "recorded while a fixture was replayed, so the server may not know what the fixture made "
+    "(record all anew: --record-mode=rewrite)",
     "recorded": "recorded",
 }
 
@@ -46,6 +49,8 @@ class Suite:
         self.has_base_address = False
         self.reports: Dict[str, List[str]] = {name: [] for name in _REPORTS}
         self.opened: Set[str] = set()
+        #: What the shared fixtures that are set up said, by their names.
+        self.shared: Dict[str, Scope] = {}
         #: Which test had a cassette first.
         self.users: Dict[str, str] = {}
         self.items: List[pytest.Item] = []
@@ -89,6 +94,14 @@ class Suite:
         self.has_base_address = True
         self.route()
         return f"{self.server.url}/{self.alias}/-"
+
+    def note_mixed(self, scope: Scope, item: pytest.Item) -> None:
+        """Notes what a test asks of a live server beside a fixture that does not."""
+        names = getattr(item, "fixturenames", ())
+        shared = {name: self.shared[name] for name in names if name in self.shared}
+        replayed = [name for name, other in shared.items() if other.mode_of_session() == "replay"]
+        if replayed and scope.mode_of_session() in ("record", "new_episodes") and scope.interactions():
+            self.reports["mixed"].append(f"{item.nodeid} (fixture `{replayed[0]}`)")
 
     def finish(self, scope: Scope, *, save: bool, title: str) -> None:
         """Ends the session of a test or a fixture, and notes what is to be reported."""
@@ -234,7 +247,7 @@ def record_mode(pytestconfig: pytest.Config) -> str:
 @pytest.fixture(scope="session")
 def disable_recording(pytestconfig: pytest.Config) -> bool:
     """Whether all requests go to the live server."""
-    return bool(pytestconfig.getoption("--disable-recording"))
+    return _is_disabled(pytestconfig)
 
 
 @pytest.fixture
@@ -274,7 +287,7 @@ def allowed_hosts(request: pytest.FixtureRequest) -> Optional[List[str]]:
 def block_network(request: pytest.FixtureRequest) -> Iterator[None]:
     """Blocks the network where that is asked for. What retape records, it fetches itself."""
     is_asked = request.config.getoption("--block-network") or request.node.get_closest_marker("block_network")
-    if not is_asked or request.config.getoption("--disable-recording"):
+    if not is_asked or _is_disabled(request.config):
         yield
         return
     suite = request.config.stash[_SUITE]
@@ -290,7 +303,10 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
         yield None
         return
     suite = request.config.stash[_SUITE]
-    scope = _scope_of(request, suite)
+    try:
+        scope = _scope_of(request, suite)
+    except pytest.UsageError as error:
+        pytest.fail(f"retape: {error}", pytrace=False)
     item.stash[_SCOPE] = scope
     item.stash[_FAILED] = False
     first = suite.users.setdefault(scope.path, item.nodeid)
@@ -313,8 +329,12 @@ def _mode_of_run(config: pytest.Config) -> Optional[str]:
     return config.getoption("--record-mode") or config.getini("record_mode") or None
 
 
+def _is_disabled(config: pytest.Config) -> bool:
+    return bool(config.getoption("--disable-recording")) or os.environ.get("RETAPE_MODE") == "passthrough"
+
+
 def _has_cassette(item: pytest.Item) -> bool:
-    if item.config.getoption("--disable-recording"):
+    if _is_disabled(item.config):
         return False
     if item.get_closest_marker("vcr") or item.get_closest_marker("retape"):
         return True
@@ -359,7 +379,12 @@ def _usual(suite: Suite) -> Optional[str]:
         return None
     said = os.environ.get("RETAPE_MODE")
     if said:
-        return {"replay": "none", "record": "all"}.get(said, said)
+        modes = {"replay": "none", "record": "all", "once": "once", "new_episodes": "new_episodes"}
+        if said not in modes:
+            raise pytest.UsageError(
+                f"`RETAPE_MODE={said}` is no mode; known are: {', '.join(modes)}, passthrough"
+            )
+        return modes[said]
     return "none" if os.environ.get("CI", "") not in ("", "0", "false") else "once"
 
 
@@ -448,6 +473,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     failed: List[bool] = []
 
     def end() -> None:
+        suite.shared.pop(fixturedef.argname, None)
         misses = scope.new_misses()
         suite.leave(scope)
         suite.finish(scope, save=not (failed or misses), title=f"fixture `{fixturedef.argname}`")
@@ -456,6 +482,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
 
     # Finalizers run in the order opposite to that in which they were added.
     fixturedef.addfinalizer(end)
+    suite.shared[fixturedef.argname] = scope
     suite.enter(scope)
     outcome = yield
     misses = scope.new_misses()
@@ -508,19 +535,26 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
             report.sections.append(("retape", "a live server gave no answer\n\n" + "\n".join(unanswered)))
     if report.failed or told:
         item.stash[_FAILED] = True
+    if report.when == "call":
+        suite.note_mixed(scope, item)
     if report.when != "teardown":
         return
     del item.stash[_SCOPE]
-    before = len(suite.reports["unplayed"])
+    before = {name: len(lines) for name, lines in suite.reports.items()}
+    passed = not item.stash.get(_FAILED, False)
     try:
-        suite.finish(scope, save=not item.stash.get(_FAILED, False), title=item.nodeid)
+        suite.finish(scope, save=passed, title=item.nodeid)
     except Refused as error:
         report.outcome = "failed"
         report.longrepr = f"retape: {error}"
-    left = suite.reports["unplayed"][before:]
-    if left and item.config.getoption("--retape-strict") and report.passed:
-        report.outcome = "failed"
-        report.longrepr = f"{_REPORTS['unplayed']}:\n  " + "\n  ".join(left)
+    is_marked = any(marker.name in ("vcr", "retape") for marker in item.own_markers)
+    if is_marked and passed and report.passed and not os.path.isfile(scope.path):
+        suite.reports["silent"].append(item.nodeid)
+    for name in ("unplayed", "silent"):
+        left = suite.reports[name][before[name] :]
+        if left and item.config.getoption("--retape-strict") and report.passed:
+            report.outcome = "failed"
+            report.longrepr = f"{_REPORTS[name]}:\n  " + "\n  ".join(left)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

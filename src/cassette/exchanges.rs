@@ -414,6 +414,7 @@ fn answered(request: Request, ms: u64) -> Interaction {
             reason: None,
             headers,
             body: Body::Stream(Vec::new()),
+            interim: Vec::new(),
             trailers: Headers::new(),
             frames: Vec::new(),
             end: End::Complete,

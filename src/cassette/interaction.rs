@@ -57,6 +57,8 @@ pub enum Outcome {
 pub struct Response {
     /// Milliseconds from the arrival of the request to the arrival of the answer's head.
     pub ms: u64,
+    /// What the server said before it, such as `103 Early Hints`.
+    pub interim: Vec<Interim>,
     /// The status code.
     pub status: u16,
     /// The reason phrase, where it is not the usual one of that status.
@@ -71,6 +73,17 @@ pub struct Response {
     pub frames: Vec<Frame>,
     /// How it ended.
     pub end: End,
+}
+
+/// What a server says of an answer before it (RFC 9110, section 15.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interim {
+    /// Milliseconds from the arrival of the request.
+    pub ms: u64,
+    /// The status code: 102 to 199.
+    pub status: u16,
+    /// Its fields.
+    pub headers: Headers,
 }
 
 /// How an answer ended.
@@ -142,6 +155,11 @@ impl Request {
         self.headers.get("upgrade") == Some("stdio")
     }
 
+    /// Whether the server refused it before its body was sent.
+    pub(crate) fn is_without_its_body(&self) -> bool {
+        self.body.is_empty() && self.headers.get("expect").is_some()
+    }
+
     /// Whether it only asks for what is there.
     pub fn only_reads(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
@@ -168,6 +186,12 @@ impl Request {
 }
 
 impl Response {
+    /// Its fields: those of the head, those before it and those behind the body.
+    pub(crate) fn fields_mut(&mut self) -> impl Iterator<Item = &mut Headers> {
+        let interim = self.interim.iter_mut().map(|interim| &mut interim.headers);
+        [&mut self.headers, &mut self.trailers].into_iter().chain(interim)
+    }
+
     /// The body as text, as far as that can be: without its content coding, and a binary stream of
     /// Amazon's as lines.
     pub fn readable(&self) -> Cow<'_, Body> {

@@ -31,7 +31,7 @@ pub use frame::{Content, Frame, Peer};
 pub(crate) use headers::HOP_BY_HOP;
 pub use headers::Headers;
 pub use ids::{Evidence, Id, Ids, Reach};
-pub use interaction::{End, Interaction, Outcome, Progress, Request, Response};
+pub use interaction::{End, Interaction, Interim, Outcome, Progress, Request, Response};
 pub use large::{Large, Larges};
 pub(crate) use media::Media;
 pub use name::Name;

@@ -103,25 +103,41 @@ impl Zone {
     }
 }
 
-/// Runs the command once more, and keeps what it says to itself. Tells whether it succeeded.
+/// Runs the command once more, and keeps what it says to itself. Tells whether it succeeded; nothing if the time
+/// was up, and it was killed with all that it started.
 pub(super) async fn rerun(
     common: &Common,
     session: &Session,
-    zone: Zone,
+    (zone, limit): (Zone, Duration),
     signals: &mut Signals,
-) -> bool {
-    let Ok(trust) = common.proxy.then(|| Trust::new(session)).transpose() else { return false };
-    let Some(mut process) = process(common, session, trust.as_ref()) else { return false };
+) -> Option<bool> {
+    let Ok(trust) = common.proxy.then(|| Trust::new(session)).transpose() else {
+        return Some(false);
+    };
+    let Some(mut process) = process(common, session, trust.as_ref()) else { return Some(false) };
     let is_said = common.variables.iter().any(|variable| variable.starts_with("TZ="));
     if zone == Zone::Another && !is_said {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         process.env("TZ", Zone::elsewhere(now.as_secs() / 3600 % 24));
     }
     process.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    match process.spawn() {
-        Ok(mut child) => wait(&mut child, signals).await.is_ok_and(|status| status.success()),
-        Err(_) => false,
+    #[cfg(unix)]
+    process.process_group(0);
+    let Ok(mut child) = process.spawn() else { return Some(false) };
+    // A signal of the terminal does not reach its group: what proves nothing any more is killed.
+    let mut started = Started(child.id());
+    let ended = tokio::select! {
+        ended = child.wait() => Some(ended.is_ok_and(|status| status.success())),
+        _ = signals.next() => Some(false),
+        () = tokio::time::sleep(limit) => {
+            tell::endless(limit);
+            None
+        }
+    };
+    if let Ok(Some(_)) = child.try_wait() {
+        started.0 = None;
     }
+    ended
 }
 
 /// The command with the address in its environment.

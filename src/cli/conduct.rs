@@ -1,6 +1,6 @@
 //! Running a command against a session, or serving until interrupted.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
@@ -75,7 +75,9 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         },
         None => None,
     };
+    let began = Instant::now();
     let ran = play(&session, common, &mut signals).await;
+    let took = began.elapsed();
     let closed = session.close().await;
     let stopped = settle(&closed, &mut signals).await;
     let flaw = flaw(&ran, stopped);
@@ -106,16 +108,16 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     let exit = judge(ran, &summary, &left, is_refused);
     let is_proved = proof == Proof::Wanted && !common.command.is_empty();
     if is_proved && matches!(exit, Exit::Agrees) {
-        return prove(settings, &summary, common, &mut signals).await;
+        return prove(settings, &summary, (common, took), &mut signals).await;
     }
     Ok(exit)
 }
 
-/// Runs the command against what it has just recorded, with no server.
+/// Runs the command, which `took` so long, against what it has just recorded, with no server.
 async fn prove(
     settings: SessionBuilder,
     summary: &Summary,
-    common: &Common,
+    (common, took): (&Common, Duration),
     signals: &mut Signals,
 ) -> Result<Exit> {
     let recordings = &summary.recordings;
@@ -123,14 +125,25 @@ async fn prove(
         return Ok(Exit::Agrees);
     }
     let heard = signals.heard();
+    // A client that goes on after a miss may do so for ever.
+    let limit = PROOF.max(took * 10);
+    let mut is_endless = false;
     let proven = settings.prove(recordings, async |session, run| {
-        let is_elsewhere = if run == 0 { Zone::Another } else { Zone::Ours };
-        signals.heard() == heard && child::rerun(common, session, is_elsewhere, signals).await
+        let zone = if run == 0 { Zone::Another } else { Zone::Ours };
+        if is_endless || signals.heard() != heard {
+            return false;
+        }
+        let ended = child::rerun(common, session, (zone, limit), signals).await;
+        is_endless = ended.is_none();
+        ended.unwrap_or(false)
     });
     let proven = proven.await?;
     tell::proven(&proven);
     Ok(if proven.replays { Exit::Agrees } else { Exit::Findings })
 }
+
+/// So long a command may take at least that is run against what it has recorded.
+const PROOF: Duration = Duration::from_secs(30);
 
 /// The WebSockets that were opened, and not consumed to their end.
 fn unfinished(summary: &Summary) -> Vec<session::Unplayed> {

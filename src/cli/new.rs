@@ -61,6 +61,7 @@ fn stub() -> Cassette {
         reason: None,
         headers: json(),
         body: Body::Whole(r#"{"answered":true}"#.into()),
+        interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
         end: End::Complete,

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::child::Heard;
 use crate::cassette::{Id, Name};
@@ -236,6 +237,15 @@ pub(super) fn rehearsed(missed_first: Option<&Miss>) {
             line(&format!("{RED}it does not replay{PLAIN}; the recording is kept"));
         }
     }
+}
+
+/// A command did not end while it was run against what it had recorded.
+pub(super) fn endless(limit: Duration) {
+    line(&format!(
+        "the command did not end within {} s when it was run against the recording, and was killed",
+        limit.as_secs()
+    ));
+    hint("`--no-prove` records without that run");
 }
 
 /// What became of the proof that a recording replays.

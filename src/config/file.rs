@@ -76,6 +76,12 @@ impl Config {
                 "proxy" => config.hosts = source.hosts(source.table(value)?)?,
                 "faults" => config.faults = source.faults(source.table(value)?)?,
                 "redact" => config.redaction = source.redaction(source.table(value)?)?,
+                word if Key::from_word(word).is_some() => {
+                    let hint = format!(
+                        "put it below `[match]`: `[match]`, and `{word} = …` on the next line"
+                    );
+                    return Err(source.unknown(name, &SECTIONS).with_hint(hint));
+                }
                 _ => return Err(source.unknown(name, &SECTIONS)),
             }
         }

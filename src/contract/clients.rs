@@ -238,6 +238,7 @@ mod tests {
             status: 200,
             headers: Headers::new(),
             body: Body::Whole(r#"{"name":"get_secret","type":"tool_use"}"#.into()),
+            interim: Vec::new(),
             trailers: Headers::new(),
             frames: Vec::new(),
             ms: 0,

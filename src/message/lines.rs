@@ -141,6 +141,7 @@ fn interaction(frames: Vec<Frame>) -> Interaction {
             reason: None,
             headers: Headers::new(),
             body: Default::default(),
+            interim: Vec::new(),
             trailers: Headers::new(),
             frames,
             end: End::Complete,

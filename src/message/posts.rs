@@ -194,6 +194,7 @@ fn response(status: u16, is_stream: bool) -> Response {
         reason: None,
         headers,
         body,
+        interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
         end: End::Complete,

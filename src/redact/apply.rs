@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::rule::{Notes, Rule, Side};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
+use super::{Redactor, Secrets, body, deltas, header, look, unicode, url, value};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
     Body, Cassette, End, Frame, Headers, Media, Outcome, Peer, Request, Response, coding, large,
@@ -43,8 +43,7 @@ fn looks_in_response(redactor: &Redactor, response: &mut Response, secrets: &mut
     if let Some(reason) = &mut response.reason {
         edit_text(reason, |text| look::find(text.as_bytes(), &mut notes));
     }
-    looks_in_headers(&mut response.headers, &mut notes);
-    looks_in_headers(&mut response.trailers, &mut notes);
+    response.fields_mut().for_each(|fields| looks_in_headers(fields, &mut notes));
     let is_stream = Media::of_headers(&response.headers).is_stream();
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         let mut edits = look::find(text, &mut notes);
@@ -99,8 +98,7 @@ pub(super) fn response(redactor: &Redactor, response: &mut Response, secrets: &m
     {
         edit_text(reason, |text| body::find(text.as_bytes(), None, &mut notes));
     }
-    header::redact(&mut response.headers, &mut notes);
-    header::redact(&mut response.trailers, &mut notes);
+    response.fields_mut().for_each(|fields| header::redact(fields, &mut notes));
     let content_type = content_type(&response.headers);
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {
         body::find(text, content_type.as_deref(), &mut notes)
@@ -155,6 +153,7 @@ pub(super) fn body(
         reason: None,
         headers,
         body: Body::Whole(plain.into()),
+        interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
         end: End::Complete,
@@ -208,6 +207,26 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     known_in_cassette(redactor, cassette, &searcher);
 }
 
+/// Applies the rules once more to what the client says in a cassette. Values that get a placeholder only now
+/// count on where those of their name that are `shown` end.
+pub(super) fn requests(redactor: &Redactor, cassette: &mut Cassette, shown: &[(String, usize)]) {
+    let mut secrets = Secrets::default();
+    for (name, last) in shown {
+        (1..=*last).for_each(|number| {
+            secrets.number(name, &value::numbered(name, number));
+        });
+    }
+    for interaction in &mut cassette.interactions {
+        let own = secrets.begin();
+        let own = rules(redactor, &mut interaction.request, own);
+        secrets.extend(own);
+        if let Outcome::Response(answer) = &mut interaction.outcome {
+            let said = answer.frames.iter_mut().filter(|it| it.from == Peer::Client);
+            said.for_each(|it| frame(redactor, it, &mut secrets));
+        }
+    }
+}
+
 fn known_in_cassette(redactor: &Redactor, cassette: &mut Cassette, searcher: &Searcher) {
     if !redactor.applies(Rule::Values) || searcher.is_empty() {
         return;
@@ -252,8 +271,7 @@ fn known_in_request(redactor: &Redactor, searcher: &Searcher, request: &mut Requ
 
 fn known_in_response(redactor: &Redactor, searcher: &Searcher, response: &mut Response) {
     response.reason.iter_mut().for_each(|reason| known_in_text(searcher, reason));
-    known_in_headers(searcher, &mut response.headers);
-    known_in_headers(searcher, &mut response.trailers);
+    response.fields_mut().for_each(|fields| known_in_headers(searcher, fields));
     let is_stream =
         redactor.applies(Rule::Looks) && Media::of_headers(&response.headers).is_stream();
     edit_body(redactor, &mut response.headers, &mut response.body, |text| {

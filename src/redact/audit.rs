@@ -95,6 +95,8 @@ fn parts(interaction: &Interaction) -> Vec<Part> {
         parts.push(("body of the answer".to_owned(), response.readable().bytes().to_vec()));
         parts.extend(fields(&response.headers, "of the answer"));
         parts.extend(fields(&response.trailers, "behind the answer"));
+        let interim = response.interim.iter();
+        parts.extend(interim.flat_map(|it| fields(&it.headers, "before the answer")));
     }
     // Which of several secrets it is makes it no other one.
     for (_, text) in &mut parts {

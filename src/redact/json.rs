@@ -65,7 +65,7 @@ impl<'a> Walk<'a, '_, '_> {
         let key = self.levels.last()?.key.as_deref();
         let named = key.filter(|key| match self.notes.field(key) {
             Tells::Secret | Tells::Secrets => true,
-            Tells::Perhaps => value::may_be_credential(&plain(inner)),
+            Tells::Perhaps => self.notes.may_be_secret(key, &plain(inner)),
             Tells::Nothing | Tells::Holder => false,
         });
         let held = self.levels.held();

@@ -44,6 +44,7 @@ mod url;
 mod value;
 mod veiled;
 
+use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -52,7 +53,8 @@ pub(crate) use deltas::Pieces;
 pub use live::Live;
 pub(crate) use memory::Memory;
 pub use secrets::{Found, Secrets};
-pub(crate) use value::{placeholder_in, placeholders, without_numbers};
+pub(crate) use value::{placeholder_in, without_numbers};
+pub(crate) use veiled::of_request;
 pub use veiled::{Unveiled, Veiled};
 
 use self::name::{Known, Tells};
@@ -77,6 +79,8 @@ pub struct Redactor {
     own: Arc<Own>,
     /// Whether it looks at what was redacted before: a placeholder is not called by another name then.
     is_again: bool,
+    /// Of the names that say little, those that tell; nothing if the look of a value decides.
+    told: Option<Arc<HashSet<String>>>,
 }
 
 impl<T> Redacted<T> {
@@ -172,6 +176,27 @@ impl Redactor {
     pub(crate) fn unnumbered(&self) -> Self {
         let rules = self.rules.iter().copied().filter(|rule| *rule != Rule::Numbers);
         Self { rules: rules.collect(), ..self.clone() }
+    }
+
+    /// The same rules for those who ask a recording: it says which of the names that say little (`key`,
+    /// `token`) tell. Where it has a placeholder for one value of a name, all values of it in its own
+    /// requests get one.
+    ///
+    /// # Rationale
+    ///
+    /// What a client makes up anew may look like a credential in one run and not in the next.
+    pub(crate) fn told_by(self, cassette: &mut Cassette) -> Self {
+        let requests = cassette.interactions.iter().map(|interaction| &interaction.request);
+        let shown: Vec<(String, usize)> = requests.flat_map(of_request).collect();
+        let names = shown.iter().map(|(name, _)| name);
+        let told: HashSet<String> = names.filter(|name| name::is_weak(name)).cloned().collect();
+        let has_any = !told.is_empty();
+        let told = Self { told: Some(Arc::new(told)), ..self };
+        if has_any {
+            let again = Self { is_again: true, ..told.clone() };
+            apply::requests(&again, cassette, &shown);
+        }
+        told
     }
 
     /// The same rules, given the variables of the environment: the values of those that are secrets are
@@ -304,7 +329,7 @@ impl Redactor {
 
     fn of(rules: Vec<Rule>) -> Self {
         let (known, own) = Default::default();
-        Self { rules: rules.into(), known, own, is_again: false }
+        Self { rules: rules.into(), known, own, is_again: false, told: None }
     }
 
     fn applies(&self, rule: Rule) -> bool {

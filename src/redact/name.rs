@@ -272,6 +272,14 @@ pub(super) fn header(name: &str) -> bool {
     }
 }
 
+/// Whether the look of a value decides what such a name tells.
+pub(super) fn is_weak(name: &str) -> bool {
+    match field(name) {
+        Tells::Nothing => composed(name) == Tells::Perhaps,
+        tells => tells == Tells::Perhaps,
+    }
+}
+
 /// Whether a field that stands among secrets describes them and is none itself.
 fn describes(name: &str) -> bool {
     const DESCRIBING: &[&str] =

@@ -1,5 +1,7 @@
 //! The rules by name, and what a walk through a text decides and notes by them.
 
+use std::collections::HashSet;
+
 use super::name::{self, Tells};
 use super::{Redactor, Secrets, value};
 use crate::error::{Error, Kind, Result};
@@ -92,6 +94,20 @@ impl Notes<'_> {
         match name::field(name) {
             Tells::Nothing if self.applies(Rule::Names) => name::composed(name),
             tells => tells,
+        }
+    }
+
+    /// Whether a value is a secret of which its name says little.
+    pub(super) fn may_be_secret(&self, name: &str, value: &str) -> bool {
+        let is_told = |told: &HashSet<String>| {
+            let is_word = !value.is_empty() && !value.contains(char::is_whitespace);
+            is_word && told.contains(&value::shown_name(name))
+        };
+        match &self.redactor.told {
+            Some(told) if !self.redactor.own.is_no_secret(name) => {
+                is_told(told) || value::is_placeholder(value)
+            }
+            _ => value::may_be_credential(value),
         }
     }
 

@@ -68,7 +68,7 @@ pub(super) fn tells(name: &str, value: &str, notes: &Notes<'_>) -> bool {
     };
     match tells {
         Tells::Secret | Tells::Secrets => true,
-        Tells::Perhaps => value::may_be_credential(value),
+        Tells::Perhaps => notes.may_be_secret(name, value),
         Tells::Nothing | Tells::Holder => false,
     }
 }

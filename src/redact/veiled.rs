@@ -3,7 +3,7 @@
 use super::spelling::json_escaped;
 use super::value;
 use crate::cassette::splice::{Edit, splice};
-use crate::cassette::{Body, Response};
+use crate::cassette::{Body, Request, Response};
 
 /// The placeholders in an answer, each by its name and number.
 #[derive(Debug, Default)]
@@ -21,21 +21,32 @@ impl std::fmt::Debug for Unveiled {
     }
 }
 
+/// The placeholders in a request, each by its name and number, in the order in which they first stand in it.
+pub(crate) fn of_request(request: &Request) -> Vec<(String, usize)> {
+    let body = request.readable();
+    let headers = request.headers.iter().map(|(_, value)| &value[..]);
+    of_texts(std::iter::once(request.path.as_bytes()).chain(headers).chain([&*body]))
+}
+
+fn of_texts<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Vec<(String, usize)> {
+    let mut all = Vec::new();
+    for text in texts {
+        for (_, name, number) in value::placeholders(text) {
+            let secret = (name.to_owned(), number);
+            if !all.contains(&secret) {
+                all.push(secret);
+            }
+        }
+    }
+    all
+}
+
 impl Veiled {
     /// Those of a recorded answer.
     pub(crate) fn of(response: &Response) -> Self {
         let body = response.readable().bytes();
         let headers = response.headers.iter().map(|(_, value)| &value[..]);
-        let mut all = Vec::new();
-        for text in headers.chain([&body[..]]) {
-            for (_, name, number) in value::placeholders(text) {
-                let secret = (name.to_owned(), number);
-                if !all.contains(&secret) {
-                    all.push(secret);
-                }
-            }
-        }
-        Self(all)
+        Self(of_texts(headers.chain([&body[..]])))
     }
 
     /// Whether there are none.

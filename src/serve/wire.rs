@@ -42,6 +42,20 @@ impl FrameReader {
         }
     }
 
+    /// Whether a message is on its way, which may take long.
+    pub fn is_within(&self) -> bool {
+        matches!(self, Self::Socket(reader) if reader.is_within())
+    }
+
+    /// Whether what comes may become a text, and how much of it has come.
+    #[cfg(feature = "record")]
+    pub fn awaits_text(&self) -> Option<usize> {
+        match self {
+            Self::Socket(reader) => reader.awaits_text(),
+            Self::Lines(_) => None,
+        }
+    }
+
     /// What the side has said at its end: a line may have no end of its own.
     pub fn last(&mut self) -> Option<Event> {
         match self {

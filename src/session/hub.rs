@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::HOST;
 use http::request::Parts;
 use http::uri::Scheme;
 use http::{HeaderName, Request, Uri};
@@ -188,6 +189,11 @@ fn lead(request: &mut Request<Incoming>) {
     let field = String::from_utf8_lossy(field.as_bytes());
     let (session, origin) = field.split_once(' ').unwrap_or((&field, ""));
     let via = Via { origin: origin.to_owned(), session: session.to_owned() };
+    // Some transports name whom they connect to, and not whom the client means.
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    if host.is_some_and(|host| guard::is_local(guard::host_of(host))) {
+        request.headers_mut().remove(HOST);
+    }
     request.extensions_mut().insert(via);
 }
 

@@ -8,7 +8,7 @@ use http::{Method, StatusCode};
 use super::event::{Event, Miss};
 use super::gateway::Gateway;
 use crate::config::HostRule;
-use crate::serve::server::{Refusal, Tunnel, Via, origin, problem, session_of};
+use crate::serve::server::{Refusal, Tunnel, Via, host_of, origin, problem, session_of};
 use crate::store::mode::Mode;
 
 /// A request that came to us as to a proxy, or that a client's transport led here.
@@ -91,11 +91,6 @@ impl Gateway {
             _ => self.tell(Event::Unrecorded(miss)),
         }
     }
-}
-
-/// The host and the port, without who asks.
-fn host_of(authority: &Authority) -> &str {
-    authority.as_str().rsplit_once('@').map_or(authority.as_str(), |(_, host)| host)
 }
 
 fn not_asked() -> Refusal {

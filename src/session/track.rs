@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::{Body as _, Frame, Incoming};
 use hyper::upgrade::OnUpgrade;
 
 use super::event::Event;
@@ -114,6 +115,9 @@ impl Track {
             (_, Asked::Upgrade(client)) => return self.upgrade(head, target, client, place).await,
             (Self::Forward(live), asked) => live.ask(head, target, asked, place).await,
             (Self::Replay(replayer), asked) => {
+                if let Some(refusal) = replayer.refusal(head, target, place).await {
+                    return Ok((refusal, None));
+                }
                 match read_by(asked, || replayer.hashed(head, target, place)).await {
                     Some(body) => {
                         let answer = replayer.answer(head, target, body, place).await;
@@ -335,7 +339,7 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
     if body.is_end_stream() {
         return Some(Bytes::new());
     }
-    let first = match body.frame().await {
+    let first = match next(&mut body).await {
         Some(frame) => frame.ok()?.into_data().unwrap_or_default(),
         None => Bytes::new(),
     };
@@ -343,7 +347,7 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
         return Some(first);
     }
     let mut all = BytesMut::from(first);
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = next(&mut body).await {
         all.extend_from_slice(&frame.ok()?.into_data().unwrap_or_default());
         if all.len() as u64 > LARGE {
             return match hashed() {
@@ -356,6 +360,15 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
         }
     }
     Some(all.freeze())
+}
+
+/// So long a client may say nothing in the middle of a request.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// The next piece of a body. What waits for its answer before it goes on is taken as it is: nothing that was
+/// recorded can be told from its first half.
+async fn next(body: &mut Incoming) -> Option<hyper::Result<Frame<Bytes>>> {
+    tokio::time::timeout(SILENCE, body.frame()).await.ok().flatten()
 }
 
 /// Reads the rest of a body without holding it. Others have their turn in between.

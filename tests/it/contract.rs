@@ -24,6 +24,7 @@ fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
         reason: None,
         headers,
         body,
+        interim: Vec::new(),
         trailers: Headers::default(),
         end: End::Complete,
     };

@@ -20,6 +20,7 @@ fn interaction(line: &str) -> Interaction {
         reason: None,
         headers,
         body: Body::Whole(Bytes::from_static(br#"{"type":"answer"}"#)),
+        interim: Vec::new(),
         trailers: Headers::default(),
         frames: Vec::new(),
         end: End::Complete,

@@ -2,7 +2,7 @@
 
 use crate::stage::Stage;
 use crate::support::client::ask;
-use crate::support::upstream::{Then, Upstream, json};
+use crate::support::upstream::{Asked, Then, Upstream, json};
 
 const FIELDS: &str = "Content-Type: application/json\r\n";
 
@@ -185,4 +185,49 @@ async fn a_short_secret_that_is_echoed_under_the_name_of_its_field_is_the_one_of
 
     assert!(echoed(&session.url(), "YYY"));
     session.finish().await.unwrap();
+}
+
+fn put(url: &str, key: &str, value: usize) -> (u16, String) {
+    let body = format!(r#"{{"key":"{key}","value":{value}}}"#);
+    let reply = ask("POST", &format!("{url}/put"), FIELDS, &body);
+    (reply.status, reply.text())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_recording_says_whether_a_name_tells() {
+    let upstream = Upstream::json(Asked::text);
+    // A `key` is a secret if it looks like one, and a client makes up another each time.
+    let (looks, plain) = (["a1".repeat(8), "b2".repeat(8)], ["cab/1", "dab/2"]);
+    let recordings = [[&*looks[0], plain[0]], [plain[0], &looks[0]], [&looks[0], &looks[1]]];
+    for recorded in recordings {
+        let stage = Stage::new();
+        let session = stage.record(&upstream).await;
+        (0..2).for_each(|value| drop(put(&session.url(), recorded[value], value)));
+        session.finish().await.unwrap();
+        assert!(!stage.file("tape.json").contains(&looks[0]));
+
+        for keys in [[&*looks[1], plain[1]], [plain[1], &looks[1]], [plain[0], plain[1]]] {
+            let session = stage.replay().await;
+            let told = [0, 1].map(|value| put(&session.url(), keys[value], value).0);
+            assert_eq!(told, [200; 2], "{recorded:?} {keys:?}");
+            session.finish().await.unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_plain_in_the_recording_counts_as_it_is() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.record(&upstream).await;
+    put(&session.url(), "cab/1", 0);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let secret = "b2".repeat(8);
+    let (status, miss) = put(&session.url(), &secret, 0);
+    assert_eq!((status, put(&session.url(), "cab/1", 0).0), (470, 200));
+    assert!(miss.contains("/key") && !miss.contains(&secret), "{miss}");
+    let failed = session.finish().await.unwrap_err().to_string();
+    assert!(!failed.contains(&secret), "{failed}");
 }

@@ -19,6 +19,7 @@ fn streamed(path: &str, lines: &[&str]) -> Interaction {
         reason: None,
         headers,
         body: Body::Whole(format!("{}\n", lines.join("\n")).into()),
+        interim: Vec::new(),
         trailers: Headers::default(),
         end: End::Complete,
     };

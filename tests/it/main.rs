@@ -33,6 +33,7 @@ mod frozen;
 #[cfg(unix)]
 mod hostile;
 mod import;
+mod interim;
 mod invariant;
 mod journal;
 mod listening;

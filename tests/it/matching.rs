@@ -15,6 +15,7 @@ fn turn(request: Request, answer: &str) -> Interaction {
         reason: None,
         headers: Headers::from_iter([("content-type", "application/json")]),
         body: Body::Whole(answer.to_owned().into()),
+        interim: Vec::new(),
         trailers: Headers::new(),
         end: retape::cassette::End::Complete,
     };
@@ -816,5 +817,23 @@ proptest! {
         for fields in &asked {
             prop_assert!(run.ask(&with(fields)).is_some());
         }
+    }
+}
+
+#[test]
+fn fields_that_name_the_operation_count() {
+    let of = |name: &str, value: &str| request("POST /a", &[(name, value)], "");
+    for (name, recorded, asked) in [
+        ("X-Amz-Target", "Tables.GetItem", "Tables.DeleteItem"),
+        ("X-HTTP-Method-Override", "PATCH", "DELETE"),
+        ("SOAPAction", "Read", "Delete"),
+        ("Content-Range", "bytes 0-4/10", "bytes 5-9/10"),
+        ("Upload-Offset", "0", "5"),
+        ("Depth", "0", "infinity"),
+        ("Destination", "/b", "/c"),
+    ] {
+        check(&of(name, recorded), &of(name, recorded), true);
+        check(&of(name, recorded), &of(name, asked), false);
+        check(&of(name, recorded), &request("POST /a", &[], ""), false);
     }
 }

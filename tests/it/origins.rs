@@ -3,12 +3,12 @@
 use std::io::Write as _;
 
 use retape::Session;
-use retape::cassette::coding::decode_whole;
+use retape::cassette::coding::{decode_readable, decode_whole};
 
 use crate::stage::{Stage, answer, only};
 use crate::support::client::{Reply, ask, get};
 use crate::support::upstream::{Asked, EVENTS, Then, Upstream, json};
-use crate::support::wire::Wire;
+use crate::support::wire::{Chunk, Wire};
 
 /// Asks for `/x` through the recorder and then the recording, by both names of the cassette, and
 /// compares with what is expected. `{here}` stands for the address at which the client sees the
@@ -233,6 +233,53 @@ async fn addresses_in_a_compressed_answer_lead_back_to_retape() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_in_a_compressed_stream_lead_back_to_retape_while_it_flows() {
+    let event = |origin: &str, number: u8| format!("data: \"{origin}/{number}\"\n\n");
+    let (heard, is_heard) = std::sync::mpsc::channel();
+    let is_heard = std::sync::Mutex::new(is_heard);
+    let upstream = Upstream::raw(move |mut wire: Wire| {
+        wire.head();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        wire.send(EVENTS.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n"));
+        let origin = format!("http://{}", wire.address());
+        for number in 0..2 {
+            gzip.write_all(event(&origin, number).as_bytes()).unwrap();
+            gzip.flush().unwrap();
+            wire.send_chunk(std::mem::take(gzip.get_mut()));
+            is_heard.lock().unwrap().recv().unwrap();
+        }
+        wire.send_chunk(gzip.finish().unwrap());
+        wire.send("0\r\n\r\n");
+    });
+    let (stage, fields) = (Stage::new(), "Accept-Encoding: gzip\r\n");
+    let session = stage.record(&upstream).await;
+    let here = session.url();
+    let mut wire = Wire::connect(session.address());
+    wire.send(crate::support::client::request("GET", &here, fields, ""));
+    assert_eq!(wire.head().unwrap().field("content-encoding"), Some("gzip"));
+    let (mut came, mut told) = (Vec::new(), String::new());
+    for number in 0..2 {
+        told += &event(&here, number);
+        while decode_readable("gzip", &came).unwrap() != told.as_bytes() {
+            let Chunk::Data(bytes) = wire.chunk() else { panic!("it ended: {told}") };
+            came.extend(bytes);
+        }
+        heard.send(()).unwrap();
+    }
+    while let Chunk::Data(bytes) = wire.chunk() {
+        came.extend(bytes);
+    }
+    assert_eq!(decode_whole("gzip", &came).unwrap(), told.as_bytes());
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let answer = ask("GET", &session.url(), fields, "");
+    let told = told.replace(&here, &session.url());
+    assert_eq!(decode_whole("gzip", &answer.body).unwrap(), told.as_bytes());
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_compressed_answer_without_addresses_stays_as_it_is() {
     let head = |coding: &str, body: &[u8]| {
         let length = body.len();
@@ -405,4 +452,22 @@ async fn an_upload_in_pieces_that_names_our_address_is_found_again_at_another_on
 
     assert_eq!(replayed, asked);
     session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_moved_is_moved_to_the_server() {
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let moved = |url: &str, to: &str| {
+        ask("MOVE", &format!("{url}/a"), &format!("Destination: {url}/{to}\r\n"), "").status
+    };
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    assert_eq!(moved(&session.url(), "b"), 200);
+    session.finish().await.unwrap();
+    let sent = upstream.asked()[0].head.field("destination").map(str::to_owned);
+    assert_eq!(sent, Some(format!("{}/b", upstream.url())));
+
+    let session = stage.replay().await;
+    assert_eq!([moved(&session.url(), "b"), moved(&session.url(), "c")], [200, 470]);
+    drop(session.stop().await);
 }

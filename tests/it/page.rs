@@ -28,6 +28,7 @@ fn interaction(path: &str, said: &[&str]) -> Interaction {
         reason: None,
         headers,
         body: Body::Whole(data.collect::<String>().into()),
+        interim: Vec::new(),
         trailers: Headers::default(),
         frames: Vec::new(),
         end: End::Complete,

@@ -7,8 +7,9 @@ use retape::cassette::{Evidence, Ids};
 use retape::{Error, Mode, Session};
 
 use crate::stage::Stage;
-use crate::support::client::{Reply, get, post};
+use crate::support::client::{Reply, get, post, reply, split};
 use crate::support::upstream::{Asked, Upstream};
+use crate::support::wire::Wire;
 
 /// A server that says what it was asked, and issues the same agent to everybody.
 fn server() -> Upstream {
@@ -237,4 +238,24 @@ proptest! {
             }
         });
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_differ_from_run_to_run_are_no_name() {
+    let upload = |url: &str, run: usize| {
+        let (address, _) = split(url);
+        let body = [0xff, 0xfe, b'0' + run as u8, 0, 1];
+        let head = format!(
+            "POST /upload HTTP/1.1\r\nHost: {address}\r\n\
+             Content-Type: application/octet-stream\r\nContent-Length: 5\r\n\r\n"
+        );
+        let mut wire = Wire::connect(address);
+        wire.send([head.as_bytes(), &body].concat());
+        reply(&mut wire, "POST")
+    };
+    let (stage, result) = proved(|url, run| vec![upload(url, run)]).await;
+
+    let error = result.unwrap_err();
+    assert!(format!("{error:?}").contains("compare = "), "{error:?}");
+    assert_eq!(values(&stage), [], "it can be read");
 }

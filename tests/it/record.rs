@@ -126,37 +126,6 @@ async fn a_request_reaches_the_server_as_the_client_wrote_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_expects_to_be_told_to_continue_is_told() {
-    let stage = Stage::new();
-    let upstream = Upstream::json(Asked::text);
-    let session = stage.record(&upstream).await;
-
-    let mut wire = Wire::connect(session.address());
-    let fields = "Expect: 100-continue\r\nContent-Length: 5\r\n";
-    wire.send(client::request("POST", &format!("{}/x", session.url()), fields, ""));
-    assert_eq!(wire.head().unwrap().line, "HTTP/1.1 100 Continue");
-    wire.send("hello");
-    let answer = reply(&mut wire, "POST");
-    session.finish().await.unwrap();
-
-    assert_eq!(answer.text(), "hello");
-    assert_eq!(upstream.asked()[0].head.field("expect"), None);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn interim_answers_are_not_mistaken_for_the_answer() {
-    let stage = Stage::new();
-    let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
-    let upstream = Upstream::saying(format!("{interim}{}", json(200, "[1]")));
-    let session = stage.record(&upstream).await;
-
-    let answer = get(&session.url());
-    session.finish().await.unwrap();
-
-    assert_eq!((answer.status, answer.text().as_str()), (200, "[1]"));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redirection_is_passed_on_and_not_followed() {
     let stage = Stage::new();
     let upstream = Upstream::saying(

@@ -42,6 +42,7 @@ fn recorded(path: &str, fields: &[(&str, &str)], body: Body) -> Interaction {
             reason: None,
             headers: headers(fields),
             body,
+            interim: Vec::new(),
             trailers: Headers::new(),
             end: End::Complete,
         }),

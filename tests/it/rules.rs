@@ -109,6 +109,10 @@ fn an_unknown_key_is_named_with_the_nearest_that_is_known() {
     unknown key `zzz` (line 2)
     hint: known here: `compare`, `repeats`, `early`, `headers`, `ignore`, `patterns`, `unordered`, `ids`, `not-ids`, `optional`
     ");
+    assert_snapshot!(refused("ignore = [\"$.x\"]"), @"
+    unknown key `ignore` (line 1)
+    hint: put it below `[match]`: `[match]`, and `ignore = …` on the next line
+    ");
     assert_snapshot!(refused("[matches]"), @"
     unknown key `matches` (line 1)
     hint: did you mean `match`?

@@ -44,6 +44,7 @@ fn answer(status: u16, media: &'static str, body: Body) -> Response {
         reason: None,
         headers: Headers::from_iter([("content-type", media)]),
         body,
+        interim: Vec::new(),
         trailers: Headers::new(),
         end: End::Complete,
     }

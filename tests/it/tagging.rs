@@ -34,6 +34,7 @@ fn interaction(events: &[String]) -> Interaction {
         reason: None,
         headers,
         body: Body::Whole(data.collect::<String>().into()),
+        interim: Vec::new(),
         trailers: Headers::default(),
         end: End::Complete,
     };

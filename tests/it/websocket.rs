@@ -374,21 +374,27 @@ async fn a_secret_that_is_cut_over_messages_is_taken_out_of_cassette_and_journal
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_frame_names_the_server_in_the_cassette_and_us_in_replay() {
+async fn a_frame_names_the_server_in_the_cassette_and_us_to_the_client() {
     let server = Sockets::start(|socket| {
         let host = socket.fields.iter().find(|(name, _)| name == "host").unwrap().1.clone();
         while let Ok(asked) = socket.read() {
-            socket.send(&format!(r#"{{"url":"http://{host}/files/1","asked":{asked}}}"#));
+            assert_eq!(asked, format!(r#"{{"callback":"http://{host}/back"}}"#));
+            let next = format!("ws://{host}/next");
+            socket.send(&format!(r#"{{"next":"{next}","asked":{asked}}}"#));
         }
     });
+    let expected = |url: &str| {
+        let next = url.replacen("http", "ws", 1);
+        format!(r#"{{"next":"{next}/next","asked":{{"callback":"{url}/back"}}}}"#)
+    };
     let client = |url: &str| {
         let mut socket = Socket::open(&format!("{url}/ws"));
         socket.ask(&format!(r#"{{"callback":"{url}/back"}}"#))
     };
     let mut recorder = String::new();
     let stage = recorded(&server, |url| {
-        client(url);
-        recorder = url.to_owned();
+        assert_eq!(client(url), expected(url));
+        recorder = url.trim_start_matches("http").to_owned();
     })
     .await;
 
@@ -399,8 +405,7 @@ async fn a_frame_names_the_server_in_the_cassette_and_us_in_replay() {
     let heard = client(&url);
     session.finish().await.unwrap().all_played().unwrap();
 
-    let expected = format!(r#"{{"url":"{url}/files/1","asked":{{"callback":"{url}/back"}}}}"#);
-    assert_eq!(heard, expected);
+    assert_eq!(heard, expected(&url));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -120,6 +120,8 @@ async fn what_rfc_9112_refuses_is_refused_and_never_passed_on() {
     let asked = upstream.asked();
     assert_eq!(asked.len(), REQUESTS.iter().filter(|(status, _)| *status == 200).count());
     assert!(asked.iter().all(|asked| asked.path() == "/a"), "{asked:?}");
+    let here = upstream.address().to_string();
+    assert!(asked.iter().all(|asked| asked.head.field("host") == Some(&*here)), "{asked:?}");
     let posted = asked.iter().find(|asked| !asked.body.is_empty()).unwrap();
     assert_eq!((posted.text(), posted.head.field("content-length")), ("a".into(), None));
 }

@@ -97,6 +97,7 @@ fn interaction(random: &mut Random, tag: &str, names: &[&str], is_stream: bool) 
         reason: None,
         headers,
         body: Body::Whole(body.into()),
+        interim: Vec::new(),
         trailers: Headers::default(),
         end: End::Complete,
     };

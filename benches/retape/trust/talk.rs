@@ -248,6 +248,7 @@ impl Talk {
             reason: None,
             headers,
             body,
+            interim: Vec::new(),
             trailers: Headers::new(),
             frames: Vec::new(),
             end: retape::cassette::End::Complete,

@@ -30,11 +30,20 @@ impl Live {
         Coding::of(content_encoding).map(Self::of)
     }
 
+    /// The same for what is not kept: no matter how much comes of it.
+    pub(crate) fn endless(content_encoding: &str) -> Option<Self> {
+        let sink = Sink { is_endless: true, ..Sink::default() };
+        Coding::of(content_encoding).map(|coding| Self::into_sink(coding, sink))
+    }
+
     fn of(coding: Coding) -> Self {
-        let sink = Sink::default();
+        Self::into_sink(coding, Sink::default())
+    }
+
+    fn into_sink(coding: Coding, sink: Sink) -> Self {
         Self(match coding {
             Coding::Gzip => State::Gzip(Box::new(MultiGzDecoder::new(sink))),
-            Coding::Deflate => State::Deflate(Box::default()),
+            Coding::Deflate => State::Deflate(Box::new(Inflate { sink, ..Inflate::default() })),
             Coding::Brotli => State::Brotli(Box::new(DecompressorWriter::new(sink, PIECE))),
             Coding::Zstd => State::Zstd(Zstd::default()),
         })
@@ -200,6 +209,7 @@ struct Sink {
     taken: usize,
     /// How many bytes came to be decoded.
     came: usize,
+    is_endless: bool,
 }
 
 impl Sink {
@@ -212,7 +222,7 @@ impl Sink {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.taken += bytes.len();
-        if self.taken > allowed(self.came) {
+        if !self.is_endless && self.taken > allowed(self.came) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes.extend_from_slice(bytes);

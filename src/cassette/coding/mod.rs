@@ -18,7 +18,7 @@ mod live;
 #[cfg(feature = "compression")]
 mod zstd;
 
-pub(super) use encode::Encoder;
+pub(crate) use encode::Encoder;
 pub use live::Live;
 pub(super) use live::reads_as;
 

@@ -67,6 +67,7 @@ impl Exchange {
             reason,
             headers,
             body,
+            interim: Vec::new(),
             trailers: Headers::new(),
             frames: self.frames,
             end: End::Complete,

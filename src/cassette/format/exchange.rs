@@ -10,7 +10,9 @@ use super::sidecar::Fetch;
 use super::style::Style;
 use super::writer::{Spread, Writer};
 use crate::cassette::target;
-use crate::cassette::{Body, End, Headers, Interaction, Outcome, Progress, Request, Response};
+use crate::cassette::{
+    Body, End, Headers, Interaction, Interim, Outcome, Progress, Request, Response,
+};
 use crate::error::{Kind, Result};
 
 /// The member that says in short what a stream says.
@@ -18,6 +20,9 @@ const TRACE: &str = "trace";
 
 /// The member that says where a request went, if not to the first server.
 const ORIGIN: &str = "origin";
+
+/// The member that holds what was said before the answer.
+const INTERIM: &str = "interim";
 
 pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_>) {
     w.object(Spread::Broken);
@@ -61,6 +66,7 @@ fn write_response(w: &mut Writer, response: &Response, trace: &Tracer<'_>) {
     w.object(Spread::Broken);
     w.name("ms");
     w.number(response.ms);
+    write_interim(w, &response.interim);
     w.name("status");
     w.number(response.status);
     if let Some(reason) = &response.reason {
@@ -72,6 +78,23 @@ fn write_response(w: &mut Writer, response: &Response, trace: &Tracer<'_>) {
     frames::write(w, &response.frames, &response.body);
     headers::write(w, "trailers", &response.trailers);
     write_end(w, response.end);
+}
+
+fn write_interim(w: &mut Writer, interim: &[Interim]) {
+    if interim.is_empty() {
+        return;
+    }
+    w.is_newer = true;
+    w.name(INTERIM);
+    w.list(Spread::Broken, interim, |w, Interim { ms, status, headers }| {
+        w.object(Spread::Broken);
+        w.name("ms");
+        w.number(*ms);
+        w.name("status");
+        w.number(*status);
+        headers::write(w, "headers", headers);
+        w.end('}');
+    });
 }
 
 fn write_trace(w: &mut Writer, trace: &[String]) {
@@ -166,6 +189,7 @@ fn read_origin(reader: &mut Reader<'_>) -> Result<String> {
 #[derive(Default)]
 struct Answer<'a> {
     ms: Option<u64>,
+    interim: Vec<Interim>,
     status: Option<u16>,
     reason: Option<String>,
     headers: Option<Headers>,
@@ -177,12 +201,13 @@ struct Answer<'a> {
 
 fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
     const MEMBERS: &[&str] =
-        &["ms", "status", "reason", "headers", TRACE, frames::MEMBER, "trailers", "end"];
+        &["ms", INTERIM, "status", "reason", "headers", TRACE, frames::MEMBER, "trailers", "end"];
     let here = reader.clone();
     let mut answer = Answer::default();
     reader.object(&[MEMBERS, Parts::MEMBERS, Form::WHOLE], |reader, name| {
         match name {
             "ms" => answer.ms = Some(reader.number()?),
+            INTERIM => answer.interim = reader.list(read_interim)?,
             "status" => answer.status = Some(read_status(reader)?),
             "reason" => answer.reason = Some(reader.string()?.into_owned()),
             "headers" => answer.headers = Some(headers::read(reader)?),
@@ -219,6 +244,7 @@ impl<'a> Answer<'a> {
             reason: self.reason,
             headers,
             body,
+            interim: self.interim,
             trailers: self.trailers.unwrap_or_default(),
             frames,
             end: self.end.unwrap_or_default(),
@@ -226,9 +252,27 @@ impl<'a> Answer<'a> {
     }
 }
 
+fn read_interim(reader: &mut Reader<'_>) -> Result<Interim> {
+    let here = reader.clone();
+    let (mut ms, mut status, mut headers) = (0, None, Headers::new());
+    reader.object(&[&["ms", "status", "headers"]], |reader, name| {
+        match name {
+            "ms" => ms = reader.number()?,
+            "status" => status = Some(read_status(reader)?),
+            _ => headers = headers::read(reader)?,
+        }
+        Ok(())
+    })?;
+    let is_interim = |status: &u16| (102..200).contains(status);
+    let status =
+        status.filter(is_interim).ok_or_else(|| here.invalid("`status` is not 102 to 199"))?;
+    Ok(Interim { ms, status, headers })
+}
+
 fn read_status(reader: &mut Reader<'_>) -> Result<u16> {
     let here = reader.clone();
-    u16::try_from(reader.number()?).map_err(|_| here.invalid("`status` is no status code"))
+    let status = u16::try_from(reader.number()?).ok().filter(|status| (100..=999).contains(status));
+    status.ok_or_else(|| here.invalid("`status` is no status code: 100 to 999"))
 }
 
 fn read_end(reader: &mut Reader<'_>) -> Result<End> {

@@ -102,6 +102,8 @@ pub(crate) fn decode_with(
     body: impl FnMut(&str) -> Result<Bytes>,
     large: impl FnMut(&str) -> Option<Bytes>,
 ) -> Result<Cassette> {
+    // Some editors put a byte order mark before it.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     document::check_version(text)?;
     document::read(text, &mut Fetch::new(body, large))
 }

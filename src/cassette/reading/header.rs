@@ -6,15 +6,28 @@ use super::hash::{combine, hash_of};
 use crate::cassette::Headers;
 use crate::config::{Rules, Treatment};
 
-/// Fields that have a meaning in the protocol and are compared as they are.
-const COUNTED: [&str; 7] = [
+/// Fields that have a meaning in the protocol and are compared as they are: those of HTTP, of WebDAV (RFC
+/// 4918), of uploads that go on later (tus), and those that name what is called.
+const COUNTED: [&str; 19] = [
+    "content-range",
+    "depth",
+    "destination",
     "if-match",
     "if-none-match",
+    "if-range",
     "last-event-id",
     "mcp-session-id",
+    "overwrite",
     "prefer",
     "range",
     "sec-websocket-protocol",
+    "soapaction",
+    "tus-resumable",
+    "upload-length",
+    "upload-metadata",
+    "upload-offset",
+    "x-amz-target",
+    "x-http-method-override",
 ];
 
 /// Fields in which an SDK counts its own attempts, with the first one as 0.
@@ -93,7 +106,7 @@ impl Counted {
             6 if name.eq_ignore_ascii_case("accept") => Some(Self::Accepted),
             12 if name.eq_ignore_ascii_case("content-type") => Some(Self::MediaType),
             7 if name.eq_ignore_ascii_case("upgrade") => Some(Self::Upgrade),
-            5 | 6 | 8 | 13 | 14 | 22 => {
+            5 | 6 | 8..=15 | 22 => {
                 let mut counted = COUNTED.iter();
                 counted.any(|counted| counted.eq_ignore_ascii_case(name)).then_some(Self::Whole)
             }

@@ -268,7 +268,7 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
     let mut found = HashSet::new();
     for said in views.iter().flat_map(|view| [view.asked_texts(), view.answered_texts()]).flatten()
     {
-        if said.field.is_id && is_sealed(said.value()) {
+        if said.field.is_id && (is_sealed(said.value()) || is_serial(said.value())) {
             found.insert(said.value().to_owned());
         }
         for Word { range, .. } in words(said.text).iter().filter(|word| word.sort == Sort::Name) {
@@ -296,18 +296,26 @@ fn returned(views: &[View<'_>]) -> HashSet<String> {
 /// No word is as long.
 const HANDLE: usize = 32;
 
-/// Whether a text is one run of letters and digits that is too long for a word.
-fn is_handle(text: &str) -> bool {
-    text.len() >= HANDLE && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+/// Whether a run of letters and digits is too long for a word.
+fn is_handle(run: &str) -> bool {
+    run.len() >= HANDLE
 }
 
-/// The times in a text, and the text itself if it is a sealed state or a handle.
+/// No count is as long.
+const SERIAL: usize = 15;
+
+/// Whether a text is a number that nobody has counted to: `958318974528890902`.
+fn is_serial(text: &str) -> bool {
+    text.len() >= SERIAL && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The times and handles in a text, and the text itself if it is a sealed state.
 fn tokens(said: Said<'_>) -> Vec<&str> {
     let text = said.text;
     let mut found: Vec<&str> = times(text).map(|word| &text[word.range]).collect();
-    found.extend(Some(said.value()).filter(|value| is_sealed(value) || is_handle(value)));
-    let numbers = text.split(|c: char| !c.is_ascii_alphanumeric());
-    found.extend(numbers.filter(|number| number.len() >= 10 && is_epoch(number)));
+    found.extend(Some(said.value()).filter(|value| is_sealed(value)));
+    let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
+    found.extend(runs.filter(|run| is_handle(run) || (run.len() >= 10 && is_epoch(run))));
     found
 }
 

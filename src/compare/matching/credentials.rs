@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::cassette::{Cassette, Outcome, Request};
-use crate::redact::{Found, placeholders, without_numbers};
+use crate::redact::{Found, of_request, without_numbers};
 
 /// The secrets in the recorded requests, each by its name and its number.
 ///
@@ -29,7 +29,7 @@ impl Credentials {
     pub fn take(cassette: &mut Cassette) -> Self {
         let mut all = Self::default();
         for interaction in &mut cassette.interactions {
-            all.of.push(numbers(&interaction.request));
+            all.of.push(of_request(&interaction.request));
             strip(&mut interaction.request);
             let status = match &interaction.outcome {
                 Outcome::Response(response) => response.status,
@@ -106,23 +106,6 @@ impl Keys {
         let mut own = asked.filter(|(recorded, _)| *recorded == secret);
         own.next().map(|(_, live)| live.to_owned()).or_else(|| self.live.get(secret).cloned())
     }
-}
-
-/// The secrets of a request as they first stand in it.
-fn numbers(request: &Request) -> Vec<(String, usize)> {
-    let body = request.readable();
-    let headers = request.headers.iter().map(|(_, value)| &value[..]);
-    let texts = std::iter::once(request.path.as_bytes()).chain(headers).chain([&*body]);
-    let mut all = Vec::new();
-    for text in texts {
-        for (_, name, number) in placeholders(text) {
-            let secret = (name.to_owned(), number);
-            if !all.contains(&secret) {
-                all.push(secret);
-            }
-        }
-    }
-    all
 }
 
 fn strip(request: &mut Request) {

@@ -186,7 +186,10 @@ fn made_up(
     let (mut ids, mut named) = (Vec::new(), Vec::new());
     for (old, new) in &found.changed {
         let (was, is) = (&recorded.reading.nodes[*old], &asked.reading.nodes[*new]);
-        if was.kind.is_container() || is.kind.is_container() || is_of_line(was) {
+        // Of bytes that are no text nothing can be named.
+        let has_name =
+            |node: &Node<'_>| !node.kind.is_container() && !matches!(node.kind, Kind::Bytes(_));
+        if !has_name(was) || !has_name(is) || is_of_line(was) {
             return None;
         }
         let at = recorded.reading.place(*old).to_string();

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::body::{Said, settled};
 use super::settle::Settle;
-use crate::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request, Response};
 use crate::compare::alignment::{self, Field, Said as Text, View};
 use crate::text::multipart::boundary;
 
@@ -127,10 +127,22 @@ fn response(
         reason: now.reason.clone(),
         headers,
         body,
+        interim: interim(before.map_or(&[], |before| &before.interim), &now.interim, settle),
         trailers: fields(before.map(|before| &before.trailers), &now.trailers, settle),
         frames: now.frames.clone(),
         end: if is_complete { End::Complete } else { now.end },
     }
+}
+
+/// What is said before an answer, beside what was said there.
+fn interim(before: &[Interim], now: &[Interim], settle: Settle<'_>) -> Vec<Interim> {
+    let before = before.iter().map(Some).chain(std::iter::repeat(None));
+    let settled = now.iter().zip(before).map(|(now, before)| Interim {
+        ms: before.unwrap_or(now).ms,
+        status: now.status,
+        headers: fields(before.map(|before| &before.headers), &now.headers, settle),
+    });
+    settled.collect()
 }
 
 /// Fields that tell of one transfer and not of what is transferred.

@@ -275,7 +275,7 @@ fn is_named(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
     };
     match tells {
         Tells::Secret | Tells::Secrets => !value::is_plain_setting(secret) && !secret.contains(' '),
-        Tells::Perhaps => value::is_credential(secret),
+        Tells::Perhaps => notes.may_be_secret(name, secret),
         Tells::Holder | Tells::Nothing => false,
     }
 }

@@ -312,7 +312,7 @@ impl Scanner {
     ) -> Option<Edit> {
         let name = match role {
             Role::Secret(name) => name,
-            Role::Perhaps(name) if value::may_be_credential(&quote.plain(content)) => name,
+            Role::Perhaps(name) if notes.may_be_secret(&name, &quote.plain(content)) => name,
             Role::Perhaps(_) => {
                 // Not a secret, but there may be one in it.
                 self.at = range.start;

@@ -10,7 +10,7 @@ use super::report::{
 use super::rule::Rule;
 use super::shapes::{Basis, Value};
 use super::weight::Sides;
-use super::{cassettes, listed, orders, parallel, promised_orders, requests, shapes, ties};
+use super::{cassettes, listed, once, orders, parallel, promised_orders, requests, shapes, ties};
 use crate::cassette::{Cassette, Headers, Interaction, Name};
 use crate::contract::order::Order;
 use crate::contract::shape::Schema;
@@ -50,6 +50,9 @@ pub fn compare_by(protocols: &Protocols, old: Known<'_>, new: Known<'_>) -> Repo
     if !told.is_empty() {
         is = Promises::of(protocols, new, &told);
     }
+    if !new.cassettes.is_empty() {
+        is.forget_orphans(|endpoint| !was.traffic.answers(endpoint).is_empty());
+    }
     let endpoints: BTreeSet<Endpoint> = was.all.keys().chain(is.all.keys()).cloned().collect();
     let pairs =
         |was: &Traffic, is: &Traffic| cassettes::pairs((was, old.cassettes), (is, new.cassettes));
@@ -70,12 +73,8 @@ pub fn check(protocols: &Protocols, recorded: Known<'_>) -> Checked {
     let accepted = Known { name: "contracts", cassettes: &[], ..recorded };
     let (was, mut is) =
         (Promises::of(protocols, accepted, &[]), Promises::of(protocols, recorded, &[]));
+    is.forget_orphans(|_| true);
     let findings = std::mem::take(&mut is.findings);
-    for finding in &findings {
-        if let Finding::Orphaned(endpoint) = finding {
-            is.all.remove(endpoint);
-        }
-    }
     let endpoints = findings.iter().map(|finding| finding.endpoint().clone()).collect();
     let report = report([accepted, recorded], was, is, endpoints, |_, _| Vec::new());
     Checked { findings, report }
@@ -163,6 +162,17 @@ impl Promises {
             all.insert(contract.endpoint.clone(), Promise { contract, accepted });
         }
         Self { traffic, all, findings }
+    }
+
+    /// Forgets accepted contracts that nothing is recorded of any more, of those endpoints that were.
+    fn forget_orphans(&mut self, were: impl Fn(&Endpoint) -> bool) {
+        for finding in &self.findings {
+            if let Finding::Orphaned(endpoint) = finding
+                && were(endpoint)
+            {
+                self.all.remove(endpoint);
+            }
+        }
     }
 
     /// The contracts by which messages of another side are of other types, if none was accepted there.
@@ -297,10 +307,10 @@ fn at_endpoint(
     let of = |contract: &'_ Contract| contract.body.clone();
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(of_recordings);
-    let mut drafts = one_for_all_cases(one_tag_each(drafts));
+    let mut drafts = once::for_all_cases(once::each_tag(drafts));
     let (orders, learned_from) = (was.order.as_ref(), was.origin.recordings);
     Sides { old: before, new: answers, same, orders, learned_from }.weigh(&mut drafts);
-    drafts
+    once::with_what_is_gone(drafts)
 }
 
 fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
@@ -321,34 +331,6 @@ fn body(answer: &Answer) -> Option<Value<'_>> {
     let said = answer.body.as_ref()?;
     let (kind, json) = (&*said.kind, &*said.json);
     Some(Value { place: &answer.place, at: Position::Whole, kind, json })
-}
-
-/// A new type of message is found in the order and among the shapes: it is one change.
-fn one_tag_each(drafts: Vec<Draft>) -> Vec<Draft> {
-    let mut kept: Vec<Draft> = Vec::new();
-    for draft in drafts {
-        let same = |other: &&mut Draft| {
-            matches!(draft.rule, Rule::TagNew | Rule::TagGone)
-                && other.rule == draft.rule
-                && other.key == draft.key
-        };
-        match kept.iter_mut().find(same) {
-            Some(other) => other.possible = other.possible.take().or(draft.possible),
-            None => kept.push(draft),
-        }
-    }
-    kept
-}
-
-/// What is told of several kinds of requests in the same words is told once.
-fn one_for_all_cases(drafts: Vec<Draft>) -> Vec<Draft> {
-    let mut kept: Vec<Draft> = Vec::new();
-    for draft in drafts {
-        if !kept.iter_mut().any(|other| other.join(&draft)) {
-            kept.push(draft);
-        }
-    }
-    kept
 }
 
 /// Which endpoint was another one before: the same but for its status, of which there is one where there

@@ -161,12 +161,20 @@ impl Draft {
         }
         self.cases.sort();
         self.cases.dedup();
+        self.show(other);
+        true
+    }
+
+    /// Takes what shows another one as what shows this one. The worst decides.
+    pub(super) fn show(&mut self, other: &Self) {
+        if other.verdict < self.verdict {
+            (self.verdict, self.why) = (other.verdict, other.why.clone());
+        }
         self.keep_shorter(other.trace.as_ref());
         match (&mut self.shown, &other.shown) {
             (Some(shown), Some(more)) => shown.places.extend(more.places.iter().cloned()),
             (shown, more) => *shown = shown.take().or_else(|| more.clone()),
         }
-        true
     }
 
     /// Of two traces the shorter one is told.

@@ -244,13 +244,14 @@ impl List<'_> {
         }
     }
 
-    /// Whether both hold identifiers that are known by name: not what was minted anew, but another thing.
+    /// Whether one holds an identifier that is known by name, and so is not called otherwise here: another
+    /// thing is meant, or none.
     fn refers_elsewhere(&self, difference: &Differing) -> bool {
         let is_known = |value: &Option<Value>| {
             let Some(Value::Json(text)) = value else { return false };
             self.renaming.old_names(text).next().is_some()
         };
-        is_known(&difference.recorded) && is_known(&difference.asked)
+        is_known(&difference.recorded) || is_known(&difference.asked)
     }
 
     fn whether(&mut self, at: &str, old: &str, new: &str) {

@@ -18,6 +18,7 @@ mod exchange;
 mod group;
 mod listed;
 mod locate;
+mod once;
 mod orders;
 mod parallel;
 mod promised_orders;

@@ -59,7 +59,8 @@ rules! {
     OrderNextGone "order-next-gone" "messages do not follow each other any more";
     TagNew "tag-new" "a type of message is new"
         => "a client that refuses types of messages it does not know fails";
-    TagGone "tag-gone" "a type of message is not seen any more";
+    TagGone "tag-gone" "a type of message is not seen any more"
+        => "a client that waits for it waits for ever";
     FieldMissing "field-missing" "a field that was always there can be missing"
         => "a client that reads it finds nothing there";
     FieldNew "field-new" "a field is new";

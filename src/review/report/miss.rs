@@ -190,6 +190,12 @@ fn hints(nearest: &Nearest) -> Vec<String> {
         lines.push("  [match]".to_owned());
         lines.push("  early = \"given\"".to_owned());
     }
+    let is_body = |it: &Differing| is_binary(it) && it.difference.at.rule().is_none();
+    if !nearest.differences.is_empty() && nearest.differences.iter().all(is_body) {
+        lines.push("hint: if no body counts, say so, in retape.toml:".to_owned());
+        lines.push("  [match]".to_owned());
+        lines.push("  compare = \"path\"".to_owned());
+    }
     let value = |comes_back| Why::Value { comes_back };
     let rules = [
         (value(false), "if it does not count, say so", "ignore"),

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
-use http::header::HOST;
+use http::header::{EXPECT, HOST};
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, Response, Uri};
 use hyper::body::Incoming;
@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tower_service::Service as _;
 
 use super::driver::Driver;
+use super::expected::Gate;
 use super::fault::Fault;
 use super::tls::Connector;
 use super::upstream::Outgoing;
@@ -74,7 +75,7 @@ impl Connection {
     /// connection is given back if it goes on.
     pub(super) async fn send(
         self,
-        request: Request<Outgoing>,
+        mut request: Request<Outgoing>,
     ) -> Result<(Response<Incoming>, Option<Self>), Unanswered> {
         let mut ended = self.ended;
         let address = request.uri().clone();
@@ -89,6 +90,9 @@ impl Connection {
                 })
             }
             Sender::Http2(mut sender) => {
+                // hyper does not tell what the server says before the answer.
+                request.headers_mut().remove(EXPECT);
+                request.extensions().get::<Gate>().iter().for_each(|gate| gate.open());
                 let answer = sender.try_send_request(request);
                 let answered = answered(answer, sender, &mut ended).await;
                 answered.map(|(response, sender)| (response, sender.map(Sender::Http2)))

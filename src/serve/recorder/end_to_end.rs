@@ -3,11 +3,12 @@
 use http::header::{CONNECTION, EXPECT, HOST, HeaderName, TE};
 use http::{HeaderMap, HeaderValue};
 
+use super::expected::Gate;
 use crate::cassette::{HOP_BY_HOP, Headers};
 
-/// The fields of a request that go on to the server. `host` is the server's own; `expect` has been
+/// The fields of a request that go on to the server. `host` is the server's own; without a gate `expect` is
 /// answered by us.
-pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
+pub(super) fn of_request(headers: &HeaderMap, gate: Option<&Gate>) -> HeaderMap {
     let mut kept = of_response(headers);
     // Removing would change the order of what stays.
     let codings = headers.get_all(TE).iter().filter_map(|value| value.to_str().ok());
@@ -15,7 +16,7 @@ pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
         coding.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("trailers")
     });
     if kept.contains_key(HOST) || kept.contains_key(EXPECT) {
-        kept = filtered(&kept, |name| *name != HOST && *name != EXPECT);
+        kept = filtered(&kept, |name| *name != HOST && (*name != EXPECT || gate.is_some()));
     }
     if asked {
         kept.insert(TE, HeaderValue::from_static("trailers"));
@@ -68,7 +69,7 @@ mod tests {
             headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
 
-        let kept = recorded(&of_request(&headers));
+        let kept = recorded(&of_request(&headers, None));
 
         let kept: Vec<_> = kept.iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
         assert_eq!(kept, [r#"x-end: b"a""#, r#"x-end: b"b""#, r#"te: b"trailers""#]);

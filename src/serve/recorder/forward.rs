@@ -5,17 +5,20 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, ORIGIN, REFERER};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::body::Incoming;
-use hyper::ext::ReasonPhrase;
+use hyper::ext::{ReasonPhrase, on_informational};
 use hyper::upgrade::OnUpgrade;
 use tokio::sync::oneshot;
 
 use super::end_to_end::{of_request, of_response, recorded};
+use super::expected::{Expected, Gate, Unwanted};
 use super::fault::Fault;
+use super::interim::Interim;
 use super::prompt::{Came, came};
+use super::recoded::Recoded;
 use super::relay;
 use super::sent::{Abandoned, Sent};
 use super::take::Take;
@@ -30,6 +33,9 @@ use crate::serve::server::{
     may_hold_origins, may_name_us, spelled,
 };
 use crate::serve::websocket::Compression;
+
+/// Where a resource is to be copied or moved to (RFC 4918, section 10.3).
+const DESTINATION: HeaderName = HeaderName::from_static("destination");
 
 /// Sends requests to a live server and records what comes of them.
 #[derive(Debug, Clone)]
@@ -90,7 +96,8 @@ impl Recorder {
             || target.to_owned(),
             |target| String::from_utf8_lossy(&target).into_owned(),
         );
-        let mut headers = of_request(&head.headers);
+        let gate = Gate::before(head, &body);
+        let mut headers = of_request(&head.headers, gate.as_ref());
         let (body, upgrade) = match body {
             Asked::Upgrade(client) => {
                 relay::ask(&mut headers);
@@ -99,7 +106,7 @@ impl Recorder {
             body => (body, None),
         };
         match (&inward, head.headers.get(HOST)) {
-            (Some(inward), _) => inward.fields(&mut headers, &[ORIGIN, REFERER]),
+            (Some(inward), _) => inward.fields(&mut headers, &[ORIGIN, REFERER, DESTINATION]),
             // The client names neither us nor, through a proxy, the server: it means what it says.
             (None, Some(host)) if *host != *self.upstream.host() => {
                 headers.insert(HOST, host.clone());
@@ -117,7 +124,8 @@ impl Recorder {
         // Whether the length can be announced again hangs on how fast the body comes.
         let kept = if upgrade.is_some() { relay::recorded } else { recorded };
         let mut said = kept(&headers);
-        let body = match prepared(body, &mut headers, inward.as_ref()).await {
+        let inward = inward.as_ref().filter(|_| may_name_us(&head.headers));
+        let body = match prepared(body, &mut headers, inward).await {
             Ok(body) => body,
             Err(answer) => return answer,
         };
@@ -132,7 +140,12 @@ impl Recorder {
                 body: Bytes::new(),
             })
         });
-        let request = self.request(head, &target, headers, body, take.clone());
+        let (session, server) = (place.session.to_owned(), place.server.to_owned());
+        let early = head.extensions.get().cloned();
+        let outward_too = outward.clone();
+        let interim =
+            Interim { early, gate, take: take.clone(), outward: outward_too, session, server };
+        let request = self.request(head, &target, headers, body, interim);
         let Ok(request) = request else {
             // Nobody is to wait for an answer at the end.
             self.fail(take.as_deref(), &Fault::Target).await;
@@ -160,9 +173,14 @@ impl Recorder {
         target: &str,
         headers: HeaderMap,
         body: Outgoing,
-        take: Option<Arc<Take>>,
+        interim: Interim,
     ) -> Result<Request<Outgoing>, http::Error> {
-        let body = Sent::new(body, take, self.patience.grace);
+        let gate = interim.gate.clone();
+        let body = match gate.clone() {
+            Some(gate) => Expected::new(body, gate).boxed_unsync(),
+            None => body,
+        };
+        let body = Sent::new(body, interim.take.clone(), self.patience.grace);
         let mut request = Request::builder()
             .method(head.method.clone())
             .uri(self.upstream.uri_of(target)?)
@@ -170,6 +188,8 @@ impl Recorder {
         *request.headers_mut() = headers;
         // hyper keeps the case of the names as the client wrote them beside the head.
         *request.extensions_mut() = head.extensions.clone();
+        gate.into_iter().for_each(|gate| _ = request.extensions_mut().insert(gate));
+        on_informational(&mut request, move |said| interim.hear(said.status(), said.headers()));
         Ok(request)
     }
 
@@ -182,7 +202,9 @@ impl Recorder {
         outward: Option<Rewriter>,
     ) -> Answer {
         let (recorder, patience) = (self.clone(), self.patience);
-        let inward = upgrade.as_ref().and_then(|_| self.exchanged(place).inward);
+        let Exchanged { inward, .. } = self.exchanged(place);
+        let addresses = inward.zip(outward.clone()).map(|(inward, outward)| [inward, outward]);
+        let gate = request.extensions().get::<Gate>().cloned();
         let (mut tell, told) = oneshot::channel();
         // What is not recorded is not waited for either when the client has left.
         let grace = take.as_ref().map_or(Duration::ZERO, |_| patience.grace);
@@ -196,9 +218,9 @@ impl Recorder {
             }
             let outcome = outcome.map(|response| match upgrade {
                 Some(client) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
-                    opened(response, client, (take.clone(), inward))
+                    opened(response, client, (take.clone(), addresses))
                 }
-                _ => noted(response, take.clone(), patience),
+                _ => noted(response, take.clone(), patience, gate.map(Gate::answered)),
             });
             if let Err(fault) = &outcome {
                 recorder.fail(take.as_deref(), fault).await;
@@ -267,8 +289,8 @@ fn announced_again(mut head: http::response::Parts, body: Came<Rewritten<Answere
     }
 }
 
-/// An answer that is compressed, in which addresses are replaced if all of it is there. What comes piece by
-/// piece stays as it is: a coder would hold something back, and change what has no address in it.
+/// An answer that is compressed, in which addresses are replaced: as it is if there are none and all of it is
+/// there, piece by piece if it is not.
 async fn compressed_again(
     mut head: http::response::Parts,
     body: Answered,
@@ -276,7 +298,13 @@ async fn compressed_again(
     outward: Rewriter,
 ) -> Answer {
     if announced(&head.headers).is_none_or(|length| length > READ_WHOLE) {
-        return Response::from_parts(head, body.streamed());
+        return match Recoded::new(body, coding, outward) {
+            Ok(recoded) => {
+                head.headers.remove(CONTENT_LENGTH);
+                Response::from_parts(head, recoded.streamed())
+            }
+            Err(body) => Response::from_parts(head, body.streamed()),
+        };
     }
     match came(body).await {
         Came::Whole(bytes) => {
@@ -285,7 +313,13 @@ async fn compressed_again(
             Response::from_parts(head, full(bytes))
         }
         Came::Cut(bytes) => Response::from_parts(head, cut_after(bytes)),
-        Came::Slowly(body) => Response::from_parts(head, AnswerBody::streamed(body)),
+        Came::Slowly(body) => match Recoded::new(body, coding, outward) {
+            Ok(recoded) => {
+                head.headers.remove(CONTENT_LENGTH);
+                Response::from_parts(head, AnswerBody::streamed(recoded))
+            }
+            Err(body) => Response::from_parts(head, AnswerBody::streamed(body)),
+        },
     }
 }
 
@@ -307,6 +341,7 @@ fn noted(
     response: Response<Incoming>,
     take: Option<Arc<Take>>,
     patience: Patience,
+    unwanted: Option<Unwanted>,
 ) -> Response<Answered> {
     let (mut head, body) = response.into_parts();
     head.headers = of_response(&head.headers);
@@ -318,14 +353,14 @@ fn noted(
     // The answer goes out as HTTP/1.1, whatever it came in as.
     let spoken = std::mem::replace(&mut head.version, http::Version::HTTP_11);
     let driver = head.extensions.remove();
-    Response::from_parts(head, Answered::new(body, driver, spoken, take, patience))
+    Response::from_parts(head, Answered::new((body, driver), spoken, take, patience, unwanted))
 }
 
 /// Writes the head of an answer down that opens a WebSocket, and lets it begin.
 fn opened(
     mut response: Response<Incoming>,
     client: OnUpgrade,
-    (take, inward): (Option<Arc<Take>>, Option<Rewriter>),
+    (take, addresses): (Option<Arc<Take>>, Option<[Rewriter; 2]>),
 ) -> Response<Answered> {
     let server = hyper::upgrade::on(&mut response);
     let (mut head, _) = response.into_parts();
@@ -337,7 +372,7 @@ fn opened(
         take.write();
     }
     let compression = Compression::of_answer(&head.headers);
-    tokio::spawn(relay::relay((client, server), compression, (take, inward)));
+    tokio::spawn(relay::relay((client, server), compression, (take, addresses)));
     relay::agree(&mut head.headers);
     Response::from_parts(head, Answered::nothing())
 }
@@ -356,9 +391,8 @@ async fn prepared(
             Asked::Upgrade(_) => outgoing(Empty::new()),
         });
     };
-    let names_us = may_name_us(headers);
     let bytes = match body {
-        Asked::Arriving(body) if !names_us || body.is_end_stream() => return Ok(outgoing(body)),
+        Asked::Arriving(body) if body.is_end_stream() => return Ok(outgoing(body)),
         Asked::Arriving(body) if announced(headers).is_none() => {
             return Ok(outgoing(Rewritten::new(body, inward.clone())));
         }
@@ -374,7 +408,7 @@ async fn prepared(
         Asked::Whole(bytes) => bytes,
         Asked::Upgrade(_) => Bytes::new(),
     };
-    let Some(replaced) = inward.clone().whole(&bytes).filter(|_| names_us) else {
+    let Some(replaced) = inward.clone().whole(&bytes) else {
         return Ok(outgoing(Full::new(bytes)));
     };
     headers.insert(CONTENT_LENGTH, HeaderValue::from(replaced.len()));

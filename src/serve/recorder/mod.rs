@@ -9,14 +9,18 @@ mod connection;
 mod crash;
 mod driver;
 mod end_to_end;
+mod expected;
 mod fault;
 mod forward;
+mod interim;
 mod location;
 mod passing;
 #[cfg(feature = "cli")]
 mod pipes;
 mod pool;
 mod prompt;
+mod recoded;
+mod reframed;
 mod relay;
 mod rescue;
 mod sent;

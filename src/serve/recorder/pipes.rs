@@ -37,7 +37,7 @@ impl Pipes {
     ) {
         let take = Some(Arc::clone(&self.take));
         let reader = FrameReader::lines();
-        pump(from, to, Tap { reader, peer, take, inward: None }).await;
+        pump(from, to, Tap { reader, peer, take, inward: None, reframed: None }).await;
     }
 
     /// What one side has said so far.

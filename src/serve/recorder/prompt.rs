@@ -10,7 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 
 /// A body of which nothing is missing after this time was sent in one go.
-const AT_ONCE: Duration = Duration::from_millis(50);
+pub(super) const AT_ONCE: Duration = Duration::from_millis(50);
 
 /// How a body came.
 pub(super) enum Came<B: Body> {

@@ -15,8 +15,8 @@ use super::passing::{self, Passing};
 use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::{
-    Body, Chunk, Content, End, Frame, Headers, Interaction, Larges, Outcome, Peer, Request,
-    Response, large,
+    Body, Chunk, Content, End, Frame, Headers, Interaction, Interim, Larges, Outcome, Peer,
+    Progress, Request, Response, large,
 };
 use crate::redact::{Live, Pieces, Redactor, Secrets};
 use crate::store::Entry;
@@ -31,6 +31,8 @@ pub struct Take {
     tape: Weak<Tape>,
     redactor: Arc<Redactor>,
     number: usize,
+    /// What was going on when it was asked, in little room: of many at once, each lists all others.
+    after: Box<[(u32, u32)]>,
     begun: Instant,
     chunks: AtomicUsize,
     state: Mutex<State>,
@@ -42,6 +44,8 @@ pub struct Take {
 struct State {
     interaction: Interaction,
     body: BytesMut,
+    /// What was said before the answer.
+    interim: Vec<Interim>,
     asking: Asking,
     answer: Arrived,
     over: bool,
@@ -76,12 +80,16 @@ impl Take {
     pub(super) fn new(
         tape: &Arc<Tape>,
         number: usize,
-        interaction: Interaction,
+        mut interaction: Interaction,
         secrets: Secrets,
     ) -> Self {
+        let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let after = std::mem::take(&mut interaction.after).into_iter();
+        let after = after.map(|it| (short(it.interaction), short(it.chunks))).collect();
         let state = State {
             interaction,
             body: BytesMut::new(),
+            interim: Vec::new(),
             asking: Asking::Arriving,
             answer: Arrived::default(),
             over: false,
@@ -97,6 +105,7 @@ impl Take {
             tape: Arc::downgrade(tape),
             redactor: Arc::clone(tape.redactor()),
             number,
+            after,
             begun: Instant::now(),
             chunks: AtomicUsize::new(0),
             state: Mutex::new(state),
@@ -194,6 +203,18 @@ impl Take {
         }
     }
 
+    /// What the server says before the answer.
+    pub(super) fn interim(&self, status: u16, headers: Headers) {
+        let ms = self.ms();
+        let mut state = self.state();
+        let mut harmless = headers.clone();
+        self.redactor.headers_noting(&mut harmless, &mut state.secrets);
+        let (reason, harmless) = (None, Cow::Owned(harmless));
+        self.note(&Entry::Head { n: self.number, ms, status, reason, headers: harmless });
+        self.write();
+        state.interim.push(Interim { ms, status, headers });
+    }
+
     /// The head of the answer, with its end-to-end fields.
     pub(super) fn head(&self, status: u16, reason: Option<&str>, headers: Headers) {
         let ms = self.ms();
@@ -218,12 +239,14 @@ impl Take {
             reason: reason.map(Cow::Borrowed),
             headers: Cow::Owned(harmless),
         });
+        let interim = std::mem::take(&mut state.interim);
         state.interaction.outcome = Outcome::Response(Response {
             ms,
             status,
             reason: reason.map(str::to_owned),
             headers,
             body: Body::default(),
+            interim,
             trailers: Headers::new(),
             frames: Vec::new(),
             end: End::Interrupted,
@@ -401,6 +424,11 @@ impl Take {
             return None;
         }
         let mut interaction = state.interaction.clone();
+        let after = self.after.iter().map(|(interaction, chunks)| Progress {
+            interaction: *interaction as usize,
+            chunks: *chunks as usize,
+        });
+        interaction.after = after.collect();
         let [asked, said] = &state.passing;
         let mut kept = |passing: &Passing| passing.kept(tape.journal(), larges);
         interaction.request.body =
@@ -538,6 +566,6 @@ fn announce(headers: &mut Headers, body: &[u8]) {
 }
 
 /// The beginning of an interaction: what is known when the head of a request has arrived.
-pub(super) fn begun(after: Vec<crate::cassette::Progress>, request: Request) -> Interaction {
+pub(super) fn begun(after: Vec<Progress>, request: Request) -> Interaction {
     Interaction { after, request, outcome: Outcome::Nothing(End::Interrupted) }
 }

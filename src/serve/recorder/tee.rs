@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
 use super::driver::Driver;
+use super::expected::Unwanted;
 use super::take::Take;
 use crate::cassette::End;
 use crate::serve::recording::Patience;
@@ -55,6 +56,8 @@ struct Source {
     /// When the client left.
     left: Option<Instant>,
     over: bool,
+    /// What ends a body of which the server wanted nothing.
+    _unwanted: Option<Unwanted>,
 }
 
 /// A client that leaves so long before anything of the body comes has given up.
@@ -62,11 +65,11 @@ const GIVEN_UP: Duration = Duration::from_millis(50);
 
 impl Answered {
     pub(super) fn new(
-        body: Incoming,
-        driver: Option<Driver>,
+        (body, driver): (Incoming, Option<Driver>),
         spoken: Version,
         take: Option<Arc<Take>>,
         patience: Patience,
+        unwanted: Option<Unwanted>,
     ) -> Self {
         let ready = VecDeque::new();
         let timer = Box::pin(tokio::time::sleep(patience.silence));
@@ -85,6 +88,7 @@ impl Answered {
             begun,
             left,
             over,
+            _unwanted: unwanted,
         };
         if source.body.is_end_stream() {
             source.end(End::Complete);
@@ -99,8 +103,13 @@ impl Answered {
 
     /// A body that is passed on as it comes, behind its head.
     pub(super) fn streamed(self) -> AnswerBody {
-        write(self.source.as_ref().and_then(|source| source.take.as_ref()));
+        self.write();
         AnswerBody::streamed(self)
+    }
+
+    /// Writes what was noted so far.
+    pub(super) fn write(&self) {
+        write(self.source.as_ref().and_then(|source| source.take.as_ref()));
     }
 }
 
@@ -282,7 +291,7 @@ pub(super) struct Rewritten<B: Body> {
 impl Rewritten<Answered> {
     /// A body that is passed on as it comes, behind its head.
     pub(super) fn streamed(self) -> AnswerBody {
-        write(self.inner.source.as_ref().and_then(|source| source.take.as_ref()));
+        self.inner.write();
         AnswerBody::streamed(self)
     }
 }

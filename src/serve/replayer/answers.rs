@@ -7,6 +7,8 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TY
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
+use tokio::time::Instant;
+
 use super::body::{Ending, Played};
 use super::chunking::Chunking;
 use super::meanwhile::Hold;
@@ -21,8 +23,8 @@ use crate::cassette::{
 use crate::identity::{Echo, MadeUp, Renamed, Scope};
 use crate::redact::{Unveiled, Veiled};
 use crate::serve::server::{
-    ADDRESSES, Answer, AnswerBody, Place, Rewriter, announced, full, may_hold, may_hold_origins,
-    names, no_answer,
+    ADDRESSES, Answer, AnswerBody, Early, Place, Rewriter, announced, full, may_hold,
+    may_hold_origins, names, no_answer,
 };
 
 /// Recorded answers, made ready to be sent any number of times.
@@ -40,6 +42,8 @@ pub(super) struct Answers {
 struct Special {
     /// How it ended, if there was no answer.
     nothing: Option<End>,
+    /// What came before it.
+    interim: Vec<(u64, StatusCode, HeaderMap)>,
     /// A body that is large or comes in pieces.
     body: Option<Body>,
     /// Where it is, if it is not held in memory.
@@ -67,6 +71,8 @@ pub(super) struct Wanted<'a> {
     pub(super) chunking: Chunking,
     /// The header of the request.
     pub(super) headers: &'a HeaderMap,
+    /// Where what came before it is said.
+    pub(super) early: Option<&'a Early>,
     /// What the client's own identifiers are this time.
     pub(super) renamed: &'a Renamed,
     /// What its own secrets are.
@@ -139,9 +145,11 @@ impl Answers {
             }
             return no_answer(end, &unanswered(end, wanted.upstream));
         }
-        if let Some(due) = wanted.clock.due(laid.label.ms.into()) {
-            tokio::time::sleep_until(due).await;
+        for (ms, status, headers) in special.iter().flat_map(|special| &special.interim) {
+            wait_until(wanted.clock.due(*ms)).await;
+            wanted.early.iter().for_each(|early| early.say(*status, &wanted.fields(headers)));
         }
+        wait_until(wanted.clock.due(laid.label.ms.into())).await;
         let mut hold = wanted.hold.take();
         let is_large = special.is_some_and(|special| special.large.is_some());
         let is_sent_at_once = laid.label.in_one || is_large;
@@ -151,6 +159,25 @@ impl Answers {
             return no_answer(End::ServerClosed, &unanswered(End::ServerClosed, wanted.upstream));
         }
         Ready { laid, special }.answer(&wanted, hold)
+    }
+}
+
+impl Wanted<'_> {
+    /// The fields of a head as they are to be this time.
+    fn fields(&self, headers: &HeaderMap) -> HeaderMap {
+        let mut headers = headers.clone();
+        rename_fields(&mut headers, self.renamed);
+        unveil_fields(&mut headers, self.unveiled);
+        self.place.keep_below(&mut headers);
+        let rewriter = self.place.outward(self.upstream);
+        rewriter.iter().for_each(|rewriter| rewriter.fields(&mut headers, &ADDRESSES));
+        headers
+    }
+}
+
+async fn wait_until(due: Option<Instant>) {
+    if let Some(due) = due {
+        tokio::time::sleep_until(due).await;
     }
 }
 
@@ -286,6 +313,7 @@ impl Special {
         let is_laid = matches!(&response.body, Body::Whole(bytes) if Shelf::takes(bytes));
         Self {
             nothing: None,
+            interim: response.interim.iter().filter_map(interim).collect(),
             large: None,
             body: (!is_laid).then(|| response.body.clone()),
             reason: reason.and_then(|reason| reason.as_bytes().to_vec().try_into().ok()),
@@ -305,6 +333,7 @@ impl Special {
         self.body.is_some()
             || self.large.is_some()
             || self.reason.is_some()
+            || !self.interim.is_empty()
             || self.trailers.is_some()
             || self.ending == Ending::Cut
             || self.addressed
@@ -415,6 +444,11 @@ fn unanswered(end: End, upstream: &str) -> String {
         _ => "did not answer",
     };
     format!("`{upstream}` {what} when this was recorded")
+}
+
+/// What came before an answer, unless no client could read it.
+fn interim(said: &cassette::Interim) -> Option<(u64, StatusCode, HeaderMap)> {
+    Some((said.ms, StatusCode::from_u16(said.status).ok()?, header_map(&said.headers)))
 }
 
 /// The fields for hyper. What HTTP does not allow is left out.

@@ -128,7 +128,7 @@ impl Recorded {
         let rules = rules.clone().and(&cassette.rules);
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         let is_redacted = redactor.is_standard();
-        let redactor = redactor.unnumbered();
+        let redactor = redactor.told_by(&mut cassette).unnumbered();
         let mut exchanges = Exchanges::of(&cassette);
         let credentials = match &mut exchanges {
             Some(exchanges) => Credentials::take(&mut exchanges.cassette),

@@ -22,7 +22,7 @@ use crate::cassette::{Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof};
 use crate::identity::Renamed;
 use crate::redact::{Found, Memory, Redactor, Unveiled};
-use crate::serve::server::{Answer, Place, may_name_us};
+use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
 #[derive(Debug)]
@@ -150,6 +150,29 @@ impl Replayer {
         Some(self.send(chosen, head, place, clock).await)
     }
 
+    /// The answer of a server that did not want the body of a request, if that was not played yet.
+    pub async fn refusal(&self, head: &Parts, target: &str, place: Place<'_>) -> Option<Answer> {
+        if !is_asked_for_first(&head.headers) {
+            return None;
+        }
+        let clock = self.pace.begin();
+        let chosen = {
+            let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
+            let (asked, found) = self.asked(head, target, Bytes::new(), place);
+            let index = &self.recorded.index;
+            let read = index.read(&asked, &[]).by(found);
+            let mut playlist = self.playlist();
+            let number = playlist.peek(index, &read)?;
+            let recorded = &self.recorded.played().interactions[number].request;
+            if playlist.was_played(number) || !recorded.is_without_its_body() {
+                return None;
+            }
+            drop(playlist);
+            self.take(&asked, &read)?
+        };
+        Some(self.send(chosen, head, place, clock).await)
+    }
+
     pub(super) async fn send(
         &self,
         chosen: Chosen,
@@ -171,6 +194,7 @@ impl Replayer {
             clock,
             chunking: self.chunking,
             headers: &head.headers,
+            early: head.extensions.get(),
             renamed: &renamed,
             unveiled: &unveiled,
             hold: match silent {
@@ -311,9 +335,12 @@ impl Replayer {
 
     pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
         let (cassette, index) = (self.recorded.played(), &self.recorded.index);
-        // What was compared is redacted by the rules that the cassette names, which may be none, if
-        // somebody wrote it by hand.
-        let veil = (!self.recorded.is_redacted()).then(Redactor::standard);
+        // What was compared is redacted as the cassette tells: by rules that it names, which may be none, if
+        // somebody wrote it by hand, and by names that it has placeholders for.
+        let redactor = Redactor::standard();
+        let mut shown = asked.clone();
+        redactor.request(&mut shown);
+        let veil = (!self.recorded.is_redacted() || shown != asked).then_some(redactor);
         let playlist = self.playlist();
         let mismatch = Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref());
         Box::new(match &self.recorded.exchanges {
@@ -422,6 +449,9 @@ impl Replayer {
         let mut asked = Request { method, path: target, headers: fields(&head.headers), body };
         let ours = may_name_us(&head.headers).then(|| inward(&asked.body)).flatten();
         asked.body = ours.unwrap_or(asked.body);
+        for (_, value) in asked.headers.iter_mut().filter(|(_, value)| value.starts_with(b"http")) {
+            *value = inward(value).unwrap_or_else(|| value.clone());
+        }
         let found = self.memory.redact(&self.recorded.redactor, &mut asked);
         (asked, found)
     }

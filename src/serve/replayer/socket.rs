@@ -346,7 +346,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
         loop {
             match self.reader.next(&mut bytes) {
                 Ok(Some(event)) => self.take(event, report).await?,
-                Ok(None) => return Ok(()),
+                Ok(None) => {
+                    if self.reader.is_within() {
+                        self.heard = Instant::now();
+                    }
+                    return Ok(());
+                }
                 Err(violation) => {
                     // What was asked before is answered first.
                     let _ = self.send().await;
@@ -387,6 +392,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Live<'_, T> {
                 self.writer.pong(&payload);
                 self.flush().await.map_err(|_| None)
             }
+            Event::Pong(_) => Ok(()),
             Event::Frame(Content::Close { code, .. }, _) => {
                 let _ = self.send().await;
                 self.writer.close(code, "");

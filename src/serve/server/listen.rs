@@ -20,8 +20,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::early::{Early, Interleaved};
 use super::resettable::{Reset, Resettable};
-use super::{Answer, Breaks, Cut, Tunnel, Via, full, problem, proxy};
+use super::{Answer, Breaks, Cut, Tunnel, Via, full, host_of, problem, proxy};
 use crate::error::{Error, Kind, Result};
 
 /// The answer to what is refused.
@@ -188,11 +189,13 @@ async fn converse<H: Handler>(
     finishing: &mut oneshot::Receiver<Infallible>,
 ) -> Option<Asked> {
     let asked = Arc::new(Mutex::new(None));
-    let (tunnel, reset) = (Arc::clone(&asked), reset.clone());
+    let (tunnel, reset, early) = (Arc::clone(&asked), reset.clone(), Early::default());
+    let stream = Interleaved::new(stream, early.clone());
     let service = service_fn(move |mut request| {
         let (handler, via, tunnel) = (Arc::clone(handler), via.clone(), Arc::clone(&tunnel));
-        let reset = reset.clone();
-        async move {
+        let (reset, early) = (reset.clone(), early.clone());
+        // hyper keeps room for it as long as the connection lasts.
+        Box::pin(async move {
             let answer = match as_meant(&mut request) {
                 Err(refusal) => *refusal,
                 Ok(()) if request.method() == Method::CONNECT => {
@@ -200,11 +203,16 @@ async fn converse<H: Handler>(
                 }
                 Ok(()) => {
                     via.into_iter().for_each(|via| _ = request.extensions_mut().insert(via));
-                    handler.handle(request).await
+                    if request.version() == Version::HTTP_11 {
+                        request.extensions_mut().insert(early.clone());
+                    }
+                    let answer = handler.handle(request).await;
+                    early.sent().await;
+                    answer
                 }
             };
             sent(answer, &reset)
-        }
+        })
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().preserve_header_case(names == FieldNames::AsSent).auto_date_header(false);
@@ -253,15 +261,23 @@ fn connect<H: Handler>(
     Answer::new(full(""))
 }
 
-/// A request as HTTP/1.1 has it. One that does not name one host is refused (RFC 9112, section 3.2).
+/// A request as HTTP/1.1 has it. One that does not name one host is refused (RFC 9112, section 3.2). That of a
+/// whole address takes the place of the field (section 3.2.2).
 fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
-    if request.version() == Version::HTTP_2 && request.method() != Method::CONNECT {
-        let mut uri = std::mem::take(request.uri_mut()).into_parts();
-        uri.scheme = None;
-        let host = uri.authority.take().and_then(|it| HeaderValue::try_from(it.as_str()).ok());
-        *request.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
-        host.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
+    let named = request.uri().authority().filter(|_| request.method() != Method::CONNECT);
+    let named = named.and_then(|it| HeaderValue::try_from(host_of(it)).ok());
+    if request.version() != Version::HTTP_2 {
+        refuse_hosts(request)?;
+    } else if named.is_some() {
+        let target = request.uri().path_and_query().cloned();
+        *request.uri_mut() = target.map(Uri::from).unwrap_or_default();
     }
+    named.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
+    Ok(())
+}
+
+/// Refuses a request that does not name one host.
+fn refuse_hosts(request: &Request<Incoming>) -> Result<(), Refusal> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let why = match (hosts.next(), hosts.next()) {
         (None, _) if request.version() != Version::HTTP_11 => return Ok(()),

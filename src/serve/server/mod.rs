@@ -4,6 +4,7 @@ mod address;
 mod answer;
 #[cfg(feature = "proxy")]
 mod authority;
+mod early;
 mod listen;
 mod origin;
 mod place;
@@ -22,11 +23,13 @@ pub use address::Address;
 pub use answer::{
     Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, cut_after, full, no_answer, problem,
 };
+pub use early::Early;
 pub use listen::{FieldNames, Handler, Refusal, Server};
 pub use origin::{
-    ADDRESSES, READ_WHOLE, Rewriter, announced, may_hold, may_hold_origins, may_name_us,
+    ADDRESSES, READ_WHOLE, Rewriter, announced, is_asked_for_first, may_hold, may_hold_origins,
+    may_name_us,
 };
 pub use place::Place;
 pub use proxy::Proxy;
 pub use spelling::{names, spelled, spelling};
-pub use via::{Tunnel, Via, origin, session_of};
+pub use via::{Tunnel, Via, host_of, origin, session_of};

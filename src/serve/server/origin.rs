@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, HeaderName, HeaderValue,
-    LINK, LOCATION, REFRESH, WWW_AUTHENTICATE,
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, EXPECT, HeaderName,
+    HeaderValue, LINK, LOCATION, REFRESH, WWW_AUTHENTICATE,
 };
 
 use memchr::memmem::Finder;
@@ -15,8 +15,8 @@ use crate::cassette::{Content, Media};
 
 /// Replaces one origin by another in a body that comes in pieces.
 ///
-/// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. It is found in any
-/// [`Spelling`], with scheme and host in small or capital letters; never as the beginning of a longer host
+/// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. So is that of its
+/// WebSockets, `ws://127.0.0.1:8283`. It is found in any [`Spelling`], with scheme and host in small or capital letters; never as the beginning of a longer host
 /// or port. Only what may be the beginning of one is held back.
 #[derive(Debug, Clone)]
 pub struct Rewriter {
@@ -27,8 +27,8 @@ pub struct Rewriter {
 /// What is replaced by what.
 #[derive(Debug)]
 struct Exchange {
-    from: String,
-    to: String,
+    /// By what, for either scheme.
+    forms: Vec<(String, String)>,
     /// The host of what is replaced, which all spellings have in common, if it is spelled in one way.
     host: Option<Finder<'static>>,
     /// The length of the longest spelling.
@@ -50,7 +50,9 @@ impl Rewriter {
         let host = (!has_letters).then(|| Finder::new(host).into_owned());
         let encoded = from.bytes().filter(|byte| matches!(byte, b':' | b'/')).count();
         let longest = from.len() + encoded * Spelling::LONGEST;
-        let exchange = Exchange { from: from.to_owned(), to: to.to_owned(), host, longest };
+        let sockets = of_sockets(from).zip(of_sockets(to));
+        let forms = [(from.to_owned(), to.to_owned())].into_iter().chain(sockets).collect();
+        let exchange = Exchange { forms, host, longest };
         Self { exchange: Arc::new(exchange), held: BytesMut::new() }
     }
 
@@ -99,7 +101,7 @@ impl Rewriter {
     /// The text with origins replaced, if there were any, up to where it is not decided yet.
     fn replace(&self, text: &[u8], extent: Extent) -> (Option<BytesMut>, usize) {
         let mut out: Option<BytesMut> = None;
-        let Exchange { to, host, longest, .. } = &*self.exchange;
+        let Exchange { host, longest, .. } = &*self.exchange;
         let mut copied = 0;
         // Without the host there can only be the beginning of one at the end.
         let mut at = match host {
@@ -107,7 +109,8 @@ impl Rewriter {
             _ => 0,
         };
         let undecided = loop {
-            let Some(found) = memchr::memchr2(b'h', b'H', &text[at..]) else { break text.len() };
+            let is_first = |byte: &u8| matches!(byte, b'h' | b'H' | b'w' | b'W');
+            let Some(found) = text[at..].iter().position(is_first) else { break text.len() };
             at += found;
             match self.found(&text[at..]) {
                 Found::Maybe if extent == Extent::Begun => break at,
@@ -116,7 +119,7 @@ impl Rewriter {
                 {
                     break at;
                 }
-                Found::Origin { length, spelling }
+                Found::Origin { length, spelling, to }
                     if text.get(at + length).is_none_or(|next| ends_an_origin(*next)) =>
                 {
                     let out = out.get_or_insert_default();
@@ -135,10 +138,17 @@ impl Rewriter {
     }
 
     /// What a text begins with.
-    fn found(&self, text: &[u8]) -> Found {
-        let Some((scheme, rest)) = self.exchange.from.split_once(':') else {
-            return Found::Nothing;
-        };
+    fn found(&self, text: &[u8]) -> Found<'_> {
+        let all = self.exchange.forms.iter().map(|(from, to)| Found::of(text, from, to));
+        all.reduce(|one, other| if matches!(one, Found::Nothing) { other } else { one })
+            .unwrap_or(Found::Nothing)
+    }
+}
+
+impl<'a> Found<'a> {
+    /// What a text begins with, if that is one address or its beginning.
+    fn of(text: &[u8], from: &str, to: &'a str) -> Self {
+        let Some((scheme, rest)) = from.split_once(':') else { return Found::Nothing };
         match begins(text, scheme.as_bytes()) {
             Begins::With => {}
             begins => return begins.into(),
@@ -156,7 +166,7 @@ impl Rewriter {
         let path = spelling.of(path);
         match begins(text, before.as_bytes()) {
             Begins::With if text[before.len()..].starts_with(path.as_bytes()) => {
-                Found::Origin { length: before.len() + path.len(), spelling }
+                Found::Origin { length: before.len() + path.len(), spelling, to }
             }
             Begins::With if path.as_bytes().starts_with(&text[before.len()..]) => Found::Maybe,
             Begins::With => Found::Nothing,
@@ -167,13 +177,15 @@ impl Rewriter {
 
 /// What a text begins with.
 #[derive(Debug)]
-enum Found {
+enum Found<'a> {
     Nothing,
     /// It is too short to tell.
     Maybe,
     Origin {
         length: usize,
         spelling: Spelling,
+        /// What takes its place.
+        to: &'a str,
     },
 }
 
@@ -186,7 +198,7 @@ enum Begins {
     Otherwise,
 }
 
-impl From<Begins> for Found {
+impl From<Begins> for Found<'_> {
     fn from(begins: Begins) -> Self {
         if begins == Begins::Otherwise { Self::Nothing } else { Self::Maybe }
     }
@@ -221,7 +233,7 @@ impl Spelling {
     const LONGEST: usize = 2 * DEPTH + 2;
 
     /// That of a text which begins with the colon of an address.
-    fn of_text(text: &[u8]) -> Result<Self, Found> {
+    fn of_text(text: &[u8]) -> Result<Self, Found<'static>> {
         let of = |colon: &str, slash: &str| {
             Ok(Self { colon: colon.to_owned(), slash: slash.to_owned() })
         };
@@ -273,6 +285,11 @@ pub fn may_hold(text: &[u8], origin: &str) -> bool {
 
 const SHORT: usize = 1024;
 
+/// The address of the WebSockets of a server.
+fn of_sockets(origin: &str) -> Option<String> {
+    origin.strip_prefix("http").map(|rest| format!("ws{rest}"))
+}
+
 fn host_of(origin: &str) -> &[u8] {
     let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
     authority.split([':', '/']).next().unwrap_or(authority).as_bytes()
@@ -312,12 +329,19 @@ pub fn may_hold_origins(headers: &HeaderMap) -> bool {
 }
 
 /// Whether our address is replaced in the body of a request: JSON, a form or other text, neither
-/// compressed nor announced to be large. Record and replay must agree on it.
+/// compressed nor announced to be large, and not asked for first, for its length is known before it is. Record
+/// and replay must agree on it.
 pub fn may_name_us(headers: &HeaderMap) -> bool {
     let media = media(headers);
     (media.holds_json() || matches!(media, Media::Text | Media::Form))
         && !headers.contains_key(CONTENT_ENCODING)
+        && !is_asked_for_first(headers)
         && announced(headers).is_none_or(|length| length <= READ_WHOLE)
+}
+
+/// Whether the client waits to be told that it may send the body.
+pub fn is_asked_for_first(headers: &HeaderMap) -> bool {
+    headers.get(EXPECT).is_some_and(|it| it.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// The length of the body, if it was announced.
@@ -361,6 +385,8 @@ mod tests {
         check(r#""http:\\/\\/127.0.0.1:8283\\/v1""#, r#""http:\\/\\/localhost:9\\/name\\/-\\/v1""#);
         check("http%3a%2f%2f127.0.0.1%3a8283", "http%3a%2f%2flocalhost%3a9%2fname%2f-");
         check("HTTP://127.0.0.1:8283/v1", "http://localhost:9/name/-/v1");
+        check("wws://127.0.0.1:8283/v1 w", "wws://localhost:9/name/-/v1 w");
+        check(r#""Ws:\/\/127.0.0.1:8283""#, r#""ws:\/\/localhost:9\/name\/-""#);
         check(
             "hhttp%25253A%25252F%25252F127.0.0.1%25253A8283%25252Fv1",
             "hhttp%25253A%25252F%25252Flocalhost%25253A9%25252Fname%25252F-%25252Fv1",

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use http::header::PROXY_AUTHORIZATION;
+use http::uri::Authority;
 
 use super::Proxy;
 use crate::text::percent;
@@ -43,6 +44,11 @@ pub fn session_of(headers: &HeaderMap) -> String {
         Some(percent::decoded(user).trim_matches('/').to_owned())
     };
     user().unwrap_or_default()
+}
+
+/// The host and the port, without who asks.
+pub fn host_of(authority: &Authority) -> &str {
+    authority.as_str().rsplit_once('@').map_or(authority.as_str(), |(_, host)| host)
 }
 
 /// The address of a server, without the port that goes without saying.

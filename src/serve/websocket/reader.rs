@@ -38,6 +38,8 @@ pub enum Event {
     Frame(Content, Vec<usize>),
     /// A ping, which is to be answered by the same.
     Ping(Vec<u8>),
+    /// An answer to one.
+    Pong(Vec<u8>),
 }
 
 /// A side does not keep to the protocol; the connection is to be closed with this code.
@@ -89,6 +91,21 @@ impl Reader {
             message: None,
             inflate,
             broken: None,
+        }
+    }
+
+    /// Whether a message has begun to come.
+    pub fn is_within(&self) -> bool {
+        self.message.is_some()
+    }
+
+    /// Whether it is a text, with how much of it has come, or may become one.
+    #[cfg(feature = "record")]
+    pub fn awaits_text(&self) -> Option<usize> {
+        match (&self.message, &self.frame) {
+            (Some(message), _) => message.is_text.then_some(message.bytes.len()),
+            (None, None) => (!self.head.is_empty()).then_some(0),
+            (None, Some(_)) => Some(0),
         }
     }
 
@@ -214,6 +231,7 @@ impl Reader {
         match frame.opcode {
             opcode::CLOSE => self.close().map(Some),
             opcode::PING => Ok(Some(Event::Ping(std::mem::take(&mut self.control)))),
+            opcode::PONG => Ok(Some(Event::Pong(std::mem::take(&mut self.control)))),
             opcode::CONTINUATION | opcode::TEXT | opcode::BINARY if frame.is_last => {
                 self.end_message()
             }

@@ -1,12 +1,18 @@
 //! Bytes out of frames.
 
+#[cfg(feature = "record")]
+use super::Event;
 use super::{Deflate, opcode};
+#[cfg(feature = "record")]
+use crate::cassette::Peer;
 use crate::cassette::{Content, Frame};
 
-/// Writes what a server sends.
+/// Writes what one side sends.
 #[derive(Debug)]
 pub struct Writer {
     deflate: Option<Deflate>,
+    /// What a client's frames are masked with. It is no secret, and changes nothing.
+    mask: &'static [u8],
     out: Vec<u8>,
 }
 
@@ -16,7 +22,30 @@ const LONGEST_REASON: usize = 123;
 impl Writer {
     /// A writer that compresses messages, if that was agreed on.
     pub fn new(deflate: Option<Deflate>) -> Self {
-        Self { deflate, out: Vec::new() }
+        Self { deflate, mask: &[], out: Vec::new() }
+    }
+
+    /// A writer of what that side sends that compresses nothing.
+    #[cfg(feature = "record")]
+    pub fn plain(side: Peer) -> Self {
+        let mask: &[u8] = if side == Peer::Client { &[0; 4] } else { &[] };
+        Self { mask, ..Self::new(None) }
+    }
+
+    /// Writes what was read.
+    #[cfg(feature = "record")]
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Ping(payload) => self.control(opcode::PING, payload),
+            Event::Pong(payload) => self.pong(payload),
+            Event::Frame(Content::Text(bytes), fragments) => {
+                self.message(opcode::TEXT, bytes, fragments);
+            }
+            Event::Frame(Content::Binary(bytes), fragments) => {
+                self.message(opcode::BINARY, bytes, fragments);
+            }
+            Event::Frame(Content::Close { code, reason }, _) => self.close(*code, reason),
+        }
     }
 
     /// What was written and not taken yet.
@@ -35,7 +64,11 @@ impl Writer {
 
     /// Answers a ping.
     pub fn pong(&mut self, payload: &[u8]) {
-        self.head(0x80 | opcode::PONG, payload.len());
+        self.control(opcode::PONG, payload);
+    }
+
+    fn control(&mut self, opcode: u8, payload: &[u8]) {
+        self.head(0x80 | opcode, payload.len());
         self.out.extend_from_slice(payload);
     }
 
@@ -50,8 +83,7 @@ impl Writer {
             payload.extend_from_slice(&code.to_be_bytes());
             payload.extend_from_slice(&reason.as_bytes()[..end]);
         }
-        self.head(0x80 | opcode::CLOSE, payload.len());
-        self.out.extend_from_slice(&payload);
+        self.control(opcode::CLOSE, &payload);
     }
 
     fn message(&mut self, opcode: u8, bytes: &[u8], fragments: &[usize]) {
@@ -73,16 +105,18 @@ impl Writer {
 
     fn head(&mut self, first: u8, length: usize) {
         self.out.push(first);
+        let masked = if self.mask.is_empty() { 0 } else { 0x80 };
         match (u8::try_from(length), u16::try_from(length)) {
-            (Ok(length @ 0..=125), _) => self.out.push(length),
+            (Ok(length @ 0..=125), _) => self.out.push(masked | length),
             (_, Ok(length)) => {
-                self.out.push(126);
+                self.out.push(masked | 126);
                 self.out.extend_from_slice(&length.to_be_bytes());
             }
             _ => {
-                self.out.push(127);
+                self.out.push(masked | 127);
                 self.out.extend_from_slice(&(length as u64).to_be_bytes());
             }
         }
+        self.out.extend_from_slice(self.mask);
     }
 }

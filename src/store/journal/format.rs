@@ -45,7 +45,7 @@ pub enum Entry<'a> {
         /// The interaction.
         n: usize,
     },
-    /// The head of an answer arrived.
+    /// The head of an answer arrived, or one that is sent before it.
     Head {
         /// The interaction.
         n: usize,

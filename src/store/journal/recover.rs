@@ -9,8 +9,8 @@ use std::path::Path;
 use super::format::{BEGINNING, Entries, Entry};
 use crate::cassette::large::Naming;
 use crate::cassette::{
-    Body, Cassette, Chunk, End, Headers, Interaction, Large, Larges, Outcome, Recorded, Request,
-    Response,
+    Body, Cassette, Chunk, End, Headers, Interaction, Interim, Large, Larges, Outcome, Recorded,
+    Request, Response,
 };
 
 /// What a killed recorder had written.
@@ -27,6 +27,7 @@ pub struct Recovered {
 /// An interaction as far as its lines tell.
 struct Partial {
     interaction: Interaction,
+    interim: Vec<Interim>,
     asked: bool,
     body: Vec<u8>,
     chunks: Vec<Chunk>,
@@ -88,6 +89,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
             let interaction = Interaction { after: after.into_owned(), request, outcome };
             let partial = Partial {
                 interaction,
+                interim: Vec::new(),
                 asked: false,
                 body: Vec::new(),
                 chunks: Vec::new(),
@@ -100,6 +102,10 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
             with(partials, n, |partial| partial.body.extend_from_slice(&bytes))
         }
         Entry::Asked { n } => with(partials, n, |partial| partial.asked = true),
+        Entry::Head { n, ms, status, headers, .. } if (102..200).contains(&status) => {
+            let interim = Interim { ms, status, headers: headers.into_owned() };
+            with(partials, n, |partial| partial.interim.push(interim));
+        }
         Entry::Head { n, ms, status, reason, headers } => with(partials, n, |partial| {
             partial.interaction.outcome = Outcome::Response(Response {
                 ms,
@@ -107,6 +113,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
                 reason: reason.map(Cow::into_owned),
                 headers: headers.into_owned(),
                 body: Body::default(),
+                interim: std::mem::take(&mut partial.interim),
                 trailers: Headers::new(),
                 frames: Vec::new(),
                 end: End::Interrupted,

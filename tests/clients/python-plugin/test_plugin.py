@@ -775,3 +775,75 @@ def test_what_goes_wrong_is_told_where_it_is_looked_for(pytester, run, live, mon
 
     assert "retape: cannot start `/none/retape`: No such file or directory\nhint: `pip install retape`" in told
     assert "_server.py" not in told
+
+
+def test_a_marked_test_that_asks_nothing_of_retape_is_told(pytester, run, live):
+    pytester.makepyfile(
+        "import subprocess, sys\n"
+        "import pytest\n"
+        "@pytest.mark.retape\n"
+        "def test_by_a_program():\n"
+        f"    ask = 'import urllib.request; urllib.request.urlopen(\"{live.url}/x\")'\n"
+        "    subprocess.run([sys.executable, '-c', ask], check=True)\n"
+    )
+
+    result = run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*asked nothing of retape*", "*::test_by_a_program"])
+    assert live.asked == 1
+    run("--retape-strict", "--record-mode=none").assert_outcomes(passed=1, errors=1)
+
+
+def test_a_test_that_is_recorded_beside_a_replayed_fixture_is_told(pytester, run, live):
+    fixture = (
+        "import httpx, pytest\n"
+        "pytestmark = pytest.mark.retape\n"
+        "@pytest.fixture(scope='session')\n"
+        "def thing():\n"
+        f"    return httpx.post('{live.url}/things', json={{'name': 'a'}}).json()['id']\n"
+        f"def get(thing): return httpx.get('{live.url}/things/' + thing).json()\n"
+        "def test_1(thing): assert get(thing)['name'] == 'a'\n"
+    )
+    pytester.makepyfile(fixture)
+    first = run()
+    first.assert_outcomes(passed=1)
+    assert "a fixture was replayed" not in first.stdout.str()
+    live.things.clear()
+
+    pytester.makepyfile(fixture + "def test_2(thing): assert get(thing)['name'] == 'a'\n")
+    result = run()
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["recorded while a fixture was replayed*", "*::test_2 (fixture `thing`)"])
+    run("--record-mode=rewrite").assert_outcomes(passed=2)
+    assert "a fixture was replayed" not in run().stdout.str()
+
+
+@pytest.mark.parametrize(
+    "name, value, told",
+    [
+        ("RETAPE_MODE", "rplay", "`RETAPE_MODE=rplay` is no mode; known are: replay, record, once, new_episodes, pass*"),
+        ("RETAPE_URL", "http://127.0.0.1:9", "no retape answers at http://127.0.0.1:9*"),
+    ],
+)
+def test_a_wrong_variable_is_named(pytester, run, live, monkeypatch, name, value, told):
+    monkeypatch.setenv(name, value)
+    pytester.makepyfile("import pytest\n@pytest.mark.retape\ndef test_a(): pass\n")
+
+    result = run()
+
+    result.stdout.fnmatch_lines([f"*{told}"])
+    assert name in result.stdout.str() and "Traceback" not in result.stdout.str()
+
+
+def test_passthrough_asks_the_live_server(pytester, run, live, monkeypatch):
+    monkeypatch.setenv("RETAPE_MODE", "passthrough")
+    pytester.makepyfile(
+        "import httpx, pytest\n"
+        "@pytest.mark.retape\n"
+        f"def test_a(): assert httpx.get('{live.url}/x').json()\n"
+    )
+
+    for asked in (1, 2):
+        run().assert_outcomes(passed=1)
+        assert live.asked == asked

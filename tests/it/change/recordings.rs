@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
-use retape::review::change::{Exchange, Known, Report, Rule, State, Verdict, compare};
+use retape::contract::{self, Contract, Traffic};
+use retape::message::Protocols;
+use retape::review::change::{self, Exchange, Known, Report, Rule, State, Verdict, compare};
 use retape::review::report::{Colour, Face, changes};
 use retape::store::{Side, load_side};
 use retape::{Cassette, Name};
@@ -26,6 +28,7 @@ fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction 
         reason: None,
         headers: Headers::from_iter([("content-type", media)]),
         body: Body::Whole(body.into()),
+        interim: Vec::new(),
         trailers: Headers::default(),
         end: End::Complete,
     };
@@ -591,4 +594,43 @@ fn a_header_field_that_a_client_sends_back_is_promised() {
         talk("x-words"),
         &["breaking field-missing: the header field `x-talk` is called `x-words` now"],
     );
+}
+
+#[test]
+fn a_reference_to_what_never_came_is_told() {
+    let call = "call_7QpYk2Lz9vTn4RbX";
+    let talk = |referred: &str| {
+        let called = format!(r#"{{"type":"call","id":"{call}"}}"#);
+        let returned = format!(r#"{{"type":"return","call_id":"{referred}","of":"{call}"}}"#);
+        side(vec![exchange("/chat", ASKED, 200, &[&called, &returned])])
+    };
+
+    let report = compared(&talk(call), &talk("call_Zz81kQ0pLm3nVb6X"));
+
+    let differences = &report.cassettes[0].interactions[0].differences;
+    let at: Vec<&str> = differences.iter().map(|it| it.at.as_str()).collect();
+    assert_eq!(at, ["message 2 /call_id"]);
+}
+
+#[test]
+fn what_was_accepted_and_is_not_recorded_any_more_is_told_as_check_tells_it() {
+    let talk = |status: u16| {
+        side((0..6).map(|it| exchange("/a", &asked(it), status, &[r#"{"x":1}"#])).collect())
+    };
+    let (old, new) = (talk(201), talk(200));
+    let traffic = Traffic::of(&Protocols::default(), &[], old.iter().map(|(n, it)| (n, it)));
+    let found = contract::check(&traffic, &[]);
+    let accepted: Vec<Contract> =
+        found.iter().filter_map(|finding| finding.proposed().cloned()).collect();
+    let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &accepted };
+
+    let diff = compare(known("old", &old), known("new", &new));
+    let checked = change::check(&Protocols::default(), known("new", &new)).report;
+
+    let fingerprints = |report: &Report| -> Vec<String> {
+        report.changes.iter().map(|change| change.fingerprint.clone()).collect()
+    };
+    assert_eq!(told(&diff), told(&checked));
+    assert_eq!(fingerprints(&diff), fingerprints(&checked));
+    assert!(told(&diff)[0].ends_with("it answers 200, and not 201 any more"), "{:?}", told(&diff));
 }

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use retape::Cassette;
 use retape::cassette::{
-    Body, Chunk, Content, End, Evidence, Frame, Headers, Id, Ids, Interaction, Outcome, Peer,
-    Progress, Reach, Recorded, Request, Response,
+    Body, Chunk, Content, End, Evidence, Frame, Headers, Id, Ids, Interaction, Interim, Outcome,
+    Peer, Progress, Reach, Recorded, Request, Response,
 };
 
 use retape::config::{Repeats, Rules};
@@ -103,16 +103,21 @@ fn responses() -> impl Strategy<Value = Response> {
     (head, messages(body), trailers, ends()).prop_map(|(head, message, trailers, end)| {
         let (ms, status, reason) = head;
         let (headers, body) = message;
-        Response { ms, status, reason, headers, body, trailers, frames: Vec::new(), end }
+        let (interim, frames) = (Vec::new(), Vec::new());
+        Response { ms, interim, status, reason, headers, body, trailers, frames, end }
     })
 }
 
-/// A cassette of one WebSocket.
+/// A cassette of one WebSocket, before which something was said.
 pub(super) fn sockets() -> impl Strategy<Value = Cassette> {
-    (cassettes(), vec(frames(), 1..5)).prop_map(|(mut cassette, frames)| {
+    let interim = (times(), 102..200_u16, headers());
+    let interim = interim.prop_map(|(ms, status, headers)| Interim { ms, status, headers });
+    let said = (vec(frames(), 1..5), vec(interim, 0..3));
+    (cassettes(), said).prop_map(|(mut cassette, (frames, interim))| {
         for interaction in cassette.interactions.iter_mut().take(1) {
             if let Outcome::Response(response) = &mut interaction.outcome {
                 response.frames = frames.clone();
+                response.interim = interim.clone();
             }
         }
         cassette

@@ -83,7 +83,8 @@ fn an_unknown_member_is_named_with_the_nearest_that_is_known() {
 fn a_wrong_type_is_refused_with_its_line() {
     assert_snapshot!(changed("200", "\"200\""), @r#"expected a whole number, found a string (line 11) in interaction 1"#);
     assert_snapshot!(changed("200", "200.0"), @r#"expected a whole number, found another number (line 11) in interaction 1"#);
-    assert_snapshot!(changed("200", "70000"), @r#"not a valid cassette: `status` is no status code (line 11) in interaction 1"#);
+    assert_snapshot!(changed("200", "70000"), @r#"not a valid cassette: `status` is no status code: 100 to 999 (line 11) in interaction 1"#);
+    assert_snapshot!(changed("200", "2010"), @r#"not a valid cassette: `status` is no status code: 100 to 999 (line 11) in interaction 1"#);
     assert_snapshot!(changed("\"GET\"", "null"), @r#"expected a string, found `null` (line 6) in interaction 1"#);
     assert_snapshot!(changed("{\"ms\": 1, \"text\": \"x\"}", "\"x\""), @r#"expected an object, found a string (line 17) in interaction 1"#);
     assert_snapshot!(changed("\"x\"", "[\"x\", 1]"), @r#"expected a string, found a number (line 17) in interaction 1"#);

@@ -28,6 +28,7 @@ pub(super) fn response() -> Response {
         reason: None,
         headers: Headers::new(),
         body: Body::default(),
+        interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
         end: End::Complete,

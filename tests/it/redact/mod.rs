@@ -35,6 +35,7 @@ fn response(headers: &[(&str, &str)], body: Body) -> Response {
         reason: None,
         headers: headers.iter().map(|(name, value)| (*name, value.to_string())).collect(),
         body,
+        interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
         end: End::Complete,

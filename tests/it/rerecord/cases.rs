@@ -49,6 +49,7 @@ fn exchange(asked: &str, (headers, body): (Headers, Body)) -> Interaction {
         reason: None,
         headers,
         body,
+        interim: Vec::new(),
         trailers: Headers::new(),
         end: End::Complete,
     };
@@ -135,6 +136,36 @@ fn secrets_are_numbered_as_before() {
 
     check(&of([2, 3]), of([3, 2]), &of([2, 3]));
     check(&of([2, 3]), of([2, 2]), &of([2, 2]));
+}
+
+#[test]
+fn a_number_that_nobody_has_counted_to_is_a_name_where_names_stand() {
+    let of = |lease: &str, size: &str| {
+        talk(&[
+            ("POST /grant {}", &format!(r#"{{"ID":"{lease}","size":"{size}"}}"#)),
+            (&format!(r#"POST /put {{"lease":"{lease}"}}"#), "{}"),
+            (&format!("GET /leases/{lease}"), &format!(r#"{{"text":"{lease} is kept"}}"#)),
+        ])
+    };
+    let [before, now] = ["958318974528890902", "958318974544166166"];
+
+    check(&of(before, "1"), of(now, "1"), &of(before, "1"));
+    // Of other numbers nobody says that they are names.
+    check(&of(before, before), of(now, "7"), &of(before, "7"));
+    check(&of("17", "1"), of("18", "1"), &of("18", "1"));
+}
+
+#[test]
+fn a_handle_within_a_text_is_a_name_if_it_comes_back() {
+    let of = |token: &str, other: &str| {
+        let form = format!(r#"{{"html":"<input name=csrf value='{token}'> <b>{other}</b>"}}"#);
+        talk(&[("GET /form", &form), (&format!(r#"POST /form {{"csrf":"{token}"}}"#), "{}")])
+    };
+    let handle = |letters: &str| letters.repeat(8);
+    let [one, two, three, four] = ["aBcDe", "fGhIj", "kLmNo", "pQrSt"].map(handle);
+
+    check(&of(&one, "x"), of(&two, "x"), &of(&one, "x"));
+    check(&of(&one, &three), of(&two, &four), &of(&one, &four));
 }
 
 #[test]

@@ -63,7 +63,9 @@ impl Page {
             let whole = short(endpoint, usize::MAX);
             short(endpoint, width(&whole).saturating_sub(beside))
         });
-        self.head(style, &line);
+        // What does not fit on a line is told in several: what is missing stands at the end.
+        let line = if width(&line) > WIDTH { full } else { line };
+        self.told(0, style, &line, 3);
         let cassettes = report.cassettes.len() + report.moved.len();
         if [report.changes.len(), report.contracts.len(), cassettes] != [0; 3] {
             wrap(&extent(report, "; "), WIDTH, 3).iter().for_each(|line| self.line(line));

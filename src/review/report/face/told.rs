@@ -127,7 +127,7 @@ pub(super) fn short(endpoint: &Endpoint, room: usize) -> String {
         return whole;
     }
     let segments: Vec<&str> = endpoint.path.split('/').filter(|it| !it.is_empty()).collect();
-    let ends = (1..=segments.len()).rev().map(|number| {
+    let ends = (1..segments.len()).rev().map(|number| {
         format!("{} …/{}", endpoint.method, segments[segments.len() - number..].join("/"))
     });
     // It names something, whatever room there is.
@@ -153,7 +153,7 @@ pub(super) fn cases(change: &Change, name: &dyn Fn(&str) -> String) -> Option<St
 /// The new trace, with what is not as promised in parentheses.
 pub(super) fn trace(change: &Change) -> Option<String> {
     let trace = change.trace.as_ref()?;
-    let missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing);
+    let missing = matches!(change.rule, Rule::OrderEndNew | Rule::OrderMissing | Rule::TagGone);
     let mut words: Vec<String> = trace.tags.clone();
     match (missing, words.get_mut(trace.at)) {
         (false, Some(word)) => *word = format!("({word})"),

@@ -1,0 +1,70 @@
+//! Changes that are told once, where several are found.
+
+use super::draft::{Draft, at};
+use super::rule::Rule;
+
+/// A new type of message is found in the order and among the shapes: it is one change.
+pub(super) fn each_tag(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::new();
+    for draft in drafts {
+        let same = |other: &&mut Draft| {
+            matches!(draft.rule, Rule::TagNew | Rule::TagGone)
+                && other.rule == draft.rule
+                && other.key == draft.key
+        };
+        match kept.iter_mut().find(same) {
+            Some(other) => other.possible = other.possible.take().or(draft.possible),
+            None => kept.push(draft),
+        }
+    }
+    kept
+}
+
+/// What is told of several kinds of requests in the same words is told once.
+pub(super) fn for_all_cases(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<Draft> = Vec::new();
+    for draft in drafts {
+        if !kept.iter_mut().any(|other| other.join(&draft)) {
+            kept.push(draft);
+        }
+    }
+    kept
+}
+
+/// What does not come any more is told with what comes in its place: a type of message with the places of the
+/// order where it is missing, if they are several, and a type of value with the one that it has now.
+pub(super) fn with_what_is_gone(drafts: Vec<Draft>) -> Vec<Draft> {
+    let is_gone = |draft: &Draft| matches!(draft.rule, Rule::TagGone | Rule::TypeGone);
+    let (mut gone, mut drafts): (Vec<Draft>, Vec<Draft>) = drafts.into_iter().partition(is_gone);
+    for draft in drafts.iter_mut().filter(|draft| draft.rule == Rule::TypeNew) {
+        let same = |gone: &Draft| {
+            let of = |draft: &Draft| (draft.part, draft.path.clone());
+            gone.rule == Rule::TypeGone && of(gone) == of(draft)
+        };
+        if let Some(number) = gone.iter().position(same) {
+            let gone = gone.remove(number);
+            let name = at(gone.part, &gone.path);
+            let never = gone.what.strip_prefix(&name).unwrap_or(&gone.what);
+            draft.what = format!("{}, and{never}", draft.what);
+        }
+    }
+    for gone in gone.iter_mut().filter(|gone| gone.rule == Rule::TagGone) {
+        let lacks = |draft: &Draft| missing(draft).contains(&&*gone.key);
+        if drafts.iter().filter(|draft| lacks(draft)).count() > 1 {
+            let (without, others) = drafts.into_iter().partition(lacks);
+            drafts = others;
+            let without: Vec<Draft> = without;
+            without.iter().for_each(|draft| gone.show(draft));
+        }
+    }
+    drafts.extend(gone);
+    drafts
+}
+
+/// The types of messages that are missing in an order.
+fn missing(draft: &Draft) -> Vec<&str> {
+    let is_missing = matches!(draft.rule, Rule::OrderMissing | Rule::OrderEndNew);
+    let trace = draft.trace.iter().filter(|_| is_missing);
+    let expected = trace.flat_map(|trace| &trace.expected);
+    expected.filter_map(|pattern| pattern.split('[').next()).collect()
+}
