@@ -32,11 +32,14 @@ struct Heard {
 struct User {
     name: &'static str,
     socket: Socket,
+    /// After so many events nothing more is to come, which a moment shows.
+    silent_after: Option<usize>,
 }
 
 impl User {
     fn new(url: &str, name: &'static str) -> Self {
-        Self { name, socket: Socket::open(&format!("{url}/events")) }
+        let socket = Socket::open(&format!("{url}/events"));
+        Self { name, socket, silent_after: None }
     }
 
     fn ask(&mut self, kind: &str, more: Value) {
@@ -49,6 +52,9 @@ impl User {
     fn hear(mut self, last: &str) -> (Self, Heard) {
         let mut heard = Heard { user: self.name, events: Vec::new(), ended: None };
         while heard.events.last().is_none_or(|event: &Value| event["type"] != last) {
+            if self.silent_after == Some(heard.events.len()) {
+                self.socket.patience(Duration::from_millis(300));
+            }
             match self.socket.read() {
                 Ok(text) => heard.events.push(serde_json::from_str(&text).unwrap_or_default()),
                 Err(ended) => {
@@ -358,12 +364,8 @@ async fn e4_each_failure_can_be_injected_by_name() {
     ];
     for (name, fault, order, ended) in failures {
         let run = |url: &str| {
-            let user = User::new(url, "ann");
-            user.socket.patience(Duration::from_millis(if fault.contains("hang") {
-                300
-            } else {
-                20_000
-            }));
+            let mut user = User::new(url, "ann");
+            user.silent_after = fault.strip_prefix("hang after=").map(|it| it.parse().unwrap());
             user.run(&[agent("analyst", &["read_costs", "read_usage"], &[])])
         };
         // The same each time.
@@ -405,7 +407,7 @@ fn patiently(url: &str) -> (Vec<u16>, Heard) {
     loop {
         match Socket::try_open(&format!("{url}/events"), &[]) {
             Ok(socket) => {
-                let user = User { name: "ann", socket };
+                let user = User { name: "ann", socket, silent_after: None };
                 return (
                     refused,
                     user.run(&[agent("analyst", &["read_costs", "read_usage"], &[])]),
