@@ -110,6 +110,7 @@ async fn a_server_that_wants_no_body_gets_none_and_refuses_in_replay() {
         wire.send(expecting(session));
         let refusal = reply(&mut wire, "POST");
         assert_eq!((refusal.status, refusal.text().as_str()), (417, "no"));
+        assert_eq!(refusal.field("connection"), Some("close"));
         let url = format!("{}/x", session.url());
         assert_eq!(client::ask("POST", &url, "", "hello").text(), "hello");
     };

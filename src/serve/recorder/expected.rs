@@ -70,6 +70,13 @@ impl Gate {
 #[derive(Debug)]
 pub(super) struct Unwanted(Gate);
 
+impl Unwanted {
+    /// Whether the body was never asked for.
+    pub(super) fn is_unsent(&self) -> bool {
+        self.0.gate().0 == State::Answered
+    }
+}
+
 impl Drop for Unwanted {
     fn drop(&mut self) {
         self.0.turn(State::Closed);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, ORIGIN, REFERER};
+use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty, Full};
@@ -349,6 +349,10 @@ fn noted(
         let reason = head.extensions.get::<ReasonPhrase>();
         let reason = reason.map(|reason| String::from_utf8_lossy(reason.as_bytes()).into_owned());
         take.head(head.status.as_u16(), reason.as_deref(), spelled(&head, &head.headers));
+    }
+    if unwanted.as_ref().is_some_and(Unwanted::is_unsent) {
+        // hyper closes the connection of a request that was not read to its end.
+        head.headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     // The answer goes out as HTTP/1.1, whatever it came in as.
     let spoken = std::mem::replace(&mut head.version, http::Version::HTTP_11);

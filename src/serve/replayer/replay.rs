@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{HeaderMap, HeaderValue};
+use http::header::{CONNECTION, HeaderMap, HeaderValue};
 use http::request::Parts;
 use tokio::sync::watch;
 
@@ -170,7 +170,10 @@ impl Replayer {
             drop(playlist);
             self.take(&asked, &read)?
         };
-        Some(self.send(chosen, head, place, clock).await)
+        let mut answer = self.send(chosen, head, place, clock).await;
+        // hyper closes the connection of a request that was not read to its end.
+        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        Some(answer)
     }
 
     pub(super) async fn send(

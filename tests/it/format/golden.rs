@@ -9,7 +9,7 @@ use bytes::Bytes;
 use retape::Cassette;
 use retape::cassette::format::{File, encode};
 use retape::cassette::{
-    Body, Content, End, Frame, Interaction, Outcome, Peer, Progress, Recorded, Response,
+    Body, Content, End, Frame, Interaction, Interim, Outcome, Peer, Progress, Recorded, Response,
 };
 
 use retape::config::{Repeats, Rules};
@@ -86,6 +86,22 @@ fn frames() {
         "frames",
         &cassette(vec![interaction(request(), spoken), interaction(request(), silent)]),
     );
+}
+
+#[test]
+fn interim() {
+    let said = |ms, status, fields: &[(&str, &str)]| {
+        let headers = headers(fields);
+        Interim { ms, status, headers }
+    };
+    let hints = [("link", "</a.css>; rel=preload"), ("link", "</b.css>; rel=preload")];
+    let mut hinted = response();
+    hinted.interim = vec![said(1, 102, &[]), said(2, 103, &hints)];
+    let mut refused = request();
+    refused.headers = headers(&[("expect", "100-continue"), ("content-length", "5")]);
+    let refusal = Response { status: 417, ..response() };
+    let said = vec![interaction(request(), hinted), interaction(refused, refusal)];
+    check_in("v2", "interim", &cassette(said));
 }
 
 #[test]
