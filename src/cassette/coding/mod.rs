@@ -18,7 +18,7 @@ mod live;
 #[cfg(feature = "compression")]
 mod zstd;
 
-pub(crate) use encode::Encoder;
+pub(crate) use encode::{Encoder, Passed};
 pub use live::Live;
 pub(super) use live::reads_as;
 

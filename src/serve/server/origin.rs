@@ -92,6 +92,11 @@ impl Rewriter {
         out.map_or_else(|| text.slice(..undecided), BytesMut::freeze)
     }
 
+    /// Whether something is held back.
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// What was held back, now that nothing more comes.
     pub fn finish(&mut self) -> Bytes {
         let text = self.held.split().freeze();
