@@ -38,6 +38,21 @@ struct Partial {
     passed: [Option<Passed>; 2],
 }
 
+impl Partial {
+    fn of(interaction: Interaction) -> Self {
+        Self {
+            interaction,
+            interim: Vec::new(),
+            asked: false,
+            body: Vec::new(),
+            chunks: Vec::new(),
+            pieces: Vec::new(),
+            over: false,
+            passed: Default::default(),
+        }
+    }
+}
+
 /// A body that is not held in memory.
 #[derive(Default)]
 struct Passed {
@@ -89,17 +104,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
             };
             let outcome = Outcome::Nothing(End::Interrupted);
             let interaction = Interaction { after: after.into_owned(), request, outcome };
-            let partial = Partial {
-                interaction,
-                interim: Vec::new(),
-                asked: false,
-                body: Vec::new(),
-                chunks: Vec::new(),
-                pieces: Vec::new(),
-                over: false,
-                passed: Default::default(),
-            };
-            partials.insert(n, partial);
+            partials.insert(n, Partial::of(interaction));
         }
         Entry::Sent { n, bytes } => {
             with(partials, n, |partial| partial.body.extend_from_slice(&bytes))
