@@ -39,8 +39,7 @@ struct Partial {
 }
 
 impl Partial {
-    /// One of which only the head of the request is known.
-    fn begun(interaction: Interaction) -> Self {
+    fn of(interaction: Interaction) -> Self {
         Self {
             interaction,
             interim: Vec::new(),
@@ -105,7 +104,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
             };
             let outcome = Outcome::Nothing(End::Interrupted);
             let interaction = Interaction { after: after.into_owned(), request, outcome };
-            partials.insert(n, Partial::begun(interaction));
+            partials.insert(n, Partial::of(interaction));
         }
         Entry::Sent { n, bytes } => {
             with(partials, n, |partial| partial.body.extend_from_slice(&bytes))
