@@ -55,8 +55,8 @@ pub struct Times {
 /// # Rationale
 ///
 /// That the events of a slice come in a row is a promise worth keeping, and most servers keep it. It
-/// holds unless the order says otherwise: `per KEY & (…)` lets events of other slices, and others,
-/// come between.
+/// holds unless the order says otherwise: `per KEY ~ (…)` lets events of other slices by the key come
+/// between, `per KEY & (…)` any others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slice {
     /// The field whose values tell the slices apart.
@@ -72,6 +72,8 @@ pub struct Slice {
 pub enum Between {
     /// Nothing: they come in a row.
     Nothing,
+    /// Events of other slices by the same key: all are over when anything else comes. Written `~`.
+    Slices,
     /// Events of other slices, and others. Written `&`.
     Others,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::Token;
 use super::automaton::{Atom, Automaton, State};
-use super::expression::{Between, Pattern};
+use super::expression::Pattern;
 use super::expression::{Comparison, Guard};
 use super::{Event, Neighbours, Order};
 
@@ -148,7 +148,7 @@ fn covering(old: &Automaton, new: &Automaton, atom: &Atom) -> Vec<usize> {
             Atom::Slice { key, between, each },
         ) => {
             old.keys[*old_key] == new.keys[*key]
-                && (*old_between == Between::Others || *between == Between::Nothing)
+                && old_between >= between
                 && matches!(includes(old_each, each), Inclusion::Included)
         }
         _ => false,

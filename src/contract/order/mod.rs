@@ -33,6 +33,7 @@
 //! | `a?` `a*` `a+` `a{2}` `a{2,}` `a{2,5}` | again and again |
 //! | `(a b)`, `()` | a group; nothing at all |
 //! | `per key (a b)` | the events of one value of a field, in a row |
+//! | `per key ~ (a b)` | the same, with events of other values between them, and nothing else |
 //! | `per key & (a b)` | the same, with anything between them |
 //! | `# …` | a comment, to the end of the line |
 //!

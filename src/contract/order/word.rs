@@ -100,6 +100,13 @@ impl Token {
         Some(value)
     }
 
+    /// How many events it is where an order is asked. What is named after pieces comes in some, whatever
+    /// was seen.
+    fn times(&self) -> usize {
+        let is_piece = ["delta", "Delta", "chunk"].iter().any(|name| self.tag.contains(name));
+        if self.run && !is_piece { 2 } else { 1 }
+    }
+
     /// Without some of its fields.
     pub(super) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
         let kept = |fields: &[(String, String)]| {
@@ -120,9 +127,20 @@ impl Word {
         Self { tokens: tags.into_iter().map(Token::plain).collect(), witness }
     }
 
-    /// Its events, with what they say.
+    /// Its events, with what they say. Several that are one token are two, so that an order tells whether
+    /// there may be several.
     pub fn events(&self) -> Vec<Event<'_>> {
-        self.tokens.iter().map(Token::event).collect()
+        let tokens = self.tokens.iter();
+        tokens.flat_map(|token| std::iter::repeat_n(token.event(), token.times())).collect()
+    }
+
+    /// The token that an event is of; that of the end is behind the last one.
+    pub(crate) fn token_of(&self, event: usize) -> usize {
+        let ends = self.tokens.iter().scan(0, |end, token| {
+            *end += token.times();
+            Some(*end)
+        });
+        ends.take_while(|end| *end <= event).count()
     }
 
     /// Without events of some types.
