@@ -238,7 +238,10 @@ pub enum Comparison {
     Different,
 }
 
-/// A JSON value without parts.
+/// What is said of a field that is not there.
+pub(super) const MISSING: &str = "missing";
+
+/// A JSON value without parts, or none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Literal {
     /// `null`
@@ -249,20 +252,27 @@ pub enum Literal {
     Number(String),
     /// A string, without quotes and escapes.
     Text(String),
+    /// Nothing: the field is not there. Written `missing`.
+    Missing,
 }
 
 impl Guard {
     /// Whether it holds of an event.
     pub fn holds(&self, event: &Event<'_>) -> bool {
-        let found = event.field(&self.path);
-        let equal = found.is_some_and(|json| self.values.iter().any(|value| value.is(&json)));
+        let equal = match event.field(&self.path) {
+            Some(json) => self.values.iter().any(|value| value.is(&json)),
+            None => self.values.contains(&Literal::Missing),
+        };
         equal == (self.comparison == Comparison::Equal)
     }
 }
 
 impl Literal {
-    /// The value of a JSON text, unless it is an object, an array, or no JSON.
+    /// The value of a JSON text, unless it is an object, an array, or no JSON; `missing` is none.
     pub fn parse(json: &str) -> Option<Self> {
+        if json == MISSING {
+            return Some(Self::Missing);
+        }
         match serde_json::from_str(json).ok()? {
             serde_json::Value::Null => Some(Self::Null),
             serde_json::Value::Bool(value) => Some(Self::Bool(value)),
@@ -311,6 +321,7 @@ impl fmt::Display for Literal {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Number(text) => f.write_str(text),
             Self::Text(text) => syntax::write_name(f, text, false),
+            Self::Missing => f.write_str(MISSING),
         }
     }
 }

@@ -27,6 +27,7 @@
 //! | `_` | an event with any tag |
 //! | `a[path="text", other!=1]` | … whose fields are so; the values are JSON without parts |
 //! | `a[path="x"\|"y"]` | … whose field says one of these; `!=` says none of these |
+//! | `a[path=missing]` | … that has no such field; `!=missing`: that has it |
 //! | `a b` | one behind the other |
 //! | `a \| b` | one of them; binds less than the rest |
 //! | `a & b` | both, their events in any mixture |

@@ -73,12 +73,19 @@ pub struct Token {
     pub keys: Vec<(String, String)>,
     /// What it says, for guards: paths and JSON texts.
     pub fields: Vec<(String, String)>,
+    /// Its members that are objects or lists.
+    pub parts: Vec<String>,
 }
+
+/// What a member says that is an object or a list, as far as an order has to know it.
+pub(super) const PART: &str = "{}";
 
 impl Fields for Token {
     fn field(&self, path: &str) -> Option<Cow<'_, str>> {
         let said = self.fields.iter().find(|(field, _)| field == path);
-        said.map(|(_, json)| json.as_str()).or_else(|| self.key(path)).map(Cow::from)
+        let part = || self.parts.iter().any(|part| part == path).then_some(PART);
+        let said = said.map(|(_, json)| json.as_str()).or_else(|| self.key(path));
+        said.or_else(part).map(Cow::from)
     }
 }
 
@@ -112,8 +119,7 @@ impl Token {
         let kept = |fields: &[(String, String)]| {
             fields.iter().filter(|(name, _)| !is_one(name)).cloned().collect()
         };
-        let (tag, run) = (self.tag.clone(), self.run);
-        Self { tag, run, keys: kept(&self.keys), fields: kept(&self.fields) }
+        Self { keys: kept(&self.keys), fields: kept(&self.fields), ..self.clone() }
     }
 
     pub(super) fn letter(&self) -> Letter<'_> {

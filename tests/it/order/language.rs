@@ -38,6 +38,7 @@ fn what_is_read_is_written_again() {
     check("(per step_id (a b?))* c", "(per step_id (a b?))* c");
     check("per id & (a) per \"b c\" (a|b)", "per id & (a) per \"b c\" (a | b)");
     check("per id~(a)", "per id ~ (a)");
+    check("a[x=missing] a[x!=missing]", "a[x=missing] a[x!=missing]");
 }
 
 #[test]
