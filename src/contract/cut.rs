@@ -60,6 +60,7 @@ impl Cut {
                         run: pieces.len() > 1,
                         keys: json(&self.messages[pieces[0]]).map_or_else(Vec::new, keys),
                         fields: alike(pieces.iter().map(|place| &said[*place])),
+                        parts: json(&self.messages[pieces[0]]).map_or_else(Vec::new, parts),
                     };
                     Step { is_named: step.tag.is_named(), token }
                 })
@@ -109,6 +110,13 @@ fn keys(json: Text<'_>) -> Vec<(String, String)> {
         is_key && value.container().is_none() && value.as_str() != "null"
     });
     members.map(|(name, value)| (name.into_owned(), value.as_str().to_owned())).collect()
+}
+
+/// The members of a message that are objects or lists.
+fn parts(json: Text<'_>) -> Vec<String> {
+    let parts =
+        json.members().filter(|(name, value)| value.container().is_some() && is_plain(name));
+    parts.map(|(name, _)| name.into_owned()).collect()
 }
 
 /// A message of an answer that is JSON.

@@ -73,8 +73,9 @@ impl Protocols {
                 (most, best) = (saved, Some(told));
             }
         }
+        // What the server says twice is the type, whatever else would pay.
         match best {
-            None if self.is_named(None, &bodies) => Some(TagSource::Both(None)),
+            _ if self.is_named(None, &bodies) => Some(TagSource::Both(None)),
             Some(TagSource::Field(at)) if self.is_named(Some(&at), &bodies) => {
                 Some(TagSource::Both(Some(at)))
             }

@@ -110,6 +110,16 @@ fn four_recordings_tie_nothing() {
     assert_eq!(ties(&again).iter().filter(|it| !it.contains(" joins ")).count(), 0);
 }
 
+#[test]
+fn a_number_that_never_changes_adds_up_to_nothing() {
+    let answer = |recording: usize| {
+        let began = 1_000 + number(recording, 1, 9_000);
+        owned(vec![("answer", json!({"began": began, "ended": began + 1, "temperature": 1.0}))])
+    };
+
+    assert_eq!(ties(&(0..30).map(answer).collect::<Vec<_>>()), [""; 0]);
+}
+
 #[track_caller]
 fn breaks(change: impl FnOnce(&mut Vec<(&'static str, Value)>), expected: &[&str]) {
     let mut changed = stream(77);

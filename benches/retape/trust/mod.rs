@@ -16,6 +16,7 @@ mod grammar;
 mod held_out;
 mod identifiers;
 mod keyed;
+mod later;
 mod mint;
 mod report;
 mod shown;

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::grammar::{Grammar, NO_LAW, Protocol, TypeSource, counts};
 use super::mint::{AGENTS, CITIES, MODELS, TOOLS, WORKERS};
 use super::talk::{Event, Talk, Wire, joined, with};
-use super::{keyed, tied};
+use super::{keyed, later, tied};
 
 /// The protocols.
-pub static ALL: [Protocol; 13] = [
+pub static ALL: [Protocol; 15] = [
     Protocol {
         name: "graph (tuples, SSE names)",
         say: graph,
@@ -103,6 +103,18 @@ pub static ALL: [Protocol; 13] = [
         name: "operations side by side",
         say: keyed::operations,
         grammar: Some(keyed::OPERATIONS),
+        optional: &[],
+    },
+    Protocol {
+        name: "speech and translation",
+        say: later::speech,
+        grammar: Some(later::SPEECH),
+        optional: &[],
+    },
+    Protocol {
+        name: "steps told by their parts",
+        say: later::deployment,
+        grammar: Some(later::DEPLOYMENT),
         optional: &[],
     },
 ];

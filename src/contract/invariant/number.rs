@@ -104,8 +104,11 @@ impl Claim {
                 at_least_both(&|row| get(row, number).is_some_and(|number| number >= 2.0))
             }
             Self::AtMost(..) => at_least_both(&meets) && at_least_both(&|row| !meets(row)),
+            // What is always the same says only how far apart the two others are.
             Self::Sums(_, of) => of.iter().all(|summand| {
+                let first = rows.first().and_then(|row| get(row, *summand));
                 at_least_both(&|row| get(row, *summand).is_some_and(|value| value != 0.0))
+                    && rows.iter().any(|row| get(row, *summand) != first)
             }),
         };
         if rows.len() < CHANCES as usize || !is_telling {

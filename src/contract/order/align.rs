@@ -187,13 +187,22 @@ impl Level<'_, '_> {
         each: &Automaton,
     ) -> Option<Aligned> {
         let aligner = self.aligner;
-        if between == Between::Others {
-            return aligner.align(each, &token.all(), Some((key, value, aligner.trace.len())));
-        }
-        let last = token.events[token.events.len() - 1];
-        let mut aligned = aligner.align(each, &token.events, Some((key, value, last + 1)))?;
-        aligned.cost = aligned.cost + aligner.skipped(&token.later);
-        aligned.steps.extend(token.later.iter().map(|event| {
+        let (inside, later, end) = match between {
+            Between::Nothing => {
+                let end = token.events[token.events.len() - 1] + 1;
+                (token.events.clone(), [token.among.as_slice(), &token.later].concat(), end)
+            }
+            Between::Slices => (
+                token.events.iter().chain(&token.among).copied().collect(),
+                token.later.clone(),
+                token.end,
+            ),
+            Between::Others => (token.all(), Vec::new(), aligner.trace.len()),
+        };
+        let last = inside[inside.len() - 1];
+        let mut aligned = aligner.align(each, &inside, Some((key, value, end)))?;
+        aligned.cost = aligned.cost + aligner.skipped(&later);
+        aligned.steps.extend(later.iter().map(|event| {
             let slice = Some((key.to_owned(), value.to_owned()));
             let (fault, after, expected) = (Fault::Apart, Some(last), Vec::new());
             Step::Deviation(Deviation { fault, at: *event, after, slice, expected })
@@ -296,16 +305,24 @@ impl std::ops::Add for Cost {
 pub(super) struct Token {
     /// The events, or those of a slice before anything else came.
     pub events: Vec<usize>,
+    /// The events of a slice behind others by its key, before anything else came.
+    pub among: Vec<usize>,
     /// The later events of a slice.
     pub later: Vec<usize>,
+    /// The place of the first event that has not the key of the slice.
+    pub end: usize,
     /// The number of the slice's key, and the value.
     pub slice: Option<(usize, String)>,
 }
 
 impl Token {
+    fn is_in_a_row(&self) -> bool {
+        self.among.is_empty() && self.later.is_empty()
+    }
+
     /// All of its events.
     pub fn all(&self) -> Vec<usize> {
-        [self.events.as_slice(), &self.later].concat()
+        [self.events.as_slice(), &self.among, &self.later].concat()
     }
 }
 
@@ -314,20 +331,29 @@ pub(super) fn tokens(automaton: &Automaton, trace: &[Event<'_>], word: &[usize])
     let mut tokens: Vec<Token> = Vec::new();
     let mut known: HashMap<(usize, String), usize> = HashMap::new();
     let mut last = None;
+    // The first token of those by one key that nothing else parts.
+    let mut first = 0;
     let passed_over = |event: &usize| automaton.anywhere.contains(trace[*event].tag);
     for event in word.iter().copied().filter(|event| !passed_over(event)) {
         let slice = automaton.slice_of(&trace[event]).map(|(key, value)| (key, value.into_owned()));
         let number = slice.as_ref().and_then(|slice| known.get(slice)).copied();
+        let key = |number: usize| tokens[number].slice.as_ref().map(|(key, _)| *key);
+        if last.is_some_and(|last| key(last) != slice.as_ref().map(|(key, _)| *key)) {
+            tokens[first..].iter_mut().for_each(|token| token.end = token.end.min(event));
+            first = tokens.len();
+        }
         match number {
-            Some(number) if last == Some(number) && tokens[number].later.is_empty() => {
+            Some(number) if last == Some(number) && tokens[number].is_in_a_row() => {
                 tokens[number].events.push(event);
             }
+            Some(number) if event < tokens[number].end => tokens[number].among.push(event),
             Some(number) => tokens[number].later.push(event),
             None => {
                 if let Some(slice) = &slice {
                     known.insert(slice.clone(), tokens.len());
                 }
-                tokens.push(Token { events: vec![event], later: Vec::new(), slice });
+                let (among, later) = (Vec::new(), Vec::new());
+                tokens.push(Token { events: vec![event], among, later, end: trace.len(), slice });
             }
         }
         last = Some(number.unwrap_or(tokens.len() - 1));

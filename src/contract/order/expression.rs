@@ -55,8 +55,8 @@ pub struct Times {
 /// # Rationale
 ///
 /// That the events of a slice come in a row is a promise worth keeping, and most servers keep it. It
-/// holds unless the order says otherwise: `per KEY & (…)` lets events of other slices, and others,
-/// come between.
+/// holds unless the order says otherwise: `per KEY ~ (…)` lets events of other slices by the key come
+/// between, `per KEY & (…)` any others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slice {
     /// The field whose values tell the slices apart.
@@ -72,6 +72,8 @@ pub struct Slice {
 pub enum Between {
     /// Nothing: they come in a row.
     Nothing,
+    /// Events of other slices by the same key: all are over when anything else comes. Written `~`.
+    Slices,
     /// Events of other slices, and others. Written `&`.
     Others,
 }
@@ -236,7 +238,10 @@ pub enum Comparison {
     Different,
 }
 
-/// A JSON value without parts.
+/// What is said of a field that is not there.
+pub(super) const MISSING: &str = "missing";
+
+/// A JSON value without parts, or none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Literal {
     /// `null`
@@ -247,20 +252,27 @@ pub enum Literal {
     Number(String),
     /// A string, without quotes and escapes.
     Text(String),
+    /// Nothing: the field is not there. Written `missing`.
+    Missing,
 }
 
 impl Guard {
     /// Whether it holds of an event.
     pub fn holds(&self, event: &Event<'_>) -> bool {
-        let found = event.field(&self.path);
-        let equal = found.is_some_and(|json| self.values.iter().any(|value| value.is(&json)));
+        let equal = match event.field(&self.path) {
+            Some(json) => self.values.iter().any(|value| value.is(&json)),
+            None => self.values.contains(&Literal::Missing),
+        };
         equal == (self.comparison == Comparison::Equal)
     }
 }
 
 impl Literal {
-    /// The value of a JSON text, unless it is an object, an array, or no JSON.
+    /// The value of a JSON text, unless it is an object, an array, or no JSON; `missing` is none.
     pub fn parse(json: &str) -> Option<Self> {
+        if json == MISSING {
+            return Some(Self::Missing);
+        }
         match serde_json::from_str(json).ok()? {
             serde_json::Value::Null => Some(Self::Null),
             serde_json::Value::Bool(value) => Some(Self::Bool(value)),
@@ -309,6 +321,7 @@ impl fmt::Display for Literal {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Number(text) => f.write_str(text),
             Self::Text(text) => syntax::write_name(f, text, false),
+            Self::Missing => f.write_str(MISSING),
         }
     }
 }

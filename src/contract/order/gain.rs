@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::Token;
 use super::automaton::{Atom, Automaton, State};
-use super::expression::{Between, Pattern};
-use super::expression::{Comparison, Guard};
+use super::expression::Pattern;
+use super::expression::{Comparison, Guard, Literal};
+use super::word::PART;
 use super::{Event, Neighbours, Order};
 
 /// What an order allows that the one before it did not.
@@ -148,7 +149,7 @@ fn covering(old: &Automaton, new: &Automaton, atom: &Atom) -> Vec<usize> {
             Atom::Slice { key, between, each },
         ) => {
             old.keys[*old_key] == new.keys[*key]
-                && (*old_between == Between::Others || *between == Between::Nothing)
+                && old_between >= between
                 && matches!(includes(old_each, each), Inclusion::Included)
         }
         _ => false,
@@ -164,9 +165,14 @@ impl Pattern {
 
     /// An event that it fits; `_` stands for one of any other type.
     fn token(&self) -> Token {
-        let equal = self.guards.iter().filter(|guard| guard.comparison == Comparison::Equal);
+        let says = |guard: &Guard| match (guard.comparison, guard.values.as_slice()) {
+            (Comparison::Equal, [Literal::Missing, ..] | []) => None,
+            (Comparison::Equal, [value, ..]) => Some(value.to_string()),
+            (Comparison::Different, [Literal::Missing]) => Some(PART.to_owned()),
+            (Comparison::Different, _) => None,
+        };
         let fields =
-            equal.filter_map(|guard| Some((guard.path.clone(), guard.values.first()?.to_string())));
+            self.guards.iter().filter_map(|guard| Some((guard.path.clone(), says(guard)?)));
         let tag = self.tag_or_any().to_owned();
         Token { tag, fields: fields.collect(), ..Token::default() }
     }

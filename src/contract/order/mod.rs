@@ -27,12 +27,14 @@
 //! | `_` | an event with any tag |
 //! | `a[path="text", other!=1]` | … whose fields are so; the values are JSON without parts |
 //! | `a[path="x"\|"y"]` | … whose field says one of these; `!=` says none of these |
+//! | `a[path=missing]` | … that has no such field; `!=missing`: that has it |
 //! | `a b` | one behind the other |
 //! | `a \| b` | one of them; binds less than the rest |
 //! | `a & b` | both, their events in any mixture |
 //! | `a?` `a*` `a+` `a{2}` `a{2,}` `a{2,5}` | again and again |
 //! | `(a b)`, `()` | a group; nothing at all |
 //! | `per key (a b)` | the events of one value of a field, in a row |
+//! | `per key ~ (a b)` | the same, with events of other values between them, and nothing else |
 //! | `per key & (a b)` | the same, with anything between them |
 //! | `# …` | a comment, to the end of the line |
 //!

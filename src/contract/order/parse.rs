@@ -185,7 +185,11 @@ impl Parser<'_> {
             self.wrong(start..start + PER.len(), "a slice needs a key", Some(SLICE));
         }
         self.skip_space();
-        let between = if self.cursor.eat("&") { Between::Others } else { Between::Nothing };
+        let between = match () {
+            () if self.cursor.eat("~") => Between::Slices,
+            () if self.cursor.eat("&") => Between::Others,
+            () => Between::Nothing,
+        };
         self.skip_space();
         let each = if self.cursor.peek() == Some('(') {
             self.group()

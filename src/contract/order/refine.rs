@@ -6,9 +6,8 @@ use std::fmt;
 use super::chance::{BY_CHANCE, FEWEST, by_chance};
 use super::choice::Code;
 use super::edges::Witness;
-use super::expression::{Comparison, Guard, Literal};
-use super::expression::{Expression, Pattern};
-use super::word::{Token, Word};
+use super::expression::{Comparison, Expression, Guard, Literal, MISSING, Pattern};
+use super::word::{PART, Token, Word};
 
 /// Which types of events are told apart further by what a field says:
 /// `stop_reason[stop_reason="error"]` from `stop_reason[stop_reason="end_turn"]`.
@@ -20,15 +19,24 @@ use super::word::{Token, Word};
 /// what comes before tells the value, or the value what comes behind, and if chance does not divide so
 /// what was seen beside each of them. A field whose value is as good as random makes more types and
 /// tells nothing.
+///
+/// What was told apart may be so once more, by another field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Refinement(BTreeMap<String, Finer>);
+pub struct Refinement(Vec<Finer>);
 
-/// A field, and its values in groups that behave alike.
+/// A field of a type, or of one that was told apart, and its values in groups that behave alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finer {
+    tag: String,
     path: String,
-    /// JSON texts.
-    groups: Vec<BTreeSet<String>>,
+    groups: Vec<Group>,
+}
+
+/// Values of a field as JSON texts, and the events that have them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Group {
+    values: BTreeSet<String>,
+    pattern: Pattern,
 }
 
 /// A field with more values tells no types.
@@ -42,19 +50,27 @@ impl Refinement {
     /// type: its path, and the JSON text.
     pub fn find(words: &[Word], may_tell: impl Fn(&str, &str) -> bool) -> Self {
         let mut found = Self::default();
-        let candidates = candidates(words, may_tell);
-        let tried = candidates.values().map(Vec::len).sum::<usize>() as f64;
+        let mut words = words.to_vec();
         loop {
-            let finer = candidates.iter().filter(|(tag, _)| !found.0.contains_key(*tag));
-            let finer = finer.flat_map(|(tag, paths)| paths.iter().map(move |path| (tag, path)));
-            let best = finer
+            let candidates = candidates(&words, &may_tell);
+            let tried = candidates.values().map(Vec::len).sum::<usize>() as f64;
+            let all =
+                candidates.iter().flat_map(|(tag, paths)| paths.iter().map(move |it| (tag, it)));
+            let all = all.filter(|(tag, path)| !found.tells(tag, path));
+            let best = all
                 .filter_map(|(tag, path)| {
-                    let (saved, groups) = Table::of(&found, words, tag, path).partition(tried)?;
-                    Some((saved, tag, Finer { path: path.clone(), groups }))
+                    let (saved, groups) = Table::of(&words, tag, path).partition(tried)?;
+                    Some((saved, tag, path, groups))
                 })
                 .max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(one.1)));
             match best {
-                Some((saved, tag, finer)) if saved > 0.0 => found.0.insert(tag.clone(), finer),
+                Some((saved, tag, path, groups)) if saved > 0.0 => {
+                    let of = found.pattern(tag);
+                    let groups = groups.into_iter().map(|values| Group::of(&of, path, values));
+                    let (tag, path) = (tag.clone(), path.clone());
+                    found.0.push(Finer { tag, path, groups: groups.collect() });
+                    words = words.iter().map(|word| found.word(word)).collect();
+                }
                 _ => return found,
             };
         }
@@ -69,53 +85,81 @@ impl Refinement {
     /// What was learned from such words, with guards for the finer types.
     #[must_use]
     pub fn guarded(&self, expression: Expression) -> Expression {
-        let patterns = self.0.iter().flat_map(|(tag, finer)| {
-            let patterns = finer.groups.iter().map(|group| finer.pattern(tag, group));
-            patterns.map(|pattern| (pattern.to_string(), pattern))
-        });
-        let patterns: BTreeMap<String, Pattern> = patterns.collect();
-        if patterns.is_empty() {
-            return expression;
+        match self.0.is_empty() {
+            true => expression,
+            false => expression.with_tags(&|tag| Expression::Event(self.pattern(tag))),
         }
-        expression.with_tags(&|tag| match patterns.get(tag) {
-            Some(finer) => Expression::Event(finer.clone()),
-            None => Expression::tag(tag),
-        })
+    }
+
+    /// The events of a type, finer or not.
+    fn pattern(&self, tag: &str) -> Pattern {
+        let mut patterns = self.0.iter().flat_map(|finer| &finer.groups).map(|it| &it.pattern);
+        let finer = patterns.find(|pattern| pattern.to_string() == tag);
+        finer.cloned().unwrap_or_else(|| Pattern { tag: Some(tag.to_owned()), guards: Vec::new() })
+    }
+
+    /// Whether a field tells a type already.
+    fn tells(&self, tag: &str, path: &str) -> bool {
+        self.pattern(tag).guards.iter().any(|guard| guard.path == path)
     }
 
     /// The finer type of an event; its type as it is if no group has what it says.
     fn name(&self, token: &Token) -> String {
-        let pattern = self.0.get(&token.tag).and_then(|finer| {
-            let said = said(token, &finer.path)?;
-            let group = finer.groups.iter().find(|group| group.contains(said))?;
-            Some(finer.pattern(&token.tag, group).to_string())
-        });
-        pattern.unwrap_or_else(|| token.tag.clone())
+        let mut name = token.tag.clone();
+        for finer in &self.0 {
+            if finer.tag == name
+                && let Some(group) = finer.group(token)
+            {
+                name = group.pattern.to_string();
+            }
+        }
+        name
     }
 }
 
 impl Finer {
-    fn pattern(&self, tag: &str, group: &BTreeSet<String>) -> Pattern {
-        let values = group.iter().filter_map(|json| Literal::parse(json)).collect();
-        let guard = Guard { path: self.path.clone(), comparison: Comparison::Equal, values };
-        Pattern { tag: Some(tag.to_owned()), guards: vec![guard] }
+    fn group(&self, token: &Token) -> Option<&Group> {
+        let said = said(token, &self.path);
+        self.groups.iter().find(|group| group.values.contains(said))
     }
 }
 
-/// The fields that each event of a type has, and that say few words.
+impl Group {
+    fn of(tag: &Pattern, path: &str, values: BTreeSet<String>) -> Self {
+        let (comparison, literals) = match values.contains(PART) {
+            true => (Comparison::Different, vec![Literal::Missing]),
+            false => {
+                (Comparison::Equal, values.iter().filter_map(|json| Literal::parse(json)).collect())
+            }
+        };
+        let mut pattern = tag.clone();
+        pattern.guards.push(Guard { path: path.to_owned(), comparison, values: literals });
+        Self { values, pattern }
+    }
+}
+
+/// The fields that each event of a type has and that say few words, and the parts that only some have.
 fn candidates(
     words: &[Word],
     may_tell: impl Fn(&str, &str) -> bool,
 ) -> BTreeMap<String, Vec<String>> {
     let mut events: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut parts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut seen: BTreeMap<(&str, &str), Values<'_>> = BTreeMap::new();
     for token in words.iter().flat_map(|word| &word.tokens) {
         *events.entry(&token.tag).or_default() += 1;
         for (path, json) in &token.fields {
             seen.entry((&token.tag, path)).or_default().see(json, |json| may_tell(path, json));
         }
+        for part in &token.parts {
+            *parts.entry((&token.tag, part)).or_default() += 1;
+        }
     }
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    parts.retain(|(tag, path), times| *times < events[tag] && !seen.contains_key(&(*tag, *path)));
+    for (tag, path) in parts.into_keys() {
+        found.entry(tag.to_owned()).or_default().push(path.to_owned());
+    }
     for ((tag, path), values) in seen {
         if values.times == events[tag] && !values.is_free && values.known.len() > 1 {
             found.entry(tag.to_owned()).or_default().push(path.to_owned());
@@ -143,8 +187,10 @@ impl<'w> Values<'w> {
     }
 }
 
-fn said<'t>(token: &'t Token, path: &str) -> Option<&'t str> {
-    token.fields.iter().find(|(field, _)| field == path).map(|(_, json)| json.as_str())
+fn said<'t>(token: &'t Token, path: &str) -> &'t str {
+    let said = token.fields.iter().find(|(field, _)| field == path).map(|(_, json)| json.as_str());
+    let part = || token.parts.iter().any(|part| part == path).then_some(PART);
+    said.or_else(part).unwrap_or(MISSING)
 }
 
 /// Which event follows which, where those of one type are told apart by each value of a field.
@@ -181,7 +227,7 @@ enum Kind {
 const EDGE: Kind = Kind::Other(0);
 
 impl<'w> Table<'w> {
-    fn of(known: &Refinement, words: &'w [Word], tag: &str, path: &str) -> Self {
+    fn of(words: &'w [Word], tag: &str, path: &str) -> Self {
         let mut table = Self {
             values: Vec::new(),
             seen: Vec::new(),
@@ -190,21 +236,18 @@ impl<'w> Table<'w> {
             pairs: BTreeMap::new(),
             kinds: 0,
         };
-        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for word in words {
             let mut from = EDGE;
             for token in &word.tokens {
-                let to = match said(token, path).filter(|_| token.tag == tag) {
-                    Some(said) => {
-                        let value = table.value(said);
-                        table.times[value] += 1;
-                        table.seen[value].insert(word.witness);
-                        Kind::Value(value)
-                    }
-                    None => {
-                        let next = names.len() + 1;
-                        Kind::Other(*names.entry(known.name(token)).or_insert(next))
-                    }
+                let to = if token.tag == tag {
+                    let value = table.value(said(token, path));
+                    table.times[value] += 1;
+                    table.seen[value].insert(word.witness);
+                    Kind::Value(value)
+                } else {
+                    let next = names.len() + 1;
+                    Kind::Other(*names.entry(token.tag.as_str()).or_insert(next))
                 };
                 table.follow(from, to, word.witness);
                 from = to;
@@ -317,8 +360,8 @@ fn merged(groups: &Groups, rare: Option<usize>) -> impl Iterator<Item = Groups> 
 impl fmt::Display for Refinement {
     /// What tells each type apart: `stop_reason by stop_reason`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (tag, finer)) in self.0.iter().enumerate() {
-            write!(f, "{}{tag} by {}", if place == 0 { "" } else { ", " }, finer.path)?;
+        for (place, Finer { tag, path, .. }) in self.0.iter().enumerate() {
+            write!(f, "{}{tag} by {path}", if place == 0 { "" } else { ", " })?;
         }
         Ok(())
     }

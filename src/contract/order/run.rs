@@ -25,6 +25,8 @@ pub struct Run<'o> {
     known: HashMap<(usize, String), usize>,
     /// The slice that the event before belonged to.
     last: Option<usize>,
+    /// The slices by its key since anything else came.
+    together: Vec<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -38,7 +40,10 @@ enum Letter {
 /// One slice that has begun, and what it can still be.
 #[derive(Debug, Clone)]
 struct Slice<'o> {
+    key: usize,
     letter: usize,
+    /// Whether something came since that has not its key.
+    is_over: bool,
     ways: Vec<Way<'o>>,
 }
 
@@ -69,6 +74,7 @@ impl<'o> Run<'o> {
             slices: Vec::new(),
             known: HashMap::new(),
             last: None,
+            together: Vec::new(),
         }
     }
 
@@ -80,7 +86,7 @@ impl<'o> Run<'o> {
         let slice = self.automaton.slice_of(event).map(|(key, value)| (key, value.into_owned()));
         let known = slice.as_ref().and_then(|slice| self.known.get(slice)).copied();
         if self.last.is_some() && self.last != known {
-            self.leave();
+            self.leave(slice.as_ref().map(|(key, _)| *key));
         }
         match (slice, known) {
             (None, _) => self.read(Letter::Event(self.automaton.reading(event))),
@@ -117,13 +123,17 @@ impl<'o> Run<'o> {
         for slice in &self.slices {
             for way in &slice.ways {
                 let inner = way.run.expected().into_iter().filter(|next| *next != Next::End);
-                let here = way.between == Between::Others || self.is_last(slice);
+                let here = match way.between {
+                    Between::Nothing => self.is_last(slice),
+                    Between::Slices => !slice.is_over,
+                    Between::Others => true,
+                };
                 next.extend(inner.filter(|_| here));
             }
         }
         let inside = self.last.is_some_and(|last| {
             let ways = &self.slices[last].ways;
-            !ways.iter().any(|way| way.between == Between::Others || way.run.is_complete())
+            !ways.iter().any(|way| way.between != Between::Nothing || way.run.is_complete())
         });
         if !inside {
             let edges = self.now.iter().flat_map(|state| &self.automaton.states[*state].edges);
@@ -144,25 +154,35 @@ impl<'o> Run<'o> {
             run.push(event).then_some(Way { atom, between, run })
         });
         let number = self.slices.len();
-        self.slices.push(Slice { letter: self.letters.len(), ways: ways.collect() });
+        let (letter, ways) = (self.letters.len(), ways.collect());
+        self.slices.push(Slice { key: slice.0, letter, is_over: false, ways });
         self.known.insert(slice, number);
+        self.together.push(number);
         self.last = Some(number);
         self.read(Letter::Slice(number));
     }
 
     fn goes_on(&mut self, number: usize, event: &Event<'_>) {
-        let in_a_row = self.last == Some(number);
-        self.retain(number, |way| {
-            (in_a_row || way.between == Between::Others) && way.run.push(event)
-        });
+        let between = match (self.last == Some(number), self.slices[number].is_over) {
+            (true, _) => Between::Nothing,
+            (false, false) => Between::Slices,
+            (false, true) => Between::Others,
+        };
+        self.retain(number, |way| way.between >= between && way.run.push(event));
         self.last = Some(number);
     }
 
-    /// The slice of the event before is left: one that comes in a row has to be over.
-    fn leave(&mut self) {
-        if let Some(number) = self.last.take() {
-            self.retain(number, |way| way.between == Between::Others || way.run.is_complete());
+    /// The slice of the event before is left: one that comes in a row has to be over, and if what comes has
+    /// not its key, so have those that let only others by this key between.
+    fn leave(&mut self, next: Option<usize>) {
+        let Some(last) = self.last.take() else { return };
+        if Some(self.slices[last].key) != next {
+            for number in std::mem::take(&mut self.together) {
+                self.slices[number].is_over = true;
+                self.retain(number, |way| way.between != Between::Slices || way.run.is_complete());
+            }
         }
+        self.retain(last, |way| way.between != Between::Nothing || way.run.is_complete());
     }
 
     /// Keeps some of what a slice can be, and finds the states behind it anew if others fall away.

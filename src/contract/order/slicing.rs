@@ -73,8 +73,8 @@ impl Slicing {
 
     /// The best way to cut by one key.
     fn best(key: &str, words: &[&Word], tags: &BTreeSet<&str>) -> Self {
-        let mixed = words.iter().any(|word| is_mixed(key, word));
-        let between = if mixed { Between::Others } else { Between::Nothing };
+        let between = words.iter().map(|word| between(key, word)).max();
+        let between = between.unwrap_or(Between::Nothing);
         let mut best = Self { key: key.to_owned(), between, apart: Vec::new() };
         let mut bits = best.bits(Code::Learned, words, tags.len());
         while best.apart.len() < MOST_APART {
@@ -104,9 +104,9 @@ impl Slicing {
         outer.shortest(code, tags).1 + inner.sum::<f64>()
     }
 
-    /// A word in slices. None if events of a slice do not come in a row and have to.
+    /// A word in slices. None if something comes between the events of a slice that may not.
     pub(super) fn cut<'w>(&self, word: &'w Word) -> Option<Cut<'w>> {
-        if self.between == Between::Nothing && is_mixed(&self.key, word) {
+        if between(&self.key, word) > self.between {
             return None;
         }
         let mut numbers = BTreeMap::new();
@@ -248,15 +248,22 @@ fn ties(key: &str, word: &Word) -> bool {
     word.tokens.iter().filter_map(|token| token.key(key)).any(|value| !seen.insert(value))
 }
 
-/// Whether anything comes between two events of one slice.
-fn is_mixed(key: &str, word: &Word) -> bool {
-    let mut over = BTreeSet::new();
+/// What comes between two events of one slice.
+fn between(key: &str, word: &Word) -> Between {
+    let (mut left, mut over) = (BTreeSet::new(), BTreeSet::new());
     let mut last: Option<&str> = None;
-    word.tokens.iter().map(|token: &Token| token.key(key)).any(|value| {
+    let mut found = Between::Nothing;
+    for value in word.tokens.iter().map(|token| token.key(key)) {
         if value != last {
-            over.extend(last);
+            left.extend(last);
+        }
+        match value {
+            None => over.append(&mut left),
+            Some(value) if over.contains(value) => return Between::Others,
+            Some(value) if left.contains(value) && last != Some(value) => found = Between::Slices,
+            Some(_) => {}
         }
         last = value;
-        value.is_some_and(|value| over.contains(value))
-    })
+    }
+    found
 }

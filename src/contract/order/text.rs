@@ -134,7 +134,11 @@ impl fmt::Display for Head<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PER} ")?;
         write_name(f, &self.0.key)?;
-        f.write_str(if self.0.between == Between::Others { " &" } else { "" })
+        f.write_str(match self.0.between {
+            Between::Nothing => "",
+            Between::Slices => " ~",
+            Between::Others => " &",
+        })
     }
 }
 

@@ -73,12 +73,19 @@ pub struct Token {
     pub keys: Vec<(String, String)>,
     /// What it says, for guards: paths and JSON texts.
     pub fields: Vec<(String, String)>,
+    /// Its members that are objects or lists.
+    pub parts: Vec<String>,
 }
+
+/// What a member says that is an object or a list, as far as an order has to know it.
+pub(super) const PART: &str = "{}";
 
 impl Fields for Token {
     fn field(&self, path: &str) -> Option<Cow<'_, str>> {
         let said = self.fields.iter().find(|(field, _)| field == path);
-        said.map(|(_, json)| json.as_str()).or_else(|| self.key(path)).map(Cow::from)
+        let part = || self.parts.iter().any(|part| part == path).then_some(PART);
+        let said = said.map(|(_, json)| json.as_str()).or_else(|| self.key(path));
+        said.or_else(part).map(Cow::from)
     }
 }
 
@@ -100,13 +107,19 @@ impl Token {
         Some(value)
     }
 
+    /// How many events it is where an order is asked. What is named after pieces comes in some, whatever
+    /// was seen.
+    fn times(&self) -> usize {
+        let is_piece = ["delta", "Delta", "chunk"].iter().any(|name| self.tag.contains(name));
+        if self.run && !is_piece { 2 } else { 1 }
+    }
+
     /// Without some of its fields.
     pub(super) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
         let kept = |fields: &[(String, String)]| {
             fields.iter().filter(|(name, _)| !is_one(name)).cloned().collect()
         };
-        let (tag, run) = (self.tag.clone(), self.run);
-        Self { tag, run, keys: kept(&self.keys), fields: kept(&self.fields) }
+        Self { keys: kept(&self.keys), fields: kept(&self.fields), ..self.clone() }
     }
 
     pub(super) fn letter(&self) -> Letter<'_> {
@@ -120,9 +133,20 @@ impl Word {
         Self { tokens: tags.into_iter().map(Token::plain).collect(), witness }
     }
 
-    /// Its events, with what they say.
+    /// Its events, with what they say. Several that are one token are two, so that an order tells whether
+    /// there may be several.
     pub fn events(&self) -> Vec<Event<'_>> {
-        self.tokens.iter().map(Token::event).collect()
+        let tokens = self.tokens.iter();
+        tokens.flat_map(|token| std::iter::repeat_n(token.event(), token.times())).collect()
+    }
+
+    /// The token that an event is of; that of the end is behind the last one.
+    pub(crate) fn token_of(&self, event: usize) -> usize {
+        let ends = self.tokens.iter().scan(0, |end, token| {
+            *end += token.times();
+            Some(*end)
+        });
+        ends.take_while(|end| *end <= event).count()
     }
 
     /// Without events of some types.

@@ -204,7 +204,16 @@ impl Compare {
                 let rest = Object::Plain(rest);
                 values.iter().for_each(|value| self.branch(old, value, &rest));
             }
-            _ => self.tell(Gained::Wider, Schema::of_object(Object::Plain(new.clone()))),
+            _ => {
+                let before = self.found.len();
+                let values = old.branches.keys().cloned().collect();
+                let schema = Schema::of_string(Text::Of([].into(), values));
+                let told = Field { position: 0, presence: Presence::Required, schema };
+                self.within(&old.tag, |compare| compare.known(&told, new.fields.get(&old.tag)));
+                if self.found.len() == before {
+                    self.tell(Gained::Wider, Schema::of_object(Object::Plain(new.clone())));
+                }
+            }
         }
     }
 

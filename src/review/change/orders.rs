@@ -17,19 +17,13 @@ pub(super) type Seen<'a> = Option<&'a str>;
 
 /// What recordings show that the old orders do not allow.
 pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
-    let whole = in_one(old);
     for answer in answers {
         let Some(word) = &answer.word else { continue };
         let fitting = old.fitting(&answer.situation);
         let events = word.events();
-        pieces(&whole, answer, word, drafts);
         match fitting.last() {
             Some(_) if fitting.iter().any(|case| case.order.accepts(&events)) => {}
-            Some(case) => {
-                let tags = word.tokens.iter().map(|token| mark(&token.tag, token.run)).collect();
-                let trace = Trace { tags, events };
-                deviations(old, case, &trace, Some(&answer.place), drafts);
-            }
+            Some(case) => deviations(old, case, word, Some(&answer.place), drafts),
             // What no case knows may be as in any.
             None if old.cases.iter().any(|case| case.order.accepts(&events)) => {}
             None => {
@@ -84,29 +78,6 @@ fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
         .because("the old contract allows it, and nothing shows that it ever came")
 }
 
-/// Types of messages that come in one. One that is named after pieces, or comes in some whatever is asked,
-/// is read piece by piece.
-fn in_one(orders: &Orders) -> BTreeSet<String> {
-    let neighbours: BTreeSet<Neighbours> =
-        orders.cases.iter().flat_map(|case| case.order.neighbours()).collect();
-    let is_piece = |tag: &String| {
-        let twice = (Some(tag.clone()), Some(tag.clone()));
-        ["delta", "chunk"].iter().any(|name| tag.contains(name)) || neighbours.contains(&twice)
-    };
-    tags(orders).into_iter().filter(|tag| !is_piece(tag)).collect()
-}
-
-/// Messages that came in one and come in pieces: who takes each for a whole takes it several times.
-fn pieces(whole: &BTreeSet<String>, answer: &Answer, word: &Word, drafts: &mut Vec<Draft>) {
-    let runs = word.tokens.iter().enumerate().filter(|(_, token)| token.run);
-    for (at, Token { tag, .. }) in runs.filter(|(_, token)| whole.contains(&token.tag)) {
-        let what = format!("`{tag}` comes in several pieces, where it came in one");
-        let draft = Draft::new(Rule::OrderNextNew, Verdict::Breaking, Part::Order, what);
-        let draft = draft.keyed(format!("{tag}>{tag}!")).about(About::Messages(tag.clone()));
-        add(drafts, draft, Some(&answer.place), at);
-    }
-}
-
 /// Whether what comes is in order whatever was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Covered {
@@ -120,30 +91,26 @@ impl Covered {
     }
 }
 
-/// A trace to be held against an order.
-pub(super) struct Trace<'a> {
-    /// As it is shown.
-    pub tags: Vec<String>,
-    pub events: Vec<Event<'a>>,
-}
-
-fn mark(tag: &str, run: bool) -> String {
-    format!("{tag}{}", if run { "+" } else { "" })
+/// The types of a trace as it is shown.
+pub(super) fn shown_tags(word: &Word) -> Vec<String> {
+    let mark = |token: &Token| format!("{}{}", token.tag, if token.run { "+" } else { "" });
+    word.tokens.iter().map(mark).collect()
 }
 
 /// What a trace has that an order does not allow.
 pub(super) fn deviations(
     orders: &Orders,
     case: &Case,
-    trace: &Trace<'_>,
+    word: &Word,
     seen: Seen<'_>,
     drafts: &mut Vec<Draft>,
 ) {
-    if case.order.accepts(&trace.events) {
+    let events = word.events();
+    if case.order.accepts(&events) {
         return;
     }
-    let explanation = case.order.explain(&trace.events, None);
-    let swapped = swapped(case, &explanation, trace);
+    let explanation = case.order.explain(&events, None);
+    let swapped = swapped(case, &explanation, word);
     let is_told = !swapped.is_empty();
     for (draft, at) in swapped {
         add(drafts, draft.within(case_name(case)), seen, at);
@@ -152,17 +119,14 @@ pub(super) fn deviations(
         return;
     }
     for deviation in together(&explanation) {
-        let mut draft = of_deviation(orders, &deviation, &trace.events);
+        let mut draft = of_deviation(orders, &deviation, &events);
+        let at = word.token_of(deviation.at);
         if draft.rule != Rule::TagNew {
             draft = draft.within(case_name(case));
         }
-        draft.trace = Some(NewTrace {
-            tags: trace.tags.clone(),
-            at: deviation.at,
-            expected: expected(&deviation),
-        });
-        draft.lost = parted(&deviation, &trace.events);
-        add(drafts, draft, seen, deviation.at);
+        draft.trace = Some(NewTrace { tags: shown_tags(word), at, expected: expected(&deviation) });
+        draft.lost = parted(&deviation, &events);
+        add(drafts, draft, seen, at);
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::draft::Draft;
-use super::orders::{self, Covered, Trace, case_name, deviations, tags, unknown_case};
+use super::orders::{self, Covered, case_name, deviations, tags, unknown_case};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use super::shapes::Basis;
-use crate::contract::order::{Gains, Neighbours, Token};
+use crate::contract::order::{Gains, Neighbours, Word};
 use crate::contract::{Answer, Case, Condition, Orders};
 
 /// So many lost neighbours are named in a sentence.
@@ -128,10 +128,9 @@ fn gained(old: &Orders, before: &Case, after: &Case, verdict: Verdict, drafts: &
         Gains::Nothing => {}
         Gains::Traces(traces) => {
             let known = drafts.len();
-            for trace in &traces {
-                let tags = trace.iter().map(|token| token.tag.clone()).collect();
-                let trace = Trace { tags, events: trace.iter().map(Token::event).collect() };
-                deviations(old, before, &trace, None, drafts);
+            for tokens in traces {
+                let word = Word { tokens, ..Word::default() };
+                deviations(old, before, &word, None, drafts);
             }
             drafts.iter_mut().skip(known).for_each(|draft| draft.verdict = verdict);
         }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::draft::Draft;
-use super::orders::Trace;
+use super::orders::shown_tags;
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use crate::contract::Case;
-use crate::contract::order::{Event, Explanation, Neighbours, Order};
+use crate::contract::order::{Event, Explanation, Neighbours, Order, Word};
 
 /// Longer traces, and those that leave the order in more places, are told place by place.
 const LONGEST: usize = 100;
@@ -19,12 +19,8 @@ const MOST: usize = 6;
 /// Such a message makes three pairs of neighbours new and ends three, in each of the ways that lead past
 /// it: it is one change nevertheless. Nothing is presumed: with the messages put back the order has to
 /// accept the trace.
-pub(super) fn swapped(
-    case: &Case,
-    explanation: &Explanation,
-    trace: &Trace<'_>,
-) -> Vec<(Draft, usize)> {
-    let mut events = trace.events.clone();
+pub(super) fn swapped(case: &Case, explanation: &Explanation, word: &Word) -> Vec<(Draft, usize)> {
+    let mut events = word.events();
     let mut origins: Vec<usize> = (0..events.len()).collect();
     let mut left = places(explanation);
     let mut drafts = Vec::new();
@@ -32,11 +28,11 @@ pub(super) fn swapped(
         let Some((moved, next)) = best(&case.order, &left, &events) else { return Vec::new() };
         let before = events.clone();
         moved.put_back(&mut events);
-        let at = origins[moved.told()];
+        let at = word.token_of(origins[moved.told()]);
         let mut draft = moved.draft(&before);
         draft.lost = &neighbours(&events) - &neighbours(&before);
         let expected = vec![events[moved.told()].tag.to_owned()];
-        draft.trace = Some(NewTrace { tags: trace.tags.clone(), at, expected });
+        draft.trace = Some(NewTrace { tags: shown_tags(word), at, expected });
         drafts.push((draft, at));
         moved.put_back(&mut origins);
         left = next;

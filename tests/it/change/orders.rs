@@ -171,7 +171,8 @@ fn slices_are_compared_inside() {
 
     assert_eq!((change.rule, change.verdict), (Rule::OrderMissing, Verdict::Breaking));
     assert_eq!(trace(&report), "a c");
-    check("(per id & (a b))+", "(per id (a b))+", &[]);
+    check("(per id & (a b))+", "(per id ~ (a b))+", &[]);
+    check("(per id ~ (a b))+", "(per id (a b))+", &[]);
 }
 
 #[test]

@@ -102,6 +102,21 @@ fn a_type_that_came_in_the_place_of_another_one_breaks() {
     );
 }
 
+#[test]
+fn an_answer_that_comes_twice_breaks() {
+    let progress = r#"{"jsonrpc":"2.0","method":"progress","params":{"n":1}}"#;
+    let result = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    let talk = |said: &[&str]| -> Vec<Interaction> {
+        (0..8).map(|number| exchange("/rpc", &asked(number), 200, said)).collect()
+    };
+
+    check(
+        talk(&[progress, result]),
+        talk(&[progress, result, result]),
+        &["breaking order-next-new: `result` comes after `result`, where `the end` was promised"],
+    );
+}
+
 /// Asked for the same again and again, a server is recorded once.
 fn asked(number: usize) -> String {
     format!(r#"{{"number":{number}}}"#)

@@ -49,6 +49,12 @@ fn a_deviation_in_a_slice_names_the_slice() {
         "a:1 b:1 a:2 b:1 end",
         "`b` of id \"1\" came when that was over; `per id & (…)` lets other events come between",
     );
+    check(
+        "(per id ~ (a b*))* x end",
+        "a:1 a:2 b:1 x b:2 end",
+        "`b` of id \"2\" came when that was over; `per id & (…)` lets other events come between",
+    );
+    check("(per id ~ (a b))* x", "a:1 a:2 b:1 x", "expected `b` after `a` in id \"2\", got `x`");
     check("(per id (a b))+ end", "end", "expected `a` at the beginning, got `end`");
 }
 
@@ -126,6 +132,8 @@ fn so_it_is_with_slices() {
     let orders = [
         "(per id (a b?))* c",
         "(per id & (a b?))* c*",
+        "(per id ~ (a b?))* c*",
+        "(per id ~ (a+ b?) | c)*",
         "(per id & (a b))* (per id & (a c)) b?",
         "(per id (a+) | per id (b c*))* a?",
         "(per id & (a b) & c*) (per id (a))?",

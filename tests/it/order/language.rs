@@ -37,6 +37,8 @@ fn what_is_read_is_written_again() {
     check("a[x.y=\"z\",n!=1, t=null]", "a[x.y=\"z\", n!=1, t=null]");
     check("(per step_id (a b?))* c", "(per step_id (a b?))* c");
     check("per id & (a) per \"b c\" (a|b)", "per id & (a) per \"b c\" (a | b)");
+    check("per id~(a)", "per id ~ (a)");
+    check("a[x=missing] a[x!=missing]", "a[x=missing] a[x!=missing]");
 }
 
 #[test]

@@ -43,6 +43,34 @@ fn a_value_that_decides_what_follows_is_part_of_the_type() {
 }
 
 #[test]
+fn a_part_that_is_there_or_not_is_part_of_the_type() {
+    let words: Vec<Word> = (0..20)
+        .map(|number| {
+            let token = |part: &str, more: bool| Token {
+                fields: vec![("more".to_owned(), more.to_string())],
+                parts: vec![part.to_owned()],
+                ..Token::plain("next")
+            };
+            let later = number % 4;
+            let later = (1..=later).map(|it| token("added", it < later));
+            let tokens = std::iter::once(token("data", number % 4 > 0)).chain(later);
+            Word { tokens: tokens.collect(), witness: Witness(number) }
+        })
+        .collect();
+
+    let order = learned(&words);
+
+    assert!(words.iter().all(|word| accepts(&order, word)), "{order}");
+    for word in words.iter().filter(|word| word.tokens.len() > 2) {
+        let mut swapped = word.clone();
+        swapped.tokens.swap(0, 1);
+        assert!(!accepts(&order, &swapped), "{order}");
+        swapped.tokens.remove(1);
+        assert!(!accepts(&order, &swapped), "the first is missing: {order}");
+    }
+}
+
+#[test]
 fn values_that_behave_alike_are_one_type() {
     check(
         &[

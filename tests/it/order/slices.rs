@@ -35,6 +35,31 @@ fn they_come_in_a_row_unless_the_order_says_otherwise() {
 }
 
 #[test]
+fn slices_among_each_other_are_over_when_anything_else_comes() {
+    let order = order("(per id ~ (a b+))* x (per id ~ (a b))* end");
+
+    assert!(accepts(&order, &word("a:1 a:2 b:1 b:2 b:1 x end")));
+    assert!(accepts(&order, &word("a:1 b:1 x a:2 a:3 b:2 b:3 end")));
+    assert!(!accepts(&order, &word("a:1 a:2 b:1 x b:2 end")), "one goes on");
+    assert!(!accepts(&order, &word("a:1 a:2 b:1 b:2 x b:2 end")), "one was over and goes on");
+    assert!(!accepts(&order, &word("a:1 a:2 b:1 x end")), "one is not over");
+}
+
+#[test]
+fn what_may_come_between_is_what_came() {
+    let learned = |between: &str| {
+        let words = (0..20).map(|number| {
+            let (one, two) = (number * 2, number * 2 + 1);
+            word(&format!("start a:{one} a:{two} {between} b:{two} b:{one} end"))
+        });
+        Learned::from_words(&words.collect::<Vec<_>>()).expression(Style::Shortest).to_string()
+    };
+
+    assert_eq!(learned(""), "start (per id ~ (a b))+ end");
+    assert_eq!(learned("x"), "start (per id & (a b))+ x end");
+}
+
+#[test]
 fn which_slice_is_meant_can_be_open_until_it_is_over() {
     let order = order("(per id & (a b))* (per id & (a c)) end");
 
@@ -63,7 +88,7 @@ fn slices_within_slices_are_found() {
 
     let learned = Learned::from_words(&words);
 
-    insta::assert_snapshot!(learned.expression(Style::Shortest), @"(per step & (begin (per part_index & (open text close))+ end))+ over");
+    insta::assert_snapshot!(learned.expression(Style::Shortest), @"(per step ~ (begin (per part_index ~ (open text close))+ end))+ over");
     let order = learned.order(Style::Shortest).unwrap();
     let fresh: Vec<Word> = (40..80).map(|number| steps_in_parts(&mut random, number)).collect();
     assert!(fresh.iter().all(|word| accepts(&order, word)));
@@ -130,7 +155,7 @@ fn messages_that_are_interleaved_are_useless_flat_and_exact_per_message() {
 
     let learned = Learned::from_words(&words);
 
-    insta::assert_snapshot!(learned.expression(Style::Shortest), @"RUN_STARTED (per id & (TEXT_START TEXT_CONTENT* TEXT_END))+ RUN_FINISHED");
+    insta::assert_snapshot!(learned.expression(Style::Shortest), @"RUN_STARTED (per id ~ (TEXT_START TEXT_CONTENT* TEXT_END))+ RUN_FINISHED");
 }
 
 /// Some messages at once, each with a beginning, content and an end.

@@ -118,7 +118,7 @@ impl Track {
             Self::Slice(key, between, each) => json!({
                 "kind": "slice",
                 "key": visible(key),
-                "between": *between == Between::Others,
+                "between": *between != Between::Nothing,
                 "track": each.to_json(),
             }),
         }
