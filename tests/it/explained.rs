@@ -836,7 +836,7 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
       (without `.mode(…)` in the test)
     "#);
     let bytes = ("\0one \u{1}two", "\0one \u{2}2");
-    assert_snapshot!(check("application/octet-stream", bytes.0, bytes.1).await, @"
+    assert_snapshot!(check("application/octet-stream", bytes.0, bytes.1).await, @r#"
     `tape` (1 interaction) has no answer to
       POST /x
     the nearest is interaction 1 (not played yet, 75 % alike)
@@ -845,10 +845,13 @@ async fn texts_forms_and_bytes_are_told_as_what_they_are() {
         - 9 B of binary data
         + 7 B of binary data
         the first different byte is number 6
+    hint: if no body counts, say so, in retape.toml:
+      [match]
+      compare = "path"
     hint: if the client is meant to ask this now, record it again:
       RETAPE_MODE=record RETAPE_UPSTREAM=http://127.0.0.1:8283 cargo test NAME
       (without `.mode(…)` in the test)
-    ");
+    "#);
     assert_snapshot!(check(JSON, "{}", "").await, @"
     `tape` (1 interaction) has no answer to
       POST /x

@@ -37,9 +37,13 @@ impl Passed {
         (Coding::of(content_encoding)? == Coding::Gzip).then(Self::default)
     }
 
-    /// Notes what was passed on, and what it says.
-    pub fn note(&mut self, bytes: &[u8], plain: &[u8]) {
+    /// Notes what it says.
+    pub fn says(&mut self, plain: &[u8]) {
         self.sum.update(plain);
+    }
+
+    /// Notes a piece that was passed on.
+    pub fn ends(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(FLUSHED.len())..]);
         self.tail.drain(..self.tail.len().saturating_sub(FLUSHED.len()));
     }

@@ -25,7 +25,11 @@ impl Passed {
         None
     }
 
-    pub fn note(&mut self, _: &[u8], _: &[u8]) {
+    pub fn says(&mut self, _: &[u8]) {
+        match *self {}
+    }
+
+    pub fn ends(&mut self, _: &[u8]) {
         match *self {}
     }
 

@@ -1,9 +1,10 @@
 //! Compressed answers that change while they pass.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::HeaderValue;
 use http_body::{Body, Frame};
 
@@ -24,16 +25,18 @@ pub(super) struct Recoded<B> {
     /// Nothing once it was read to its end.
     live: Option<Live>,
     sent: Sent,
+    /// What may be sent now.
+    ready: VecDeque<Bytes>,
     /// What comes behind the last piece of data.
     behind: Option<Result<Frame<Bytes>, Cut>>,
 }
 
 /// How a body was sent so far.
 enum Sent {
-    /// As it came, but for what is held because an address may begin at its end.
+    /// As it came, but for pieces that are held because an address may begin at their end.
     AsItCame {
         passed: Passed,
-        held: BytesMut,
+        held: Vec<Bytes>,
         says: Vec<u8>,
     },
     Anew(Encoder),
@@ -47,75 +50,81 @@ impl<B> Recoded<B> {
     pub(super) fn new(inner: B, coding: &HeaderValue, rewriter: Rewriter) -> Result<Self, B> {
         let coders = coding.to_str().ok().and_then(|it| Live::endless(it).zip(Passed::new(it)));
         let Some((live, passed)) = coders else { return Err(inner) };
-        let sent = Sent::AsItCame { passed, held: BytesMut::new(), says: Vec::new() };
-        Ok(Self { inner, rewriter, live: Some(live), sent, behind: None })
+        let sent = Sent::AsItCame { passed, held: Vec::new(), says: Vec::new() };
+        let (live, ready) = (Some(live), VecDeque::new());
+        Ok(Self { inner, rewriter, live, sent, ready, behind: None })
     }
 
-    /// What a piece becomes.
-    fn push(&mut self, piece: Bytes) -> Result<Bytes, Cut> {
+    /// Takes the next piece.
+    fn push(&mut self, piece: Bytes) -> Result<(), Cut> {
         let Some(live) = self.live.as_mut().filter(|_| !matches!(self.sent, Sent::Unread)) else {
-            return Ok(piece);
+            self.ready.push_back(piece);
+            return Ok(());
         };
         let plain = live.push(&piece);
         let is_damaged = live.is_damaged();
         match std::mem::replace(&mut self.sent, Sent::Unread) {
             Sent::AsItCame { passed, mut held, mut says } => {
-                held.extend_from_slice(&piece);
+                held.push(piece);
                 says.extend_from_slice(&plain);
                 if is_damaged {
-                    return Ok(held.freeze());
+                    self.ready.extend(held);
+                } else {
+                    self.pass(passed, held, says);
                 }
-                Ok(self.pass(passed, held, says))
             }
-            Sent::Anew(_) if is_damaged => Err(Cut),
+            Sent::Anew(_) if is_damaged => return Err(Cut),
             Sent::Anew(mut encoder) => {
-                let plain = self.rewriter.push(plain.into());
-                let piece = if plain.is_empty() { Vec::new() } else { encoder.push(&plain) };
+                self.encode(&mut encoder, plain);
                 self.sent = Sent::Anew(encoder);
-                Ok(piece.into())
             }
-            other => {
-                self.sent = other;
-                Ok(Bytes::new())
-            }
+            other => self.sent = other,
         }
+        Ok(())
     }
 
-    /// What was held, and what it says, if no address is in it; else that anew.
-    fn pass(&mut self, mut passed: Passed, held: BytesMut, says: Vec<u8>) -> Bytes {
+    /// Sends what was held, if no address is in what it says; else that anew.
+    fn pass(&mut self, mut passed: Passed, held: Vec<Bytes>, says: Vec<u8>) {
         let mut rewriter = self.rewriter.clone();
         let replaced = rewriter.push(Bytes::copy_from_slice(&says));
         if !says.starts_with(&replaced) {
-            let Some(mut encoder) = passed.rest() else { return held.freeze() };
-            let piece = encoder.push(&replaced);
+            let Some(mut encoder) = passed.rest() else { return self.ready.extend(held) };
+            self.ready.push_back(encoder.push(&replaced).into());
             (self.rewriter, self.sent) = (rewriter, Sent::Anew(encoder));
-            return piece.into();
-        }
-        if rewriter.is_holding() {
+        } else if rewriter.is_holding() {
             self.sent = Sent::AsItCame { passed, held, says };
-            return Bytes::new();
+        } else {
+            passed.says(&says);
+            held.iter().for_each(|piece| passed.ends(piece));
+            self.ready.extend(held);
+            self.sent = Sent::AsItCame { passed, held: Vec::new(), says: Vec::new() };
         }
-        passed.note(&held, &says);
-        self.sent = Sent::AsItCame { passed, held: BytesMut::new(), says: Vec::new() };
-        held.freeze()
     }
 
-    /// The last data, now that nothing more comes.
-    fn finish(&mut self) -> Bytes {
+    fn encode(&mut self, encoder: &mut Encoder, plain: Vec<u8>) {
+        let plain = self.rewriter.push(plain.into());
+        if !plain.is_empty() {
+            self.ready.push_back(encoder.push(&plain).into());
+        }
+    }
+
+    /// Sends the last data, now that nothing more comes.
+    fn finish(&mut self) {
         match std::mem::replace(&mut self.sent, Sent::Whole) {
-            Sent::AsItCame { held, .. } => held.freeze(),
+            Sent::AsItCame { held, .. } => self.ready.extend(held),
             Sent::Anew(mut encoder) => {
                 let rest = self.live.take().and_then(Live::finish);
                 let is_whole = rest.is_some();
-                let mut plain = self.rewriter.push(rest.unwrap_or_default().into()).to_vec();
-                plain.extend_from_slice(&self.rewriter.finish());
-                let mut last = if plain.is_empty() { Vec::new() } else { encoder.push(&plain) };
-                if is_whole {
-                    last.extend(encoder.finish());
+                self.encode(&mut encoder, rest.unwrap_or_default());
+                let last = self.rewriter.finish();
+                if !last.is_empty() {
+                    self.ready.push_back(encoder.push(&last).into());
                 }
-                last.into()
+                if is_whole {
+                    self.ready.push_back(encoder.finish().into());
+                }
             }
-            Sent::Unread | Sent::Whole => Bytes::new(),
+            Sent::Unread | Sent::Whole => {}
         }
     }
 }
@@ -137,23 +146,24 @@ impl<B: Body<Data = Bytes, Error = Cut> + Unpin> Body for Recoded<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         let this = &mut *self;
-        while !matches!(this.sent, Sent::Whole) {
+        loop {
+            if let Some(piece) = this.ready.pop_front() {
+                return Poll::Ready(Some(Ok(Frame::data(piece))));
+            }
+            if matches!(this.sent, Sent::Whole) {
+                return Poll::Ready(this.behind.take());
+            }
             match std::task::ready!(Pin::new(&mut this.inner).poll_frame(context)) {
                 Some(Ok(frame)) if frame.is_data() => {
-                    match this.push(frame.into_data().unwrap_or_default()) {
-                        Ok(piece) if piece.is_empty() => {}
-                        piece => return Poll::Ready(Some(piece.map(Frame::data))),
+                    if let Err(cut) = this.push(frame.into_data().unwrap_or_default()) {
+                        return Poll::Ready(Some(Err(cut)));
                     }
                 }
                 behind => {
                     this.behind = behind;
-                    let last = this.finish();
-                    if !last.is_empty() {
-                        return Poll::Ready(Some(Ok(Frame::data(last))));
-                    }
+                    this.finish();
                 }
             }
         }
-        Poll::Ready(this.behind.take())
     }
 }
