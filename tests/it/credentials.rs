@@ -248,6 +248,27 @@ async fn the_recording_says_whether_a_name_tells_wherever_it_stands() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_that_only_the_recording_calls_a_secret_is_told_from_the_others() {
+    let known = "a1".repeat(8);
+    let text = known.clone();
+    let upstream = Upstream::start(move |asked, wire| {
+        wire.send(json(if asked.text().contains(&text) { 200 } else { 401 }, "{}"));
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let recorded = [&*known, "cab/1"].map(|key| put(&session.url(), key, 0).0);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let asked = ["dab/2", "ebb/3", "dab/2", "ebb/3"];
+    let replayed = asked.map(|key| put(&session.url(), key, 0).0);
+    session.finish().await.unwrap();
+
+    assert_eq!((recorded, replayed), ([200, 401], [200, 401, 200, 401]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_placeholder_may_have_any_number() {
     let stage = Stage::new();
     let upstream = Upstream::json(Asked::text);
