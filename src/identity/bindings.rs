@@ -59,13 +59,15 @@ impl Bindings {
 
     /// Lets `live` stand for `recorded` from now on.
     pub fn bind(&mut self, recorded: &Hole, live: &Hole) {
-        let known = self.live.entry(recorded.scope).or_default();
-        let reverse = self.recorded.entry(recorded.scope).or_default();
-        let before = known.insert(recorded.identifier.clone(), live.clone());
-        if let Some(before) = before.filter(|before| before.identifier != live.identifier) {
-            reverse.remove(&before.identifier);
+        for scope in recorded.scopes() {
+            let known = self.live.entry(scope).or_default();
+            let reverse = self.recorded.entry(scope).or_default();
+            let before = known.insert(recorded.identifier.clone(), live.clone());
+            if let Some(before) = before.filter(|before| before.identifier != live.identifier) {
+                reverse.remove(&before.identifier);
+            }
+            reverse.insert(live.identifier.clone(), recorded.identifier.clone());
         }
-        reverse.insert(live.identifier.clone(), recorded.identifier.clone());
     }
 
     /// Whether nothing is bound.
@@ -89,6 +91,7 @@ impl Bindings {
         let mut pairs: Vec<_> =
             all.map(|(recorded, live)| (recorded.as_str(), live.identifier.as_str())).collect();
         pairs.sort_unstable();
+        pairs.dedup();
         pairs
     }
 

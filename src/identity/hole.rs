@@ -1,5 +1,7 @@
 //! A place in a request that a client fills anew each time.
 
+use super::identifiers;
+
 /// A place in a request and what the client put there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hole {
@@ -44,6 +46,13 @@ pub enum Form {
 }
 
 impl Hole {
+    /// Where the value may appear again: a random id of a call anywhere, as any other random value.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = Scope> {
+        let is_of_call = matches!(self.scope, Scope::Call | Scope::Progress);
+        let is_random = is_of_call && identifiers(&self.identifier).next().is_some();
+        [Some(self.scope), is_random.then_some(Scope::Anywhere)].into_iter().flatten()
+    }
+
     /// Whether both stand in the same place of their requests.
     pub fn is_where(&self, other: &Self) -> bool {
         self.place == other.place

@@ -37,9 +37,11 @@ impl MadeUp {
     pub fn of<'a>(holes: impl Iterator<Item = &'a Hole>) -> Self {
         let mut values: HashMap<Scope, HashSet<String>> = HashMap::new();
         for hole in holes {
-            let same = values.entry(hole.scope).or_default();
-            if !same.contains(&hole.identifier) {
-                same.insert(hole.identifier.clone());
+            for scope in hole.scopes() {
+                let same = values.entry(scope).or_default();
+                if !same.contains(&hole.identifier) {
+                    same.insert(hole.identifier.clone());
+                }
             }
         }
         let words = values.get(&Scope::Anywhere).into_iter().flatten();

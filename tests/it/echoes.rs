@@ -200,6 +200,35 @@ async fn a_progress_token_is_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_random_id_of_a_call_comes_back_wherever_the_server_repeats_it() {
+    let upstream = Upstream::start(|asked, wire| {
+        let id = asked.text().split('"').nth(7).expect("it has an id").to_owned();
+        wire.send(EVENTS);
+        for said in [
+            format!(
+                r#"{{"jsonrpc": "2.0", "method": "token", "params": {{"req": "{id}", "text": "run {id}"}}}}"#
+            ),
+            format!(r#"{{"jsonrpc": "2.0", "id": "{id}", "result": {{"run": "{id}"}}}}"#),
+        ] {
+            wire.send_chunk(format!("data: {said}\n\n"));
+        }
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let called = |session: &Session, id: &str| {
+        post(
+            &session.url(),
+            &format!(r#"{{"jsonrpc": "2.0", "id": "{id}", "method": "generate"}}"#),
+        )
+    };
+
+    let (recorded, live) = replayed(upstream, called).await;
+
+    assert_eq!(recorded.text().matches(RECORDED).count(), 4);
+    assert_eq!(live.text(), recorded.text().replace(RECORDED, LIVE));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_a_head_where_two_have_changed_their_names() {
     let names = |id: &str| if id == LIVE { (LIVE, RECORDED) } else { (RECORDED, LIVE) };
     let upstream = Upstream::start(|_, wire| {
