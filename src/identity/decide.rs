@@ -23,10 +23,24 @@ use crate::text::percent;
 /// random or stands in a field for identifiers is made up by the client. These rules are frozen, as a
 /// cassette without a table is read by them.
 pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
+    decide_by(Looks::Alone, cassette, rules)
+}
+
+/// How a value is taken for random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Looks {
+    /// By its own look.
+    Alone,
+    /// Also if it is as long as a random one in the same place of another request: of sixteen letters and
+    /// digits, one time in twenty all are letters.
+    Together,
+}
+
+fn decide_by(looks: Looks, cassette: &Cassette, rules: &Rules) -> Ids {
     if let Some(exchanges) = Exchanges::of(cassette) {
-        return exchanges.folded(decide(&exchanges.cassette, rules));
+        return exchanges.folded(decide_by(looks, &exchanges.cassette, rules));
     }
-    let candidates = candidates(cassette, rules);
+    let candidates = candidates(looks, cassette, rules);
     let given = Given::of(cassette, &candidates);
     let mut ids = Ids::default();
     let mut known = HashSet::new();
@@ -62,7 +76,7 @@ pub fn decide(cassette: &Cassette, rules: &Rules) -> Ids {
 
 /// The table of names of a recording that goes on behind another, whose table stays.
 pub fn decide_behind(base: Option<&Cassette>, cassette: &Cassette) -> Ids {
-    let mut ids = decide(cassette, &cassette.rules);
+    let mut ids = decide_by(Looks::Together, cassette, &cassette.rules);
     let Some((base, kept)) = base.and_then(|base| Some((base, base.ids.as_ref()?))) else {
         return ids;
     };
@@ -80,7 +94,7 @@ pub fn decide_behind(base: Option<&Cassette>, cassette: &Cassette) -> Ids {
 /// Two recordings are two runs of the same client: what looks made up and was the same in both is not.
 /// `names` is the table of the new recording before it was given the old words.
 pub fn decide_again(old: &Cassette, names: &Ids, cassette: &Cassette) -> Ids {
-    let mut ids = decide(cassette, &cassette.rules);
+    let mut ids = decide_by(Looks::Together, cassette, &cassette.rules);
     let words = names.client.iter().filter(|id| id.reach == Reach::Anywhere);
     let words = Words::of(words.map(|id| id.value.as_str()));
     let fixed = found_in_requests(old, &words);
@@ -159,8 +173,9 @@ enum Sort {
     Said,
 }
 
-fn candidates(cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
+fn candidates(looks: Looks, cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
     let mut found = Vec::new();
+    let (mut random, mut alike) = (HashSet::new(), Vec::new());
     for (interaction, recorded) in cassette.interactions.iter().enumerate() {
         let body = recorded.request.readable();
         let reading = Reading::of(&recorded.request, &body, rules);
@@ -193,10 +208,37 @@ fn candidates(cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
             look(&it.text, it.kind, (name, &it.step), |value, sort| {
                 put(value, sort);
             });
+            if it.kind == Kind::Text && is_plain_word(&it.text) {
+                let place = (reading.family(), it.wild, it.text.len());
+                match words(&it.text).next() {
+                    Some(word) if word.len() == it.text.len() => _ = random.insert(place),
+                    Some(_) => {}
+                    None => {
+                        let at = reading.place(node).to_string();
+                        let value = it.text.to_string();
+                        let candidate = Candidate { value, interaction, at, sort: Sort::Word };
+                        alike.push((place, found.len(), candidate));
+                    }
+                }
+            }
+        }
+    }
+    if looks == Looks::Together {
+        alike.retain(|(place, ..)| random.contains(place));
+        for (_, at, candidate) in alike.into_iter().rev() {
+            found.insert(at, candidate);
         }
     }
     found
 }
+
+/// Whether a text is letters, digits, `-` and `_`, and too long to be as long as another by chance.
+fn is_plain_word(text: &str) -> bool {
+    text.len() >= LONG && word_around(text, 0..0) == (0..text.len())
+}
+
+/// A shorter word may be one of a few that mean something.
+const LONG: usize = 12;
 
 /// Looks at a value.
 fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl FnMut(&str, Sort)) {

@@ -57,6 +57,52 @@ async fn what_differs_from_run_to_run_is_open_and_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_client_decides_is_not_made_up() {
+    // Yes or no; and what the recorded client says itself, of another thing.
+    for words in [["true", "false"], [r#""approve""#, r#""deny""#]] {
+        let decide = |url: &str, call: &str, word: &str| {
+            let body = format!(r#"{{"call":"{call}","decision":{word}}}"#);
+            post(&format!("{url}/decide"), &body)
+        };
+        let decide_both = |url: &str, run: usize| {
+            let [one, other] = if run == 0 { words } else { [words[1], words[0]] };
+            vec![decide(url, "a", one), decide(url, "b", other)]
+        };
+        let (stage, result) = proved(decide_both).await;
+
+        let error = format!("{:?}", result.unwrap_err());
+        assert!(error.contains("/decision"), "{error}");
+        assert_eq!(values(&stage), []);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_as_long_as_random_values_in_its_place_is_random_too() {
+    // Of sixteen letters and digits, all may be letters.
+    let chats = [
+        ["qWmXnRbTvKzPsLdF", "a8Kx0pQ2mZ7rT4wY"],
+        ["b9Ly1qR3nA8sU5xZ", "c0Mz2rS4oB9tV6yA"],
+        ["d1Na3sT5pC0uW7zB", "gHjKlMnBvCxZqWeR"],
+    ];
+    let say = |url: &str, chat: &str, what: &str| {
+        post(&format!("{url}/chat"), &format!(r#"{{"id":"{chat}","text":"{what}","kind":"x"}}"#))
+    };
+    let talk = |url: &str, run: usize| -> Vec<Reply> {
+        let said = [(0, "hello"), (0, "yes"), (1, "hello"), (1, "no")];
+        said.into_iter().map(|(chat, what)| say(url, chats[run][chat], what)).collect()
+    };
+    let (stage, result) = proved(talk).await;
+    result.unwrap();
+
+    let both = chats[0].map(|chat| (chat.to_owned(), Evidence::Runs));
+    assert_eq!(values(&stage), both);
+    let session = stage.replay().await;
+    let told: Vec<String> = talk(&session.url(), 2).iter().map(Reply::text).collect();
+    session.finish().await.unwrap();
+    assert!(told[1].contains(chats[2][0]) && told[3].contains(chats[2][1]), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_client_said_first_is_not_issued_by_an_answer_that_repeats_it() {
     let users = ["user-2e2ad2", "user-4ea535", "user-f2858b"];
     let asks = |url: &str, user: &str| {

@@ -1,6 +1,6 @@
 //! What another run of the client that was recorded shows.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use base64::Engine as _;
@@ -10,7 +10,7 @@ use similar::{DiffOp, capture_diff_slices};
 use super::nearest::Library;
 use super::{Asked, Index, Playlist};
 use crate::cassette::exchanges::Exchanges;
-use crate::cassette::reading::{Kind, Node};
+use crate::cassette::reading::{Kind, Node, Reading};
 use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
 use crate::compare::difference::{Differences, compare};
 use crate::compare::recorded::Recorded;
@@ -29,7 +29,12 @@ pub struct Proof {
     denied: BTreeSet<String>,
     /// How often each name of the recording was called the same, and otherwise.
     called: HashMap<String, (usize, usize)>,
+    /// What the recorded requests say, by the requests' kind and the place.
+    said: Option<Said>,
 }
+
+/// The hashes of what recorded requests say in a place, by their kind and it.
+type Said = HashMap<(u64, u64), HashSet<u64>>;
 
 /// What became of a table of names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,6 +106,7 @@ impl Proof {
         asked: &Asked<'_>,
     ) -> Option<usize> {
         let mut denied = BTreeSet::new();
+        let said = self.said.get_or_insert_with(|| said(cassette, index));
         let chosen = {
             let library = Library { cassette, index, playlist };
             let unplayed = playlist.unplayed().take(LOOKS);
@@ -109,7 +115,7 @@ impl Proof {
                 let found = library.with_recorded(request, number, |recorded, openings| {
                     let found = compare(recorded, &asked.reading);
                     let (made_up, named) =
-                        made_up(&library, number, &found, (recorded, asked), &mut denied)?;
+                        made_up(&library, number, &found, (recorded, asked), (said, &mut denied))?;
                     let texts = openings.iter().map(|it| recorded.hole(it)).collect::<Vec<_>>();
                     let filled = found.filled.iter();
                     let bound = filled.map(|it| (texts[it.opening].clone(), it.hole.clone()));
@@ -177,7 +183,7 @@ fn made_up(
     interaction: usize,
     found: &Differences,
     (recorded, asked): (&Recorded<'_, '_>, &Asked<'_>),
-    denied: &mut BTreeSet<String>,
+    (said, denied): (&Said, &mut BTreeSet<String>),
 ) -> Option<Invented> {
     let is_all = found.changed.len() == found.listed.len() && found.more == 0;
     if !is_all || found.same == 0 {
@@ -186,10 +192,16 @@ fn made_up(
     let (mut ids, mut named) = (Vec::new(), Vec::new());
     for (old, new) in &found.changed {
         let (was, is) = (&recorded.reading.nodes[*old], &asked.reading.nodes[*new]);
-        // Of bytes that are no text nothing can be named.
-        let has_name =
-            |node: &Node<'_>| !node.kind.is_container() && !matches!(node.kind, Kind::Bytes(_));
+        // Of bytes that are no text nothing can be named, and yes or no is what the client decides.
+        let has_name = |node: &Node<'_>| {
+            !node.kind.is_container() && !matches!(node.kind, Kind::Bytes(_) | Kind::Word)
+        };
         if !has_name(was) || !has_name(is) || is_of_line(was) {
+            return None;
+        }
+        // What another recorded request says there is that one's word: a client has nothing to make up then.
+        let others = said.get(&(recorded.reading.family(), was.wild));
+        if was.kind == Kind::Text && others.is_some_and(|others| others.contains(&is.hash)) {
             return None;
         }
         let at = recorded.reading.place(*old).to_string();
@@ -220,6 +232,18 @@ fn made_up(
         }));
     }
     Some((ids, named))
+}
+
+fn said(cassette: &Cassette, index: &Index) -> Said {
+    let mut said = Said::new();
+    for interaction in &cassette.interactions {
+        let body = interaction.request.readable();
+        let reading = Reading::of(&interaction.request, &body, index.rules());
+        for node in reading.nodes.iter().filter(|node| node.kind == Kind::Text) {
+            said.entry((reading.family(), node.wild)).or_default().insert(node.hash);
+        }
+    }
+    said
 }
 
 fn scope(value: &str) -> Scope {
