@@ -176,6 +176,14 @@ impl Found {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Adds placeholders, each by its name and number, as secrets.
+    pub(crate) fn add(&mut self, placeholders: impl Iterator<Item = (String, usize)>) {
+        for (name, number) in placeholders {
+            let text = value::numbered(&name, number);
+            self.0.entry(name).or_default().push(text);
+        }
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.0.values().map(Vec::len).sum()

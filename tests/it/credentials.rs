@@ -1,5 +1,7 @@
 //! Requests that look the same and differ in who asks.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use retape::Mode;
 
 use crate::stage::Stage;
@@ -266,6 +268,40 @@ async fn a_value_that_only_the_recording_calls_a_secret_is_told_from_the_others(
     session.finish().await.unwrap();
 
     assert_eq!((recorded, replayed), ([200, 401], [200, 401, 200, 401]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_the_server_gave_may_come_back_under_any_name() {
+    let given = AtomicUsize::new(0);
+    let upstream = Upstream::json(move |asked: &Asked| match asked.path() {
+        "/negotiate" => {
+            let number = given.fetch_add(1, Ordering::Relaxed);
+            format!(r#"{{"connectionToken":"{}"}}"#, format!("a{number}").repeat(8))
+        }
+        path => format!(r#"{{"asked":"{path}","of":{}}}"#, asked.text().len()),
+    });
+    let by_query = |url: &str, token: &str| get(&format!("{url}/hub?id={token}")).status;
+    let by_path = |url: &str, token: &str| get(&format!("{url}/hub/{token}")).status;
+    let in_json = |url: &str, token: &str| {
+        ask("POST", &format!("{url}/hub"), FIELDS, &format!(r#"{{"id":"{token}"}}"#)).status
+    };
+    for send in [&by_query as &dyn Fn(&str, &str) -> u16, &by_path, &in_json] {
+        let stage = Stage::new();
+        let twice = |url: &str| {
+            [(); 2].map(|()| {
+                let told = ask("POST", &format!("{url}/negotiate"), FIELDS, "{}").text();
+                let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+                send(url, told["connectionToken"].as_str().unwrap())
+            })
+        };
+        let session = stage.record(&upstream).await;
+        let recorded = twice(&session.url());
+        session.finish().await.unwrap();
+        let session = stage.replay().await;
+        let replayed = twice(&session.url());
+        session.finish().await.unwrap();
+        assert_eq!((recorded, replayed), ([200; 2], [200; 2]), "{}", stage.file("tape.json"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::cassette::{Cassette, Outcome, Request};
-use crate::redact::{Found, of_request, without_numbers};
+use crate::redact::{self, Found, of_request};
 
 /// The secrets in the recorded requests, each by its name and its number.
 ///
@@ -30,7 +30,7 @@ impl Credentials {
         let mut all = Self::default();
         for interaction in &mut cassette.interactions {
             all.of.push(of_request(&interaction.request));
-            strip(&mut interaction.request);
+            without_numbers(&mut interaction.request);
             let status = match &interaction.outcome {
                 Outcome::Response(response) => response.status,
                 Outcome::Nothing(_) => 0,
@@ -108,16 +108,17 @@ impl Keys {
     }
 }
 
-fn strip(request: &mut Request) {
-    if let Some(path) = without_numbers(request.path.as_bytes()) {
+/// Lets distinct secrets of one name have one placeholder.
+pub fn without_numbers(request: &mut Request) {
+    if let Some(path) = redact::without_numbers(request.path.as_bytes()) {
         request.path = String::from_utf8_lossy(&path).into_owned();
     }
     for (_, value) in request.headers.iter_mut() {
-        if let Some(plain) = without_numbers(value) {
+        if let Some(plain) = redact::without_numbers(value) {
             *value = plain.into();
         }
     }
-    if let Some(body) = without_numbers(&request.body) {
+    if let Some(body) = redact::without_numbers(&request.body) {
         let length = request.headers.get("content-length").and_then(|length| length.parse().ok());
         if length == Some(request.body.len()) {
             request.headers.set("content-length", body.len().to_string());

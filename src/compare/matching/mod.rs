@@ -25,7 +25,7 @@ mod why;
 mod writes;
 
 pub use causes::Feeds;
-pub use credentials::Credentials;
+pub use credentials::{Credentials, without_numbers};
 pub use given::issued_in;
 pub use index::{Asked, Index, Recognized};
 pub use mismatch::{Asking, Awaited, Differing, Message, Mismatch, Nearest};

@@ -19,9 +19,9 @@ use super::sockets::Sockets;
 use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
 use crate::cassette::{Headers, Request, target};
-use crate::compare::matching::{Asked, Mismatch, Playlist, Proof};
+use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
 use crate::identity::Renamed;
-use crate::redact::{Found, Memory, Unveiled};
+use crate::redact::{Found, Memory, Unveiled, of_request};
 use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
@@ -450,7 +450,14 @@ impl Replayer {
         for (_, value) in asked.headers.iter_mut().filter(|(_, value)| value.starts_with(b"http")) {
             *value = inward(value).unwrap_or_else(|| value.clone());
         }
-        let found = self.memory.redact(&self.recorded.redactor, &mut asked);
+        // What a client was given in the place of a secret it may say again, and under any name.
+        let given = of_request(&asked);
+        let mut found = self.memory.redact(&self.recorded.redactor, &mut asked);
+        if !given.is_empty() {
+            let still = of_request(&asked);
+            found.add(given.into_iter().filter(|secret| still.contains(secret)));
+            without_numbers(&mut asked);
+        }
         (asked, found)
     }
 
