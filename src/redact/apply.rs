@@ -156,6 +156,7 @@ pub(super) fn body(
         interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     };
     response(redactor, &mut answer, secrets);

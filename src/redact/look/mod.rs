@@ -185,12 +185,18 @@ impl Look {
     fn window(&self, text: &[u8]) -> usize {
         let (longest, ends_with_line) = match self.kind {
             Kind::Block => (LONGEST_BLOCK, false),
-            Kind::Named => (REACH, self.id != "variable"),
+            Kind::Named => (self.reach(), self.id != "variable"),
             _ => (LONGEST, true),
         };
         let longest = longest.min(text.len());
         let line = ends_with_line.then(|| memchr::memchr(b'\n', &text[..longest])).flatten();
         line.unwrap_or(longest)
+    }
+
+    /// How much of a line an expression sees that has a name and a value: the token of a session stands in an
+    /// element, and is long.
+    fn reach(&self) -> usize {
+        if self.id == "element" { LONGEST } else { REACH }
     }
 
     /// Whether what comes behind the end of a text may make a secret of what begins here, or a longer one.
@@ -203,7 +209,7 @@ impl Look {
                 });
                 !closed && rest.len() < LONGEST_BLOCK
             }
-            Kind::Named => self.window(rest) == rest.len() && rest.len() < REACH,
+            Kind::Named => self.window(rest) == rest.len() && rest.len() < self.reach(),
             _ if matches!(
                 self.id,
                 "cli-password" | "cli-user" | "netrc-password" | "authorization"
@@ -296,7 +302,23 @@ fn is_named(name: &str, secret: &str, notes: &Notes<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Redactor, Secrets};
     use super::*;
+
+    #[test]
+    fn a_long_token_in_an_element_is_one_however_it_is_cut() {
+        let token = "IQoJb3JpZ2luX2Vj8aZ".repeat(60);
+        let text = format!("<Credentials><SessionToken>{token}</SessionToken></Credentials>");
+        let redactor = Redactor::standard();
+        assert!(!redactor.text(&text).contains(&token[..40]));
+        for at in [20, 40, 700, text.len() - 20] {
+            let mut live = super::super::Live::new(&redactor, Secrets::default());
+            let mut shown = live.push(&text.as_bytes()[..at]);
+            shown.extend(live.push(&text.as_bytes()[at..]));
+            shown.extend(live.finish().0);
+            assert!(!String::from_utf8_lossy(&shown).contains(&token[..40]), "cut at {at}");
+        }
+    }
 
     #[test]
     fn each_line_is_a_rule() {
