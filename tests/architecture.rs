@@ -182,9 +182,14 @@ fn files_and_functions_stay_within_a_readers_grasp() {
 }
 
 /// The limits in docs/limits.md: what stands in their second column, and the code that makes it so.
-const LIMITS: [(&str, &str, &str); 25] = [
+const LIMITS: [(&str, &str, &str); 26] = [
     ("300 s", "serve/recording.rs", "silence: Duration::from_secs(300)"),
     ("5 s", "serve/recording.rs", "grace: Duration::from_secs(5)"),
+    (
+        "twice the time until then, at most 5 s more, and 0.5 s",
+        "serve/replayer/answers.rs",
+        "left.saturating_add(left.min(5000)).saturating_add(500)",
+    ),
     ("30 s", "session/track.rs", "const SILENCE: Duration = Duration::from_secs(30);"),
     (
         "30 s, or ten times the recording",

@@ -170,6 +170,7 @@ fn response(headers: Headers, body: Body) -> Response {
         interim: Vec::new(),
         trailers,
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     }
 }

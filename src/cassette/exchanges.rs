@@ -417,6 +417,7 @@ fn answered(request: Request, ms: u64) -> Interaction {
             interim: Vec::new(),
             trailers: Headers::new(),
             frames: Vec::new(),
+            left: None,
             end: End::Complete,
         }),
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{Body, Frame, Headers, Media, coding};
+use super::{Body, Chunk, Frame, Headers, Media, coding};
 
 /// A request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Response {
     pub trailers: Headers,
     /// What went over the WebSocket, or in lines, in both directions, if the status is 101.
     pub frames: Vec<Frame>,
+    /// Milliseconds from the arrival of the request until the client left, if more of the body came later.
+    pub left: Option<u64>,
     /// How it ended.
     pub end: End,
 }
@@ -185,7 +187,27 @@ impl Request {
     }
 }
 
+/// What comes so shortly after a client has left is the end of what it has heard, in milliseconds.
+const LATE: u64 = 50;
+
+/// So many milliseconds behind the last chunk, the end of a body is a silence of its own.
+const SILENCE: u64 = 250;
+
 impl Response {
+    /// Notes when a stream ended, as an empty chunk, where that was long after its last one.
+    pub(crate) fn note_end(&mut self, ms: Option<u64>) {
+        let (Body::Stream(chunks), Some(ms)) = (&mut self.body, ms) else { return };
+        if chunks.last().is_some_and(|last| ms >= last.ms.saturating_add(SILENCE)) {
+            chunks.push(Chunk { ms, bytes: Bytes::new() });
+        }
+    }
+
+    /// Notes when the client left, if more of the body came later.
+    pub(crate) fn note_left(&mut self, left: Option<u64>) {
+        let last = self.body.chunks().iter().rfind(|chunk| !chunk.bytes.is_empty());
+        self.left = left.filter(|left| last.is_some_and(|last| last.ms >= left + LATE));
+    }
+
     /// Its fields: those of the head, those before it and those behind the body.
     pub(crate) fn fields_mut(&mut self) -> impl Iterator<Item = &mut Headers> {
         let interim = self.interim.iter_mut().map(|interim| &mut interim.headers);

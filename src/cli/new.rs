@@ -64,6 +64,7 @@ fn stub() -> Cassette {
         interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     };
     let outcome = Outcome::Response(response);

@@ -241,6 +241,7 @@ mod tests {
             interim: Vec::new(),
             trailers: Headers::new(),
             frames: Vec::new(),
+            left: None,
             ms: 0,
             end: End::Complete,
         };

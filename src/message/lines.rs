@@ -144,6 +144,7 @@ fn interaction(frames: Vec<Frame>) -> Interaction {
             interim: Vec::new(),
             trailers: Headers::new(),
             frames,
+            left: None,
             end: End::Complete,
         }),
     }

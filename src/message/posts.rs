@@ -197,6 +197,7 @@ fn response(status: u16, is_stream: bool) -> Response {
         interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     }
 }

@@ -19,6 +19,7 @@ fn interaction(asked: &str, run: usize, events: &[&str]) -> Interaction {
     let body = Body::Whole(data.collect::<String>().into());
     let response = Response {
         frames: Vec::new(),
+        left: None,
         ms: 0,
         status: 200,
         reason: None,

@@ -23,6 +23,7 @@ fn interaction(line: &str) -> Interaction {
         interim: Vec::new(),
         trailers: Headers::default(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     };
     let request = Request {

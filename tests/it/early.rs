@@ -8,7 +8,7 @@ use crate::stage::{Stage, answer, chunks, only};
 use crate::support::client;
 use crate::support::gate::Gate;
 use crate::support::upstream::{EVENTS, Then, Upstream, json};
-use crate::support::wire::Wire;
+use crate::support::wire::{Chunk, Wire};
 
 /// A server that sends a stream of three events and goes on behind the second when it is told to.
 fn waiting(go_on: &Gate) -> Upstream {
@@ -24,11 +24,17 @@ fn waiting(go_on: &Gate) -> Upstream {
     })
 }
 
-/// Reads that many chunks and leaves.
-fn read_and_leave(url: &str, count: usize) {
+/// Asks for the stream, and reads its head.
+fn asking(url: &str) -> Wire {
     let mut wire = Wire::connect(client::split(url).0);
     wire.send(client::request("GET", &format!("{url}/stream"), "", ""));
     wire.head().unwrap();
+    wire
+}
+
+/// Reads that many chunks and leaves.
+fn read_and_leave(url: &str, count: usize) {
+    let mut wire = asking(url);
     for _ in 0..count {
         wire.data();
     }
@@ -62,6 +68,34 @@ async fn the_whole_answer_is_recorded_though_the_client_left_in_its_midst() {
 
     assert_eq!(answer(&stage.cassette()).end, End::Complete);
     assert_eq!(chunks(answer(&stage.cassette())).len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_came_after_the_client_had_left_waits_for_it_to_leave_again() {
+    let (stage, left) = (Stage::new(), Gate::new());
+    let upstream = waiting(&left);
+    let session = stage.record(&upstream).await;
+    read_and_leave(&session.url(), 2);
+    // Long enough for retape to see that the client is gone.
+    std::thread::sleep(Duration::from_secs(1));
+    left.open();
+    session.finish().await.unwrap();
+    let recorded = answer(&stage.cassette()).clone();
+    assert_eq!((recorded.end, recorded.body.chunks().len()), (End::Complete, 3));
+
+    let session = stage.replay().await;
+    let mut again = asking(&session.url());
+    let heard = [again.data(), again.data()];
+    assert_eq!(heard, ["data: 1\n\n", "data: [DONE]\n\n"]);
+    assert!(again.is_silent(Duration::from_millis(100)));
+    drop(again);
+    // One that stays gets all of it.
+    let mut other = asking(&session.url());
+    assert_eq!(
+        std::iter::repeat_with(|| other.chunk()).take(3).last(),
+        Some(Chunk::Data(b": late\n\n".to_vec()))
+    );
+    session.finish().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -14,6 +14,7 @@ fn streamed(path: &str, lines: &[&str]) -> Interaction {
     headers.append("content-type", "application/x-ndjson");
     let response = Response {
         frames: Vec::new(),
+        left: None,
         ms: 0,
         status: 200,
         reason: None,

@@ -10,6 +10,7 @@ use retape::config::{Repeats, Rules};
 fn turn(request: Request, answer: &str) -> Interaction {
     let response = Response {
         frames: Vec::new(),
+        left: None,
         ms: 0,
         status: 200,
         reason: None,

@@ -30,6 +30,7 @@ fn answered(status: u16, body: &'static str) -> Response {
         interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     }
 }

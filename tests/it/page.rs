@@ -31,6 +31,7 @@ fn interaction(path: &str, said: &[&str]) -> Interaction {
         interim: Vec::new(),
         trailers: Headers::default(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     };
     let request = Request {

@@ -37,6 +37,7 @@ fn recorded(path: &str, fields: &[(&str, &str)], body: Body) -> Interaction {
         },
         outcome: Outcome::Response(Response {
             frames: Vec::new(),
+            left: None,
             ms: 1000,
             status: 200,
             reason: None,

@@ -39,6 +39,7 @@ fn ask(method: &str, path: &str, body: &str, outcome: Outcome) -> Interaction {
 fn answer(status: u16, media: &'static str, body: Body) -> Response {
     Response {
         frames: Vec::new(),
+        left: None,
         ms: 40,
         status,
         reason: None,

@@ -29,6 +29,7 @@ fn interaction(events: &[String]) -> Interaction {
     let data = events.iter().map(|data| format!("data: {data}\n\n"));
     let response = Response {
         frames: Vec::new(),
+        left: None,
         ms: 0,
         status: 200,
         reason: None,

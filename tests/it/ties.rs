@@ -213,9 +213,9 @@ fn a_body_that_is_no_stream_counts_its_elements() {
         let body = Body::Whole(body.into());
         let (trailers, frames) = (Headers::default(), Vec::new());
         let (end, status, reason, ms) = (End::Complete, 200, None, 0);
-        let interim = Vec::new();
+        let (interim, left) = (Vec::new(), None);
         let response =
-            Response { ms, interim, status, reason, headers, body, trailers, frames, end };
+            Response { ms, interim, status, reason, headers, body, trailers, frames, left, end };
         let path = format!("/things?page={number}");
         let (method, headers, body) = ("GET".to_owned(), Headers::default(), Bytes::new());
         let request = Request { method, path, headers, body };

@@ -92,6 +92,7 @@ fn interaction(random: &mut Random, tag: &str, names: &[&str], is_stream: bool) 
     headers.append("content-type", media);
     let response = Response {
         frames: Vec::new(),
+        left: None,
         ms: 0,
         status: 200,
         reason: None,

@@ -251,6 +251,7 @@ impl Talk {
             interim: Vec::new(),
             trailers: Headers::new(),
             frames: Vec::new(),
+            left: None,
             end: retape::cassette::End::Complete,
         };
         let outcome = Outcome::Response(response);

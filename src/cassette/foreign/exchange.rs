@@ -70,6 +70,7 @@ impl Exchange {
             interim: Vec::new(),
             trailers: Headers::new(),
             frames: self.frames,
+            left: None,
             end: End::Complete,
         };
         Ok(Interaction { after: Vec::new(), request, outcome: Outcome::Response(response) })

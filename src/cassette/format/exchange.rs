@@ -24,6 +24,9 @@ const ORIGIN: &str = "origin";
 /// The member that holds what was said before the answer.
 const INTERIM: &str = "interim";
 
+/// The member that says when the client left.
+const LEFT: &str = "left";
+
 pub(super) fn write(w: &mut Writer, interaction: &Interaction, trace: &Tracer<'_>) {
     w.object(Spread::Broken);
     if !interaction.after.is_empty() {
@@ -77,6 +80,11 @@ fn write_response(w: &mut Writer, response: &Response, trace: &Tracer<'_>) {
     body::write(w, &response.headers, &response.body);
     frames::write(w, &response.frames, &response.body);
     headers::write(w, "trailers", &response.trailers);
+    if let Some(left) = response.left {
+        w.is_newer = true;
+        w.name(LEFT);
+        w.number(left);
+    }
     write_end(w, response.end);
 }
 
@@ -196,12 +204,23 @@ struct Answer<'a> {
     parts: Parts<'a>,
     trailers: Option<Headers>,
     frames: Vec<frames::Line<'a>>,
+    left: Option<u64>,
     end: Option<End>,
 }
 
 fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcome> {
-    const MEMBERS: &[&str] =
-        &["ms", INTERIM, "status", "reason", "headers", TRACE, frames::MEMBER, "trailers", "end"];
+    const MEMBERS: &[&str] = &[
+        "ms",
+        INTERIM,
+        "status",
+        "reason",
+        "headers",
+        TRACE,
+        frames::MEMBER,
+        "trailers",
+        LEFT,
+        "end",
+    ];
     let here = reader.clone();
     let mut answer = Answer::default();
     reader.object(&[MEMBERS, Parts::MEMBERS, Form::WHOLE], |reader, name| {
@@ -215,6 +234,7 @@ fn read_outcome(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Outcom
             TRACE => drop(reader.list(|reader| reader.string())?),
             "trailers" => answer.trailers = Some(headers::read(reader)?),
             frames::MEMBER => answer.frames = reader.list(frames::Line::read)?,
+            LEFT => answer.left = Some(reader.number()?),
             "end" => answer.end = Some(read_end(reader)?),
             _ => answer.parts.member(reader, name)?,
         }
@@ -247,6 +267,7 @@ impl<'a> Answer<'a> {
             interim: self.interim,
             trailers: self.trailers.unwrap_or_default(),
             frames,
+            left: self.left,
             end: self.end.unwrap_or_default(),
         }))
     }

@@ -130,6 +130,7 @@ fn response(
         interim: interim(before.map_or(&[], |before| &before.interim), &now.interim, settle),
         trailers: fields(before.map(|before| &before.trailers), &now.trailers, settle),
         frames: now.frames.clone(),
+        left: now.left.map(|left| before.and_then(|before| before.left).unwrap_or(left)),
         end: if is_complete { End::Complete } else { now.end },
     }
 }

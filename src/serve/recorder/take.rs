@@ -16,8 +16,8 @@ use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::large::{self, Gathered};
 use crate::cassette::{
-    Body, Chunk, Content, End, Frame, Headers, Interaction, Interim, Larges, Outcome, Peer,
-    Progress, Request, Response,
+    Body, Content, End, Frame, Headers, Interaction, Interim, Larges, Outcome, Peer, Progress,
+    Request, Response,
 };
 use crate::redact::{Live, Pieces, Redactor, Secrets};
 use crate::store::Entry;
@@ -54,6 +54,8 @@ struct State {
     unasked: bool,
     /// When the answer came to its own end.
     ended: Option<u64>,
+    /// When the client left, if it did before.
+    left: Option<u64>,
     /// The answer's body, as the journal shows it.
     shown: Option<Box<Shown>>,
     /// What the journal shows of a chunk of which more is to come.
@@ -98,6 +100,7 @@ impl Take {
             over: false,
             unasked: false,
             ended: None,
+            left: None,
             shown: None,
             seen: Vec::new(),
             noted: None,
@@ -255,6 +258,7 @@ impl Take {
             interim,
             trailers: Headers::new(),
             frames: Vec::new(),
+            left: None,
             end: End::Interrupted,
         });
     }
@@ -375,6 +379,12 @@ impl Take {
         }
     }
 
+    /// The client has left; what comes now it does not hear.
+    pub(super) fn leave(&self) {
+        let ms = self.ms();
+        self.state().left = Some(ms);
+    }
+
     /// The interaction is over. Only the first word counts.
     pub(super) fn end(&self, end: End) {
         {
@@ -397,7 +407,8 @@ impl Take {
                 Outcome::Nothing(nothing) => *nothing = end,
             }
             self.redactor.headers(&mut trailers);
-            self.note(&Entry::End { n: self.number, end, trailers: Cow::Owned(trailers) });
+            let (n, left) = (self.number, state.left);
+            self.note(&Entry::End { n, end, left, trailers: Cow::Owned(trailers) });
             self.write();
         }
         self.told();
@@ -458,9 +469,8 @@ impl Take {
                 if said.is_some() && response.end == End::Complete {
                     announce(&mut response.headers, &response.body.bytes());
                 }
-                if let Some(ms) = state.ended {
-                    end_at(ms, &mut response.body);
-                }
+                response.note_left(state.left);
+                response.note_end(state.ended);
             }
             Outcome::Nothing(_) if !is_whole => return None,
             Outcome::Nothing(_) => {}
@@ -563,17 +573,6 @@ impl State {
 
 /// A request of more bytes is read on a thread of its own.
 const SLOW: usize = 128 * 1024;
-
-/// So many milliseconds behind the last chunk, the end of a body is a silence of its own.
-const SILENCE: u64 = 250;
-
-/// Notes when a stream ended, as an empty chunk, where that was long after its last one.
-fn end_at(ms: u64, body: &mut Body) {
-    let Body::Stream(chunks) = body else { return };
-    if chunks.last().is_some_and(|last| ms >= last.ms.saturating_add(SILENCE)) {
-        chunks.push(Chunk { ms, bytes: Bytes::new() });
-    }
-}
 
 /// Addresses, or secrets, may have been replaced in a body whose length was announced before.
 fn announce(headers: &mut Headers, body: &[u8]) {

@@ -267,6 +267,7 @@ impl Drop for Answered {
 async fn read_on(mut source: Source) {
     let grace: Duration = source.patience.grace;
     source.left = Some(Instant::now());
+    source.take.iter().for_each(|take| take.leave());
     let rest = async {
         while let Some(Ok(_)) = std::future::poll_fn(|context| source.poll(context)).await {
             if source.over {

@@ -1,6 +1,7 @@
 //! Recorded answers, made ready to be sent.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, SET_COOKIE};
@@ -49,6 +50,8 @@ struct Special {
     /// Where it is, if it is not held in memory.
     large: Option<Large>,
     reason: Option<ReasonPhrase>,
+    /// When the client left while it came.
+    left: Option<u64>,
     trailers: Option<HeaderMap>,
     ending: Ending,
     /// Whether the server's own address may stand in the head or stands in the body.
@@ -270,15 +273,22 @@ impl Ready<'_> {
             let stored = Stored::of(large, ending, trailers, announced(headers));
             return AnswerBody::streamed(stored);
         }
-        let timed = match body {
+        let timed: Vec<(Option<Instant>, Bytes)> = match body {
             Body::Whole(bytes) if self.laid.label.in_one && wanted.blow.is_none() => {
                 return full(bytes.clone());
             }
             Body::Whole(bytes) => vec![(None, bytes.clone())],
-            Body::Stream(chunks) => in_pieces(headers, chunks, chunking)
-                .into_iter()
-                .map(|(ms, bytes)| (wanted.clock.due(ms), bytes))
-                .collect(),
+            Body::Stream(chunks) => {
+                let pieces = in_pieces(headers, chunks, chunking);
+                let left = self.special.and_then(|special| special.left);
+                let unheard = left.and_then(|left| pieces.iter().position(|(ms, _)| *ms > left));
+                let due = |(ms, bytes)| (wanted.clock.due(ms), bytes);
+                let mut timed: Vec<_> = pieces.into_iter().map(due).collect();
+                if let (Some(at), Some(left)) = (unheard, left) {
+                    timed[at].0.get_or_insert_with(|| Instant::now() + leaving(left));
+                }
+                timed
+            }
         };
         let streamed = matches!(body, Body::Stream(_)).then(|| media_of(headers));
         let timed = match blow {
@@ -317,6 +327,7 @@ impl Special {
             large: None,
             body: (!is_laid).then(|| response.body.clone()),
             reason: reason.and_then(|reason| reason.as_bytes().to_vec().try_into().ok()),
+            left: response.left,
             trailers: (!response.trailers.is_empty()).then(|| header_map(&response.trailers)),
             ending: Ending::of(response.end),
             addressed,
@@ -335,6 +346,7 @@ impl Special {
             || self.reason.is_some()
             || !self.interim.is_empty()
             || self.trailers.is_some()
+            || self.left.is_some()
             || self.ending == Ending::Cut
             || self.addressed
             || !(self.echoes.is_empty() && self.echoed.is_empty())
@@ -423,6 +435,12 @@ fn is_of_amazon(headers: &HeaderMap) -> bool {
 
 fn media_of(headers: &HeaderMap) -> Media {
     Media::of(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()))
+}
+
+/// How long a client is waited for that left so many milliseconds after its request when it was recorded. One
+/// that stays gets what came then.
+fn leaving(left: u64) -> Duration {
+    Duration::from_millis(left.saturating_add(left.min(5000)).saturating_add(500))
 }
 
 /// When each piece of a stream came, and its bytes.

@@ -90,6 +90,8 @@ pub enum Entry<'a> {
         n: usize,
         /// How.
         end: End,
+        /// When the client left, in milliseconds since the request, if it left before.
+        left: Option<u64>,
         /// Fields behind the body.
         trailers: Cow<'a, Headers>,
     },
@@ -224,8 +226,9 @@ impl Entry<'_> {
                 passed: Some(Piece::Behind(bytes.len())),
                 ..Line::default()
             },
-            Self::End { n, end, trailers } => Line {
+            Self::End { n, end, left, trailers } => Line {
                 n: Some(*n),
+                ms: *left,
                 end: Some(end.as_str().into()),
                 headers: (!trailers.is_empty()).then(|| fields(trailers)),
                 ..Line::default()
@@ -284,7 +287,7 @@ impl Entry<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         if let Some(end) = line.end {
             let trailers = Cow::Owned(headers(line.headers.unwrap_or_default())?);
-            return Some(Self::End { n, end: End::from_word(&end)?, trailers });
+            return Some(Self::End { n, end: End::from_word(&end)?, left: line.ms, trailers });
         }
         if let Some(passed) = line.passed {
             let from = Peer::from_word(&line.from?)?;

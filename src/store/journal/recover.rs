@@ -124,6 +124,7 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
                 interim: std::mem::take(&mut partial.interim),
                 trailers: Headers::new(),
                 frames: Vec::new(),
+                left: None,
                 end: End::Interrupted,
             });
         }),
@@ -146,11 +147,12 @@ fn put(partials: &mut BTreeMap<usize, Partial>, (entry, behind): (Entry<'static>
             passed.naming.push(&bytes);
             passed.pieces.push(behind);
         }),
-        Entry::End { n, end, trailers } => with(partials, n, |partial| {
+        Entry::End { n, end, left, trailers } => with(partials, n, |partial| {
             partial.over = true;
             match &mut partial.interaction.outcome {
                 Outcome::Response(response) => {
                     response.end = end;
+                    response.left = left;
                     response.trailers = trailers.into_owned();
                 }
                 Outcome::Nothing(nothing) => *nothing = end,
@@ -192,6 +194,7 @@ fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>, path: &Path) -
         if let Outcome::Response(response) = &mut partial.interaction.outcome {
             let whole = || Body::of_arrival(&response.headers, partial.chunks);
             response.body = said.map_or_else(whole, Body::Whole);
+            response.note_left(response.left);
         }
         partial.interaction
     });
@@ -226,7 +229,12 @@ mod tests {
             Entry::Chunk { n: 0, ms: 2, bytes: bytes("é\n".repeat(5000).as_bytes()) },
             Entry::Chunk { n: 0, ms: 3, bytes: bytes(b"\xfe") },
             Entry::Chunk { n: 0, ms: 4, bytes: bytes(b"text") },
-            Entry::End { n: 0, end: End::Complete, trailers: Cow::Owned(Headers::new()) },
+            Entry::End {
+                n: 0,
+                end: End::Complete,
+                left: None,
+                trailers: Cow::Owned(Headers::new()),
+            },
         ];
         let mut out = Vec::new();
         for entry in &entries {

@@ -23,6 +23,7 @@ fn exchange(path: &str, asked: &str, status: u16, said: &[&str]) -> Interaction 
     };
     let response = Response {
         frames: Vec::new(),
+        left: None,
         ms: 0,
         status,
         reason: None,

@@ -103,8 +103,8 @@ fn responses() -> impl Strategy<Value = Response> {
     (head, messages(body), trailers, ends()).prop_map(|(head, message, trailers, end)| {
         let (ms, status, reason) = head;
         let (headers, body) = message;
-        let (interim, frames) = (Vec::new(), Vec::new());
-        Response { ms, interim, status, reason, headers, body, trailers, frames, end }
+        let (interim, frames, left) = (Vec::new(), Vec::new(), None);
+        Response { ms, interim, status, reason, headers, body, trailers, frames, left, end }
     })
 }
 
@@ -112,12 +112,13 @@ fn responses() -> impl Strategy<Value = Response> {
 pub(super) fn sockets() -> impl Strategy<Value = Cassette> {
     let interim = (times(), 102..200_u16, headers());
     let interim = interim.prop_map(|(ms, status, headers)| Interim { ms, status, headers });
-    let said = (vec(frames(), 1..5), vec(interim, 0..3));
-    (cassettes(), said).prop_map(|(mut cassette, (frames, interim))| {
+    let said = (vec(frames(), 1..5), vec(interim, 0..3), proptest::option::of(times()));
+    (cassettes(), said).prop_map(|(mut cassette, (frames, interim, left))| {
         for interaction in cassette.interactions.iter_mut().take(1) {
             if let Outcome::Response(response) = &mut interaction.outcome {
                 response.frames = frames.clone();
                 response.interim = interim.clone();
+                response.left = left;
             }
         }
         cassette

@@ -105,6 +105,13 @@ fn interim() {
 }
 
 #[test]
+fn left() {
+    let body = stream(&["data: 1\n\n", "data: 2\n\n"]);
+    let left = Response { body, left: Some(0), ..response() };
+    check_in("v2", "left", &cassette(vec![interaction(request(), left)]));
+}
+
+#[test]
 fn compressed() {
     let encoded = |coding: &str, body: Body| {
         let fields = [("content-type", "text/event-stream"), ("content-encoding", coding)];

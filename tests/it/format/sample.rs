@@ -31,6 +31,7 @@ pub(super) fn response() -> Response {
         interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     }
 }

@@ -38,6 +38,7 @@ fn response(headers: &[(&str, &str)], body: Body) -> Response {
         interim: Vec::new(),
         trailers: Headers::new(),
         frames: Vec::new(),
+        left: None,
         end: End::Complete,
     }
 }

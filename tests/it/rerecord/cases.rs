@@ -44,6 +44,7 @@ fn exchange(asked: &str, (headers, body): (Headers, Body)) -> Interaction {
     };
     let response = Response {
         frames: Vec::new(),
+        left: None,
         ms: 1,
         status: 200,
         reason: None,
