@@ -201,11 +201,14 @@ pub(crate) struct Field {
     pub(crate) is_time: bool,
     pub(crate) is_span: bool,
     pub(crate) is_id: bool,
+    /// Random letters that hide how long the others are.
+    pub(crate) is_padding: bool,
 }
 
 impl Field {
     /// Nothing is known.
-    pub(crate) const PLAIN: Self = Self { is_time: false, is_span: false, is_id: false };
+    pub(crate) const PLAIN: Self =
+        Self { is_time: false, is_span: false, is_id: false, is_padding: false };
 
     /// A place where identifiers stand.
     pub(crate) const ID: Self = Self { is_id: true, ..Self::PLAIN };
@@ -222,6 +225,7 @@ impl Field {
                 || refers(name)
                 // What made the answer: `system_fingerprint`.
                 || name.ends_with("fingerprint"),
+            is_padding: name == "obfuscation",
         }
     }
 }
@@ -232,9 +236,10 @@ impl<'v> Said<'v> {
         self.text.trim_matches('"')
     }
 
-    /// Whether it is how long something took.
+    /// Whether it is how long something took, or is only there to be another each time.
     pub(crate) fn is_span(self) -> bool {
-        self.field.is_span && self.text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        let is_number = || self.text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        self.field.is_padding || (self.field.is_span && is_number())
     }
 }
 

@@ -157,6 +157,17 @@ fn a_number_that_nobody_has_counted_to_is_a_name_where_names_stand() {
 }
 
 #[test]
+fn random_letters_that_hide_lengths_change_nothing() {
+    let of = |hidden: [&str; 3]| {
+        let events = hidden.map(|it| format!(r#"{{"delta":"Hi","obfuscation":"{it}"}}"#));
+        talk(&[("POST /responses", &format!("[{}]", events.join(",")))])
+    };
+    let before = of(["DdBWl9", "kqTz4Lm2a", ""]);
+
+    check(&before, of(["x", "aQwErTzUiOpAsDf", "Zz"]), &before);
+}
+
+#[test]
 fn a_handle_within_a_text_is_a_name_if_it_comes_back() {
     let of = |token: &str, other: &str| {
         let form = format!(r#"{{"html":"<input name=csrf value='{token}'> <b>{other}</b>"}}"#);
