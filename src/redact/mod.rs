@@ -54,8 +54,8 @@ pub use live::Live;
 pub(crate) use memory::Memory;
 pub use secrets::{Found, Secrets};
 pub(crate) use value::{placeholder_in, without_numbers};
-pub(crate) use veiled::of_request;
 pub use veiled::{Unveiled, Veiled};
+pub(crate) use veiled::{of_request, spell_out};
 
 use self::name::{Known, Tells};
 use self::own::Own;

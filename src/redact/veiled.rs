@@ -4,6 +4,7 @@ use super::spelling::json_escaped;
 use super::value;
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Body, Request, Response};
+use crate::text::percent;
 
 /// The placeholders in an answer, each by its name and number.
 #[derive(Debug, Default)]
@@ -27,6 +28,34 @@ pub(crate) fn of_request(request: &Request) -> Vec<(String, usize)> {
     let headers = request.headers.iter().map(|(_, value)| &value[..]);
     of_texts(std::iter::once(request.path.as_bytes()).chain(headers).chain([&*body]))
 }
+
+/// Writes the placeholders in a request as a recording has them, where a client has percent-encoded what it was
+/// given.
+pub(crate) fn spell_out(request: &mut Request) {
+    if let Some(plain) = spelled_out(request.path.as_bytes()) {
+        request.path = String::from_utf8_lossy(&plain).into_owned();
+    }
+    if let Some(plain) = spelled_out(&request.body) {
+        request.body = plain.into();
+    }
+}
+
+fn spelled_out(text: &[u8]) -> Option<Vec<u8>> {
+    let ends = |at: usize| text.get(at..at + 3).is_some_and(|it| it.eq_ignore_ascii_case(b"%5d"));
+    let edits = memchr::memmem::find_iter(text, "redacted").filter_map(|at| {
+        let start = at.checked_sub(3)?;
+        let is_begun = text[start..at].eq_ignore_ascii_case(b"%5b");
+        let end = (at..text.len().min(at + 3 * LONGEST)).find(|at| is_begun && ends(*at))? + 3;
+        let plain = percent::decoded(str::from_utf8(&text[start..end]).ok()?);
+        let is_one = value::is_placeholder(&plain);
+        is_one.then(|| Edit::new(start..end, plain.into_owned().into_bytes()))
+    });
+    let edits: Vec<Edit> = edits.collect();
+    (!edits.is_empty()).then(|| splice(text, &edits))
+}
+
+/// No placeholder is longer.
+const LONGEST: usize = 100;
 
 fn of_texts<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Vec<(String, usize)> {
     let mut all = Vec::new();

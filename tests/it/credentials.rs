@@ -282,10 +282,14 @@ async fn a_secret_that_the_server_gave_may_come_back_under_any_name() {
     });
     let by_query = |url: &str, token: &str| get(&format!("{url}/hub?id={token}")).status;
     let by_path = |url: &str, token: &str| get(&format!("{url}/hub/{token}")).status;
+    let encoded = |url: &str, token: &str| {
+        let token = token.replace('[', "%5B").replace(']', "%5d").replace(':', "%3A");
+        get(&format!("{url}/hub?id={token}&n=1")).status
+    };
     let in_json = |url: &str, token: &str| {
         ask("POST", &format!("{url}/hub"), FIELDS, &format!(r#"{{"id":"{token}"}}"#)).status
     };
-    for send in [&by_query as &dyn Fn(&str, &str) -> u16, &by_path, &in_json] {
+    for send in [&by_query as &dyn Fn(&str, &str) -> u16, &by_path, &encoded, &in_json] {
         let stage = Stage::new();
         let twice = |url: &str| {
             [(); 2].map(|()| {

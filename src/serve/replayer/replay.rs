@@ -21,7 +21,7 @@ use super::{Chunking, Pace, Recorded};
 use crate::cassette::{Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
 use crate::identity::Renamed;
-use crate::redact::{Found, Memory, Unveiled, of_request};
+use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
 use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
@@ -451,6 +451,7 @@ impl Replayer {
             *value = inward(value).unwrap_or_else(|| value.clone());
         }
         // What a client was given in the place of a secret it may say again, and under any name.
+        spell_out(&mut asked);
         let given = of_request(&asked);
         let mut found = self.memory.redact(&self.recorded.redactor, &mut asked);
         if !given.is_empty() {
