@@ -175,7 +175,7 @@ enum Sort {
 
 fn candidates(looks: Looks, cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
     let mut found = Vec::new();
-    let (mut random, mut alike) = (HashSet::new(), Vec::new());
+    let (mut random, mut alike) = (HashMap::new(), Vec::new());
     for (interaction, recorded) in cassette.interactions.iter().enumerate() {
         let body = recorded.request.readable();
         let reading = Reading::of(&recorded.request, &body, rules);
@@ -205,18 +205,20 @@ fn candidates(looks: Looks, cassette: &Cassette, rules: &Rules) -> Vec<Candidate
                 continue;
             }
             let name = if matches!(it.step, Step::Header(_)) { "" } else { reading.name(node) };
+            let mut whole = None;
             look(&it.text, it.kind, (name, &it.step), |value, sort| {
+                let is_name = matches!(sort, Sort::Word | Sort::Field);
+                whole = whole.or((is_name && value.len() == it.text.len()).then_some(sort));
                 put(value, sort);
             });
             if it.kind == Kind::Text && is_plain_word(&it.text) {
                 let place = (reading.family(), it.wild, it.text.len());
-                match words(&it.text).next() {
-                    Some(word) if word.len() == it.text.len() => _ = random.insert(place),
-                    Some(_) => {}
+                match whole {
+                    Some(sort) => _ = random.insert(place, sort),
                     None => {
-                        let at = reading.place(node).to_string();
-                        let value = it.text.to_string();
-                        let candidate = Candidate { value, interaction, at, sort: Sort::Word };
+                        let (at, value) = (reading.place(node).to_string(), it.text.to_string());
+                        let sort = Sort::Word;
+                        let candidate = Candidate { value, interaction, at, sort };
                         alike.push((place, found.len(), candidate));
                     }
                 }
@@ -224,9 +226,10 @@ fn candidates(looks: Looks, cassette: &Cassette, rules: &Rules) -> Vec<Candidate
         }
     }
     if looks == Looks::Together {
-        alike.retain(|(place, ..)| random.contains(place));
-        for (_, at, candidate) in alike.into_iter().rev() {
-            found.insert(at, candidate);
+        for (place, before, candidate) in alike.into_iter().rev() {
+            if let Some(sort) = random.get(&place).copied() {
+                found.insert(before, Candidate { sort, ..candidate });
+            }
         }
     }
     found
