@@ -24,6 +24,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\w.:+-]*( [AP]M UTC\+\d{4}
 # What a server makes up: a UUID, or letters and digits of which at least one is a digit.
 MADE_UP = re.compile(r"\w*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[A-Za-z_]*\d)\w{8,}")
 NUMBER_OF_TIME = re.compile(r"(_at|_ms|_ns|created|timestamp)$")
+# A recording that is as before keeps the order in which a server lists them.
+SET = "tools"
 SHOWN_DIFFERENCES = 5
 SHOWN_CHARACTERS = 160
 
@@ -94,8 +96,11 @@ def alike(live: Path, replayed: Path) -> int:
 
 
 def _named(steps: Any) -> Any:
-    """The same with `<1>`, `<2>` … for what the server made up, and `<time>` for times."""
+    """The same with `<1>`, `<2>` … for what the server made up, `<time>` for times, and sets in one order."""
     names: dict[str, str] = {}
+
+    def plain(item: Any) -> str:
+        return MADE_UP.sub("", TIME.sub("", json.dumps(item)))
 
     def name(found: re.Match[str]) -> str:
         # Letta's otids are the id of their message with another last byte, which may be the same.
@@ -105,9 +110,9 @@ def _named(steps: Any) -> Any:
     def named(node: Any) -> Any:
         if isinstance(node, dict):
             return {
-                key: "<time>"
+                MADE_UP.sub(name, key): "<time>"
                 if NUMBER_OF_TIME.search(key) and isinstance(inner, int | float)
-                else named(inner)
+                else named(sorted(inner, key=plain) if key == SET and isinstance(inner, list) else inner)
                 for key, inner in node.items()
             }
         if isinstance(node, list):
