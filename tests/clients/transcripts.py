@@ -24,8 +24,9 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\w.:+-]*( [AP]M UTC\+\d{4}
 # What a server makes up: a UUID, or letters and digits of which at least one is a digit.
 MADE_UP = re.compile(r"\w*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[A-Za-z_]*\d)\w{8,}")
 NUMBER_OF_TIME = re.compile(r"(_at|_ms|_ns|created|timestamp)$")
-# A recording that is as before keeps the order in which a server lists them.
+# A recording that is as before keeps the order in which a server lists these, and how often it said that it is there.
 SET = "tools"
+PING = re.compile(r'^\{"LettaPing":|^\{"message_type": "ping"|^\{"id": "ping-')
 SHOWN_DIFFERENCES = 5
 SHOWN_CHARACTERS = 160
 
@@ -96,7 +97,7 @@ def alike(live: Path, replayed: Path) -> int:
 
 
 def _named(steps: Any) -> Any:
-    """The same with `<1>`, `<2>` … for what the server made up, `<time>` for times, and sets in one order."""
+    """The same with `<1>`, `<2>` … for what the server made up, `<time>` for times, sets in one order and no pings."""
     names: dict[str, str] = {}
 
     def plain(item: Any) -> str:
@@ -116,7 +117,7 @@ def _named(steps: Any) -> Any:
                 for key, inner in node.items()
             }
         if isinstance(node, list):
-            return [named(inner) for inner in node]
+            return [named(inner) for inner in node if not PING.search(json.dumps(inner)[:200])]
         if isinstance(node, str):
             timeless = TIME.sub("<time>", node)
             return MADE_UP.sub(name, timeless)
