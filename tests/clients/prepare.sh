@@ -58,17 +58,26 @@ need_chromium() {
     chromium=$(command -v chromium) || fail "Chromium is missing; install it, or name it in CHROMIUM"
 }
 
+# Prints the folder of a client's cassettes that its scenarios do not name.
+prefix_of() {
+    case $1 in
+    python) echo letta/ ;;
+    typescript) echo letta/typescript/ ;;
+    esac
+}
+
 # Prints a new folder below $said with the cassettes of one client, those of some scenarios or all of them:
 # `replay --strict` wants each one in its folder to be opened.
 cassettes_of() {
-    local client=$1 prefix='' folder name
+    local client=$1 prefix folder name
     local -a names=("$client")
     shift
     case $client in
-    python) prefix=letta/ names=(letta/cancel letta/e2e letta/errors letta/hitl letta/integration) ;;
-    typescript) prefix=letta/typescript/ names=(letta/typescript) ;;
+    python) names=(letta/cancel letta/e2e letta/errors letta/hitl letta/integration) ;;
+    typescript) names=(letta/typescript) ;;
     providers) names=(openai anthropic) ;;
     esac
+    prefix=$(prefix_of "$client")
     (($# == 0)) || names=("${@/#/$prefix}")
     folder=$(mktemp -d -p "$said")
     for name in "${names[@]}"; do

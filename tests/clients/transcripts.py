@@ -24,6 +24,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\w.:+-]*( [AP]M UTC\+\d{4}
 # What a server makes up: a UUID, or letters and digits of which at least one is a digit.
 MADE_UP = re.compile(r"\w*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[A-Za-z_]*\d)\w{8,}")
 NUMBER_OF_TIME = re.compile(r"(_at|_ms|_ns|created|timestamp)$")
+# A recording that is as before keeps the order in which a server listed tools, and how often it said that it is there.
+PING = re.compile(r'^\{"LettaPing":|^\{"message_type": "ping"|^\{"id": "ping-')
 SHOWN_DIFFERENCES = 5
 SHOWN_CHARACTERS = 160
 
@@ -94,8 +96,14 @@ def alike(live: Path, replayed: Path) -> int:
 
 
 def _named(steps: Any) -> Any:
-    """The same with `<1>`, `<2>` … for what the server made up, and `<time>` for times."""
+    """The same with `<1>`, `<2>` … for what the server made up, `<time>` for times, sets in one order and no pings."""
     names: dict[str, str] = {}
+
+    def plain(item: Any) -> str:
+        return MADE_UP.sub("", TIME.sub("", json.dumps(item)))
+
+    def is_tool(item: Any) -> bool:
+        return isinstance(item, dict) and ("Tool" in item or "json_schema" in item)
 
     def name(found: re.Match[str]) -> str:
         # Letta's otids are the id of their message with another last byte, which may be the same.
@@ -105,13 +113,14 @@ def _named(steps: Any) -> Any:
     def named(node: Any) -> Any:
         if isinstance(node, dict):
             return {
-                key: "<time>"
+                MADE_UP.sub(name, key): "<time>"
                 if NUMBER_OF_TIME.search(key) and isinstance(inner, int | float)
                 else named(inner)
                 for key, inner in node.items()
             }
         if isinstance(node, list):
-            return [named(inner) for inner in node]
+            items = sorted(node, key=plain) if all(map(is_tool, node)) else node
+            return [named(item) for item in items if not PING.search(json.dumps(item)[:200])]
         if isinstance(node, str):
             timeless = TIME.sub("<time>", node)
             return MADE_UP.sub(name, timeless)

@@ -7,7 +7,7 @@ from pathlib import Path
 from scenarios import SCENARIOS, run
 
 sys.path.append(str(Path(__file__).parents[1]))
-from driver import drive, parser  # noqa: E402
+from driver import drive, mode, parser  # noqa: E402
 
 # messages.stream is deprecated in the SDK, and is what most clients still call.
 warnings.filterwarnings("ignore", category=DeprecationWarning)
@@ -22,9 +22,10 @@ def main() -> int:
         "--settle", type=float, default=0, help="seconds a live server needs to close a stream"
     )
     asked = options.parse_args()
+    settle = 0 if mode(asked) == "replay" else asked.settle
 
     def converse(name: str, url: str) -> dict[str, object]:
-        return run(name, url, asked.settle, asked.swapped)
+        return run(name, url, settle, asked.swapped)
 
     return drive(asked, SCENARIOS, converse, "letta/")
 

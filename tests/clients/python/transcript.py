@@ -13,7 +13,7 @@ from letta_client import APIError, Letta
 from pydantic import BaseModel
 
 SECRET_FIELD = re.compile("api_key|value", re.IGNORECASE)
-POLLED_FOR = 60  # seconds
+POLLED_FOR = 180  # seconds; a tool in its own process takes long on a busy machine
 
 
 @dataclass

@@ -1,6 +1,9 @@
 // Runs scenarios through the TypeScript SDK and writes what it said, one JSON file per scenario.
 //
 // Usage: main.mjs --out DIR [--parallel] [--swapped] [--direct] [--settle SECONDS] [SCENARIO...]
+//        main.mjs --names
+//
+// `{mode}` in DIR is that of retape. A live server needs so many SECONDS to close a stream.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,6 +13,7 @@ import { run, SCENARIOS } from "./scenarios.mjs";
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    names: { type: "boolean" },
     out: { type: "string" },
     parallel: { type: "boolean" },
     swapped: { type: "boolean" },
@@ -18,6 +22,10 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
+if (options.names) {
+  console.log(Object.keys(SCENARIOS).join("\n"));
+  process.exit();
+}
 const names = positionals.length > 0 ? positionals : Object.keys(SCENARIOS);
 const unknown = names.filter((name) => !(name in SCENARIOS));
 if (unknown.length > 0) {
@@ -25,6 +33,9 @@ if (unknown.length > 0) {
   console.error(`no scenario ${unknown.join(", ")}; there are ${known}`);
   process.exit(2);
 }
+const mode = options.direct ? "direct" : await modeOfRetape();
+const out = options.out.replace("{mode}", mode);
+const settle = mode === "replay" ? 0 : Number(options.settle) * 1000;
 const passed = options.parallel ? await allAtOnce(names) : await oneByOne(names);
 process.exitCode = passed.every(Boolean) ? 0 : 1;
 
@@ -42,8 +53,8 @@ async function oneByOne(names) {
 
 async function passes(name) {
   try {
-    const said = await run(name, baseUrl(name), Number(options.settle) * 1000, options.swapped);
-    const path = join(options.out, `${name}.json`);
+    const said = await run(name, baseUrl(name), settle, options.swapped);
+    const path = join(out, `${name}.json`);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, JSON.stringify(said));
     return true;
@@ -51,6 +62,12 @@ async function passes(name) {
     console.error(`typescript ${name}:`, error);
     return false;
   }
+}
+
+// `record` or `replay`, which is also that of the proof of a recording.
+async function modeOfRetape() {
+  const answer = await fetch(`${process.env.RETAPE_URL}/-/retape/health`);
+  return (await answer.json()).mode;
 }
 
 function baseUrl(name) {
