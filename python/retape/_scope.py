@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional
 
+from . import _place
 from ._server import Server
 from ._vcr import Configuration, Hooks
 
@@ -51,9 +52,9 @@ class Scope:
     @property
     def path(self) -> str:
         """The file of the cassette, or the one that is to be written."""
+        also = next(filter(os.path.isfile, self.also), None)
         stem = os.path.join(self.folder, *self.name.split("/"))
-        files = (f"{stem}{ending}" for ending in (".json", ".yaml", ".yml"))
-        return next((file for file in (*files, *self.also) if os.path.isfile(file)), f"{stem}.json")
+        return _place.file_of(self.folder, self.name) or also or f"{stem}.json"
 
     def session_for(self, origin: str) -> Optional[str]:
         """The session in which a server is asked; nothing if its requests go their own way."""

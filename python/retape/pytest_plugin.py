@@ -15,7 +15,7 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 import pytest
 
-from . import _names, _transport
+from . import _names, _place, _transport
 from ._network import blocked, is_blocked
 from ._scope import MODES, Scope
 from ._server import Refused, Server
@@ -112,7 +112,7 @@ class Suite:
             return
         for recording in came["recorded"]:
             if recording["path"]:
-                path = os.path.relpath(recording["path"], self.config.rootpath)
+                path = _place.shown(self.config, recording["path"])
                 self.reports["recorded"].append(path)
             if recording["fault"] and not recording["answered"]:
                 raise Refused(f"the server did not answer a single request: {recording['fault']}")
@@ -132,16 +132,16 @@ class Suite:
             if not _has_cassette(item) or item.get_closest_marker("default_cassette"):
                 continue
             if item.get_closest_marker("vcr"):
-                folder = Path(_vcr_folder(item.path))
+                folder = _vcr_folder(item.path)
                 name = _names.of_vcr(getattr(item, "cls", None), item.name)
                 also = [*_names.files_of_vcr(name), *_further(item)]
-                folders.setdefault(str(folder), []).extend(os.path.splitext(file)[0] for file in also)
+                folders.setdefault(folder, []).extend(os.path.splitext(file)[0] for file in also)
                 name = _names.part(name)
             else:
-                folder = Path(_folder(self.config), *_names.of_node(item.nodeid.split("::")[0]).split("/"))
-                name = _names.of_node(item.nodeid)
-                name = str(Path(_folder(self.config), name).relative_to(folder))
-            folders.setdefault(str(folder), []).append(name)
+                folder, whole = _place.of_node(self.config, item.nodeid)
+                name = _names.of_node(item.nodeid[item.nodeid.find("::") :])
+                folder = os.path.join(folder, *whole[: -len(name)].split("/"))
+            folders.setdefault(folder, []).append(name)
         return folders
 
     def orphans(self) -> List[str]:
@@ -155,7 +155,7 @@ class Suite:
                 beside = stem.endswith((".failed", ".unanswered", ".recovered"))
                 is_cassette = ending in (".json", ".yaml", ".yml") and not beside
                 if is_cassette and stem not in known and not file.name.startswith("fixture-"):
-                    found.append(os.path.relpath(file, self.config.rootpath))
+                    found.append(_place.shown(self.config, file))
         return found
 
 
@@ -352,7 +352,7 @@ def _vcr_folder(module: Path) -> str:
 
 def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
     item = request.node
-    rerun = f"pytest --record-mode=rewrite {shlex.quote(item.nodeid)}"
+    rerun = _rerun(item)
     if suite.has_base_address or "retape_url" in item.fixturenames:
         if not suite.upstream:
             rerun = f"RETAPE_UPSTREAM=URL {rerun}"
@@ -365,16 +365,15 @@ def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
         raise pytest.UsageError(f"`retape` has no argument `{unknown[0]}`; it has `name`, `mode` and `faults`")
     name = said["name"] or (marker.args[0] if marker and marker.args else None)
     default = item.get_closest_marker("default_cassette")
-    name = name or (default.args[0] if default else _names.of_node(item.nodeid))
+    name = name or (default.args[0] if default else None)
     mode = item.config.getoption("--record-mode") or said["mode"] or item.config.getini("record_mode") or None
     mode, faults = _checked(mode) or _usual(suite), list(said["faults"])
-    return Scope(suite.server, _folder(item.config), name, mode, rerun, faults=faults)
+    return Scope(suite.server, *_place.of_node(item.config, item.nodeid, name), mode, rerun, faults=faults)
 
 
-def _folder(config: pytest.Config) -> str:
-    said = config.getini("retape_cassettes")
-    usual = os.environ.get("RETAPE_CASSETTES")
-    return os.path.abspath(usual) if usual and not said else str(config.rootpath / (said or "cassettes"))
+def _rerun(item: pytest.Item) -> str:
+    """The command that records a test anew, in the folder in which pytest was run."""
+    return f"pytest --record-mode=rewrite {shlex.quote(_place.asked_for(item.config, item.nodeid))}"
 
 
 def _usual(suite: Suite) -> Optional[str]:
@@ -407,12 +406,12 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
         configuration.update(marker.kwargs)
     mode = item.config.getoption("--record-mode") or configuration.record_mode
     mode = mode or item.config.getini("record_mode")
-    within = os.path.join(item.config.rootpath, str(request.getfixturevalue("vcr_cassette_dir")))
+    within = os.path.join(_place.project(item.config), str(request.getfixturevalue("vcr_cassette_dir")))
     name = str(request.getfixturevalue("default_cassette_name"))
     said = re.sub(r"\.(yaml|yml|json)$", "", name)
     folder, name = _placed(os.path.join(within, said))
     also = [os.path.join(within, file) for file in _further(item)]
-    if not any(os.path.isfile(os.path.join(folder, name + ending)) for ending in (".json", ".yaml", ".yml")):
+    if not _place.file_of(folder, name):
         # It may have a name that retape does not give.
         also = [os.path.join(within, file) for file in _names.files_of_vcr(said)] + also
     return Scope(
@@ -466,13 +465,11 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     if param is not None:
         plain = isinstance(param, (str, int, float, bool))
         name += f"[{param if plain else request.param_index}]"
-    base = _names.of_node(fixturedef.baseid) if fixturedef.baseid else ""
     scope = Scope(
         suite.server,
-        _folder(request.config),
-        "/".join(each for each in (base, _names.part(name)) if each),
+        *_place.of_node(request.config, f"{fixturedef.baseid}::{name}"),
         _checked(_mode_of_run(request.config)) or _usual(suite),
-        f"pytest --record-mode=rewrite {shlex.quote(item.nodeid)}",
+        _rerun(item),
     )
     failed: List[bool] = []
 
@@ -525,6 +522,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
             told.append(
                 f"`{scope.also_of}` has the same cassette: give each test its own, or add to it with "
                 "`--record-mode=new_episodes`"
+            )
+        if misses and item.config.inipath is None and scope and not os.path.isfile(scope.path):
+            told.append(
+                f"hint: pytest found no settings, so the project's folder is `{item.config.rootpath}`; if it is "
+                "another one, put an empty `pytest.ini` there"
             )
         if report.passed:
             report.outcome = "failed"

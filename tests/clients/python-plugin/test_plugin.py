@@ -848,3 +848,57 @@ def test_passthrough_asks_the_live_server(pytester, run, live, monkeypatch):
     for asked in (1, 2):
         run().assert_outcomes(passed=1)
         assert live.asked == asked
+
+
+@pytest.mark.parametrize("settings", ["pytest.ini", None])
+def test_cassettes_and_rules_are_found_from_any_folder(pytester, run, live, monkeypatch, settings):
+    project = pytester.mkdir("project")
+    (project / "tests").mkdir()
+    if settings:
+        (project / settings).write_text("")
+    (project / "retape.toml").write_text('[match]\nignore = ["query.run"]\n')
+    (project / "tests" / "test_it.py").write_text(
+        "import httpx, os, pytest\n"
+        "@pytest.fixture(scope='module')\n"
+        f"def thing(): return httpx.post('{live.url}/things', json={{}}).json()['id']\n"
+        "@pytest.mark.retape\n"
+        "def test_own(thing):\n"
+        f"    assert httpx.get(f'{live.url}/things/{{thing}}?run={{os.getcwd()}}').status_code == 200\n"
+        "@pytest.mark.vcr\n"
+        "def test_as_pytest_recording():\n"
+        f"    assert httpx.get(f'{live.url}/a?run={{os.getcwd()}}').status_code == 200\n"
+    )
+    monkeypatch.chdir(project)
+    run("--record-mode=once").assert_outcomes(passed=2)
+    stop(live)
+    recorded = sorted(pytester.path.rglob("*.json"))
+
+    for folder, arguments in [
+        (project / "tests", []),
+        (project / "tests", ["test_it.py::test_own"]),
+        (pytester.path, ["project/tests"]),
+        (pytester.path, ["--rootdir=.", "project"]),
+        ("/", [str(project / "tests" / "test_it.py")]),
+    ]:
+        monkeypatch.chdir(folder)
+        run("--record-mode=none", *arguments).assert_outcomes(passed=1 if "::" in str(arguments) else 2)
+        assert run("--record-mode=once", *arguments).ret == 0
+
+    assert sorted(pytester.path.rglob("*.json")) == recorded
+
+
+def test_without_a_cassette_and_without_settings_the_folder_is_told(pytester, run, live, monkeypatch):
+    tests = pytester.mkdir("tests")
+    (tests / "test_it.py").write_text(
+        f"import httpx, pytest\n@pytest.mark.retape\ndef test_get(): httpx.get('{live.url}/a')\n"
+    )
+    monkeypatch.chdir(tests)
+
+    result = run("--record-mode=none")
+
+    told = f"*pytest found no settings, so the project's folder is `{tests}`*"
+    result.stdout.fnmatch_lines(["*pytest --record-mode=rewrite test_it.py::test_get", told])
+    (pytester.path / "pytest.ini").write_text("")
+    result = run("--record-mode=none")
+    result.stdout.fnmatch_lines(["*no cassette `tests/test_it/test_get`*"])
+    result.stdout.no_fnmatch_line("*found no settings*")
