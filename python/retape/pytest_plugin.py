@@ -33,6 +33,7 @@ _REPORTS = {
     "silent": "asked nothing of retape (a program that the test starts is not led to it: give it `retape_url`)",
     "mixed": "recorded while a fixture was replayed, so the server may not know what the fixture made "
     "(record all anew: --record-mode=rewrite)",
+    "idle": "in retape.toml, for cassettes that are not there",
     "recorded": "recorded",
 }
 
@@ -575,6 +576,7 @@ def pytest_deselected(items: List[pytest.Item]) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     suite = session.config.stash[_SUITE]
+    suite.reports["idle"] += suite.server.idle_rules()
     suite.server.stop()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:

@@ -81,6 +81,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     let closed = session.close().await;
     let stopped = settle(&closed, &mut signals).await;
     let flaw = flaw(&ran, stopped);
+    let idle = closed.idle();
     let summary = closed.save(flaw.map_or(Course::Whole, |_| Course::BrokenOff));
     if let Some(served) = served {
         served.stop(stopped.map_or(PATIENCE, |_| Duration::from_secs(1))).await;
@@ -103,6 +104,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         tell::unopened(&left.unopened);
     }
     tell::faults(&summary);
+    tell::idle_rules(&idle.told());
     tell::verdict(&summary);
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);

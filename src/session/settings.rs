@@ -103,7 +103,7 @@ pub(super) struct Settings {
     pub(super) is_proving: bool,
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
-    config: Config,
+    pub(super) config: Config,
     faults: Vec<Fault>,
     /// What the test itself says about matching.
     rules: Rules,

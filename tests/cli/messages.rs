@@ -183,6 +183,32 @@ fn a_configuration_that_cannot_be_is_told_with_its_line() {
 }
 
 #[test]
+fn rules_for_cassettes_that_are_not_there_are_told_with_the_nearest() {
+    let stage = Stage::new();
+    stage.write("cassettes/letta/hello.json", "{}");
+    stage.write("tests/cassettes/chat.json", "{}");
+    stage.write("node_modules/cassettes/foreign.json", "{}");
+    let names = ["letta/helo", "lette/*", "chat", "letta/**", "foreign"];
+    let rules = names.map(|name| format!("[[cassette]]\nname = \"{name}\"\n"));
+    stage.write("retape.toml", &(rules.concat() + "[faults]\n\"*/hallo\" = [\"503\"]\n"));
+
+    let output = stage.retape(&["run", "--allow-unused", "--", "true"]).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_snapshot!(stage.harmless(&said(&output)), @"
+    retape: no cassette fits `*/hallo` (`FOLDER/retape.toml`, line 12)
+    retape: no cassette fits `foreign` (`FOLDER/retape.toml`, line 10)
+    retape: no cassette fits `letta/helo` (`FOLDER/retape.toml`, line 2); did you mean `letta/hello`?
+    retape: no cassette fits `lette/*` (`FOLDER/retape.toml`, line 4); did you mean `letta/*`?
+    retape: no request reached retape
+    ");
+    stage.write("cassettes/lette/helo.json", "{}");
+    stage.write("retape.toml", "[[cassette]]\nname = \"lette/*\"\n");
+    let output = stage.retape(&["run", "--allow-unused", "--", "true"]).output().unwrap();
+    assert!(!said(&output).contains("fits"), "{}", said(&output));
+}
+
+#[test]
 fn a_file_that_is_no_cassette_is_not_shown() {
     let stage = Stage::new();
     stage.write("cassettes/broken.json", "{\n  \"retape\": 1,\n  \"interactions\": [");

@@ -902,3 +902,24 @@ def test_without_a_cassette_and_without_settings_the_folder_is_told(pytester, ru
     result = run("--record-mode=none")
     result.stdout.fnmatch_lines(["*no cassette `tests/test_it/test_get`*"])
     result.stdout.no_fnmatch_line("*found no settings*")
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_a_misspelt_name_in_the_rules_is_told_once(pytester, run, live, workers):
+    pytester.makefile(".toml", retape='[[cassette]]\nname = "test_it/test_gte"\nignore = ["query.x"]\n')
+    pytester.makepyfile(
+        test_it="import httpx, pytest\n"
+        "@pytest.mark.retape\n"
+        f"def test_get(): httpx.get('{live.url}/a')\n"
+        "@pytest.mark.vcr(record_mode='once')\n"
+        f"def test_other(): httpx.get('{live.url}/b')\n"
+    )
+
+    for _ in range(2):
+        result = run(*workers)
+        result.assert_outcomes(passed=2)
+        told = [line for line in result.outlines if "did you mean" in line]
+        assert told == [
+            f"  no cassette fits `test_it/test_gte` (`{pytester.path}/retape.toml`, line 2); "
+            "did you mean `test_it/test_get`?"
+        ]
