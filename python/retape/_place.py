@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Optional, Tuple, Union
+from typing import Callable, Optional, Tuple, Union
 
 import pytest
 
@@ -45,14 +45,14 @@ def of_node(config: pytest.Config, nodeid: str, name: Optional[str] = None) -> T
     file, colons, inner = nodeid.partition("::")
     path = config.rootpath / file
 
-    def below(root: Path) -> Tuple[str, str]:
+    def below(root: Path, part: Callable[[str], str] = _names.part) -> Tuple[str, str]:
         relative = file if root == config.rootpath else Path(os.path.relpath(path, root)).as_posix()
-        return str(root / folder), name or _names.of_node(f"{relative}{colons}{inner}")
+        return str(root / folder), name or _names.of_node(f"{relative}{colons}{inner}", part)
 
     said = config.getini("retape_cassettes")
     elsewhere = None if said else os.environ.get("RETAPE_CASSETTES")
     folder = os.path.abspath(elsewhere) if elsewhere else said or "cassettes"
-    usual = below(project(config))
-    if os.path.isabs(folder) or file_of(*usual):
-        return usual
-    return next((found for found in map(below, (path, *path.parents)) if file_of(*found)), usual)
+    root = project(config)
+    roots = [root] if os.path.isabs(folder) else [root, path, *path.parents]
+    known = (below(each, part) for each in roots for part in (_names.part, _names.former_part))
+    return next((place for place in known if file_of(*place)), below(root))

@@ -137,11 +137,13 @@ class Suite:
                 name = _names.of_vcr(getattr(item, "cls", None), item.name)
                 also = [*_names.files_of_vcr(name), *_further(item)]
                 folders.setdefault(folder, []).extend(os.path.splitext(file)[0] for file in also)
+                folders[folder].append(_names.former_part(name))
                 name = _names.part(name)
             else:
-                folder, whole = _place.of_node(self.config, item.nodeid)
-                name = _names.of_node(item.nodeid[item.nodeid.find("::") :])
-                folder = os.path.join(folder, *whole[: -len(name)].split("/"))
+                folder, name = _place.of_node(self.config, item.nodeid)
+                depth = _names.of_node(item.nodeid[item.nodeid.find("::") :]).count("/") + 1
+                above, name = name.rsplit("/", depth)[0], "/".join(name.split("/")[-depth:])
+                folder = os.path.join(folder, *above.split("/"))
             folders.setdefault(folder, []).append(name)
         return folders
 
@@ -437,10 +439,12 @@ def _placed(path: str) -> Tuple[str, str]:
     """The folder of cassettes and the name below it of a path: `test_module/test_name`, so that reports tell
     tests of different modules apart."""
     folder, name = os.path.split(path)
+    former = _names.former_part(name)
+    name = former if _place.file_of(folder, former) else _names.part(name)
     above, module = os.path.split(folder)
     if not above or not module or _names.part(module) != module:
-        return folder, _names.part(name)
-    return above, f"{module}/{_names.part(name)}"
+        return folder, name
+    return above, f"{module}/{name}"
 
 
 # Fixtures that several tests share

@@ -7,8 +7,11 @@ import json
 import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+
+from retape._names import former_part, part
 
 pytest_plugins = ["pytester"]
 
@@ -923,3 +926,33 @@ def test_a_misspelt_name_in_the_rules_is_told_once(pytester, run, live, workers)
             f"  no cassette fits `test_it/test_gte` (`{pytester.path}/retape.toml`, line 2); "
             "did you mean `test_it/test_get`?"
         ]
+
+
+def test_a_test_has_the_same_name_in_each_runner():
+    for text, expected in json.loads((Path(__file__).parents[2] / "names.json").read_text()):
+        assert part(text) == expected
+    assert part("a\ud800b") == "a_b-c3693aea"
+
+
+def test_a_cassette_with_a_former_name_is_found(pytester, run, live):
+    pytester.makepyfile(
+        test_it="import httpx, pytest\n"
+        "@pytest.mark.retape\n"
+        "@pytest.mark.parametrize('x', ['a:b'])\n"
+        f"def test_own(x): httpx.get('{live.url}/a')\n"
+        "@pytest.mark.vcr\n"
+        "@pytest.mark.parametrize('x', ['a~b'])\n"
+        f"def test_vcr(x): httpx.get('{live.url}/a')\n"
+    )
+    run("--record-mode=once").assert_outcomes(passed=2)
+    stop(live)
+    recorded = sorted((pytester.path / "cassettes").rglob("*.json"))
+    former = {"test_own[a:b]": "test_own[a_b]-46a96a5a", "test_vcr[a~b]": "test_vcr[a_b]-9c1891e9"}
+    for path, (text, name) in zip(recorded, former.items()):
+        assert former_part(text) == name and path.stem == part(text)
+        path.rename(path.with_stem(name))
+
+    result = run("--record-mode=none")
+
+    result.assert_outcomes(passed=2)
+    result.stdout.no_fnmatch_line("*no test has this cassette*")
