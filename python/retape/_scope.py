@@ -36,6 +36,8 @@ class Scope:
     rules: str = ""
     #: The files that are played behind its cassette.
     also: List[str] = field(default_factory=list)
+    #: The files that pytest-recording may have written for it.
+    own: List[str] = field(default_factory=list)
     #: What goes wrong in replay: ``POST /v1/agents: 503 x2``.
     faults: List[str] = field(default_factory=list)
     #: Another test that has the same cassette.
@@ -55,6 +57,11 @@ class Scope:
         also = next(filter(os.path.isfile, self.also), None)
         stem = os.path.join(self.folder, *self.name.split("/"))
         return _place.file_of(self.folder, self.name) or also or f"{stem}.json"
+
+    def former(self) -> List[str]:
+        """The files in whose place its recording is."""
+        now = self.path
+        return [file for file in self.own if file != now and os.path.isfile(file)]
 
     def session_for(self, origin: str) -> Optional[str]:
         """The session in which a server is asked; nothing if its requests go their own way."""

@@ -34,6 +34,8 @@ _REPORTS = {
     "mixed": "recorded while a fixture was replayed, so the server may not know what the fixture made "
     "(record all anew: --record-mode=rewrite)",
     "idle": "in retape.toml, for cassettes that are not there",
+    "unknown": "in `vcr_config` or a marker, and not known",
+    "replaced": "not played any more, as the test has a new recording (remove it)",
     "recorded": "recorded",
 }
 
@@ -115,6 +117,7 @@ class Suite:
             if recording["path"]:
                 path = _place.shown(self.config, recording["path"])
                 self.reports["recorded"].append(path)
+                self.reports["replaced"] += [_place.shown(self.config, file) for file in scope.former()]
             if recording["fault"] and not recording["answered"]:
                 raise Refused(f"the server did not answer a single request: {recording['fault']}")
         if save and came["mode"] == "replay" and not came["misses"]:
@@ -259,6 +262,12 @@ def vcr_config() -> Dict[str, Any]:
     return {}
 
 
+@pytest.fixture
+def vcr_markers(request: pytest.FixtureRequest) -> List[pytest.Mark]:
+    """The `vcr` markers of a test, the nearest one first."""
+    return list(request.node.iter_markers("vcr"))
+
+
 @pytest.fixture(scope="module")
 def vcr_cassette_dir(request: pytest.FixtureRequest) -> str:
     """The folder of the cassettes of a module; override it."""
@@ -310,8 +319,8 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     suite = request.config.stash[_SUITE]
     try:
         scope = _scope_of(request, suite)
-    except pytest.UsageError as error:
-        pytest.fail(f"retape: {error}", pytrace=False)
+    except (Refused, pytest.UsageError) as error:
+        raise pytest.fail.Exception(f"retape: {error}", pytrace=False) from None
     item.stash[_SCOPE] = scope
     item.stash[_FAILED] = False
     first = suite.users.setdefault(scope.path, item.nodeid)
@@ -409,14 +418,17 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
         configuration.update(marker.kwargs)
     mode = item.config.getoption("--record-mode") or configuration.record_mode
     mode = mode or item.config.getini("record_mode")
-    within = os.path.join(_place.project(item.config), str(request.getfixturevalue("vcr_cassette_dir")))
+    suite.reports["unknown"] += configuration.unknown
+    library = configuration.cassette_library_dir or request.getfixturevalue("vcr_cassette_dir")
+    within = os.path.join(_place.project(item.config), str(library))
     name = str(request.getfixturevalue("default_cassette_name"))
     said = re.sub(r"\.(yaml|yml|json)$", "", name)
     folder, name = _placed(os.path.join(within, said))
     also = [os.path.join(within, file) for file in _further(item)]
+    own = [os.path.join(within, file) for file in _names.files_of_vcr(said)]
     if not _place.file_of(folder, name):
         # It may have a name that retape does not give.
-        also = [os.path.join(within, file) for file in _names.files_of_vcr(said)] + also
+        also = own + also
     return Scope(
         suite.server,
         folder,
@@ -425,6 +437,7 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
         rerun,
         rules=configuration.rules(),
         also=list(dict.fromkeys(filter(os.path.isfile, also))),
+        own=own,
         hooks=Hooks(configuration, lambda url: not is_blocked(url)),
         passes=configuration.passes,
     )

@@ -956,3 +956,44 @@ def test_a_cassette_with_a_former_name_is_found(pytester, run, live):
 
     result.assert_outcomes(passed=2)
     result.stdout.no_fnmatch_line("*no test has this cassette*")
+
+
+def test_what_pytest_recording_says_of_folders_and_keys_is_heeded_or_told(pytester, run, live):
+    pytester.makepyfile(
+        test_it=f"""
+        import httpx, pytest
+
+        def get(path): assert httpx.get("{live.url}" + path).json() == {{"path": path}}
+
+        @pytest.mark.vcr(cassette_library_dir="lib", additional_matchers=["host"], filter_header=["x-a"])
+        def test_elsewhere(vcr_markers):
+            assert len(vcr_markers) == 1
+            get("/a")
+
+        @pytest.mark.vcr(filter_sensitive_data={{"<KEY>": "k"}})
+        def test_refused(): get("/a")
+        """
+    )
+    lib = pytester.mkdir("lib")
+    (lib / "test_elsewhere.yaml").write_text(
+        "interactions:\n"
+        f"- request: {{body: null, headers: {{}}, method: GET, uri: '{live.url}/a'}}\n"
+        "  response:\n"
+        "    body: {string: '{\"path\": \"/a\"}'}\n"
+        "    headers: {content-type: [application/json]}\n"
+        "    status: {code: 200, message: OK}\n"
+        "version: 1\n"
+    )
+
+    result = run()
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*retape: `filter_sensitive_data` in `vcr_config` does nothing here"])
+    result.stdout.fnmatch_lines(["  `filter_header`; did you mean `filter_headers`?"])
+    assert live.asked == 0
+
+    for _ in range(2):
+        result = run("--record-mode=rewrite", "-k", "elsewhere")
+        result.assert_outcomes(passed=1, deselected=1)
+        result.stdout.fnmatch_lines(
+            ["not played any more*", "  lib/test_elsewhere.yaml", "recorded:", "  lib/test_elsewhere.json"]
+        )
