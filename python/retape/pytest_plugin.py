@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
@@ -593,7 +593,8 @@ def pytest_deselected(items: List[pytest.Item]) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     suite = session.config.stash[_SUITE]
-    suite.reports["idle"] += suite.server.idle_rules()
+    with suppress(Refused):
+        suite.reports["idle"] += suite.server.idle_rules()
     suite.server.stop()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
