@@ -635,6 +635,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.line(f"  {line}")
         if len(lines) > _SHOWN:
             terminalreporter.line(f"  and {len(lines) - _SHOWN} more")
+    if "recorded" in reports and suite.server.is_ours:
+        terminalreporter.line("`retape record -- pytest` also proves that what it records replays")
 
 
 #: So many lines of a kind are shown.

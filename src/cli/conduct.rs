@@ -87,6 +87,13 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         served.stop(stopped.map_or(PATIENCE, |_| Duration::from_secs(1))).await;
     }
     let summary = summary?;
+    let is_nothing = summary.recordings.iter().all(|it| it.path.is_none() && it.fault.is_none());
+    let is_lost = is_nothing && summary.requests > 0 && summary.played == 0;
+    if live.is_some_and(Live::names_no_server) && is_lost && summary.misses.is_empty() {
+        return Err(Error::new(Kind::NoUpstream).with_hint(
+            "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the command did not say which one it means",
+        ));
+    }
     tell::recorded(&summary, flaw);
     let ran = match stopped {
         Some(signal) => Exit::Command(signal.status()),
@@ -123,7 +130,7 @@ async fn prove(
     signals: &mut Signals,
 ) -> Result<Exit> {
     let recordings = &summary.recordings;
-    if recordings.iter().all(|recording| recording.saved != Saved::Cassette) {
+    if recordings.iter().all(|it| it.saved != Saved::Cassette || it.path.is_none()) {
         return Ok(Exit::Agrees);
     }
     let heard = signals.heard();

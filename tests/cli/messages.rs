@@ -20,6 +20,16 @@ fn a_server_to_record_from_is_needed() {
 }
 
 #[test]
+fn a_suite_whose_requests_name_no_server_is_told_that_one_is_needed() {
+    let stage = Stage::new();
+
+    assert_snapshot!(refused(&stage, &["record", "--", "curl", "-s", "-o", "out", "{url}/tape/-/x"]), @"
+    error: recording needs the address of a live server
+    hint: name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the command did not say which one it means
+    ");
+}
+
+#[test]
 fn an_address_of_a_server_has_a_scheme() {
     let arguments = ["record", "--upstream", "localhost:8283", "tape", "--", "true"];
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from retape._names import former_part, part
+from retape._server import binary
 
 pytest_plugins = ["pytester"]
 
@@ -997,3 +999,34 @@ def test_what_pytest_recording_says_of_folders_and_keys_is_heeded_or_told(pytest
         result.stdout.fnmatch_lines(
             ["not played any more*", "  lib/test_elsewhere.yaml", "recorded:", "  lib/test_elsewhere.json"]
         )
+
+
+def test_retape_record_proves_what_the_suite_makes_up(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest, uuid
+
+        def make(): return httpx.post("{live.url}/things", json={{"name": "x-" + uuid.uuid4().hex[:6]}}).json()["id"]
+
+        @pytest.fixture(scope="module")
+        def thing(): return make()
+
+        @pytest.mark.retape
+        def test_make(): make()
+
+        @pytest.mark.retape
+        def test_get(thing): assert httpx.get("{live.url}/things/" + thing).json()["id"] == thing
+        """
+    )
+
+    result = pytester.run(binary(), "record", "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+
+    assert result.ret == 0
+    result.stderr.fnmatch_lines(["retape: made up by the client: *", "retape: it replays without the server*"])
+    result.stdout.no_fnmatch_line("*retape record*")
+    stop(live)
+    run("--record-mode=none").assert_outcomes(passed=2)
+    again = pytester.run(
+        binary(), "record", "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--record-mode=new_episodes"
+    )
+    assert again.ret == 0
