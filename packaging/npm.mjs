@@ -1,4 +1,5 @@
-// Makes the npm packages: the one with the helpers, and one for each binary that is given.
+// Makes the npm packages: the one with the helpers, and one for each binary that is given, which has the helpers
+// too, so that it can be installed from its file alone.
 //
 // Usage: node packaging/npm.mjs OUT PLATFORM=BINARY...    such as linux-x64=target/release/retape
 //
@@ -14,43 +15,29 @@ const [out, ...binaries] = process.argv.slice(2);
 const version = /^version = "(.*)"/m.exec(fs.readFileSync(path.join(root, "Cargo.toml"), "utf8"))[1];
 fs.mkdirSync(out, { recursive: true });
 
-const main = stage("main");
-fs.cpSync(path.join(root, "npm"), main, { recursive: true });
-const manifest = JSON.parse(fs.readFileSync(path.join(main, "package.json"), "utf8"));
-manifest.version = version;
+const manifest = JSON.parse(fs.readFileSync(path.join(root, "npm/package.json"), "utf8"));
 for (const [name, said] of Object.entries(manifest.optionalDependencies)) {
   manifest.optionalDependencies[name] = said.replace(/@[^@]*?-/, `@${version}-`);
 }
-licenses(main);
-fs.copyFileSync(path.join(root, "docs/vitest.md"), path.join(main, "README.md"));
-pack(main, manifest);
+pack(stage("main"), { ...manifest, version });
 
+const { optionalDependencies, ...whole } = manifest;
 for (const [platform, binary] of binaries.map((each) => each.split("="))) {
   const folder = stage(platform);
-  const name = platform.startsWith("win32") ? "retape.exe" : "retape";
-  fs.mkdirSync(path.join(folder, "bin"));
-  fs.copyFileSync(binary, path.join(folder, "bin", name));
-  fs.chmodSync(path.join(folder, "bin", name), 0o755);
-  licenses(folder);
+  const file = path.join(folder, "bin", platform.startsWith("win32") ? "retape.exe" : "retape");
+  fs.copyFileSync(binary, file);
+  fs.chmodSync(file, 0o755);
   const [system, processor] = platform.split("-");
-  const { description, license } = manifest;
-  pack(folder, {
-    name: manifest.name,
-    version: `${version}-${platform}`,
-    description: `${description}: the binary for ${platform}`,
-    license,
-    os: [system],
-    cpu: [processor],
-    files: ["bin"],
-  });
+  pack(folder, { ...whole, version: `${version}-${platform}`, os: [system], cpu: [processor] });
 }
 
+/** A folder with the helpers. */
 function stage(name) {
-  return fs.mkdtempSync(path.join(os.tmpdir(), `retape-npm-${name}-`));
-}
-
-function licenses(folder) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), `retape-npm-${name}-`));
+  fs.cpSync(path.join(root, "npm"), folder, { recursive: true });
   for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) fs.copyFileSync(path.join(root, name), path.join(folder, name));
+  fs.copyFileSync(path.join(root, "docs/vitest.md"), path.join(folder, "README.md"));
+  return folder;
 }
 
 function pack(folder, content) {

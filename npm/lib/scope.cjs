@@ -43,14 +43,14 @@ class Scope {
   }
 }
 
-/** A name of parts: what a file or an address may not hold is replaced, and told apart by a short hash. `retape import`
- *  names what Polly recorded alike. */
+/** A name of parts: what a file or an address may not hold is replaced, and told apart by a short hash. It is the
+ *  same in Rust and Python (`tests/names.json`). */
 function nameOf(parts) {
   return parts.map(part).join("/");
 }
 
 function part(text) {
-  let clean = text.replace(/[\x00-\x1f\x7f\\/:*?"<>|~%#]/g, "_").replace(/[ .]+$/, "");
+  let clean = text.replace(/\p{Surrogate}|[\x00-\x1f\x7f-\x9f\\/:*?"<>|~%#]/gu, "_").replace(/[ .]+$/, "");
   if (clean.startsWith(".") || clean === "" || clean === "-") clean = `_${clean}`;
   if (clean === text && Buffer.byteLength(text) <= 150) return text;
   const digest = createHash("sha1").update(text).digest("hex").slice(0, 8);

@@ -5,27 +5,39 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import PurePath
-from typing import List, Optional
+from typing import Callable, List, Optional
 
 #: What a name may not hold: some file systems or addresses refuse it.
-_REFUSED = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|~%#]')
+_REFUSED = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|~%#]')
 #: Room for `.json`, `.failed` and the like behind it, and for temporary files.
 _LONGEST = 150
 
 
 def part(text: str) -> str:
-    """A part of a name. What is changed or cut off is told apart by a short hash."""
+    """A part of a name. What is changed or cut off is told apart by a short hash. It is the same in Rust and
+    JavaScript (``tests/names.json``)."""
     clean = _REFUSED.sub("_", text).rstrip(" .")
     if clean.startswith(".") or clean in ("", "-"):
         clean = "_" + clean
     if clean == text and len(text.encode()) <= _LONGEST:
         return text
+    digest = hashlib.sha1(_SURROGATE.sub("\ufffd", text).encode()).hexdigest()[:8]
+    return f"{clean.encode()[: _LONGEST - 9].decode('utf-8', 'ignore')}-{digest}"
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def former_part(text: str) -> str:
+    """What :func:`part` was before it was the same everywhere."""
+    now = part(text)
+    if now == text:
+        return text
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    cut = clean.encode("utf-8", "replace")[: _LONGEST - 9].decode("utf-8", "ignore").rstrip(" .")
-    return f"{cut}-{digest}"
+    return f"{now[:-9].rstrip(' .')}-{digest}"
 
 
-def of_node(nodeid: str) -> str:
+def of_node(nodeid: str, part: Callable[[str], str] = part) -> str:
     """``tests/test_agent/TestChat/test_hello[x]`` of ``tests/test_agent.py::TestChat::test_hello[x]``."""
     # A parameter may hold `::` and `/`: only what stands before it names files and classes.
     bracket = nodeid.find("[")

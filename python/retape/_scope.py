@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional
 
+from . import _place
 from ._server import Server
 from ._vcr import Configuration, Hooks
 
@@ -35,6 +36,8 @@ class Scope:
     rules: str = ""
     #: The files that are played behind its cassette.
     also: List[str] = field(default_factory=list)
+    #: The files that pytest-recording may have written for it.
+    own: List[str] = field(default_factory=list)
     #: What goes wrong in replay: ``POST /v1/agents: 503 x2``.
     faults: List[str] = field(default_factory=list)
     #: Another test that has the same cassette.
@@ -51,9 +54,14 @@ class Scope:
     @property
     def path(self) -> str:
         """The file of the cassette, or the one that is to be written."""
+        also = next(filter(os.path.isfile, self.also), None)
         stem = os.path.join(self.folder, *self.name.split("/"))
-        files = (f"{stem}{ending}" for ending in (".json", ".yaml", ".yml"))
-        return next((file for file in (*files, *self.also) if os.path.isfile(file)), f"{stem}.json")
+        return _place.file_of(self.folder, self.name) or also or f"{stem}.json"
+
+    def former(self) -> List[str]:
+        """The files in whose place its recording is."""
+        now = self.path
+        return [file for file in self.own if file != now and os.path.isfile(file)]
 
     def session_for(self, origin: str) -> Optional[str]:
         """The session in which a server is asked; nothing if its requests go their own way."""

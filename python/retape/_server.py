@@ -103,6 +103,10 @@ class Server:
         """What was played in a session, and what was not."""
         return self._ask("GET", "sessions", session=session)
 
+    def idle_rules(self) -> "list[str]":
+        """What ``retape.toml`` says of cassettes that are not there, if sessions were opened here."""
+        return self._ask("GET", "idle-rules")["idle_rules"] if self._url and self.is_ours else []
+
     def reset(self, session: str) -> None:
         """Lets the run through a cassette begin anew."""
         self._ask("POST", "reset", session=session)

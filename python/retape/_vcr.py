@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import difflib
 import json
 import socketserver
 import threading
@@ -11,6 +12,8 @@ from collections import Counter
 from copy import deepcopy
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from ._server import Refused
 
 
 class Headers(Dict[str, str]):
@@ -131,6 +134,16 @@ def _listed(values: Any) -> List[str]:
 #: What vcrpy compares by default. It is what `compare = "path"` compares.
 MATCH_ON = ("method", "scheme", "host", "port", "path", "query")
 _BODIES = {"body", "raw_body"}
+#: What needs no counterpart here: how vcrpy patches and writes, and which of what is recorded it plays.
+_NOT_NEEDED = {
+    "allow_playback_repeats", "custom_patches", "decode_compressed_response", "drop_unused_requests",
+    "func_path_generator", "inject_cassette", "path_transformer", "persister", "record_on_exception", "serializer",
+    "skip_patchers",
+}  # fmt: skip
+#: What decides what is kept, and has no counterpart here. Nothing may be recorded as if it had not been said.
+_REFUSED = {
+    "after_load_interaction", "before_save_interaction", "filter_nested_post_data_parameters", "filter_sensitive_data",
+}  # fmt: skip
 
 
 class Configuration:
@@ -149,6 +162,10 @@ class Configuration:
         self.ignore_localhost = False
         self.record_mode: Any = None
         self.allowed_hosts: Any = None
+        self.additional_matchers: Iterable[str] = ()
+        self.cassette_library_dir: Any = None
+        #: What was said that vcrpy does not know either.
+        self.unknown: List[str] = []
 
     def register_matcher(self, name: str, matcher: Callable[[Request, Request], Any]) -> None:
         """A function that raises, or returns `False`, for two requests that are not the same."""
@@ -163,13 +180,21 @@ class Configuration:
     def update(self, said: Mapping[str, Any]) -> None:
         """What is said nearer to the test counts."""
         for name, value in said.items():
+            if name in _REFUSED and value:
+                raise Refused(
+                    f"`{name}` in `vcr_config` does nothing here\nhint: `[redact]` in retape.toml names secrets of "
+                    "your own; `before_record_request` and `before_record_response` change what is kept"
+                )
+            if not hasattr(self, name) and name not in {*_NOT_NEEDED, *_REFUSED, "before_record"}:
+                alike = difflib.get_close_matches(name, vars(self), 1)
+                self.unknown.append(f"`{name}`" + (f"; did you mean `{alike[0]}`?" if alike else ""))
             setattr(self, "before_record_request" if name == "before_record" else name, value)
 
     def passes(self, origin: str) -> bool:
         """Whether requests to a server go their own way."""
         ignored = set(self.ignore_hosts or ())
         if self.ignore_localhost:
-            ignored |= {"localhost", "127.0.0.1", "0.0.0.0"}
+            ignored |= {"localhost", "127.0.0.1", "0.0.0.0", "::1"}
         return urlsplit(origin).hostname in ignored
 
     def rules(self) -> str:
@@ -194,7 +219,7 @@ class Configuration:
         return bool(self.before_record_request) or not is_usual
 
     def _compared(self) -> "set[str]":
-        compared = set(MATCH_ON if self.match_on is None else self.match_on)
+        compared = {*(MATCH_ON if self.match_on is None else self.match_on), *self.additional_matchers}
         whole = set(MATCH_ON) - {"method"} if compared & {"uri", "url"} else set()
         return (compared | whole) - _BODIES - {"headers", "uri", "url"}
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 import pytest
 
-from . import _names, _transport
+from . import _names, _place, _transport
 from ._network import blocked, is_blocked
 from ._scope import MODES, Scope
 from ._server import Refused, Server
@@ -33,6 +33,9 @@ _REPORTS = {
     "silent": "asked nothing of retape (a program that the test starts is not led to it: give it `retape_url`)",
     "mixed": "recorded while a fixture was replayed, so the server may not know what the fixture made "
     "(record all anew: --record-mode=rewrite)",
+    "idle": "in retape.toml, for cassettes that are not there",
+    "unknown": "in `vcr_config` or a marker, and not known",
+    "replaced": "not played any more, as the test has a new recording (remove it)",
     "recorded": "recorded",
 }
 
@@ -112,8 +115,9 @@ class Suite:
             return
         for recording in came["recorded"]:
             if recording["path"]:
-                path = os.path.relpath(recording["path"], self.config.rootpath)
+                path = _place.shown(self.config, recording["path"])
                 self.reports["recorded"].append(path)
+                self.reports["replaced"] += [_place.shown(self.config, file) for file in scope.former()]
             if recording["fault"] and not recording["answered"]:
                 raise Refused(f"the server did not answer a single request: {recording['fault']}")
         if save and came["mode"] == "replay" and not came["misses"]:
@@ -132,16 +136,18 @@ class Suite:
             if not _has_cassette(item) or item.get_closest_marker("default_cassette"):
                 continue
             if item.get_closest_marker("vcr"):
-                folder = Path(_vcr_folder(item.path))
+                folder = _vcr_folder(item.path)
                 name = _names.of_vcr(getattr(item, "cls", None), item.name)
                 also = [*_names.files_of_vcr(name), *_further(item)]
-                folders.setdefault(str(folder), []).extend(os.path.splitext(file)[0] for file in also)
+                folders.setdefault(folder, []).extend(os.path.splitext(file)[0] for file in also)
+                folders[folder].append(_names.former_part(name))
                 name = _names.part(name)
             else:
-                folder = Path(_folder(self.config), *_names.of_node(item.nodeid.split("::")[0]).split("/"))
-                name = _names.of_node(item.nodeid)
-                name = str(Path(_folder(self.config), name).relative_to(folder))
-            folders.setdefault(str(folder), []).append(name)
+                folder, name = _place.of_node(self.config, item.nodeid)
+                depth = _names.of_node(item.nodeid[item.nodeid.find("::") :]).count("/") + 1
+                above, name = name.rsplit("/", depth)[0], "/".join(name.split("/")[-depth:])
+                folder = os.path.join(folder, *above.split("/"))
+            folders.setdefault(folder, []).append(name)
         return folders
 
     def orphans(self) -> List[str]:
@@ -155,7 +161,7 @@ class Suite:
                 beside = stem.endswith((".failed", ".unanswered", ".recovered"))
                 is_cassette = ending in (".json", ".yaml", ".yml") and not beside
                 if is_cassette and stem not in known and not file.name.startswith("fixture-"):
-                    found.append(os.path.relpath(file, self.config.rootpath))
+                    found.append(_place.shown(self.config, file))
         return found
 
 
@@ -256,6 +262,12 @@ def vcr_config() -> Dict[str, Any]:
     return {}
 
 
+@pytest.fixture
+def vcr_markers(request: pytest.FixtureRequest) -> List[pytest.Mark]:
+    """The `vcr` markers of a test, the nearest one first."""
+    return list(request.node.iter_markers("vcr"))
+
+
 @pytest.fixture(scope="module")
 def vcr_cassette_dir(request: pytest.FixtureRequest) -> str:
     """The folder of the cassettes of a module; override it."""
@@ -307,8 +319,8 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     suite = request.config.stash[_SUITE]
     try:
         scope = _scope_of(request, suite)
-    except pytest.UsageError as error:
-        pytest.fail(f"retape: {error}", pytrace=False)
+    except (Refused, pytest.UsageError) as error:
+        raise pytest.fail.Exception(f"retape: {error}", pytrace=False) from None
     item.stash[_SCOPE] = scope
     item.stash[_FAILED] = False
     first = suite.users.setdefault(scope.path, item.nodeid)
@@ -352,7 +364,7 @@ def _vcr_folder(module: Path) -> str:
 
 def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
     item = request.node
-    rerun = f"pytest --record-mode=rewrite {shlex.quote(item.nodeid)}"
+    rerun = _rerun(item)
     if suite.has_base_address or "retape_url" in item.fixturenames:
         if not suite.upstream:
             rerun = f"RETAPE_UPSTREAM=URL {rerun}"
@@ -365,16 +377,15 @@ def _scope_of(request: pytest.FixtureRequest, suite: Suite) -> Scope:
         raise pytest.UsageError(f"`retape` has no argument `{unknown[0]}`; it has `name`, `mode` and `faults`")
     name = said["name"] or (marker.args[0] if marker and marker.args else None)
     default = item.get_closest_marker("default_cassette")
-    name = name or (default.args[0] if default else _names.of_node(item.nodeid))
+    name = name or (default.args[0] if default else None)
     mode = item.config.getoption("--record-mode") or said["mode"] or item.config.getini("record_mode") or None
     mode, faults = _checked(mode) or _usual(suite), list(said["faults"])
-    return Scope(suite.server, _folder(item.config), name, mode, rerun, faults=faults)
+    return Scope(suite.server, *_place.of_node(item.config, item.nodeid, name), mode, rerun, faults=faults)
 
 
-def _folder(config: pytest.Config) -> str:
-    said = config.getini("retape_cassettes")
-    usual = os.environ.get("RETAPE_CASSETTES")
-    return os.path.abspath(usual) if usual and not said else str(config.rootpath / (said or "cassettes"))
+def _rerun(item: pytest.Item) -> str:
+    """The command that records a test anew, in the folder in which pytest was run."""
+    return f"pytest --record-mode=rewrite {shlex.quote(_place.asked_for(item.config, item.nodeid))}"
 
 
 def _usual(suite: Suite) -> Optional[str]:
@@ -407,14 +418,17 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
         configuration.update(marker.kwargs)
     mode = item.config.getoption("--record-mode") or configuration.record_mode
     mode = mode or item.config.getini("record_mode")
-    within = os.path.join(item.config.rootpath, str(request.getfixturevalue("vcr_cassette_dir")))
+    suite.reports["unknown"] += configuration.unknown
+    library = configuration.cassette_library_dir or request.getfixturevalue("vcr_cassette_dir")
+    within = os.path.join(_place.project(item.config), str(library))
     name = str(request.getfixturevalue("default_cassette_name"))
     said = re.sub(r"\.(yaml|yml|json)$", "", name)
     folder, name = _placed(os.path.join(within, said))
     also = [os.path.join(within, file) for file in _further(item)]
-    if not any(os.path.isfile(os.path.join(folder, name + ending)) for ending in (".json", ".yaml", ".yml")):
+    own = [os.path.join(within, file) for file in _names.files_of_vcr(said)]
+    if not _place.file_of(folder, name):
         # It may have a name that retape does not give.
-        also = [os.path.join(within, file) for file in _names.files_of_vcr(said)] + also
+        also = own + also
     return Scope(
         suite.server,
         folder,
@@ -423,6 +437,7 @@ def _vcr_scope(request: pytest.FixtureRequest, suite: Suite, rerun: str) -> Scop
         rerun,
         rules=configuration.rules(),
         also=list(dict.fromkeys(filter(os.path.isfile, also))),
+        own=own,
         hooks=Hooks(configuration, lambda url: not is_blocked(url)),
         passes=configuration.passes,
     )
@@ -437,10 +452,12 @@ def _placed(path: str) -> Tuple[str, str]:
     """The folder of cassettes and the name below it of a path: `test_module/test_name`, so that reports tell
     tests of different modules apart."""
     folder, name = os.path.split(path)
+    former = _names.former_part(name)
+    name = former if _place.file_of(folder, former) else _names.part(name)
     above, module = os.path.split(folder)
     if not above or not module or _names.part(module) != module:
-        return folder, _names.part(name)
-    return above, f"{module}/{_names.part(name)}"
+        return folder, name
+    return above, f"{module}/{name}"
 
 
 # Fixtures that several tests share
@@ -466,13 +483,11 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     if param is not None:
         plain = isinstance(param, (str, int, float, bool))
         name += f"[{param if plain else request.param_index}]"
-    base = _names.of_node(fixturedef.baseid) if fixturedef.baseid else ""
     scope = Scope(
         suite.server,
-        _folder(request.config),
-        "/".join(each for each in (base, _names.part(name)) if each),
+        *_place.of_node(request.config, f"{fixturedef.baseid}::{name}"),
         _checked(_mode_of_run(request.config)) or _usual(suite),
-        f"pytest --record-mode=rewrite {shlex.quote(item.nodeid)}",
+        _rerun(item),
     )
     failed: List[bool] = []
 
@@ -526,6 +541,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
                 f"`{scope.also_of}` has the same cassette: give each test its own, or add to it with "
                 "`--record-mode=new_episodes`"
             )
+        if misses and item.config.inipath is None and scope and not os.path.isfile(scope.path):
+            told.append(
+                f"hint: pytest found no settings, so the project's folder is `{item.config.rootpath}`; if it is "
+                "another one, put an empty `pytest.ini` there"
+            )
         if report.passed:
             report.outcome = "failed"
             report.longrepr = "\n\n".join(told)
@@ -573,6 +593,8 @@ def pytest_deselected(items: List[pytest.Item]) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     suite = session.config.stash[_SUITE]
+    with suppress(Refused):
+        suite.reports["idle"] += suite.server.idle_rules()
     suite.server.stop()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
@@ -613,6 +635,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.line(f"  {line}")
         if len(lines) > _SHOWN:
             terminalreporter.line(f"  and {len(lines) - _SHOWN} more")
+    if "recorded" in reports and suite.server.is_ours:
+        terminalreporter.line("`retape record -- pytest` also proves that what it records replays")
 
 
 #: So many lines of a kind are shown.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sha1::{Digest as _, Sha1};
+
 use crate::error::{Error, Kind, Result};
 
 /// The name of a cassette: path segments without the ending, `letta/hitl/approve_stream`.
@@ -15,6 +17,9 @@ const BESIDE: [&str; 3] = ["failed", "unanswered", "recovered"];
 
 /// The longest segment, in bytes: file systems take 255, and endings are added.
 const LONGEST: usize = 200;
+
+/// The longest part that is made of a test's name, in bytes: there is room for numbers and endings.
+const LONGEST_OF_TEST: usize = 150;
 
 impl Name {
     /// Takes a name if it is one.
@@ -46,6 +51,26 @@ impl Name {
                 Err(Error::new(Kind::Name { name, why }).with_hint(hint))
             }
         }
+    }
+
+    /// A part of the name of a test's cassette: what is changed or cut off is told apart by a hash. The plugins
+    /// for pytest and JavaScript have the same rule, so that all runners find the same file.
+    pub(crate) fn part_of_test(text: &str) -> String {
+        let mut clean = text.replace(|c| c == '/' || is_refused(&c), "_");
+        clean.truncate(clean.trim_end_matches([' ', '.']).len());
+        if clean.starts_with('.') || clean.is_empty() || clean == "-" {
+            clean.insert(0, '_');
+        }
+        if clean == text && clean.len() <= LONGEST_OF_TEST {
+            return clean;
+        }
+        let digest = Sha1::digest(text);
+        let hash = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+        let hash = format!("-{}", hash.collect::<String>());
+        while clean.len() + hash.len() > LONGEST_OF_TEST {
+            clean.pop();
+        }
+        clean + &hash
     }
 
     /// The name of what is kept beside the cassette: `letta/hitl.unanswered`.
@@ -89,5 +114,24 @@ fn is_refused(c: &char) -> bool {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tests of the plugins for pytest and JavaScript read the same table.
+    #[test]
+    fn a_test_has_the_same_name_in_each_runner() {
+        let table = include_str!("../../tests/names.json");
+        let table: Vec<(String, String)> = serde_json::from_str(table).expect("a table");
+
+        for (text, expected) in table {
+            let part = Name::part_of_test(&text);
+
+            assert_eq!(part, expected, "{text}");
+            assert!(Name::new(part).is_ok(), "{text}");
+        }
     }
 }

@@ -192,6 +192,10 @@ impl Live {
         self.upstreams.iter().find(|it| named_address(it).is_none())
     }
 
+    pub(super) fn names_no_server(&self) -> bool {
+        self.upstreams.is_empty()
+    }
+
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
         let session = session.grace(self.grace).silence(self.silence);
         let session = if self.fresh { session.fresh() } else { session };

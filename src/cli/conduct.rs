@@ -81,11 +81,19 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     let closed = session.close().await;
     let stopped = settle(&closed, &mut signals).await;
     let flaw = flaw(&ran, stopped);
+    let idle = closed.idle();
     let summary = closed.save(flaw.map_or(Course::Whole, |_| Course::BrokenOff));
     if let Some(served) = served {
         served.stop(stopped.map_or(PATIENCE, |_| Duration::from_secs(1))).await;
     }
     let summary = summary?;
+    let is_nothing = summary.recordings.iter().all(|it| it.path.is_none() && it.fault.is_none());
+    let is_lost = is_nothing && summary.requests > 0 && summary.played == 0;
+    if live.is_some_and(Live::names_no_server) && is_lost && summary.misses.is_empty() {
+        return Err(Error::new(Kind::NoUpstream).with_hint(
+            "name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the command did not say which one it means",
+        ));
+    }
     tell::recorded(&summary, flaw);
     let ran = match stopped {
         Some(signal) => Exit::Command(signal.status()),
@@ -103,6 +111,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
         tell::unopened(&left.unopened);
     }
     tell::faults(&summary);
+    tell::idle_rules(&idle.told());
     tell::verdict(&summary);
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
@@ -121,7 +130,7 @@ async fn prove(
     signals: &mut Signals,
 ) -> Result<Exit> {
     let recordings = &summary.recordings;
-    if recordings.iter().all(|recording| recording.saved != Saved::Cassette) {
+    if recordings.iter().all(|it| it.saved != Saved::Cassette || it.path.is_none()) {
         return Ok(Exit::Agrees);
     }
     let heard = signals.heard();

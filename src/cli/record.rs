@@ -23,7 +23,8 @@ Examples:
   retape record --upstream http://127.0.0.1:8283 letta/hello -- python hello.py {url}
   retape record --upstream https://api.openai.com --env OPENAI_BASE_URL={url}/v1 chat -- npm test
   retape record --upstream http://127.0.0.1:8283 --serve 'letta server' \\
-      --ready http://127.0.0.1:8283/v1/health/ -- pytest")]
+      --ready http://127.0.0.1:8283/v1/health/ -- pytest
+  retape record -- pytest --record-mode=once     whose tests are marked, and name their servers")]
 pub(super) struct Record {
     #[command(flatten)]
     common: Common,
@@ -42,6 +43,8 @@ pub(super) struct Record {
 
 impl Record {
     pub(super) fn run(self) -> Result<Exit> {
+        // Tests may name their servers.
+        let is_suite = self.common.cassette.is_none() && !self.common.command.is_empty();
         let mut exit = Exit::Agrees;
         for take in 1..=self.takes {
             let is_last = take == self.takes;
@@ -51,7 +54,8 @@ impl Record {
                     .live
                     .settle(self.common.session())
                     .rerun(self.common.rerun())
-                    .mode(Mode::Record),
+                    .mode(Mode::Record)
+                    .spare_upstream(is_suite),
                 common: &self.common,
                 live: Some(&self.live),
                 unplayed: conduct::Unplayed::IsFine,

@@ -1,5 +1,6 @@
 //! What the command says: data on standard output, everything else on standard error.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::error::Error as _;
 use std::fmt;
@@ -164,6 +165,13 @@ pub(super) fn faults(summary: &Summary) {
     }
     for fault in &summary.unmet {
         line(&format!("{YELLOW}fault that met no request:{PLAIN} {}", visible(fault)));
+    }
+}
+
+/// What `retape.toml` says of cassettes that are not there.
+pub(super) fn idle_rules(rules: &BTreeSet<String>) {
+    for rule in rules {
+        line(&format!("{YELLOW}{}{PLAIN}", visible(rule)));
     }
 }
 

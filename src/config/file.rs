@@ -1,12 +1,13 @@
 //! `retape.toml`.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::glob::Glob;
+use super::glob::{self, Glob};
 use super::{Fault, HostRule, Hosts, Key, NewFields, Protocol, Redaction, Rules, redaction};
 use crate::error::{Error, Kind, Result};
 use crate::text::nearest;
@@ -40,7 +41,12 @@ pub struct Config {
     hosts: Hosts,
     faults: Vec<(Glob, Vec<Fault>)>,
     redaction: Redaction,
+    meant: Vec<Meant>,
+    file: PathBuf,
 }
+
+/// The cassettes that are meant, as the file says it, and on which line.
+type Meant = (String, Glob, usize);
 
 /// What the sections are called.
 const SECTIONS: [&str; 7] = ["match", "cassette", "protocol", "diff", "proxy", "faults", "redact"];
@@ -64,8 +70,11 @@ impl Config {
                 "match" => config.all = source.rules(source.table(value)?)?,
                 "cassette" => {
                     let sections = source.sections(value, "one or more `[[cassette]]`")?.iter();
-                    config.some =
-                        sections.map(|value| source.section(value)).collect::<Result<_>>()?;
+                    for value in sections {
+                        let (meant, rules) = source.section(value)?;
+                        config.some.push((meant.1.clone(), rules));
+                        config.meant.push(meant);
+                    }
                 }
                 "protocol" => {
                     let sections = source.sections(value, "one or more `[[protocol]]`")?.iter();
@@ -74,7 +83,12 @@ impl Config {
                 }
                 "diff" => config.new_fields = source.diff(source.table(value)?)?,
                 "proxy" => config.hosts = source.hosts(source.table(value)?)?,
-                "faults" => config.faults = source.faults(source.table(value)?)?,
+                "faults" => {
+                    for (meant, faults) in source.faults(source.table(value)?)? {
+                        config.faults.push((meant.1.clone(), faults));
+                        config.meant.push(meant);
+                    }
+                }
                 "redact" => config.redaction = source.redaction(source.table(value)?)?,
                 word if Key::from_word(word).is_some() => {
                     let hint = format!(
@@ -125,7 +139,27 @@ impl Config {
     /// The same, which knows in which file it stands.
     pub(crate) fn at_file(mut self, path: &Path) -> Self {
         self.redaction.of_file(&path.display().to_string());
+        path.clone_into(&mut self.file);
         self
+    }
+
+    /// The file that it was read from, if it says something of some cassettes only.
+    pub(crate) fn file_with_names(&self) -> Option<&Path> {
+        (!self.meant.is_empty()).then_some(&self.file)
+    }
+
+    /// What it says of cassettes that are none of these, and which one may be meant.
+    pub(crate) fn idle(&self, names: &BTreeSet<String>) -> Vec<String> {
+        let is_idle = |glob: &Glob| !names.iter().any(|name| glob.fits(name));
+        let idle = self.meant.iter().filter(|(_, glob, _)| is_idle(glob));
+        let told = idle.map(|(text, _, line)| {
+            let known = glob::alike(text, names);
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let alike = nearest::nearest(text, &known);
+            let alike = alike.map(|alike| format!("; did you mean `{alike}`?")).unwrap_or_default();
+            format!("no cassette fits `{text}` (`{}`, line {line}){alike}", self.file.display())
+        });
+        told.collect()
     }
 }
 
@@ -154,14 +188,14 @@ impl Source<'_> {
     }
 
     /// A `[[cassette]]`: a name beside what a `[match]` has.
-    fn section(&self, value: &Value<'_>) -> Result<(Glob, Rules)> {
+    fn section(&self, value: &Value<'_>) -> Result<(Meant, Rules)> {
         let table = self.table(value)?;
         let (mut glob, mut rules) = (None, Rules::default());
         for (name, value) in entries(table) {
             match Key::from_word(name.get_ref()) {
                 _ if *name.get_ref() == "name" => {
                     let text = self.text(value)?;
-                    glob = Some(Glob::new(text).map_err(|error| self.at(error, value.span()))?);
+                    glob = Some(self.meant(text, value.span())?);
                 }
                 Some(key) => self.put(&mut rules, key, value)?,
                 None => return Err(self.unknown(name, &[&["name"], Key::WORDS].concat())),
@@ -210,16 +244,22 @@ impl Source<'_> {
     }
 
     /// A `[faults]`: what is to go wrong, by the names of cassettes.
-    fn faults(&self, table: &DeTable<'_>) -> Result<Vec<(Glob, Vec<Fault>)>> {
+    fn faults(&self, table: &DeTable<'_>) -> Result<Vec<(Meant, Vec<Fault>)>> {
         let mut faults = Vec::new();
         for (name, value) in entries(table) {
-            let glob = Glob::new(name.get_ref()).map_err(|error| self.at(error, name.span()))?;
+            let meant = self.meant(name.get_ref(), name.span())?;
             let fault = |value: &Value<'_>| {
                 self.text(value)?.parse().map_err(|error| self.at(error, value.span()))
             };
-            faults.push((glob, self.list(value)?.iter().map(fault).collect::<Result<_>>()?));
+            faults.push((meant, self.list(value)?.iter().map(fault).collect::<Result<_>>()?));
         }
         Ok(faults)
+    }
+
+    fn meant(&self, text: &str, span: Range<usize>) -> Result<Meant> {
+        let line = self.line(span.clone());
+        let glob = Glob::new(text).map_err(|error| self.at(error, span))?;
+        Ok((text.to_owned(), glob, line))
     }
 
     /// A `[redact]`: what is a secret, and what is none.

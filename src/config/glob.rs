@@ -1,5 +1,7 @@
 //! Which cassettes are meant.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 
 use crate::error::{Error, Kind, Result};
@@ -34,6 +36,17 @@ impl Glob {
 
     pub(crate) fn fits(&self, name: &str) -> bool {
         self.names.is_match(name)
+    }
+}
+
+/// What somebody may have meant who wrote `text`: these names, or all in one of their folders.
+pub(super) fn alike(text: &str, names: &BTreeSet<String>) -> Vec<String> {
+    match text.rsplit_once('/').filter(|(_, last)| last.contains(['*', '?'])) {
+        Some((_, last)) => {
+            let folders = names.iter().filter_map(|name| name.rsplit_once('/'));
+            folders.map(|(folder, _)| format!("{folder}/{last}")).collect()
+        }
+        None => names.iter().cloned().collect(),
     }
 }
 

@@ -3,11 +3,13 @@
 use std::fmt::Debug;
 
 use super::{Session, SessionBuilder};
+use crate::cassette::Name;
 use crate::error::{Error, Result};
 
 /// The name of a test's cassette: its path, `agents::tests::are_listed`, as that of a file.
 pub fn name(module: &str, test: &str) -> String {
-    format!("{module}::{test}").replace("r#", "").replace("::", "/")
+    let path = format!("{module}::{test}").replace("r#", "");
+    path.split("::").map(Name::part_of_test).collect::<Vec<_>>().join("/")
 }
 
 /// Runs a test, and fails it if the session does not end well.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::event::Miss;
 use super::gateway::{Gateway, lock};
+use super::idle::Idle;
 use super::lax;
 use super::spoiled;
 use super::summary::Summary;
@@ -28,6 +29,7 @@ pub(crate) struct Closed {
 pub(super) struct Ended {
     summary: Summary,
     proofs: Vec<(Name, Proof)>,
+    pub(super) idle: Idle,
 }
 
 impl Ended {
@@ -49,6 +51,14 @@ impl Closed {
             .values()
             .filter_map(|slot| Some((slot.cassette.clone(), slot.replayer()?.proof()?)));
         proofs.chain(self.ended.proofs.iter().cloned()).collect()
+    }
+
+    /// Who knows which rules fit no cassette, once everything is saved.
+    #[cfg(feature = "cli")]
+    pub(crate) fn idle(&self) -> Idle {
+        let mut idle = self.ended.idle.clone();
+        idle.note(&self.gateway.settings);
+        idle
     }
 
     /// How many interactions are under way.

@@ -70,6 +70,7 @@ pub(super) async fn answer(hub: &Hub, head: &Parts, body: Incoming, asked: &str)
             let session = session.unwrap_or_default();
             told_or_refused(hub.finish(session, course, &changes.to_bytes()).await)
         }
+        ("idle-rules", &Method::GET) => told(json!({"idle_rules": hub.idle_rules()})),
         _ => match session.and_then(|session| hub.opened(session)) {
             // It is the only session there.
             Some(opened) => {
@@ -115,7 +116,7 @@ fn known_of(
         ("unplayed", &Method::GET) => unplayed(gateway, session),
         ("reset", &Method::POST) => reset(gateway, session, parameter(query, "misses")),
         _ => {
-            let known = "GET health; GET sessions, misses, unplayed, unanswered, each with \
+            let known = "GET health, idle-rules; GET sessions, misses, unplayed, unanswered, each with \
                          ?session=NAME or without; POST reset[?session=NAME][&misses=clear]; POST open; \
                          POST route?session=NAME&to=NAME; POST finish?session=NAME[&save=no]";
             refused(StatusCode::NOT_FOUND, &format!("not known here; known are: {known}"))

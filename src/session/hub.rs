@@ -1,6 +1,6 @@
 //! The sessions that a test runner opens and finishes one by one at a running address.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -67,6 +67,7 @@ impl Hub {
         let settings = opening::settings(self.settings.clone(), asked)?;
         let gateway = Arc::new(Gateway::open(settings.complete()?).await?);
         let mode = gateway.plan();
+        lock(&self.ended).idle.note(&gateway.settings);
         let session = format!("~opened-{}", self.last.fetch_add(1, Ordering::Relaxed) + 1);
         lock(&self.opened).insert(session.clone(), gateway);
         Ok((session, mode))
@@ -104,6 +105,12 @@ impl Hub {
         let told = summary.to_json();
         lock(&self.ended).add(summary, proofs);
         Ok(told)
+    }
+
+    /// What `retape.toml` says of cassettes that are not there.
+    pub(super) fn idle_rules(&self) -> BTreeSet<String> {
+        let idle = lock(&self.ended).idle.clone();
+        idle.told()
     }
 
     /// Ends all answers that wait.

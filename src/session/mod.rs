@@ -16,6 +16,7 @@ mod gateway;
 mod guard;
 mod hook;
 mod hub;
+mod idle;
 mod inspect;
 mod lax;
 mod misses;

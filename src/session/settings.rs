@@ -52,6 +52,7 @@ pub struct SessionBuilder {
     lax: Option<PathBuf>,
     may_be_unused: bool,
     is_proving: bool,
+    is_upstream_spared: bool,
     /// Whether it is opened in a running session.
     is_opened: bool,
     rerun: Option<Rerun>,
@@ -103,7 +104,7 @@ pub(super) struct Settings {
     pub(super) is_proving: bool,
     /// How what is missed is recorded.
     pub(super) rerun: Rerun,
-    config: Config,
+    pub(super) config: Config,
     faults: Vec<Fault>,
     /// What the test itself says about matching.
     rules: Rules,
@@ -139,6 +140,7 @@ impl SessionBuilder {
             lax: None,
             may_be_unused: false,
             is_proving: false,
+            is_upstream_spared: false,
             is_opened: false,
             rerun: None,
             config: None,
@@ -327,6 +329,13 @@ impl SessionBuilder {
         self
     }
 
+    /// Each test says which server it means. What asks for none is refused.
+    #[cfg(feature = "cli")]
+    pub(crate) fn spare_upstream(mut self, is_spared: bool) -> Self {
+        self.is_upstream_spared = is_spared;
+        self
+    }
+
     /// The mode, unless a recording is being proved.
     pub(super) fn mode_unless_proving(self, mode: Mode) -> Self {
         if self.is_proving { self } else { self.mode(mode) }
@@ -431,7 +440,7 @@ impl SessionBuilder {
             Transport::Lines => Servers::default(),
         };
         if self.transport == Transport::Http && !matches!(mode, Mode::Replay | Mode::Once) {
-            if servers.is_empty() {
+            if servers.is_empty() && !self.is_upstream_spared {
                 return Err(no_upstream(mode));
             }
             servers.check_built()?;

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha1::{Digest as _, Sha1};
-
 use super::foreign::load_foreign;
 use super::{find_config, list, path_of, save, side::in_parallel};
 use crate::cassette::foreign::{self, Corrected, Imported};
@@ -122,32 +120,12 @@ impl Source {
     /// The name of its cassette. Polly keeps `describe/test` in `describe_1234/test_5678/recording.har`.
     fn called(&self, called: Option<&str>) -> Result<Name> {
         let Some(called) = called.filter(|_| !self.is_named) else { return Ok(self.name.clone()) };
-        let parts: Vec<String> = called.split('/').map(part).collect();
+        let parts: Vec<String> = called.split('/').map(Name::part_of_test).collect();
         let folders: Vec<&str> = self.name.as_str().split('/').collect();
         let above = folders.len().saturating_sub(parts.len() + 1);
         let folders = folders[..above].iter().map(|&folder| folder.to_owned());
         Name::new(folders.chain(parts).collect::<Vec<_>>().join("/"))
     }
-}
-
-/// A part of a name, as `retape-http` makes it for a test: what is changed or cut off is told apart by a hash.
-fn part(text: &str) -> String {
-    let plain =
-        |c: char| if c.is_ascii_control() || r#"\/:*?"<>|~%#"#.contains(c) { '_' } else { c };
-    let mut clean: String = text.chars().map(plain).collect();
-    clean.truncate(clean.trim_end_matches([' ', '.']).len());
-    if clean.starts_with('.') || clean.is_empty() || clean == "-" {
-        clean.insert(0, '_');
-    }
-    if clean == text && clean.len() <= 150 {
-        return clean;
-    }
-    while clean.len() > 141 {
-        clean.pop();
-    }
-    let digest = Sha1::digest(text);
-    let digest = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
-    format!("{clean}-{}", digest.collect::<String>())
 }
 
 impl Facts {

@@ -1,5 +1,6 @@
 //! Which cassettes there are.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,30 @@ use crate::cassette::Name;
 /// kept beside a cassette.
 pub fn list(folder: &Path) -> Vec<Name> {
     files(folder, &["json"]).into_iter().filter_map(|(stem, _)| cassette(stem)).collect()
+}
+
+/// What the cassettes below a folder are called, in whatever format.
+pub(crate) fn stems(folder: &Path) -> impl Iterator<Item = String> {
+    files(folder, &["json", "yaml", "yml"]).into_iter().map(|(stem, _)| stem)
+}
+
+/// The folders below one that have that name. Those of packages are left out: they are not the user's.
+pub(crate) fn folders_called(name: &OsStr, below: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(below).into_iter().flatten().flatten() {
+        let (path, file) = (entry.path(), entry.file_name());
+        let is_foreign = file.as_encoded_bytes().starts_with(b".")
+            || ["node_modules", "target", "venv"].iter().any(|other| file == *other);
+        if is_foreign || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if file == name {
+            found.push(path);
+        } else {
+            found.extend(folders_called(name, &path));
+        }
+    }
+    found
 }
 
 /// The files below a folder that have one of these endings, sorted, each with its path from there

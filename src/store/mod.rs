@@ -45,6 +45,7 @@ pub(crate) use journal::{Alarm, Entry, Journal, Recovered};
 pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;
+pub(crate) use list::{folders_called, stems};
 pub(crate) use mention::mention;
 #[cfg(feature = "cli")]
 pub(crate) use mention::{from_here, mention_path};

@@ -20,6 +20,16 @@ fn a_server_to_record_from_is_needed() {
 }
 
 #[test]
+fn a_suite_whose_requests_name_no_server_is_told_that_one_is_needed() {
+    let stage = Stage::new();
+
+    assert_snapshot!(refused(&stage, &["record", "--", "curl", "-s", "-o", "out", "{url}/tape/-/x"]), @"
+    error: recording needs the address of a live server
+    hint: name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the command did not say which one it means
+    ");
+}
+
+#[test]
 fn an_address_of_a_server_has_a_scheme() {
     let arguments = ["record", "--upstream", "localhost:8283", "tape", "--", "true"];
 
@@ -180,6 +190,32 @@ fn a_configuration_that_cannot_be_is_told_with_its_line() {
       because: No such file or directory (os error 2)
     hint: name a file that is there, or leave it out: the nearest `retape.toml` is found
     ");
+}
+
+#[test]
+fn rules_for_cassettes_that_are_not_there_are_told_with_the_nearest() {
+    let stage = Stage::new();
+    stage.write("cassettes/letta/hello.json", "{}");
+    stage.write("tests/cassettes/chat.json", "{}");
+    stage.write("node_modules/cassettes/foreign.json", "{}");
+    let names = ["letta/helo", "lette/*", "chat", "letta/**", "foreign"];
+    let rules = names.map(|name| format!("[[cassette]]\nname = \"{name}\"\n"));
+    stage.write("retape.toml", &(rules.concat() + "[faults]\n\"*/hallo\" = [\"503\"]\n"));
+
+    let output = stage.retape(&["run", "--allow-unused", "--", "true"]).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_snapshot!(stage.harmless(&said(&output)), @"
+    retape: no cassette fits `*/hallo` (`FOLDER/retape.toml`, line 12)
+    retape: no cassette fits `foreign` (`FOLDER/retape.toml`, line 10)
+    retape: no cassette fits `letta/helo` (`FOLDER/retape.toml`, line 2); did you mean `letta/hello`?
+    retape: no cassette fits `lette/*` (`FOLDER/retape.toml`, line 4); did you mean `letta/*`?
+    retape: no request reached retape
+    ");
+    stage.write("cassettes/lette/helo.json", "{}");
+    stage.write("retape.toml", "[[cassette]]\nname = \"lette/*\"\n");
+    let output = stage.retape(&["run", "--allow-unused", "--", "true"]).output().unwrap();
+    assert!(!said(&output).contains("fits"), "{}", said(&output));
 }
 
 #[test]

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
+import { createRequire } from "node:module";
 import path from "node:path";
 
 const [folder, ...chosen] = process.argv.slice(2);
@@ -26,6 +27,11 @@ const RUNNERS = {
     command: (file) => ["npx", "jest", "--no-color", file],
   },
 };
+
+const { nameOf } = createRequire(import.meta.url)("../../../npm/lib/scope.cjs");
+for (const [text, expected] of JSON.parse(fs.readFileSync(new URL("../../names.json", import.meta.url), "utf8"))) {
+  assert.equal(nameOf([text]), expected);
+}
 
 let asked = 0;
 const live = http.createServer((request, response) => {

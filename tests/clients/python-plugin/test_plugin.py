@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+
+from retape._names import former_part, part
+from retape._server import binary
 
 pytest_plugins = ["pytester"]
 
@@ -848,3 +853,180 @@ def test_passthrough_asks_the_live_server(pytester, run, live, monkeypatch):
     for asked in (1, 2):
         run().assert_outcomes(passed=1)
         assert live.asked == asked
+
+
+@pytest.mark.parametrize("settings", ["pytest.ini", None])
+def test_cassettes_and_rules_are_found_from_any_folder(pytester, run, live, monkeypatch, settings):
+    project = pytester.mkdir("project")
+    (project / "tests").mkdir()
+    if settings:
+        (project / settings).write_text("")
+    (project / "retape.toml").write_text('[match]\nignore = ["query.run"]\n')
+    (project / "tests" / "test_it.py").write_text(
+        "import httpx, os, pytest\n"
+        "@pytest.fixture(scope='module')\n"
+        f"def thing(): return httpx.post('{live.url}/things', json={{}}).json()['id']\n"
+        "@pytest.mark.retape\n"
+        "def test_own(thing):\n"
+        f"    assert httpx.get(f'{live.url}/things/{{thing}}?run={{os.getcwd()}}').status_code == 200\n"
+        "@pytest.mark.vcr\n"
+        "def test_as_pytest_recording():\n"
+        f"    assert httpx.get(f'{live.url}/a?run={{os.getcwd()}}').status_code == 200\n"
+    )
+    monkeypatch.chdir(project)
+    run("--record-mode=once").assert_outcomes(passed=2)
+    stop(live)
+    recorded = sorted(pytester.path.rglob("*.json"))
+
+    for folder, arguments in [
+        (project / "tests", []),
+        (project / "tests", ["test_it.py::test_own"]),
+        (pytester.path, ["project/tests"]),
+        (pytester.path, ["--rootdir=.", "project"]),
+        ("/", [str(project / "tests" / "test_it.py")]),
+    ]:
+        monkeypatch.chdir(folder)
+        run("--record-mode=none", *arguments).assert_outcomes(passed=1 if "::" in str(arguments) else 2)
+        assert run("--record-mode=once", *arguments).ret == 0
+
+    assert sorted(pytester.path.rglob("*.json")) == recorded
+
+
+def test_without_a_cassette_and_without_settings_the_folder_is_told(pytester, run, live, monkeypatch):
+    tests = pytester.mkdir("tests")
+    (tests / "test_it.py").write_text(
+        f"import httpx, pytest\n@pytest.mark.retape\ndef test_get(): httpx.get('{live.url}/a')\n"
+    )
+    monkeypatch.chdir(tests)
+
+    result = run("--record-mode=none")
+
+    told = f"*pytest found no settings, so the project's folder is `{tests}`*"
+    result.stdout.fnmatch_lines(["*pytest --record-mode=rewrite test_it.py::test_get", told])
+    (pytester.path / "pytest.ini").write_text("")
+    result = run("--record-mode=none")
+    result.stdout.fnmatch_lines(["*no cassette `tests/test_it/test_get`*"])
+    result.stdout.no_fnmatch_line("*found no settings*")
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_a_misspelt_name_in_the_rules_is_told_once(pytester, run, live, workers):
+    pytester.makefile(".toml", retape='[[cassette]]\nname = "test_it/test_gte"\nignore = ["query.x"]\n')
+    pytester.makepyfile(
+        test_it="import httpx, pytest\n"
+        "@pytest.mark.retape\n"
+        f"def test_get(): httpx.get('{live.url}/a')\n"
+        "@pytest.mark.vcr(record_mode='once')\n"
+        f"def test_other(): httpx.get('{live.url}/b')\n"
+    )
+
+    for _ in range(2):
+        result = run(*workers)
+        result.assert_outcomes(passed=2)
+        told = [line for line in result.outlines if "did you mean" in line]
+        assert told == [
+            f"  no cassette fits `test_it/test_gte` (`{pytester.path}/retape.toml`, line 2); "
+            "did you mean `test_it/test_get`?"
+        ]
+
+
+def test_a_test_has_the_same_name_in_each_runner():
+    for text, expected in json.loads((Path(__file__).parents[2] / "names.json").read_text()):
+        assert part(text) == expected
+    assert part("a\ud800b") == "a_b-c3693aea"
+
+
+def test_a_cassette_with_a_former_name_is_found(pytester, run, live):
+    pytester.makepyfile(
+        test_it="import httpx, pytest\n"
+        "@pytest.mark.retape\n"
+        "@pytest.mark.parametrize('x', ['a:b'])\n"
+        f"def test_own(x): httpx.get('{live.url}/a')\n"
+        "@pytest.mark.vcr\n"
+        "@pytest.mark.parametrize('x', ['a~b'])\n"
+        f"def test_vcr(x): httpx.get('{live.url}/a')\n"
+    )
+    run("--record-mode=once").assert_outcomes(passed=2)
+    stop(live)
+    recorded = sorted((pytester.path / "cassettes").rglob("*.json"))
+    former = {"test_own[a:b]": "test_own[a_b]-46a96a5a", "test_vcr[a~b]": "test_vcr[a_b]-9c1891e9"}
+    for path, (text, name) in zip(recorded, former.items()):
+        assert former_part(text) == name and path.stem == part(text)
+        path.rename(path.with_stem(name))
+
+    result = run("--record-mode=none")
+
+    result.assert_outcomes(passed=2)
+    result.stdout.no_fnmatch_line("*no test has this cassette*")
+
+
+def test_what_pytest_recording_says_of_folders_and_keys_is_heeded_or_told(pytester, run, live):
+    pytester.makepyfile(
+        test_it=f"""
+        import httpx, pytest
+
+        def get(path): assert httpx.get("{live.url}" + path).json() == {{"path": path}}
+
+        @pytest.mark.vcr(cassette_library_dir="lib", additional_matchers=["host"], filter_header=["x-a"])
+        def test_elsewhere(vcr_markers):
+            assert len(vcr_markers) == 1
+            get("/a")
+
+        @pytest.mark.vcr(filter_sensitive_data={{"<KEY>": "k"}})
+        def test_refused(): get("/a")
+        """
+    )
+    lib = pytester.mkdir("lib")
+    (lib / "test_elsewhere.yaml").write_text(
+        "interactions:\n"
+        f"- request: {{body: null, headers: {{}}, method: GET, uri: '{live.url}/a'}}\n"
+        "  response:\n"
+        "    body: {string: '{\"path\": \"/a\"}'}\n"
+        "    headers: {content-type: [application/json]}\n"
+        "    status: {code: 200, message: OK}\n"
+        "version: 1\n"
+    )
+
+    result = run()
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*retape: `filter_sensitive_data` in `vcr_config` does nothing here"])
+    result.stdout.fnmatch_lines(["  `filter_header`; did you mean `filter_headers`?"])
+    assert live.asked == 0
+
+    for _ in range(2):
+        result = run("--record-mode=rewrite", "-k", "elsewhere")
+        result.assert_outcomes(passed=1, deselected=1)
+        result.stdout.fnmatch_lines(
+            ["not played any more*", "  lib/test_elsewhere.yaml", "recorded:", "  lib/test_elsewhere.json"]
+        )
+
+
+def test_retape_record_proves_what_the_suite_makes_up(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, pytest, uuid
+
+        def make(): return httpx.post("{live.url}/things", json={{"name": "x-" + uuid.uuid4().hex[:6]}}).json()["id"]
+
+        @pytest.fixture(scope="module")
+        def thing(): return make()
+
+        @pytest.mark.retape
+        def test_make(): make()
+
+        @pytest.mark.retape
+        def test_get(thing): assert httpx.get("{live.url}/things/" + thing).json()["id"] == thing
+        """
+    )
+
+    result = pytester.run(binary(), "record", "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+
+    assert result.ret == 0
+    result.stderr.fnmatch_lines(["retape: made up by the client: *", "retape: it replays without the server*"])
+    result.stdout.no_fnmatch_line("*retape record*")
+    stop(live)
+    run("--record-mode=none").assert_outcomes(passed=2)
+    again = pytester.run(
+        binary(), "record", "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--record-mode=new_episodes"
+    )
+    assert again.ret == 0
