@@ -442,6 +442,42 @@ fn what_comes_back_refers_to_an_earlier_answer() {
     assert_eq!(text.parse::<Contract>().unwrap(), contract);
 }
 
+const CALLS_ITSELF: &[&str] = &[
+    r#"{"type":"tool_call","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"return","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"tool_call","call_id":"call-1a2b3c4d5e6f#"}"#,
+    r#"{"type":"return","call_id":"call-1a2b3c4d5e6f#"}"#,
+    r#"{"type":"end","why":"done"}"#,
+    r#"{"type":"usage"}"#,
+];
+
+const UNHEARD: &[&str] = &[
+    r#"{"type":"tool_call","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"return","call_id":"call-000000000000#"}"#,
+    r#"{"type":"end","why":"done"}"#,
+    r#"{"type":"usage"}"#,
+];
+
+#[test]
+fn what_one_of_several_says_before_is_referred_to() {
+    let contract = taught(6, &[&APPROVED_CALL, &[(ASK, CALLS_ITSELF)]]);
+    let text = contract.to_string();
+    let said = "return.call_id refers to earlier call.call_id or tool_call.call_id";
+    assert!(text.contains(&format!("    {said}\n")), "{text}");
+    assert_eq!(text.parse::<Contract>().unwrap(), contract);
+
+    let turns = &[(ASK, CALLS), (APPROVE, ANSWERS), (ASK, CALLS_ITSELF), (ASK, UNHEARD)];
+    let turns = conversation(turns, 77);
+    let broken = |turn: usize, earlier: usize| -> usize {
+        let history = History::of(&turns[..earlier], &Protocols::default());
+        let breaches = contract.broken_by(&Protocols::default(), &turns[turn], Some(&history));
+        breaches.iter().filter(|breach| breach.what.starts_with(said)).count()
+    };
+
+    assert_eq!([broken(1, 1), broken(2, 0)], [0, 0]);
+    assert_eq!([broken(1, 0), broken(3, 3)], [1, 1]);
+}
+
 #[test]
 fn what_refers_to_nothing_is_told_with_its_place() {
     let contract = taught(3, &[&APPROVED_CALL as &Turns; 2]);

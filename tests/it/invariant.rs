@@ -219,7 +219,7 @@ fn text_is_read_as_it_is_written() {
     let text = r#"run_id constant; _.a.b[].c unique # a comment
 "tools/call 2;"."odd # name".x not decreasing;a.b equals request.c[].d
   response.done."x.y" refers to _.a.b, each by the end
-  request.a.call_id refers to earlier call.id
+  request.a.call_id refers to earlier call.id ; a.call refers to earlier b.call or "or or".call
   usage.total sums usage.in and usage."out=" ; a.used at most a.limit;end.n counts "a.b"
   count counts _.data[]; a.text joins "a.delta".text; a.text extends a.text"#;
 
@@ -235,6 +235,7 @@ fn text_is_read_as_it_is_written() {
             "a.b equals request.c[].d",
             r#"response.done."x.y" refers to _.a.b, each by the end"#,
             "request.a.call_id refers to earlier call.id",
+            r#"a.call refers to earlier b.call or "or or".call"#,
             r#"usage.total sums usage.in and usage."out=""#,
             "a.used at most a.limit",
             r#"end.n counts "a.b""#,

@@ -164,14 +164,15 @@ impl Check<'_> {
     }
 
     /// What was not said before, in this answer or in earlier ones.
-    fn unsaid(&self, field: &Field, to: &Field, earlier: &dyn Earlier) -> Vec<At<'_>> {
-        let sources = self.all(to);
+    fn unsaid(&self, field: &Field, to: &[Field], earlier: &dyn Earlier) -> Vec<At<'_>> {
+        let sources: Vec<At<'_>> = to.iter().flat_map(|to| self.all(to)).collect();
         let asked = self.names.find(field.path.as_str());
         let asked = asked.filter(|_| field.tag.as_deref() == Some(REQUEST));
         let asked = asked.into_iter().flat_map(|path| within(&self.request, None, path));
         let all = asked.chain(self.all(field)).filter(|at| {
             let is_here = sources.iter().any(|it| it.event < at.event && it.value == at.value);
-            at.value.key().is_some_and(|key| !is_here && !earlier.fields(key).contains(&to))
+            let is_earlier = |key| earlier.fields(key).into_iter().any(|said| to.contains(said));
+            at.value.key().is_some_and(|key| !is_here && !is_earlier(key))
         });
         all.collect()
     }
