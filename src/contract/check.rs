@@ -4,7 +4,7 @@ use super::cut::{Cut, JsonMessage};
 use super::headers::Promised;
 use super::history::Before;
 use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, ORDER};
-use super::traffic::{Answer, Traffic, whole};
+use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, History, Kinds};
 use crate::cassette::Interaction;
 use crate::contract::invariant::Invariant;
@@ -68,15 +68,15 @@ pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
 
 impl Contract {
     /// What is not as accepted in one interaction, each thing once; `earlier` is what came before it in
-    /// its conversation, if that is known, read by the same protocols. One without a whole answer breaks
-    /// nothing. The endpoint is not looked at.
+    /// its conversation, if that is known, read by the same protocols. A stream that was cut is looked at
+    /// as far as it came. The endpoint is not looked at.
     pub fn broken_by(
         &self,
         protocols: &Protocols,
         interaction: &Interaction,
         earlier: Option<&History>,
     ) -> Vec<Breach> {
-        let Some(response) = whole(interaction) else { return Vec::new() };
+        let Some(response) = interaction.response() else { return Vec::new() };
         let before = earlier.map(|history| Before { history, number: usize::MAX });
         let protocols = self.tag.as_ref().map_or(protocols.clone(), |tag| protocols.with(tag));
         let cut = Cut::of(response, &protocols);

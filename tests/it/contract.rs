@@ -427,6 +427,37 @@ POST /chat -> 200 text/event-stream
     assert_eq!(contract.to_string(), text);
 }
 
+fn cut_short(run: usize, events: &[&str]) -> Interaction {
+    let mut cut = interaction("message", run, events);
+    let Outcome::Response(response) = &mut cut.outcome else { panic!("it is an answer") };
+    response.end = End::ServerClosed;
+    cut
+}
+
+#[test]
+fn a_stream_that_was_cut_is_judged_as_far_as_it_came() {
+    let parts = |events: &[&str]| parts(&cut_short(77, events));
+
+    assert_eq!(parts(&[]), [""; 0]);
+    assert_eq!(parts(&ASKED[..1]), [""; 0]);
+    assert_eq!(parts(&ASKED[1..2]), ["order"]);
+    assert_eq!(parts(&[ASKED[0], r#"{"type":"unheard_of"}"#]), ["order", "events"]);
+    assert_eq!(parts(&[r#"{"type":"thought","more":1}"#]), ["events"]);
+}
+
+#[test]
+fn a_stream_that_was_cut_teaches_how_messages_begin_and_not_how_they_end() {
+    let whole = (0..12).map(|run| interaction("message", run, &ASKED));
+    let cut = cut_short(12, &[r#"{"type":"hint"}"#, ASKED[0]]);
+
+    let contract = taught_by(whole.chain([cut.clone()]).collect());
+
+    assert_eq!(order_of(&contract), "  order\n    hint? thought question [DONE]");
+    let breaches = |it: &Interaction| contract.broken_by(&Protocols::default(), it, None).len();
+    assert_eq!(breaches(&cut), 0);
+    assert_eq!(breaches(&interaction("message", 77, &ASKED[..2])), 1);
+}
+
 #[test]
 fn what_comes_back_refers_to_an_earlier_answer() {
     let contract =

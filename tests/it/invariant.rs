@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use retape::cassette::Body;
 use retape::contract::invariant::{Event, Invariant, Learner, Trace};
+use retape::contract::order::Extent;
 use retape::message::{Message, Messages, Protocols};
 
 use crate::conversations::of_one_question;
@@ -12,7 +13,8 @@ pub type Owned = (Option<String>, Vec<(String, String)>);
 
 pub fn with<T>((request, events): &Owned, work: impl FnOnce(&Trace<'_>) -> T) -> T {
     let events: Vec<Event<'_>> = events.iter().map(|(tag, json)| Event { tag, json }).collect();
-    work(&Trace { request: request.as_deref(), events: &events, earlier: None })
+    let (request, extent) = (request.as_deref(), Extent::Whole);
+    work(&Trace { request, events: &events, earlier: None, extent })
 }
 
 pub fn learned<'t>(traces: impl IntoIterator<Item = &'t Owned>) -> Vec<String> {

@@ -9,6 +9,7 @@ use super::earlier::{Earlier, REQUEST};
 use super::learn::{Names, Sight, Sights};
 use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
+use crate::contract::order::Extent;
 use crate::text::json::unescape;
 
 /// A place where an invariant does not hold.
@@ -183,11 +184,13 @@ impl Check<'_> {
         let ties =
             |one: &At<'_>, other: &At<'_>| one.event < other.event && one.value == other.value;
         let loose = self.keys(field).filter(|at| !sources.iter().any(|source| ties(source, at)));
+        // What is not referred to yet may be.
+        let is_over = referred == Referred::Each && self.trace.extent == Extent::Whole;
         // What is said again and again has to be referred to once.
         let first = |source: &At<'_>| sources.iter().find(|it| it.value == source.value).copied();
         let unheard = self.keys(to).filter(|source| {
             let first = first(source).unwrap_or(*source);
-            referred == Referred::Each && !references.iter().any(|at| ties(&first, at))
+            is_over && !references.iter().any(|at| ties(&first, at))
         });
         loose.chain(unheard).collect()
     }
