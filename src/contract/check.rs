@@ -3,7 +3,7 @@
 use super::cut::{Cut, JsonMessage};
 use super::headers::Promised;
 use super::history::Before;
-use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, ORDER};
+use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, KEEP_ALIVES, ORDER};
 use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, History, Kinds};
 use crate::cassette::Interaction;
@@ -84,7 +84,7 @@ impl Contract {
         let headers = Promised::only(self.named_headers()).of(response);
         let answer = Answer::of(interaction, response, cut, before, place, headers);
         let mut breaches = Vec::new();
-        for part in [ORDER, INVARIANTS, HEADERS, EVENTS, BODY] {
+        for part in [ORDER, INVARIANTS, HEADERS, EVENTS, KEEP_ALIVES, BODY] {
             for what in self.broken_in(part, &answer, before) {
                 let breach = Breach { part, what };
                 if !breaches.contains(&breach) {
@@ -106,9 +106,9 @@ impl Contract {
             let mut answers = traffic.answers(&self.endpoint).iter();
             answers.any(|answer| !self.broken_in(part, answer, answer.before()).is_empty())
         };
-        let [order, invariants, headers, events, body] =
-            [ORDER, INVARIANTS, HEADERS, EVENTS, BODY].map(is_broken);
-        if ![order, invariants, headers, events, body].contains(&true) {
+        let [order, invariants, headers, events, keep_alives, body] =
+            [ORDER, INVARIANTS, HEADERS, EVENTS, KEEP_ALIVES, BODY].map(is_broken);
+        if ![order, invariants, headers, events, keep_alives, body].contains(&true) {
             return None;
         }
         let learned = traffic.learn(&self.endpoint);
@@ -127,6 +127,9 @@ impl Contract {
         }
         if events {
             proposed.events = learned.events;
+        }
+        if keep_alives {
+            proposed.keep_alives = learned.keep_alives;
         }
         if body {
             proposed.body = learned.body;
@@ -163,6 +166,13 @@ impl Contract {
                 Some(headers) => headers.broken(&answer.headers),
                 None => Vec::new(),
             },
+            KEEP_ALIVES => {
+                let kinds = self.keep_alives.as_ref();
+                let said = answer.keep_alives.iter();
+                // One of a kind that was not accepted only says that the server is still there.
+                let known = said.filter(|it| kinds.is_some_and(|kinds| kinds.knows(&it.kind)));
+                known.flat_map(|it| unlike(kinds, it)).collect()
+            }
             EVENTS => {
                 answer.events.iter().flat_map(|it| unlike(self.events.as_ref(), it)).collect()
             }

@@ -54,6 +54,8 @@ pub(crate) struct Answer {
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
     pub(crate) events: Vec<JsonMessage>,
+    /// Those that only say that the server is still there.
+    pub(crate) keep_alives: Vec<JsonMessage>,
     /// The messages of an answer that is no stream and that says their types.
     parts: Vec<JsonMessage>,
     /// What came before it, and its number.
@@ -202,6 +204,9 @@ impl Traffic {
             headers: Kinds::learn(&self.headers(answers))
                 .filter(|_| answers.iter().any(|answer| !answer.headers.is_empty())),
             events: Kinds::learn(&self.events(answers)),
+            keep_alives: Kinds::learn_each(&Samples::of(answers, &self.clients, |answer| {
+                &answer.keep_alives
+            })),
             // Where none has a body, none is promised.
             body: Kinds::learn(&self.bodies(answers))
                 .filter(|_| !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)),
@@ -325,10 +330,11 @@ impl Answer {
         let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness, extent });
         let has_body = !is_stream && is_read && interaction.request.method != "HEAD";
         let body = has_body.then(|| body(response, &cut, asked.as_deref())).flatten();
-        let (mut events, mut parts) = (Vec::new(), Vec::new());
+        let (mut events, mut keep_alives, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         let json = |message: Message| JsonMessage::new(message.tag, message.data, asked.as_deref());
         if is_stream {
-            events.extend(cut.into_json().filter(|message| !message.is_keep_alive()).map(json));
+            let said = cut.into_json().filter(|message| message.tag != Tag::Comment).map(json);
+            (keep_alives, events) = said.partition(|message| message.tag.is_keep_alive());
         } else if is_read && named && !is_question {
             parts.extend(cut.into_json().map(json));
         }
@@ -341,6 +347,7 @@ impl Answer {
             extent,
             situation,
             events,
+            keep_alives,
             parts,
             history,
             headers,

@@ -459,6 +459,23 @@ fn a_stream_that_was_cut_teaches_how_messages_begin_and_not_how_they_end() {
 }
 
 #[test]
+fn what_a_keep_alive_says_has_a_shape_and_its_coming_is_no_change() {
+    let with = |ping, run| interaction("message", run, &[ping, ASKED[0], ASKED[1], ASKED[2]]);
+    let ping = r#"{"type":"ping","alive":true}"#;
+    let contract = taught_by((0..12).map(|run| with(ping, run)).collect());
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
+    let parts = |contract: &Contract, interaction: &Interaction| -> Vec<&'static str> {
+        let breaches = contract.broken_by(&Protocols::default(), interaction, None);
+        breaches.iter().map(|breach| breach.part).collect()
+    };
+
+    assert_eq!(parts(&contract, &with(ping, 77)), [""; 0]);
+    assert_eq!(parts(&contract, &interaction("message", 77, &ASKED)), [""; 0]);
+    assert_eq!(parts(&learned(), &with(ping, 77)), [""; 0]);
+    assert_eq!(parts(&contract, &with(&ping.replace("true", "1"), 77)), ["keep-alives"]);
+}
+
+#[test]
 fn what_comes_back_refers_to_an_earlier_answer() {
     let contract =
         taught(3, &[&[(ASK, CALLS), (APPROVE, ANSWERS)], &[(ASK, CALLS), (ASK, REFUSES)]]);

@@ -220,7 +220,8 @@ impl About {
             Self::Values { kind, place } => {
                 let headers = (part == Part::Headers).then_some(&answer.headers);
                 let body = answer.body.iter().filter(|_| part == Part::Body);
-                let events = answer.events.iter().filter(|_| part == Part::Events);
+                let events = answer.events.iter().chain(&answer.keep_alives);
+                let events = events.filter(|_| part == Part::Events);
                 events.chain(body).chain(headers).any(|message| {
                     kind.as_ref().is_none_or(|kind| *kind == message.kind)
                         && has(message.text(), place)
