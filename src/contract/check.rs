@@ -3,8 +3,8 @@
 use super::cut::{Cut, JsonMessage};
 use super::headers::Promised;
 use super::history::Before;
-use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, ORDER};
-use super::traffic::{Answer, Traffic, whole};
+use super::text::{BODY, EVENTS, HEADERS, INVARIANTS, KEEP_ALIVES, ORDER};
+use super::traffic::{Answer, Traffic};
 use super::{Contract, Endpoint, History, Kinds};
 use crate::cassette::Interaction;
 use crate::contract::invariant::Invariant;
@@ -68,15 +68,15 @@ pub fn check(traffic: &Traffic, accepted: &[Contract]) -> Vec<Finding> {
 
 impl Contract {
     /// What is not as accepted in one interaction, each thing once; `earlier` is what came before it in
-    /// its conversation, if that is known, read by the same protocols. One without a whole answer breaks
-    /// nothing. The endpoint is not looked at.
+    /// its conversation, if that is known, read by the same protocols. A stream that was cut is looked at
+    /// as far as it came. The endpoint is not looked at.
     pub fn broken_by(
         &self,
         protocols: &Protocols,
         interaction: &Interaction,
         earlier: Option<&History>,
     ) -> Vec<Breach> {
-        let Some(response) = whole(interaction) else { return Vec::new() };
+        let Some(response) = interaction.response() else { return Vec::new() };
         let before = earlier.map(|history| Before { history, number: usize::MAX });
         let protocols = self.tag.as_ref().map_or(protocols.clone(), |tag| protocols.with(tag));
         let cut = Cut::of(response, &protocols);
@@ -84,7 +84,7 @@ impl Contract {
         let headers = Promised::only(self.named_headers()).of(response);
         let answer = Answer::of(interaction, response, cut, before, place, headers);
         let mut breaches = Vec::new();
-        for part in [ORDER, INVARIANTS, HEADERS, EVENTS, BODY] {
+        for part in [ORDER, INVARIANTS, HEADERS, EVENTS, KEEP_ALIVES, BODY] {
             for what in self.broken_in(part, &answer, before) {
                 let breach = Breach { part, what };
                 if !breaches.contains(&breach) {
@@ -106,9 +106,9 @@ impl Contract {
             let mut answers = traffic.answers(&self.endpoint).iter();
             answers.any(|answer| !self.broken_in(part, answer, answer.before()).is_empty())
         };
-        let [order, invariants, headers, events, body] =
-            [ORDER, INVARIANTS, HEADERS, EVENTS, BODY].map(is_broken);
-        if ![order, invariants, headers, events, body].contains(&true) {
+        let [order, invariants, headers, events, keep_alives, body] =
+            [ORDER, INVARIANTS, HEADERS, EVENTS, KEEP_ALIVES, BODY].map(is_broken);
+        if ![order, invariants, headers, events, keep_alives, body].contains(&true) {
             return None;
         }
         let learned = traffic.learn(&self.endpoint);
@@ -127,6 +127,9 @@ impl Contract {
         }
         if events {
             proposed.events = learned.events;
+        }
+        if keep_alives {
+            proposed.keep_alives = learned.keep_alives;
         }
         if body {
             proposed.body = learned.body;
@@ -163,6 +166,13 @@ impl Contract {
                 Some(headers) => headers.broken(&answer.headers),
                 None => Vec::new(),
             },
+            KEEP_ALIVES => {
+                let kinds = self.keep_alives.as_ref();
+                let said = answer.keep_alives.iter();
+                // One of a kind that was not accepted only says that the server is still there.
+                let known = said.filter(|it| kinds.is_some_and(|kinds| kinds.knows(&it.kind)));
+                known.flat_map(|it| unlike(kinds, it)).collect()
+            }
             EVENTS => {
                 answer.events.iter().flat_map(|it| unlike(self.events.as_ref(), it)).collect()
             }

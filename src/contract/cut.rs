@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::cassette::Response;
+use crate::cassette::{End, Response};
 use crate::contract::invariant;
 use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers};
@@ -29,7 +29,11 @@ pub(super) struct Step {
 
 impl Cut {
     pub(super) fn of(response: &Response, protocols: &Protocols) -> Self {
-        let Messages { framing, list: messages, .. } = Messages::of(response, protocols);
+        let Messages { framing, list: mut messages, .. } = Messages::of(response, protocols);
+        // A line of which not all came.
+        if response.end != End::Complete && framing == Framing::Lines {
+            messages.pop_if(|last| !last.is_json);
+        }
         Self { framing, messages, protocols: protocols.clone(), steps: OnceCell::new() }
     }
 

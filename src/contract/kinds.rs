@@ -22,21 +22,43 @@ pub enum Kinds {
 impl Kinds {
     /// What messages have in common.
     pub(super) fn learn(samples: &Samples<'_>) -> Option<Self> {
-        let mut kinds: BTreeMap<&str, Vec<(Text<'_>, Witness)>> = BTreeMap::new();
-        for (number, sample) in samples.iter() {
-            let message = sample.message;
-            kinds.entry(&message.kind).or_default().push((message.text(), number));
-        }
-        if kinds.is_empty() {
-            return None;
-        }
+        let kinds = sorted(samples);
         let one = Schema::learn(kinds.values().flatten().copied(), samples);
-        if kinds.len() == 1 || one.is_union() {
-            return Some(Self::One(one));
+        match kinds.len() {
+            0 => None,
+            1 => Some(Self::One(one)),
+            _ if one.is_union() => Some(Self::One(one)),
+            _ => Self::learn_each(samples),
         }
+    }
+
+    /// What messages of each kind have in common.
+    pub(super) fn learn_each(samples: &Samples<'_>) -> Option<Self> {
+        let kinds = sorted(samples);
+        let is_any = !kinds.is_empty();
         let each = kinds.into_iter();
         let each = each.map(|(kind, it)| (kind.to_owned(), Schema::learn(it.into_iter(), samples)));
-        Some(Self::Each(each.collect()))
+        let each = each.collect();
+        is_any.then_some(Self::Each(each))
+    }
+
+    /// Without the kinds that others do not have.
+    pub(crate) fn shared(&self, others: &Self) -> Self {
+        match self {
+            Self::One(_) => self.clone(),
+            Self::Each(kinds) => {
+                let shared = kinds.iter().filter(|(kind, _)| others.knows(kind));
+                Self::Each(shared.map(|(kind, schema)| (kind.clone(), schema.clone())).collect())
+            }
+        }
+    }
+
+    /// Whether messages of this kind may come.
+    pub(crate) fn knows(&self, kind: &str) -> bool {
+        match self {
+            Self::One(_) => true,
+            Self::Each(kinds) => kinds.contains_key(kind),
+        }
     }
 
     /// What is wrong with a message, in words.
@@ -66,4 +88,13 @@ impl Kinds {
         });
         violations.collect()
     }
+}
+
+fn sorted<'s>(samples: &'s Samples<'_>) -> BTreeMap<&'s str, Vec<(Text<'s>, Witness)>> {
+    let mut kinds: BTreeMap<&str, Vec<(Text<'_>, Witness)>> = BTreeMap::new();
+    for (number, sample) in samples.iter() {
+        let message = sample.message;
+        kinds.entry(&message.kind).or_default().push((message.text(), number));
+    }
+    kinds
 }

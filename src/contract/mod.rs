@@ -55,6 +55,8 @@ pub struct Contract {
     pub headers: Option<Kinds>,
     /// What each message of a stream looks like.
     pub events: Option<Kinds>,
+    /// What messages look like that only say that the server is still there.
+    pub keep_alives: Option<Kinds>,
     /// What an answer that is no stream looks like.
     pub body: Option<Kinds>,
     /// How it came to be.

@@ -16,7 +16,8 @@ use super::cut::may_decide;
 use super::situation::{Condition, Feature, Holds, Situation};
 use super::traffic::Answer;
 use crate::contract::order::{
-    BY_CHANCE, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere, by_chance,
+    BY_CHANCE, Extent, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere,
+    by_chance,
 };
 
 /// The orders in which the messages of an answer may come.
@@ -64,11 +65,34 @@ impl Orders {
         self.cases.first().into_iter().flat_map(|case| case.order.anywhere()).map(String::as_str)
     }
 
-    /// Learns from answers. `is_told` says whether a client has made up a word.
+    /// Learns from answers. `is_made_up` says whether a client has made up a word.
+    ///
+    /// # Rationale
+    ///
+    /// An answer that was cut shows no end. Mostly it begins as whole ones do, and teaches nothing. One that
+    /// does not is learned as if it had gone on like a whole one with the same message.
     pub(super) fn learn(answers: &[Answer], is_made_up: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let all = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
-        let (answers, words): (Vec<&Answer>, Vec<&Word>) = all.unzip();
-        let words: Vec<Word> = words.into_iter().cloned().collect();
+        let all =
+            answers.iter().filter_map(|answer| Some((&answer.situation, answer.word.as_ref()?)));
+        let (mut whole, begun): (Vec<_>, Vec<_>) =
+            all.partition(|(_, word)| word.extent == Extent::Whole);
+        let orders = Self::of_words(&whole, is_made_up)?;
+        let others = begun.into_iter().filter(|(it, word)| orders.broken(it, word).is_some());
+        let wholes: Vec<&Word> = whole.iter().map(|(_, word)| *word).collect();
+        let ended: Vec<(&Situation, Word)> =
+            others.map(|(situation, word)| (situation, word.ended_like(&wholes))).collect();
+        if ended.is_empty() {
+            return Some(orders);
+        }
+        whole.extend(ended.iter().map(|(situation, word)| (*situation, word)));
+        Self::of_words(&whole, is_made_up)
+    }
+
+    fn of_words(
+        answers: &[(&Situation, &Word)],
+        is_made_up: &dyn Fn(&str) -> bool,
+    ) -> Option<Self> {
+        let words: Vec<Word> = answers.iter().map(|(_, word)| (*word).clone()).collect();
         if words.is_empty() {
             return None;
         }
@@ -79,7 +103,7 @@ impl Orders {
             may_decide(path, json) && !is_made_up(json.trim_matches('"'))
         });
         let words: Vec<Word> = words.iter().map(|word| refinement.word(word)).collect();
-        let situations = answers.iter().map(|answer| &answer.situation);
+        let situations = answers.iter().map(|(situation, _)| *situation);
         let examples: Vec<Example<'_>> =
             situations.zip(&words).map(|(situation, word)| Example { situation, word }).collect();
         let tree = Tree { features: features(&examples, is_made_up), refinement: &refinement };
@@ -90,18 +114,17 @@ impl Orders {
 
     /// What is out of order, if anything is. A situation that no case knows is judged by all of them.
     pub(crate) fn broken(&self, situation: &Situation, word: &Word) -> Option<OutOfOrder> {
-        let events = word.events();
         let mut cases = self.fitting(situation);
         if cases.is_empty() {
             cases = self.cases.iter().collect();
         }
-        if cases.iter().any(|case| case.order.accepts(&events)) {
+        if cases.iter().any(|case| case.order.keeps(word)) {
             return None;
         }
-        let explained = cases.iter().rev().map(|case| case.order.explain(&events, None));
+        let explained = cases.iter().rev().map(|case| case.order.explain_word(word));
         let nearest = explained.min_by_key(|explained| explained.deviations().count())?;
         let sentences = nearest.deviations().map(|deviation| nearest.sentence(deviation)).collect();
-        let is_certain = !self.cases.iter().any(|case| case.order.accepts(&events));
+        let is_certain = !self.cases.iter().any(|case| case.order.keeps(word));
         Some(OutOfOrder { sentences, is_certain })
     }
 

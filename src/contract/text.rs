@@ -27,6 +27,7 @@ pub(super) const ORDERS: &str = "orders";
 pub(super) const INVARIANTS: &str = "invariants";
 pub(super) const HEADERS: &str = "headers";
 pub(super) const EVENTS: &str = "events";
+pub(super) const KEEP_ALIVES: &str = "keep-alives";
 pub(super) const BODY: &str = "body";
 
 /// What stands behind the name of a part that tells kinds apart.
@@ -59,6 +60,7 @@ impl fmt::Display for Contract {
         }
         kinds(f, HEADERS, self.headers.as_ref())?;
         kinds(f, EVENTS, self.events.as_ref())?;
+        kinds(f, KEEP_ALIVES, self.keep_alives.as_ref())?;
         kinds(f, BODY, self.body.as_ref())
     }
 }
@@ -129,7 +131,8 @@ const BY: &str = "order by request.";
 /// What stood there for a field that is not there.
 const MISSING: &str = "missing";
 
-const PARTS: [&str; 8] = [TAG, ANYWHERE, ORDER, ORDERS, INVARIANTS, HEADERS, EVENTS, BODY];
+const PARTS: [&str; 9] =
+    [TAG, ANYWHERE, ORDER, ORDERS, INVARIANTS, HEADERS, EVENTS, KEEP_ALIVES, BODY];
 
 impl FromStr for Contract {
     type Err = Error;
@@ -271,6 +274,7 @@ impl<'t> Reader<'t> {
             invariants: Vec::new(),
             headers: None,
             events: None,
+            keep_alives: None,
             body: None,
             origin: origin(self.text),
         };
@@ -307,6 +311,7 @@ impl<'t> Reader<'t> {
             BODY => contract.body = self.schema(inside).map(Kinds::One),
             _ => match name.strip_suffix(BY_KIND) {
                 Some(EVENTS) => contract.events = Some(self.kinds(inside)),
+                Some(KEEP_ALIVES) => contract.keep_alives = Some(self.kinds(inside)),
                 Some(BODY) => contract.body = Some(self.kinds(inside)),
                 _ => {
                     let hint = nearest::hint(name.split(' ').next().unwrap_or_default(), &PARTS);

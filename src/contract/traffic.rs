@@ -14,8 +14,8 @@ use super::samples::Samples;
 use super::situation::Situation;
 use super::{Contract, Endpoint, Origin};
 use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Request, Response};
-use crate::contract::invariant::{self, Learner};
-use crate::contract::order::{Witness, Word};
+use crate::contract::invariant::{self, Invariant, Learner};
+use crate::contract::order::{Extent, Witness, Word};
 use crate::identity::{Entry, Ledger};
 use crate::message::{Framing, Message, Protocols, Tag, TagSource};
 use crate::text::json::Text;
@@ -46,12 +46,16 @@ pub(crate) struct Answer {
     pub(crate) witness: Witness,
     /// The types of its messages in order, if it is an answer in messages.
     pub(crate) word: Option<Word>,
+    /// How much of it came.
+    extent: Extent,
     /// What was asked, as JSON, if it is JSON.
     pub(crate) asked: Option<String>,
     /// What is known before it comes, if it is an answer in messages.
     pub(crate) situation: Situation,
     /// The messages of a stream that are JSON.
     pub(crate) events: Vec<JsonMessage>,
+    /// Those that only say that the server is still there.
+    pub(crate) keep_alives: Vec<JsonMessage>,
     /// The messages of an answer that is no stream and that says their types.
     parts: Vec<JsonMessage>,
     /// What came before it, and its number.
@@ -62,7 +66,7 @@ pub(crate) struct Answer {
     pub(crate) body: Option<JsonMessage>,
 }
 
-/// A whole answer that was cut, and what came before it.
+/// An answer that was cut into messages, and what came before it.
 struct Recorded<'a> {
     endpoint: Endpoint,
     interaction: &'a Interaction,
@@ -76,7 +80,7 @@ struct Recorded<'a> {
 
 impl Traffic {
     /// Sorts what was recorded in these cassettes, with what accepted contracts say about types and paths.
-    /// Answers that were cut promise nothing and are left out.
+    /// Streams that were cut are looked at as far as they came; other answers that were are left out.
     pub fn of<'a>(
         protocols: &Protocols,
         accepted: &[Contract],
@@ -113,6 +117,8 @@ impl Traffic {
             let answer = Answer::of(interaction, response, cut, before, (place, witness), said);
             answers.push(Answer { history: Some(history), ..answer });
         }
+        let is_whole = |answer: &Answer| answer.extent == Extent::Whole;
+        traffic.answers.retain(|_, answers| answers.iter().any(is_whole));
         traffic
     }
 
@@ -139,7 +145,10 @@ impl Traffic {
         let endpoints: Vec<_> = cassette.interactions.iter().map(endpoint).collect();
         for (number, (interaction, cut)) in cassette.interactions.iter().zip(cuts).enumerate() {
             self.clients.hear(&interaction.request);
-            let Some((response, cut)) = whole(interaction).zip(cut) else { continue };
+            let Some((response, cut)) = interaction.response().zip(cut) else { continue };
+            if extent(response) == Extent::Begun && !cut.framing.is_stream() {
+                continue;
+            }
             self.clients.hear_answer(response);
             self.headers.see(response, &sent);
             let Some(endpoint) = endpoints[number].clone() else { continue };
@@ -185,24 +194,19 @@ impl Traffic {
     /// What the answers of an endpoint have in common.
     pub(super) fn learn(&self, endpoint: &Endpoint) -> Contract {
         let answers = self.answers(endpoint);
-        let mut invariants = Learner::default();
-        for answer in answers {
-            let recording = answer.witness.0;
-            answer.with_trace(answer.before(), |trace| match answer.has_trace() {
-                true => invariants.learn_from(recording, trace),
-                false => invariants.learn_alone(recording, trace),
-            });
-        }
         let recordings: BTreeSet<Witness> = answers.iter().map(|answer| answer.witness).collect();
         let contract = Contract {
             endpoint: endpoint.clone(),
             tag: self.tag(endpoint).cloned(),
             order: Orders::learn(answers, &|word| self.clients.made_up(word)),
-            invariants: invariants.finish(),
+            invariants: invariants(answers),
             // Where none says any, none is promised.
             headers: Kinds::learn(&self.headers(answers))
                 .filter(|_| answers.iter().any(|answer| !answer.headers.is_empty())),
             events: Kinds::learn(&self.events(answers)),
+            keep_alives: Kinds::learn_each(&Samples::of(answers, &self.clients, |answer| {
+                &answer.keep_alives
+            })),
             // Where none has a body, none is promised.
             body: Kinds::learn(&self.bodies(answers))
                 .filter(|_| !answers.iter().flat_map(|it| &it.body).all(JsonMessage::is_nothing)),
@@ -227,6 +231,27 @@ impl Traffic {
     }
 }
 
+/// What ties the messages of whole answers together, as far as it does those of answers that were cut.
+fn invariants(answers: &[Answer]) -> Vec<Invariant> {
+    let (whole, begun): (Vec<&Answer>, Vec<&Answer>) =
+        answers.iter().partition(|answer| answer.extent == Extent::Whole);
+    let mut learner = Learner::default();
+    for answer in whole {
+        let recording = answer.witness.0;
+        answer.with_trace(answer.before(), |trace| match answer.has_trace() {
+            true => learner.learn_from(recording, trace),
+            false => learner.learn_alone(recording, trace),
+        });
+    }
+    let mut invariants = learner.finish();
+    for answer in begun {
+        let broken =
+            answer.with_trace(answer.before(), |trace| Invariant::check(&invariants, trace));
+        invariants.retain(|it| broken.iter().all(|violation| violation.invariant != *it));
+    }
+    invariants
+}
+
 /// What tells the types of the messages of each endpoint: what an accepted contract says stays; else it
 /// is learned from streams.
 fn tags(
@@ -235,7 +260,9 @@ fn tags(
     all: &[Recorded<'_>],
 ) -> BTreeMap<Endpoint, TagSource> {
     let mut streams: BTreeMap<&Endpoint, Vec<&[Message]>> = BTreeMap::new();
-    for recorded in all.iter().filter(|it| it.cut.framing.is_stream()) {
+    let is_told =
+        |it: &&Recorded<'_>| it.cut.framing.is_stream() && extent(it.response) == Extent::Whole;
+    for recorded in all.iter().filter(is_told) {
         let bodies = streams.entry(&recorded.endpoint).or_default();
         if bodies.iter().map(|body| body.len()).sum::<usize>() < LOOKED_AT {
             bodies.push(&recorded.cut.messages);
@@ -272,13 +299,14 @@ fn recording(name: &Name, request: &Request) -> [u8; 32] {
     *hash.finalize().as_bytes()
 }
 
-/// An answer, if all of it came.
-pub(super) fn whole(interaction: &Interaction) -> Option<&Response> {
-    interaction.response().filter(|response| response.end == End::Complete)
+/// How much of an answer came.
+fn extent(response: &Response) -> Extent {
+    if response.end == End::Complete { Extent::Whole } else { Extent::Begun }
 }
 
 impl Answer {
-    /// A whole answer, and what came before it, as far as that is known.
+    /// An answer, and what came before it, as far as that is known. What was cut and is no stream says
+    /// nothing.
     pub(super) fn of(
         interaction: &Interaction,
         response: &Response,
@@ -291,25 +319,41 @@ impl Answer {
         let is_question = interaction.request.method == "GET";
         let asked = json(&interaction.request.readable());
         let is_stream = cut.framing.is_stream();
+        let extent = extent(response);
+        let is_read = is_stream || extent == Extent::Whole;
         let named = cut.messages.iter().any(|message| matches!(message.tag, Tag::Named(_)));
         // Elements of one type, such as embeddings, are as many as were asked for.
         let types: HashSet<&Tag> = cut.messages.iter().map(|message| &message.tag).collect();
-        let ordered = is_stream || (named && !is_question && types.len() > 1);
+        let ordered = is_stream || (is_read && named && !is_question && types.len() > 1);
         // It decides about the order of messages and about nothing else.
         let situation = ordered.then(|| Situation::of(interaction, asked.as_deref(), before));
-        let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness });
-        let has_body = !is_stream && interaction.request.method != "HEAD";
+        let word = ordered.then(|| Word { tokens: tokens(cut.steps()), witness, extent });
+        let has_body = !is_stream && is_read && interaction.request.method != "HEAD";
         let body = has_body.then(|| body(response, &cut, asked.as_deref())).flatten();
-        let (mut events, mut parts) = (Vec::new(), Vec::new());
+        let (mut events, mut keep_alives, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         let json = |message: Message| JsonMessage::new(message.tag, message.data, asked.as_deref());
         if is_stream {
-            events.extend(cut.into_json().filter(|message| !message.is_keep_alive()).map(json));
-        } else if named && !is_question {
+            let said = cut.into_json().filter(|message| message.tag != Tag::Comment).map(json);
+            (keep_alives, events) = said.partition(|message| message.tag.is_keep_alive());
+        } else if is_read && named && !is_question {
             parts.extend(cut.into_json().map(json));
         }
         let situation = situation.unwrap_or_default();
         let history = None;
-        Self { place, witness, word, situation, events, parts, history, headers, body, asked }
+        Self {
+            place,
+            witness,
+            word,
+            extent,
+            situation,
+            events,
+            keep_alives,
+            parts,
+            history,
+            headers,
+            body,
+            asked,
+        }
     }
 
     /// Whether it says something that may be tied together.
@@ -337,7 +381,8 @@ impl Answer {
             events.extend(body.map(|body| invariant::Event { tag: "", json: &body.json }));
         }
         let earlier = before.as_ref().map(|before| before as &dyn invariant::Earlier);
-        use_it(&invariant::Trace { request: self.asked.as_deref(), events: &events, earlier })
+        let (request, extent) = (self.asked.as_deref(), self.extent);
+        use_it(&invariant::Trace { request, events: &events, earlier, extent })
     }
 }
 

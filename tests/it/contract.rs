@@ -428,6 +428,54 @@ POST /chat -> 200 text/event-stream
     assert_eq!(contract.to_string(), text);
 }
 
+fn cut_short(run: usize, events: &[&str]) -> Interaction {
+    let mut cut = interaction("message", run, events);
+    let Outcome::Response(response) = &mut cut.outcome else { panic!("it is an answer") };
+    response.end = End::ServerClosed;
+    cut
+}
+
+#[test]
+fn a_stream_that_was_cut_is_judged_as_far_as_it_came() {
+    let parts = |events: &[&str]| parts(&cut_short(77, events));
+
+    assert_eq!(parts(&[]), [""; 0]);
+    assert_eq!(parts(&ASKED[..1]), [""; 0]);
+    assert_eq!(parts(&ASKED[1..2]), ["order"]);
+    assert_eq!(parts(&[ASKED[0], r#"{"type":"unheard_of"}"#]), ["order", "events"]);
+    assert_eq!(parts(&[r#"{"type":"thought","more":1}"#]), ["events"]);
+}
+
+#[test]
+fn a_stream_that_was_cut_teaches_how_messages_begin_and_not_how_they_end() {
+    let whole = (0..12).map(|run| interaction("message", run, &ASKED));
+    let cut = cut_short(12, &[r#"{"type":"hint"}"#, ASKED[0]]);
+
+    let contract = taught_by(whole.chain([cut.clone()]).collect());
+
+    assert_eq!(order_of(&contract), "  order\n    hint? thought question [DONE]");
+    let breaches = |it: &Interaction| contract.broken_by(&Protocols::default(), it, None).len();
+    assert_eq!(breaches(&cut), 0);
+    assert_eq!(breaches(&interaction("message", 77, &ASKED[..2])), 1);
+}
+
+#[test]
+fn what_a_keep_alive_says_has_a_shape_and_its_coming_is_no_change() {
+    let with = |ping, run| interaction("message", run, &[ping, ASKED[0], ASKED[1], ASKED[2]]);
+    let ping = r#"{"type":"ping","alive":true}"#;
+    let contract = taught_by((0..12).map(|run| with(ping, run)).collect());
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
+    let parts = |contract: &Contract, interaction: &Interaction| -> Vec<&'static str> {
+        let breaches = contract.broken_by(&Protocols::default(), interaction, None);
+        breaches.iter().map(|breach| breach.part).collect()
+    };
+
+    assert_eq!(parts(&contract, &with(ping, 77)), [""; 0]);
+    assert_eq!(parts(&contract, &interaction("message", 77, &ASKED)), [""; 0]);
+    assert_eq!(parts(&learned(), &with(ping, 77)), [""; 0]);
+    assert_eq!(parts(&contract, &with(&ping.replace("true", "1"), 77)), ["keep-alives"]);
+}
+
 #[test]
 fn what_comes_back_refers_to_an_earlier_answer() {
     let contract =
@@ -441,6 +489,42 @@ fn what_comes_back_refers_to_an_earlier_answer() {
     assert!(text.contains("    request.call_id refers to earlier call.call_id\n"), "{text}");
     assert!(text.contains("    return.call_id refers to earlier call.call_id\n"), "{text}");
     assert_eq!(text.parse::<Contract>().unwrap(), contract);
+}
+
+const CALLS_ITSELF: &[&str] = &[
+    r#"{"type":"tool_call","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"return","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"tool_call","call_id":"call-1a2b3c4d5e6f#"}"#,
+    r#"{"type":"return","call_id":"call-1a2b3c4d5e6f#"}"#,
+    r#"{"type":"end","why":"done"}"#,
+    r#"{"type":"usage"}"#,
+];
+
+const UNHEARD: &[&str] = &[
+    r#"{"type":"tool_call","call_id":"call-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"return","call_id":"call-000000000000#"}"#,
+    r#"{"type":"end","why":"done"}"#,
+    r#"{"type":"usage"}"#,
+];
+
+#[test]
+fn what_one_of_several_says_before_is_referred_to() {
+    let contract = taught(6, &[&APPROVED_CALL, &[(ASK, CALLS_ITSELF)]]);
+    let text = contract.to_string();
+    let said = "return.call_id refers to earlier call.call_id or tool_call.call_id";
+    assert!(text.contains(&format!("    {said}\n")), "{text}");
+    assert_eq!(text.parse::<Contract>().unwrap(), contract);
+
+    let turns = &[(ASK, CALLS), (APPROVE, ANSWERS), (ASK, CALLS_ITSELF), (ASK, UNHEARD)];
+    let turns = conversation(turns, 77);
+    let broken = |turn: usize, earlier: usize| -> usize {
+        let history = History::of(&turns[..earlier], &Protocols::default());
+        let breaches = contract.broken_by(&Protocols::default(), &turns[turn], Some(&history));
+        breaches.iter().filter(|breach| breach.what.starts_with(said)).count()
+    };
+
+    assert_eq!([broken(1, 1), broken(2, 0)], [0, 0]);
+    assert_eq!([broken(1, 0), broken(3, 3)], [1, 1]);
 }
 
 #[test]

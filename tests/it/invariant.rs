@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use retape::cassette::Body;
 use retape::contract::invariant::{Event, Invariant, Learner, Trace};
+use retape::contract::order::Extent;
 use retape::message::{Message, Messages, Protocols};
 
 use crate::conversations::of_one_question;
@@ -12,7 +13,8 @@ pub type Owned = (Option<String>, Vec<(String, String)>);
 
 pub fn with<T>((request, events): &Owned, work: impl FnOnce(&Trace<'_>) -> T) -> T {
     let events: Vec<Event<'_>> = events.iter().map(|(tag, json)| Event { tag, json }).collect();
-    work(&Trace { request: request.as_deref(), events: &events, earlier: None })
+    let (request, extent) = (request.as_deref(), Extent::Whole);
+    work(&Trace { request, events: &events, earlier: None, extent })
 }
 
 pub fn learned<'t>(traces: impl IntoIterator<Item = &'t Owned>) -> Vec<String> {
@@ -219,7 +221,7 @@ fn text_is_read_as_it_is_written() {
     let text = r#"run_id constant; _.a.b[].c unique # a comment
 "tools/call 2;"."odd # name".x not decreasing;a.b equals request.c[].d
   response.done."x.y" refers to _.a.b, each by the end
-  request.a.call_id refers to earlier call.id
+  request.a.call_id refers to earlier call.id ; a.call refers to earlier b.call or "or or".call
   usage.total sums usage.in and usage."out=" ; a.used at most a.limit;end.n counts "a.b"
   count counts _.data[]; a.text joins "a.delta".text; a.text extends a.text"#;
 
@@ -235,6 +237,7 @@ fn text_is_read_as_it_is_written() {
             "a.b equals request.c[].d",
             r#"response.done."x.y" refers to _.a.b, each by the end"#,
             "request.a.call_id refers to earlier call.id",
+            r#"a.call refers to earlier b.call or "or or".call"#,
             r#"usage.total sums usage.in and usage."out=""#,
             "a.used at most a.limit",
             r#"end.n counts "a.b""#,

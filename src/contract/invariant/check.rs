@@ -9,6 +9,7 @@ use super::earlier::{Earlier, REQUEST};
 use super::learn::{Names, Sight, Sights};
 use super::tie::Tie;
 use super::trace::{Trace, Value, pointer};
+use crate::contract::order::Extent;
 use crate::text::json::unescape;
 
 /// A place where an invariant does not hold.
@@ -164,14 +165,15 @@ impl Check<'_> {
     }
 
     /// What was not said before, in this answer or in earlier ones.
-    fn unsaid(&self, field: &Field, to: &Field, earlier: &dyn Earlier) -> Vec<At<'_>> {
-        let sources = self.all(to);
+    fn unsaid(&self, field: &Field, to: &[Field], earlier: &dyn Earlier) -> Vec<At<'_>> {
+        let sources: Vec<At<'_>> = to.iter().flat_map(|to| self.all(to)).collect();
         let asked = self.names.find(field.path.as_str());
         let asked = asked.filter(|_| field.tag.as_deref() == Some(REQUEST));
         let asked = asked.into_iter().flat_map(|path| within(&self.request, None, path));
         let all = asked.chain(self.all(field)).filter(|at| {
             let is_here = sources.iter().any(|it| it.event < at.event && it.value == at.value);
-            at.value.key().is_some_and(|key| !is_here && !earlier.fields(key).contains(&to))
+            let is_earlier = |key| earlier.fields(key).into_iter().any(|said| to.contains(said));
+            at.value.key().is_some_and(|key| !is_here && !is_earlier(key))
         });
         all.collect()
     }
@@ -182,11 +184,13 @@ impl Check<'_> {
         let ties =
             |one: &At<'_>, other: &At<'_>| one.event < other.event && one.value == other.value;
         let loose = self.keys(field).filter(|at| !sources.iter().any(|source| ties(source, at)));
+        // What is not referred to yet may be.
+        let is_over = referred == Referred::Each && self.trace.extent == Extent::Whole;
         // What is said again and again has to be referred to once.
         let first = |source: &At<'_>| sources.iter().find(|it| it.value == source.value).copied();
         let unheard = self.keys(to).filter(|source| {
             let first = first(source).unwrap_or(*source);
-            referred == Referred::Each && !references.iter().any(|at| ties(&first, at))
+            is_over && !references.iter().any(|at| ties(&first, at))
         });
         loose.chain(unheard).collect()
     }

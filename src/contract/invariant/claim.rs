@@ -20,9 +20,9 @@ pub enum Invariant {
     Echoes(Field, Path),
     /// The field says what the other field has said in an earlier event.
     Refers(Field, Field, Referred),
-    /// The field says what the other one has said before, in this answer or in an earlier one. A field
-    /// of the request has the type `request`.
-    RefersEarlier(Field, Field),
+    /// The field says what one of the others has said before, in this answer or in an earlier one. A
+    /// field of the request has the type `request`.
+    RefersEarlier(Field, Vec<Field>),
     /// What the field says goes with what the other one says.
     Tied(Tie, Field, Field),
     /// The number is the sum of two others in the same message.
@@ -57,7 +57,10 @@ impl fmt::Display for Invariant {
         match self {
             Self::Alone(holds, field) => write!(f, "{field} {}", holds.verb()),
             Self::Echoes(field, path) => write!(f, "{field} equals request.{path}"),
-            Self::RefersEarlier(field, to) => write!(f, "{field} refers to earlier {to}"),
+            Self::RefersEarlier(field, to) => {
+                let to: Vec<String> = to.iter().map(ToString::to_string).collect();
+                write!(f, "{field} {EARLIER}{}", to.join(OR))
+            }
             Self::Refers(field, to, Referred::Some) => write!(f, "{field} refers to {to}"),
             Self::Refers(field, to, Referred::Each) => {
                 write!(f, "{field} refers to {to}, each by the end")
@@ -169,6 +172,7 @@ const ECHOES: &str = "equals request.";
 const EARLIER: &str = "refers to earlier ";
 const REFERS: &str = "refers to ";
 const SUMS: &str = "sums ";
+const OR: &str = " or ";
 
 type Parsed<T> = Result<T, ParseError>;
 
@@ -225,7 +229,13 @@ impl<'t> Parser<'t> {
                 }
                 Invariant::Echoes(field, Path::written(&path))
             }
-            None if self.cursor.eat(EARLIER) => Invariant::RefersEarlier(field, self.field()?),
+            None if self.cursor.eat(EARLIER) => {
+                let mut to = vec![self.field()?];
+                while self.cursor.eat(OR) {
+                    to.push(self.field()?);
+                }
+                Invariant::RefersEarlier(field, to)
+            }
             None if self.cursor.eat(REFERS) => {
                 let to = self.field()?;
                 let each = self.cursor.eat(", each by the end");

@@ -1,16 +1,18 @@
 //! What refers to earlier answers.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::claim::Field;
-use super::claim::Invariant;
+use super::claim::{Field, Invariant, Path};
 use super::holding::{CHANCES, Single};
-use super::learn::{Map, Names};
-use super::learn::{PAIRS, Sight, Sights, keys, note};
+use super::learn::{Map, Names, Sight, Sights, keys, note};
 
 /// What stands for the type where a field of the request is meant.
 pub(super) const REQUEST: &str = "request";
+
+/// More fields that have said something, or more different ones, tell nothing.
+const MOST: usize = 64;
 
 /// Where the server has said something in earlier answers of the same conversation.
 pub trait Earlier {
@@ -18,26 +20,34 @@ pub trait Earlier {
     fn fields(&self, key: &str) -> Vec<&Field>;
 }
 
-/// How often fields said what the server had said before, in this answer or in an earlier one, by the
-/// numbers of the fields.
+/// What the server had said before of what fields say, in this answer or in an earlier one, by the numbers
+/// of the fields.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Referring {
-    fields: Map<u32, Keys>,
-    found: Map<(u32, u32), u64>,
+    fields: Map<u32, Keys<u32>>,
 }
 
 /// The same by the names of the fields, in their order.
 #[derive(Debug)]
-pub(super) struct Counted<'r> {
-    fields: BTreeMap<Field, &'r Keys>,
-    found: BTreeMap<(Field, Field), u64>,
+pub(super) struct Counted {
+    fields: BTreeMap<Field, Keys<Field>>,
 }
 
 /// How often a field identified something.
-#[derive(Debug, Clone, Default)]
-struct Keys {
-    times: u64,
+#[derive(Debug, Clone)]
+struct Keys<F> {
     single: Single,
+    /// How often these had said it before. Nothing if once none had: then it refers to nothing.
+    sources: Option<BTreeMap<Sources<F>, u64>>,
+}
+
+/// The fields that have said before what a field says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Sources<F> {
+    /// In earlier answers; in other places of this one.
+    told: Vec<F>,
+    /// In the same place of other messages of this answer: they may only have it in common.
+    beside: Vec<F>,
 }
 
 impl Referring {
@@ -56,11 +66,10 @@ impl Referring {
             for (sight, key) in keys(sights) {
                 let field = names.field(Some(tag), sight.path);
                 let known = self.fields.entry(field).or_default();
-                known.times += 1;
                 known.single.see(key);
-                let here = said.get(key).map_or(&[][..], Vec::as_slice);
-                for to in said_before(names, earlier, field, key, here) {
-                    *self.found.entry((field, to)).or_default() += 1;
+                if known.sources.is_some() {
+                    let here = said.get(key).map_or(&[][..], Vec::as_slice);
+                    known.count(said_before(names, earlier, field, key, here));
                 }
             }
             // What the client says was not said by the server.
@@ -68,56 +77,136 @@ impl Referring {
                 note(said.entry(key).or_default(), names.field(Some(tag), sight.path));
             }
         }
-        if self.found.len() > PAIRS {
-            let fields = &self.fields;
-            self.found.retain(|(field, _), found| {
-                fields.get(field).is_some_and(|keys| keys.times == *found)
-            });
-        }
     }
 
     /// The same by the names of the fields.
-    pub(super) fn counted(&self, name: &dyn Fn(u32) -> Field) -> Counted<'_> {
-        let fields = self.fields.iter().map(|(field, keys)| (name(*field), keys));
-        let found = self.found.iter();
-        let found = found.map(|((field, to), found)| ((name(*field), name(*to)), *found));
-        Counted { fields: fields.collect(), found: found.collect() }
+    pub(super) fn counted(&self, name: &dyn Fn(u32) -> Field) -> Counted {
+        let fields = self.fields.iter().map(|(field, keys)| (name(*field), keys.named(name)));
+        Counted { fields: fields.collect() }
     }
 }
 
-impl Counted<'_> {
-    /// What always held, to the field that says most.
+impl<F> Default for Keys<F> {
+    fn default() -> Self {
+        Self { single: Single::default(), sources: Some(BTreeMap::new()) }
+    }
+}
+
+impl Keys<u32> {
+    fn count(&mut self, sources: Sources<u32>) {
+        let is_unsaid = sources == Sources::default();
+        match self.sources.as_mut().filter(|all| !is_unsaid && all.len() < MOST) {
+            Some(all) => *all.entry(sources).or_default() += 1,
+            None => self.sources = None,
+        }
+    }
+
+    fn named(&self, name: &dyn Fn(u32) -> Field) -> Keys<Field> {
+        let all = |fields: &[u32]| fields.iter().map(|field| name(*field)).collect();
+        let named = |sources: &Sources<u32>| Sources {
+            told: all(&sources.told),
+            beside: all(&sources.beside),
+        };
+        let sources = self.sources.iter().flatten();
+        let sources = sources.map(|(sources, times)| (named(sources), *times)).collect();
+        Keys { single: self.single.clone(), sources: self.sources.is_some().then_some(sources) }
+    }
+}
+
+impl Counted {
+    /// What always held, to the fields that say most.
     pub(super) fn holding(&self) -> Vec<Invariant> {
         self.fields.iter().filter_map(|(field, keys)| self.reference(field, keys)).collect()
     }
 
-    fn reference(&self, field: &Field, keys: &Keys) -> Option<Invariant> {
+    fn reference(&self, field: &Field, keys: &Keys<Field>) -> Option<Invariant> {
         let tells = match &keys.single {
             Single::Unseen => false,
             // A model that is always the same says the same words in each scenario.
             Single::Only(key) => is_minted(key),
             Single::Several => true,
         };
-        if keys.times < CHANCES || !tells {
+        if !tells {
             return None;
         }
-        let to = self.to(field).min_by_key(|to| {
-            let own = self.to(to).next().is_some();
+        let one = keys.one().into_iter().min_by_key(|to| {
+            let own = self.fields.get(*to).is_some_and(|keys| !keys.one().is_empty());
             (to.path.last() != field.path.last(), own, to.path.as_str().len(), *to)
-        })?;
-        Some(Invariant::RefersEarlier(field.clone(), to.clone()))
+        });
+        let to = one.map(|to| vec![to.clone()]).or_else(|| keys.several(field))?;
+        Some(Invariant::RefersEarlier(field.clone(), to))
+    }
+}
+
+impl Keys<Field> {
+    /// The fields that have always said before what this one says.
+    fn one(&self) -> Vec<&Field> {
+        let Some(sources) = &self.sources else { return Vec::new() };
+        let mut all = sources.keys();
+        let mut one: Vec<&Field> = all.next().map_or_else(Vec::new, |it| it.told.iter().collect());
+        all.for_each(|it| one.retain(|to| it.told.contains(to)));
+        one.retain(|_| sources.values().sum::<u64>() >= CHANCES);
+        one
     }
 
-    /// The fields that have always said before what this one says.
-    fn to<'a>(&'a self, field: &Field) -> impl Iterator<Item = &'a Field> {
-        let times = self.fields.get(field).map(|keys| keys.times);
-        let from = Field { tag: None, path: super::claim::Path::default() };
-        let field = field.clone();
-        self.found
-            .range((field.clone(), from)..)
-            .take_while(move |((own, _), _)| *own == field)
-            .filter(move |(_, found)| Some(**found) == times)
-            .map(|((_, to), _)| to)
+    /// The fewest types of messages of which one has always said it before, all in the same place.
+    fn several(&self, field: &Field) -> Option<Vec<Field>> {
+        let sources = self.sources.as_ref()?;
+        let paths = sources.keys().flat_map(Sources::all).map(|to| &to.path);
+        let mut paths: Vec<&Path> = paths.collect::<BTreeSet<_>>().into_iter().collect();
+        paths.sort_by_key(|path| (path.last() != field.path.last(), path.as_str().len()));
+        paths.into_iter().find_map(|path| promised(sources, &covering(sources, path)?))
+    }
+}
+
+/// The fields in a place that explain everything, those that explain most first.
+fn covering(sources: &BTreeMap<Sources<Field>, u64>, path: &Path) -> Option<Vec<Field>> {
+    let mut left: Vec<(&Sources<Field>, u64)> = sources.iter().map(|(it, n)| (it, *n)).collect();
+    let mut chosen = Vec::new();
+    while !left.is_empty() {
+        let mut explained: BTreeMap<&Field, u64> = BTreeMap::new();
+        for (said, times) in &left {
+            for to in said.all().filter(|to| to.path == *path) {
+                *explained.entry(to).or_default() += times;
+            }
+        }
+        let (to, _) = explained.into_iter().max_by_key(|(to, times)| (*times, Reverse(*to)))?;
+        left.retain(|(said, _)| !said.has(to));
+        chosen.push(to.clone());
+    }
+    chosen.sort();
+    Some(chosen)
+}
+
+/// What is promised of fields that explain everything.
+///
+/// # Rationale
+///
+/// Several explain more by chance than one. So there have to be as many chances for each as for one, and
+/// each has to explain something twice that no other does. What only messages of one answer have in common
+/// is no reference.
+fn promised(sources: &BTreeMap<Sources<Field>, u64>, chosen: &[Field]) -> Option<Vec<Field>> {
+    const TWICE: u64 = 2;
+    let times = |of: &dyn Fn(&Sources<Field>) -> bool| -> u64 {
+        sources.iter().filter(|(said, _)| of(said)).map(|(_, times)| times).sum()
+    };
+    let is_enough = times(&|_| true) >= CHANCES * chosen.len() as u64;
+    let is_told = times(&|said| !chosen.iter().any(|to| said.beside.contains(to))) >= TWICE;
+    let is_needed =
+        |own: &Field| times(&|said| !chosen.iter().any(|to| to != own && said.has(to))) >= TWICE;
+    (is_enough && is_told && chosen.iter().all(is_needed)).then(|| chosen.to_vec())
+}
+
+impl<F> Sources<F> {
+    fn all(&self) -> impl Iterator<Item = &F> {
+        self.told.iter().chain(&self.beside)
+    }
+
+    fn has(&self, field: &F) -> bool
+    where
+        F: PartialEq,
+    {
+        self.all().any(|own| own == field)
     }
 }
 
@@ -139,21 +228,27 @@ fn said_before(
     field: u32,
     key: &str,
     here: &[u32],
-) -> Vec<u32> {
+) -> Sources<u32> {
     let path = names.known(field).path;
-    let here = here.iter().copied().filter(|to| names.known(*to).path != path);
-    let mut all: Vec<u32> = here.collect();
+    // That a thing keeps its identifier is no reference.
+    let is_own = names.get(field).path.as_str() == "id";
+    let here = here.iter().copied().filter(|to| *to != field);
+    let (mut beside, mut told): (Vec<u32>, Vec<u32>) =
+        here.partition(|to| names.known(*to).path == path);
+    beside.retain(|_| !is_own);
     for to in earlier.fields(key) {
         let own = names.get(field);
-        // That a thing keeps its identifier is no reference, nor that messages of one answer have one
-        // in common.
-        let is_other = to.tag != own.tag && own.path.as_str() != "id";
+        let is_other = to.tag != own.tag && !is_own;
         if to.path != own.path || is_other {
             let to = names.number(to);
-            note(&mut all, to);
+            note(&mut told, to);
         }
     }
-    all
+    for all in [&mut told, &mut beside] {
+        all.sort_unstable();
+        all.truncate(MOST);
+    }
+    Sources { told, beside }
 }
 
 impl fmt::Debug for dyn Earlier + '_ {

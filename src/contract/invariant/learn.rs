@@ -46,7 +46,7 @@ pub(super) struct Counted<'l> {
     /// How often a field said what the request says there.
     pub(super) echoes: BTreeMap<(Field, Path), u64>,
     pub(super) references: BTreeMap<(Field, Field), Reference>,
-    pub(super) referring: CountedReferring<'l>,
+    pub(super) referring: CountedReferring,
 }
 
 /// A value of a message, by the number of its path.

@@ -11,13 +11,14 @@
 //!
 //! ```
 //! use retape::contract::invariant::{Event, Invariant, Learner, Trace};
+//! use retape::contract::order::Extent;
 //!
 //! let mut learner = Learner::default();
 //! for trace in 1..=6 {
 //!     let call = format!(r#"{{"run": "run-{trace}0", "call": {{"id": "call-{trace}"}}}}"#);
 //!     let answer = format!(r#"{{"run": "run-{trace}0", "call_id": "call-{trace}"}}"#);
 //!     let events = [Event { tag: "call", json: &call }, Event { tag: "answer", json: &answer }];
-//!     learner.learn(&Trace { request: None, events: &events, earlier: None });
+//!     learner.learn(&Trace { request: None, events: &events, earlier: None, extent: Extent::Whole });
 //! }
 //!
 //! let found: Vec<String> = learner.finish().iter().map(ToString::to_string).collect();

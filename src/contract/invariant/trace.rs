@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::claim::Path;
 use super::earlier::Earlier;
+use crate::contract::order::Extent;
 use crate::text::json::{Container, Text, Token, Tokens, unescape};
 
 /// Values below so many containers are not looked at.
@@ -22,6 +23,8 @@ pub struct Trace<'a> {
     pub events: &'a [Event<'a>],
     /// What was said in earlier answers, if that is known.
     pub earlier: Option<&'a dyn Earlier>,
+    /// Whether all events came, or only the first ones.
+    pub extent: Extent,
 }
 
 /// A message of a stream.

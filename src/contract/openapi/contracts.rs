@@ -136,7 +136,9 @@ fn stream(contract: &Contract, events: &Kinds) -> Value {
 
 /// The order and the invariants, as the contract writes them.
 fn told(contract: &Contract) -> Option<String> {
-    let told = Contract { headers: None, events: None, body: None, ..contract.clone() }.to_string();
+    let told =
+        Contract { headers: None, events: None, keep_alives: None, body: None, ..contract.clone() }
+            .to_string();
     let lines = told.lines().skip(1).map(|line| format!("{}\n", line.get(2..).unwrap_or_default()));
     Some(lines.collect::<String>()).filter(|told| !told.is_empty())
 }

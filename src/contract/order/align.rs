@@ -8,7 +8,7 @@ use super::automaton::{Atom, Automaton};
 use super::explain::{Deviation, Expected, Fault, Step};
 use super::expression::Between;
 use super::run::Next;
-use super::word::Event;
+use super::word::{Event, Extent};
 use super::{Learned, Place};
 
 /// What a deviation costs, and how early it is: of two ways with the same cost, the later deviation is
@@ -32,6 +32,7 @@ const MOST_LOOKED_AT: usize = 1 << 20;
 pub(super) struct Aligner<'a> {
     trace: &'a [Event<'a>],
     learned: Option<&'a Learned>,
+    extent: Extent,
     left: Cell<usize>,
 }
 
@@ -68,9 +69,9 @@ struct Level<'l, 'a> {
 }
 
 impl<'a> Aligner<'a> {
-    pub fn new(trace: &'a [Event<'a>], learned: Option<&'a Learned>) -> Self {
+    pub fn new(trace: &'a [Event<'a>], learned: Option<&'a Learned>, extent: Extent) -> Self {
         let left = Cell::new(MOST_LOOKED_AT.max(trace.len() * 64));
-        Self { trace, learned, left }
+        Self { trace, learned, extent, left }
     }
 
     /// The cheapest way for some of the events. None if that takes too long to find.
@@ -109,7 +110,10 @@ impl Level<'_, '_> {
             if known[&point].0 < cost {
                 continue;
             }
-            if at == self.tokens.len() && self.automaton.states[state].accepting {
+            let may_end = self.automaton.states[state].accepting
+                // What did not come yet may come.
+                || self.aligner.extent == Extent::Begun;
+            if at == self.tokens.len() && may_end {
                 return Some((cost, path(&known, point)));
             }
             self.aligner.left.set(self.aligner.left.get().checked_sub(1)?);

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Order;
 use super::align::Aligner;
 use super::run::Next;
-use super::word::Event;
+use super::word::{Event, Extent, Word};
 use super::{Learned, Share};
 
 /// A trace beside an order: the way through the order that leaves the least over.
@@ -130,17 +130,36 @@ impl Order {
     /// algorithm on the product of both). Of several such ways it is the one that leaves the order
     /// latest.
     pub fn explain(&self, trace: &[Event<'_>], learned: Option<&Learned>) -> Explanation {
-        let aligner = Aligner::new(trace, learned);
+        self.explained(trace, learned, Extent::Whole)
+    }
+
+    /// The same of a trace as far as it came: what is missing at its end may come.
+    pub(crate) fn explain_word(&self, word: &Word) -> Explanation {
+        self.explained(&word.events(), None, word.extent)
+    }
+
+    fn explained(
+        &self,
+        trace: &[Event<'_>],
+        learned: Option<&Learned>,
+        extent: Extent,
+    ) -> Explanation {
+        let aligner = Aligner::new(trace, learned, extent);
         let whole: Vec<usize> = (0..trace.len()).collect();
         let tags = trace.iter().map(|event| event.tag.to_owned()).collect();
         match aligner.align(&self.automaton, &whole, None) {
             Some(aligned) => Explanation { steps: aligned.steps, examined: trace.len(), tags },
-            None => self.first_deviation(trace, tags),
+            None => self.first_deviation(trace, tags, extent),
         }
     }
 
     /// The events up to the first that ends all ways.
-    fn first_deviation(&self, trace: &[Event<'_>], tags: Vec<String>) -> Explanation {
+    fn first_deviation(
+        &self,
+        trace: &[Event<'_>],
+        tags: Vec<String>,
+        extent: Extent,
+    ) -> Explanation {
         let mut run = self.run();
         let mut at = 0;
         let mut expected = run.expected();
@@ -149,7 +168,7 @@ impl Order {
             at += 1;
         }
         let mut steps: Vec<Step> = (0..at).map(Step::Matched).collect();
-        if at < trace.len() || !run.is_complete() {
+        if at < trace.len() || (extent == Extent::Whole && !run.is_complete()) {
             let fault = if at < trace.len() { Fault::Unexpected } else { Fault::Missing };
             let expected = expected.into_iter().map(|next| Expected { next, share: None });
             steps.push(Step::Deviation(Deviation {

@@ -83,7 +83,7 @@ pub use neighbours::Neighbours;
 pub use refine::Refinement;
 pub use run::{Next, Run};
 pub use slicing::Slicing;
-pub use word::{Event, Fields, Token, Word};
+pub use word::{Event, Extent, Fields, Token, Word};
 
 /// An order that traces can be held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +129,13 @@ impl Order {
     pub fn accepts(&self, trace: &[Event<'_>]) -> bool {
         let mut run = self.run();
         trace.iter().all(|event| run.push(event)) && run.is_complete()
+    }
+
+    /// Whether a trace is in order, as far as it came.
+    pub(crate) fn keeps(&self, word: &Word) -> bool {
+        let (events, mut run) = (word.events(), self.run());
+        events.iter().all(|event| run.push(event))
+            && (word.extent == Extent::Begun || run.is_complete())
     }
 }
 

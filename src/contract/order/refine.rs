@@ -79,7 +79,7 @@ impl Refinement {
     /// The word with finer types.
     pub fn word(&self, word: &Word) -> Word {
         let finer = |token: &Token| Token { tag: self.name(token), ..token.clone() };
-        Word { tokens: word.tokens.iter().map(finer).collect(), witness: word.witness }
+        Word { tokens: word.tokens.iter().map(finer).collect(), ..*word }
     }
 
     /// What was learned from such words, with guards for the finer types.

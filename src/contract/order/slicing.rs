@@ -157,11 +157,11 @@ impl Slicing {
                 CutLetter::Slice(number) => Token::plain(cut.slices[*number].0.as_str()),
             });
             let witness = word.witness;
-            let around = Word { tokens: around.collect(), witness };
+            let around = Word { tokens: around.collect(), witness, ..Word::default() };
             parts.entry(String::new()).or_default().push(around);
             for (kind, tokens) in cut.slices {
                 let tokens = tokens.into_iter().map(|token| token.without(is_key)).collect();
-                parts.entry(kind).or_default().push(Word { tokens, witness });
+                parts.entry(kind).or_default().push(Word { tokens, witness, ..Word::default() });
             }
         }
         parts

@@ -60,6 +60,18 @@ pub struct Word {
     pub tokens: Vec<Token>,
     /// What shows it.
     pub witness: Witness,
+    /// How much of it came.
+    pub extent: Extent,
+}
+
+/// How much of a trace came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Extent {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Only how it begins.
+    Begun,
 }
 
 /// One event of a trace, or several in a row that are one.
@@ -130,7 +142,8 @@ impl Token {
 impl Word {
     /// A word of events without keys.
     pub fn plain<T: Into<String>>(tags: impl IntoIterator<Item = T>, witness: Witness) -> Self {
-        Self { tokens: tags.into_iter().map(Token::plain).collect(), witness }
+        let tokens = tags.into_iter().map(Token::plain).collect();
+        Self { tokens, witness, ..Self::default() }
     }
 
     /// Its events, with what they say. Several that are one token are two, so that an order tells whether
@@ -152,7 +165,18 @@ impl Word {
     /// Without events of some types.
     pub(crate) fn without(&self, is_one: impl Fn(&str) -> bool) -> Self {
         let tokens = self.tokens.iter().filter(|token| !is_one(&token.tag)).cloned();
-        Self { tokens: tokens.collect(), witness: self.witness }
+        Self { tokens: tokens.collect(), ..*self }
+    }
+
+    /// It as a whole one, which goes on behind its last message as another one does; else it ends there.
+    pub(crate) fn ended_like(&self, others: &[&Self]) -> Self {
+        let last = self.tokens.last().map(|token| &token.tag);
+        let behind = others.iter().find_map(|other| {
+            let at = other.tokens.iter().rposition(|token| Some(&token.tag) == last)?;
+            Some(&other.tokens[at + 1..])
+        });
+        let tokens = [&self.tokens, behind.unwrap_or_default()].concat();
+        Self { tokens, extent: Extent::Whole, ..*self }
     }
 
     pub(super) fn letters(&self) -> impl Iterator<Item = Letter<'_>> {

@@ -299,6 +299,7 @@ fn at_endpoint(
     let basis = new.basis(|contract| &contract.events);
     let of = |contract: &'_ Contract| contract.events.clone();
     drafts.extend(shapes::of_kinds(Part::Events, of(was), of(is), basis, &events));
+    drafts.extend(keep_alives(old, new, answers));
     let said = answers.iter().filter(|answer| {
         was.body.is_some() || answer.body.as_ref().is_some_and(|body| !body.is_nothing())
     });
@@ -320,6 +321,25 @@ fn events(answer: &Answer) -> impl Iterator<Item = Value<'_>> {
         kind: &said.kind,
         json: &said.json,
     })
+}
+
+/// What changed in messages that only say that the server is still there. Their coming and going is no
+/// change.
+fn keep_alives(old: &Promise, new: &Promise, answers: &[Answer]) -> Vec<Draft> {
+    let (was, is) = (&old.contract.keep_alives, &new.contract.keep_alives);
+    let Some((was, is)) = was.as_ref().zip(is.as_ref()) else { return Vec::new() };
+    let said = answers.iter().flat_map(|answer| {
+        let said = answer.keep_alives.iter().filter(|said| was.knows(&said.kind));
+        said.map(|said| Value {
+            place: &answer.place,
+            at: Position::Whole,
+            kind: &said.kind,
+            json: &said.json,
+        })
+    });
+    let basis = new.basis(|contract| &contract.keep_alives);
+    let (was, is) = (was.shared(is), is.shared(was));
+    shapes::of_kinds(Part::Events, Some(was), Some(is), basis, &said.collect::<Vec<_>>())
 }
 
 fn headers(answer: &Answer) -> Value<'_> {

@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::swap::{neighbours, swapped};
 use super::weight::{About, DONE};
 use crate::contract::order::{
-    Deviation, Event, Explanation, Fault, Neighbours, Next, Place, Slicing, Token, Word,
+    Deviation, Event, Explanation, Extent, Fault, Neighbours, Next, Place, Slicing, Token, Word,
 };
 use crate::contract::{Answer, Case, Orders};
 
@@ -20,12 +20,11 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
     for answer in answers {
         let Some(word) = &answer.word else { continue };
         let fitting = old.fitting(&answer.situation);
-        let events = word.events();
         match fitting.last() {
-            Some(_) if fitting.iter().any(|case| case.order.accepts(&events)) => {}
+            Some(_) if fitting.iter().any(|case| case.order.keeps(word)) => {}
             Some(case) => deviations(old, case, word, Some(&answer.place), drafts),
             // What no case knows may be as in any.
-            None if old.cases.iter().any(|case| case.order.accepts(&events)) => {}
+            None if old.cases.iter().any(|case| case.order.keeps(word)) => {}
             None => {
                 let so = old.so(&answer.situation);
                 add(drafts, unknown_case(so, Covered::NotByAll), Some(&answer.place), 0);
@@ -39,21 +38,19 @@ pub(super) fn shown(old: &Orders, answers: &[Answer], drafts: &mut Vec<Draft>) {
 pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &mut Vec<Draft>) {
     let anywhere: BTreeSet<&str> = orders.anywhere().collect();
     let ordered = |word: &Word| word.without(|tag| anywhere.contains(tag));
-    let olds: Vec<Word> = old.iter().filter_map(|it| it.word.as_ref()).map(ordered).collect();
+    let olds: Vec<Word> = words(old).map(|(_, word)| ordered(word)).collect();
     if olds.is_empty() {
         return;
     }
     let slicing = Slicing::find(&olds);
     let edges = |word: &Word| Slicing::edges(slicing.as_ref(), word);
     let known: BTreeSet<_> = olds.iter().flat_map(edges).collect();
-    for answer in new {
-        let Some(word) = &answer.word else { continue };
+    for (answer, word) in words(new) {
         let unseen: Vec<_> =
             edges(&ordered(word)).into_iter().filter(|it| !known.contains(it)).collect();
-        let events = word.events();
         let mut fitting = orders.fitting(&answer.situation).into_iter();
         // What is not allowed is told by itself.
-        if unseen.is_empty() || !fitting.any(|case| case.order.accepts(&events)) {
+        if unseen.is_empty() || !fitting.any(|case| case.order.keeps(word)) {
             continue;
         }
         for (slice, from, to) in unseen {
@@ -62,6 +59,12 @@ pub(super) fn unseen(orders: &Orders, old: &[Answer], new: &[Answer], drafts: &m
             add(drafts, draft, Some(&answer.place), at.unwrap_or(word.tokens.len()));
         }
     }
+}
+
+/// The answers in messages of which all came.
+pub(super) fn words(answers: &[Answer]) -> impl Iterator<Item = (&Answer, &Word)> {
+    let all = answers.iter().filter_map(|answer| Some((answer, answer.word.as_ref()?)));
+    all.filter(|(_, word)| word.extent == Extent::Whole)
 }
 
 fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
@@ -106,10 +109,10 @@ pub(super) fn deviations(
     drafts: &mut Vec<Draft>,
 ) {
     let events = word.events();
-    if case.order.accepts(&events) {
+    if case.order.keeps(word) {
         return;
     }
-    let explanation = case.order.explain(&events, None);
+    let explanation = case.order.explain_word(word);
     let swapped = swapped(case, &explanation, word);
     let is_told = !swapped.is_empty();
     for (draft, at) in swapped {

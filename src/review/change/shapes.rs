@@ -349,7 +349,11 @@ fn of_violation(part: Part, violation: &Violation) -> Draft {
         Fault::Missing => (Rule::FieldMissing, format!("{name} is missing")),
         Fault::Unknown => (Rule::FieldNew, format!("{name} is new")),
         Fault::Name => (Rule::ShapeWider, format!("{name} is a member of a name that none had")),
-        Fault::Branch => (Rule::KindNew, format!("{name} is of a new kind, not `{expected}`")),
+        Fault::Branch => {
+            let tag = violation.pointer.rsplit('/').next().unwrap_or_default();
+            let what = format!("{name} is of a new kind: `{tag}` is `{found}`, not `{expected}`");
+            (Rule::KindNew, what)
+        }
         Fault::Value if part == Part::Body && path.is_empty() && found == "null" => {
             (Rule::TypeNew, format!("{name} has no body any more"))
         }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::draft::Draft;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use crate::contract::order::{Neighbours, Word};
+use crate::contract::order::{Extent, Neighbours, Word};
 use crate::contract::{Answer, Orders};
 use crate::message::{Tag, telling};
 use crate::text::json::{Container, Text};
@@ -129,7 +129,8 @@ impl Sides<'_> {
     /// Whether the message that ended all streams before ends none now.
     fn is_over(&self, new: &[&Answer]) -> bool {
         let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<String> {
-            answers.filter_map(|answer| last(answer.word.as_ref()?)).collect()
+            let words = answers.filter_map(|answer| answer.word.as_ref());
+            words.filter(|word| word.extent == Extent::Whole).filter_map(last).collect()
         };
         let mut before = ends(&mut self.old.iter());
         if self.old.is_empty() {
@@ -219,7 +220,8 @@ impl About {
             Self::Values { kind, place } => {
                 let headers = (part == Part::Headers).then_some(&answer.headers);
                 let body = answer.body.iter().filter(|_| part == Part::Body);
-                let events = answer.events.iter().filter(|_| part == Part::Events);
+                let events = answer.events.iter().chain(&answer.keep_alives);
+                let events = events.filter(|_| part == Part::Events);
                 events.chain(body).chain(headers).any(|message| {
                     kind.as_ref().is_none_or(|kind| *kind == message.kind)
                         && has(message.text(), place)

@@ -15,7 +15,7 @@ fn said(text: &str, number: usize) -> Word {
         None => Token::plain(part),
     };
     let tokens = text.split_whitespace().map(token).collect();
-    Word { tokens, witness: Witness(number as u32) }
+    Word { tokens, witness: Witness(number as u32), ..Word::default() }
 }
 
 fn learned(words: &[Word]) -> Order {
@@ -54,7 +54,7 @@ fn a_part_that_is_there_or_not_is_part_of_the_type() {
             let later = number % 4;
             let later = (1..=later).map(|it| token("added", it < later));
             let tokens = std::iter::once(token("data", number % 4 > 0)).chain(later);
-            Word { tokens: tokens.collect(), witness: Witness(number) }
+            Word { tokens: tokens.collect(), witness: Witness(number), ..Word::default() }
         })
         .collect();
 

@@ -110,7 +110,7 @@ fn steps_in_parts(random: &mut Random, number: usize) -> Word {
         steps.retain(|step| !step.is_empty());
     }
     tokens.push(Token::plain("over"));
-    Word { tokens, witness: Witness(u32::try_from(number).unwrap()) }
+    Word { tokens, witness: Witness(u32::try_from(number).unwrap()), ..Word::default() }
 }
 
 fn step_in_parts(random: &mut Random, number: usize, step: usize) -> Vec<Token> {
