@@ -131,11 +131,11 @@ async fn prove(
     let proven = settings.prove(recordings, async |session, run| {
         let zone = if run == 0 { Zone::Another } else { Zone::Ours };
         if is_endless || signals.heard() != heard {
-            return false;
+            return None;
         }
         let ended = child::rerun(common, session, (zone, limit), signals).await;
         is_endless = ended.is_none();
-        ended.unwrap_or(false)
+        Some(ended.unwrap_or(false))
     });
     let proven = proven.await?;
     tell::proven(&proven);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::rule::{Notes, Rule, Side};
 use super::searcher::Searcher;
-use super::{Redactor, Secrets, body, deltas, header, look, unicode, url, value};
+use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
     Body, Cassette, End, Frame, Headers, Media, Outcome, Peer, Request, Response, coding, large,
@@ -211,11 +211,7 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
 /// count on where those of their name that are `shown` end.
 pub(super) fn requests(redactor: &Redactor, cassette: &mut Cassette, shown: &[(String, usize)]) {
     let mut secrets = Secrets::default();
-    for (name, last) in shown {
-        (1..=*last).for_each(|number| {
-            secrets.number(name, &value::numbered(name, number));
-        });
-    }
+    shown.iter().for_each(|(name, last)| secrets.count_from(name, *last));
     for interaction in &mut cassette.interactions {
         let own = secrets.begin();
         let own = rules(redactor, &mut interaction.request, own);

@@ -51,7 +51,7 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
         own.is_header(name)
             || own.is_no_secret(name)
             || name::header(name)
-            || (notes.applies(Rule::Names) && tells(name, bytes))
+            || (notes.applies(Rule::Names) && tells(name, bytes, notes))
     };
     if notes.applies(Rule::Headers) && telling() {
         return credential(&name.to_ascii_lowercase(), bytes, notes);
@@ -66,9 +66,12 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
 }
 
 /// Whether a field that is none of the usual ones holds a credential.
-fn tells(name: &str, value: &Bytes) -> bool {
-    match name::composed(name) {
-        Tells::Perhaps => str::from_utf8(value).is_ok_and(value::is_credential),
+fn tells(name: &str, value: &Bytes, notes: &Notes<'_>) -> bool {
+    let name = name.to_ascii_lowercase();
+    match name::composed(&name) {
+        Tells::Perhaps => {
+            str::from_utf8(value).is_ok_and(|value| notes.may_be_secret(&name, value))
+        }
         tells => tells == Tells::Secret,
     }
 }

@@ -31,6 +31,8 @@ pub struct Found(HashMap<String, Vec<String>, RandomState>);
 /// The values that one name had.
 #[derive(Clone, Default)]
 struct Named {
+    /// So many stand in the recording already.
+    before: usize,
     values: Vec<String>,
     numbers: HashMap<String, usize, RandomState>,
 }
@@ -120,8 +122,15 @@ impl Secrets {
             return *number;
         }
         named.values.push(value.to_owned());
-        named.numbers.insert(value.to_owned(), named.values.len());
-        named.values.len()
+        let number = named.before.saturating_add(named.values.len());
+        named.numbers.insert(value.to_owned(), number);
+        number
+    }
+
+    /// Counts on from the values of a name that a recording has placeholders for.
+    pub(super) fn count_from(&mut self, name: &str, last: usize) {
+        let named = self.named.entry(name.to_owned()).or_default();
+        named.before = named.before.max(last);
     }
 
     /// What stands for a value that had this name in any case; the one in lower case is that of a field.

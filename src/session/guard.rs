@@ -107,7 +107,7 @@ fn origin_host(origin: &str) -> &str {
 }
 
 /// An authority without its port.
-pub(super) fn host_of(authority: &str) -> &str {
+fn host_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,

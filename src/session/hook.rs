@@ -90,7 +90,10 @@ impl Gateway {
         if is_plain || track.replayer().is_none() || matches!(asked, Asked::Upgrade(_)) {
             return track.answer(head, target, asked, place).await;
         }
-        let Some(body) = track::read(asked).await else { return Ok((track::abandoned(), None)) };
+        let silence = track.silence().filter(|_| self.untouched.is_none());
+        let Some(body) = track::read(asked, silence).await else {
+            return Ok((track::abandoned(), None));
+        };
         let sent = Whole { head, target, body };
         let hooked = match &settings.hook {
             Some(hook) => hook.hooked(&sent).await,

@@ -133,7 +133,7 @@ impl Hub {
     }
 
     async fn serve(self: Arc<Self>, mut request: Request<Incoming>) -> Answer {
-        lead(&mut request);
+        self.lead(&mut request);
         let (mut head, body) = request.into_parts();
         let proxied = match self.main.proxied(&mut head) {
             Ok(proxied) => proxied,
@@ -159,6 +159,21 @@ impl Hub {
         gateway.serve(head, asked, proxied).await
     }
 
+    /// Notes which session and which server a request means that a client's transport leads here. No page of
+    /// another host can send that field.
+    fn lead(&self, request: &mut Request<Incoming>) {
+        let Some(field) = request.headers_mut().remove(FOR) else { return };
+        let field = String::from_utf8_lossy(field.as_bytes());
+        let (session, origin) = field.split_once(' ').unwrap_or((&field, ""));
+        let via = Via { origin: origin.to_owned(), session: session.to_owned() };
+        // Some transports name whom they connect to, and not whom the client means.
+        let host = request.headers().get(HOST).and_then(|host| host.as_bytes().try_into().ok());
+        if host.is_some_and(|host| self.main.is_listening_at(&host)) {
+            request.headers_mut().remove(HOST);
+        }
+        request.extensions_mut().insert(via);
+    }
+
     /// Answers a request of this process, for the server that it names.
     pub(super) async fn ask(self: Arc<Self>, mut head: Parts, body: Bytes) -> Answer {
         let uri = std::mem::take(&mut head.uri).into_parts();
@@ -180,21 +195,6 @@ impl Handler for Hub {
     fn tunnel(&self, head: &Parts) -> Result<Tunnel, Refusal> {
         self.main.tunnel_to(head)
     }
-}
-
-/// Notes which session and which server a request means that a client's transport leads here. No page of
-/// another host can send that field.
-fn lead(request: &mut Request<Incoming>) {
-    let Some(field) = request.headers_mut().remove(FOR) else { return };
-    let field = String::from_utf8_lossy(field.as_bytes());
-    let (session, origin) = field.split_once(' ').unwrap_or((&field, ""));
-    let via = Via { origin: origin.to_owned(), session: session.to_owned() };
-    // Some transports name whom they connect to, and not whom the client means.
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    if host.is_some_and(|host| guard::is_local(guard::host_of(host))) {
-        request.headers_mut().remove(HOST);
-    }
-    request.extensions_mut().insert(via);
 }
 
 /// `~opened-3` of `~opened-3` and of `~opened-3~worker`.

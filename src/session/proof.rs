@@ -65,19 +65,20 @@ impl SessionBuilder {
         let value = test(&session).await?;
         let summary = session.finish().await?;
         if summary.recordings.iter().any(is_whole) {
-            let proven =
-                self.prove(&summary.recordings, async |session, _| test(session).await.is_ok());
+            let proven = self
+                .prove(&summary.recordings, async |session, _| Some(test(session).await.is_ok()));
             proven.await?.checked()?;
         }
         Ok(value)
     }
 
     /// Runs a client against what it has just recorded, until nothing is missed. `run` is given the
-    /// session and the number of the run, counted from 0, and tells whether the client was content.
+    /// session and the number of the run, counted from 0, and tells whether the client was content; nothing if
+    /// it is not run any more: what the runs before have shown counts.
     pub(crate) async fn prove(
         self,
         recordings: &[Recording],
-        mut run: impl AsyncFnMut(&Session, usize) -> bool,
+        mut run: impl AsyncFnMut(&Session, usize) -> Option<bool>,
     ) -> Result<Proven> {
         let mut proven = Proven::default();
         let recorded: HashMap<&Name, &Path> = recordings
@@ -90,14 +91,11 @@ impl SessionBuilder {
         }
         while proven.runs < RUNS && !proven.replays {
             let session = self.clone().mode(Mode::Replay).proving().start().await?;
-            let is_content = run(&session, proven.runs).await;
+            let ran = run(&session, proven.runs).await;
             let closed = session.close().await;
             let proofs = closed.proofs();
             let Summary { misses, unused, .. } = closed.save(Course::Whole)?;
-            if unused && proven.runs > 0 {
-                // The client is not run any more: what the last run has shown counts.
-                break;
-            }
+            let Some(is_content) = ran else { break };
             proven.runs += 1;
             let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
             // A client that asks nothing this time proves nothing.

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Frame, Incoming};
+use hyper::body::{Body, Frame, Incoming};
 use hyper::upgrade::OnUpgrade;
 
 use super::event::Event;
@@ -121,7 +121,8 @@ impl Track {
                 if let Some(refusal) = replayer.refusal(head, target, place).await {
                     return Ok((refusal, None));
                 }
-                match read_by(asked, || replayer.hashed(head, target, place)).await {
+                match read_by(asked, self.silence(), || replayer.hashed(head, target, place)).await
+                {
                     Some(body) => {
                         let answer = replayer.answer(head, target, body, place).await;
                         answer.map_err(Unanswered::Mismatch)?
@@ -129,7 +130,7 @@ impl Track {
                     None => abandoned(),
                 }
             }
-            (Self::Extend(extension), asked) => match read(asked).await {
+            (Self::Extend(extension), asked) => match read(asked, self.silence()).await {
                 Some(body) => {
                     let sent = Whole { head, target, body };
                     Box::pin(extension.answer(sent.clone(), sent, place)).await?
@@ -193,6 +194,11 @@ impl Track {
             Self::Extend(extension) => Some(&extension.replayer),
             Self::Forward(_) => None,
         }
+    }
+
+    /// How long a client may say nothing in the middle of a request; for ever if the live server may be sent it.
+    pub(super) fn silence(&self) -> Option<Duration> {
+        matches!(self, Self::Replay(_)).then_some(SILENCE)
     }
 
     /// How many requests went to the live server.
@@ -328,12 +334,16 @@ pub(super) fn abandoned() -> Answer {
 }
 
 /// The whole body, if the client sends all of it. Most are over with their first piece.
-pub(super) async fn read(asked: Asked) -> Option<Bytes> {
-    read_by(asked, || None).await
+pub(super) async fn read(asked: Asked, silence: Option<Duration>) -> Option<Bytes> {
+    read_by(asked, silence, || None).await
 }
 
 /// The same, or what stands in its place if it is not to be held in memory.
-async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Option<Bytes> {
+async fn read_by(
+    asked: Asked,
+    silence: Option<Duration>,
+    hashed: impl FnOnce() -> Option<Hashed>,
+) -> Option<Bytes> {
     let mut body = match asked {
         Asked::Arriving(body) => body,
         Asked::Whole(body) => return Some(body),
@@ -350,7 +360,7 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
         if let Some(hashed) = hashed.take_if(|_| is_large).and_then(|hashed| hashed()) {
             return Box::pin(hash(hashed, all, body)).await;
         }
-        match next(&mut body).await {
+        match next(&mut body, silence).await {
             Some(frame) => {
                 let piece = frame.ok()?.into_data().unwrap_or_default();
                 if all.len() == 0 && body.is_end_stream() {
@@ -365,13 +375,19 @@ async fn read_by(asked: Asked, hashed: impl FnOnce() -> Option<Hashed>) -> Optio
     Some(all.joined())
 }
 
-/// So long a client may say nothing in the middle of a request.
+/// How long a client may say nothing in the middle of a request that is replayed.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// The next piece of a body. What waits for its answer before it goes on is taken as it is: nothing that was
 /// recorded can be told from its first half.
-async fn next(body: &mut Incoming) -> Option<hyper::Result<Frame<Bytes>>> {
-    tokio::time::timeout(SILENCE, body.frame()).await.ok().flatten()
+async fn next<B: Body<Data = Bytes> + Unpin>(
+    body: &mut B,
+    silence: Option<Duration>,
+) -> Option<Result<Frame<Bytes>, B::Error>> {
+    match silence {
+        Some(silence) => tokio::time::timeout(silence, body.frame()).await.ok().flatten(),
+        None => body.frame().await,
+    }
 }
 
 /// Reads the rest of a body without holding it. Others have their turn in between.
@@ -403,6 +419,8 @@ mod tests {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::path::Path;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
 
     use super::*;
     use crate::{Session, store};
@@ -458,6 +476,49 @@ mod tests {
     fn body(key: &str, fill: u8) -> Vec<u8> {
         let noise = [vec![fill; 50_000], vec![0x80; 50_000]].concat();
         [&noise, b" ".as_slice(), key.as_bytes(), b" ", &noise].concat()
+    }
+
+    /// A body of one piece, which comes late.
+    struct Late(Option<Pin<Box<tokio::time::Sleep>>>);
+
+    impl Body for Late {
+        type Data = Bytes;
+        type Error = std::io::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
+            let Some(sleep) = &mut self.0 else { return Poll::Ready(None) };
+            std::task::ready!(sleep.as_mut().poll(context));
+            self.0 = None;
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"late")))))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stops_coming_is_waited_for_as_long_as_is_said() {
+        let late = || Late(Some(Box::pin(tokio::time::sleep(SILENCE * 2))));
+        assert!(next(&mut late(), Some(SILENCE)).await.is_none());
+        let frame = next(&mut late(), None).await.unwrap().unwrap();
+        assert_eq!(frame.into_data().unwrap(), "late");
+    }
+
+    /// What a live server may be sent is waited for: half of it would be another request.
+    #[test]
+    fn only_what_is_replayed_may_be_taken_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = Session::builder("tape").cassettes(folder.path());
+        let settings = builder.mode(Mode::NewEpisodes).upstream("http://127.0.0.1:9");
+        let settings = settings.complete().unwrap();
+        let recorded = || Arc::new(base(&settings, &settings.cassette).unwrap());
+        let replayer = || Replayer::new(recorded(), crate::Pace::Instant);
+        let live = || Live::new(&settings, None).unwrap();
+
+        assert_eq!(Track::Replay(Arc::new(replayer())).silence(), Some(SILENCE));
+        assert_eq!(Track::Forward(Box::new(live())).silence(), None);
+        let extension = Extension::new(replayer(), live());
+        assert_eq!(Track::Extend(Box::new(extension)).silence(), None);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

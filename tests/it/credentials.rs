@@ -1,7 +1,9 @@
 //! Requests that look the same and differ in who asks.
 
+use retape::Mode;
+
 use crate::stage::Stage;
-use crate::support::client::ask;
+use crate::support::client::{ask, get};
 use crate::support::upstream::{Asked, Then, Upstream, json};
 
 const FIELDS: &str = "Content-Type: application/json\r\n";
@@ -212,6 +214,93 @@ async fn the_recording_says_whether_a_name_tells() {
             assert_eq!(told, [200; 2], "{recorded:?} {keys:?}");
             session.finish().await.unwrap();
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_recording_says_whether_a_name_tells_wherever_it_stands() {
+    let upstream = Upstream::json(|_| "{}".to_owned());
+    let query = |url: &str, key: &str| get(&format!("{url}/put?key={key}")).status;
+    let form = |url: &str, key: &str| {
+        let fields = "Content-Type: application/x-www-form-urlencoded\r\n";
+        ask("POST", &format!("{url}/put"), fields, &format!("key={key}&n=1")).status
+    };
+    let prose = |url: &str, key: &str| {
+        let fields = "Content-Type: text/plain\r\n";
+        ask("POST", &format!("{url}/put"), fields, &format!("use ROOM_KEY={key} for it")).status
+    };
+    let nested = |url: &str, key: &str| {
+        let body = format!(r#"{{"said": "{{\"key\": \"{key}\"}}"}}"#);
+        ask("POST", &format!("{url}/put"), FIELDS, &body).status
+    };
+    for send in [&query as &dyn Fn(&str, &str) -> u16, &form, &prose, &nested] {
+        let stage = Stage::new();
+        let session = stage.record(&upstream).await;
+        send(&session.url(), &"a1".repeat(8));
+        session.finish().await.unwrap();
+        let file = stage.file("tape.json");
+        assert!(file.to_lowercase().contains("key]"), "{file}");
+
+        let session = stage.replay().await;
+        assert_eq!(send(&session.url(), "dab/2"), 200, "{file}");
+        session.finish().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_that_only_the_recording_calls_a_secret_is_told_from_the_others() {
+    let known = "a1".repeat(8);
+    let text = known.clone();
+    let upstream = Upstream::start(move |asked, wire| {
+        wire.send(json(if asked.text().contains(&text) { 200 } else { 401 }, "{}"));
+        Then::KeepAlive
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let recorded = [&*known, "cab/1"].map(|key| put(&session.url(), key, 0).0);
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let asked = ["dab/2", "ebb/3", "dab/2", "ebb/3"];
+    let replayed = asked.map(|key| put(&session.url(), key, 0).0);
+    session.finish().await.unwrap();
+
+    assert_eq!((recorded, replayed), ([200, 401], [200, 401, 200, 401]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_placeholder_may_have_any_number() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.record(&upstream).await;
+    put(&session.url(), &"a1".repeat(8), 0);
+    session.finish().await.unwrap();
+    let file = stage.file("tape.json");
+    let hostile = file.replace("[redacted:key]", &format!("[redacted:key~{}]", usize::MAX));
+    assert_ne!(hostile, file);
+    std::fs::write(stage.folder().join("tape.json"), hostile).unwrap();
+
+    let session = stage.replay().await;
+    assert_eq!(put(&session.url(), &"b2".repeat(8), 0).0, 200);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_of_what_drifted_never_holds_a_secret() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(Asked::text);
+    let session = stage.record(&upstream).await;
+    put(&session.url(), "cab/1", 0);
+    session.finish().await.unwrap();
+
+    let secret = "b2".repeat(8);
+    for report in ["lax.md", "lax.json"] {
+        let file = stage.folder().join(report);
+        let session = stage.session(Mode::Replay).report_lax(file).start().await.unwrap();
+        assert_eq!(put(&session.url(), &secret, 0).0, 200);
+        session.finish().await.unwrap();
+        let told = stage.file(report);
+        assert!(told.contains("/key") && !told.contains(&secret), "{told}");
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 use crate::support::client::{ask, get};
 use crate::support::upstream::{Asked, Upstream};
+use crate::support::wire::Wire;
 
 /// A control request, and what came of it.
 fn control(url: &str, method: &str, what: &str, body: &Value) -> (u16, Value) {
@@ -98,6 +99,30 @@ async fn a_transport_leads_to_a_session_and_the_client_sees_the_server_itself() 
     assert_eq!(status, 200);
     assert_eq!(live, replayed);
     assert!(!stage.file("a.json").contains("retape-for"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_the_client_means_is_told_and_our_own_is_not() {
+    let stage = Stage::new();
+    let upstream =
+        Upstream::json(|asked: &Asked| asked.head.field("host").unwrap_or_default().to_owned());
+    let session = stage.replay().await;
+    let (url, origin) = (session.url(), upstream.url());
+    open(&url, json!({"cassette": "a", "mode": "record", "upstream": origin}));
+    let said = |host: &str| {
+        let lead = format!("GET /x HTTP/1.1\r\nretape-for: ~opened-1 {origin}\r\n");
+        let mut wire = Wire::connect(session.address());
+        wire.send(format!("{lead}host: {host}\r\nconnection: close\r\n\r\n"));
+        wire.head();
+        String::from_utf8(wire.rest()).unwrap()
+    };
+
+    let port = upstream.url().rsplit_once(':').unwrap().1.to_owned();
+    let tenant = format!("tenant.localhost:{port}");
+    assert_eq!(said(&tenant), tenant);
+    assert_eq!(said(&session.address().to_string()), upstream.url().replace("http://", ""));
+    finished(&url, "finish?session=~opened-1");
+    session.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -232,9 +232,10 @@ async fn addresses_in_a_compressed_answer_lead_back_to_retape() {
     session.finish().await.unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn addresses_in_a_compressed_stream_lead_back_to_retape_while_it_flows() {
-    let event = |origin: &str, number: u8| format!("data: \"{origin}/{number}\"\n\n");
+/// Records and replays a compressed stream of these events, in which `{here}` is the server's address. Gives
+/// how much of it came as the server has sent it.
+async fn compressed_stream(events: &'static [&'static str]) -> usize {
+    let (sent, is_sent) = std::sync::mpsc::channel();
     let (heard, is_heard) = std::sync::mpsc::channel();
     let is_heard = std::sync::Mutex::new(is_heard);
     let upstream = Upstream::raw(move |mut wire: Wire| {
@@ -242,10 +243,12 @@ async fn addresses_in_a_compressed_stream_lead_back_to_retape_while_it_flows() {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         wire.send(EVENTS.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n"));
         let origin = format!("http://{}", wire.address());
-        for number in 0..2 {
-            gzip.write_all(event(&origin, number).as_bytes()).unwrap();
+        for event in events {
+            gzip.write_all(event.replace("{here}", &origin).as_bytes()).unwrap();
             gzip.flush().unwrap();
-            wire.send_chunk(std::mem::take(gzip.get_mut()));
+            let piece = std::mem::take(gzip.get_mut());
+            sent.send(piece.clone()).unwrap();
+            wire.send_chunk(piece);
             is_heard.lock().unwrap().recv().unwrap();
         }
         wire.send_chunk(gzip.finish().unwrap());
@@ -258,8 +261,8 @@ async fn addresses_in_a_compressed_stream_lead_back_to_retape_while_it_flows() {
     wire.send(crate::support::client::request("GET", &here, fields, ""));
     assert_eq!(wire.head().unwrap().field("content-encoding"), Some("gzip"));
     let (mut came, mut told) = (Vec::new(), String::new());
-    for number in 0..2 {
-        told += &event(&here, number);
+    for event in events {
+        told += &event.replace("{here}", &here);
         while decode_readable("gzip", &came).unwrap() != told.as_bytes() {
             let Chunk::Data(bytes) = wire.chunk() else { panic!("it ended: {told}") };
             came.extend(bytes);
@@ -277,6 +280,24 @@ async fn addresses_in_a_compressed_stream_lead_back_to_retape_while_it_flows() {
     let told = told.replace(&here, &session.url());
     assert_eq!(decode_whole("gzip", &answer.body).unwrap(), told.as_bytes());
     session.finish().await.unwrap();
+    let sent: Vec<u8> = is_sent.try_iter().flatten().collect();
+    sent.iter().zip(&came).take_while(|(sent, came)| sent == came).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_in_a_compressed_stream_lead_back_to_retape_while_it_flows() {
+    compressed_stream(&["data: {here}/0\n\n", "data: {here}/1\n\n"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_compressed_stream_comes_as_it_was_sent_up_to_its_first_address() {
+    const FIRST: &str = "data: \"nothing that leads anywhere\"\n\n";
+    let alike = compressed_stream(&[FIRST, "data: {here}/1\n\n", "data: 2\n\n"]).await;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(FIRST.as_bytes()).unwrap();
+    gzip.flush().unwrap();
+    let first = gzip.get_ref().len();
+    assert!(alike >= first, "{alike} of {first} bytes");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

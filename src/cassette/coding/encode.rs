@@ -26,7 +26,12 @@ pub struct Rest {
 pub struct Passed {
     sum: Crc,
     tail: Vec<u8>,
+    /// Whether it may have several members, each with a sum of its own.
+    is_several: bool,
 }
+
+/// How a member begins (RFC 1952, section 2.3.1).
+const MEMBER: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// How a block ends behind which another one may stand (RFC 1951, section 3.2.4: an empty block of its own).
 const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -44,8 +49,11 @@ impl Passed {
 
     /// Notes a piece that was passed on.
     pub fn ends(&mut self, bytes: &[u8]) {
-        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(FLUSHED.len())..]);
-        self.tail.drain(..self.tail.len().saturating_sub(FLUSHED.len()));
+        let own = usize::from(self.tail.is_empty());
+        let come = [&self.tail, bytes].concat();
+        self.is_several |=
+            memchr::memmem::find(come.get(own..).unwrap_or_default(), &MEMBER).is_some();
+        self.tail = come[come.len().saturating_sub(FLUSHED.len())..].to_vec();
     }
 
     /// What encodes the rest of the body, if something else may stand there.
@@ -54,7 +62,8 @@ impl Passed {
             return Encoder::new("gzip");
         }
         let blocks = Compress::new(Compression::fast(), false);
-        (self.tail == FLUSHED).then_some(Encoder::Rest(Rest { blocks, sum: self.sum }))
+        (self.tail == FLUSHED && !self.is_several)
+            .then_some(Encoder::Rest(Rest { blocks, sum: self.sum }))
     }
 }
 
@@ -118,5 +127,61 @@ impl Encoder {
             Self::Rest(rest) => Ok(rest.finish()),
         }
         .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cassette::coding::decode_whole;
+
+    /// A server's pieces, each flushed.
+    fn flushed(said: &[&str]) -> Vec<Vec<u8>> {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        let mut piece = |said: &&str| {
+            gzip.write_all(said.as_bytes()).unwrap();
+            gzip.flush().unwrap();
+            std::mem::take(gzip.get_mut())
+        };
+        said.iter().map(&mut piece).collect()
+    }
+
+    fn passed(said: &[&str], pieces: &[Vec<u8>]) -> Passed {
+        let mut passed = Passed::new("gzip").unwrap();
+        said.iter().for_each(|said| passed.says(said.as_bytes()));
+        pieces.iter().for_each(|piece| passed.ends(piece));
+        passed
+    }
+
+    #[test]
+    fn a_gzip_body_that_somebody_else_began_is_gone_on_with() {
+        let said = ["one ", "two "];
+        let pieces = flushed(&said);
+        let mut rest = passed(&said, &pieces).rest().unwrap();
+        let large = "three ".repeat(100_000);
+        let mut body = pieces.concat();
+        body.extend(rest.push(large.as_bytes()));
+        body.extend(rest.push(b"four"));
+        body.extend(rest.finish());
+        let expected = format!("one two {large}four");
+        assert!(decode_whole("gzip", &body).is_some_and(|plain| plain == expected.as_bytes()));
+    }
+
+    #[test]
+    fn where_no_other_block_may_stand_a_body_is_not_gone_on_with() {
+        let whole = |said: &str| {
+            let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+            gzip.write_all(said.as_bytes()).unwrap();
+            gzip.finish().unwrap()
+        };
+        let body = whole("one two ");
+        assert!(passed(&["one "], &[body[..14].to_vec()]).rest().is_none(), "not flushed");
+
+        let (first, second) = (whole("one "), flushed(&["two "]));
+        let pieces = [first.clone(), second[0].clone()];
+        assert!(passed(&["one ", "two "], &pieces).rest().is_none(), "two members");
+        let (begun, rest) = second[0].split_at(2);
+        let pieces = [[&first, begun].concat(), rest.to_vec()];
+        assert!(passed(&["one ", "two "], &pieces).rest().is_none(), "cut within the second");
     }
 }

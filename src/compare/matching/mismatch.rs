@@ -112,9 +112,10 @@ impl Mismatch {
         cassette: &Cassette,
         index: &Index,
         playlist: &Playlist,
+        veil: Option<&Redactor>,
     ) -> Self {
         let found = Some(Found { interaction: number, alike: 1000 });
-        Self::found(asked, Library { cassette, index, playlist }, None, |_, _| found)
+        Self::found(asked, Library { cassette, index, playlist }, veil, |_, _| found)
     }
 
     fn found(

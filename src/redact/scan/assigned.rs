@@ -2,6 +2,7 @@
 
 use super::REACH;
 use crate::redact::name::{self, Known, Tells};
+use crate::redact::rule::Notes;
 use crate::redact::value;
 
 /// The most white space between a name, a mark and a value.
@@ -79,7 +80,11 @@ pub(super) fn end(text: &[u8], start: usize, from: usize) -> Option<usize> {
 }
 
 /// How much of a value's beginning is no secret, and the secret, if there is one.
-pub(super) fn secret(spelled: &str, tells: Tells) -> Option<(usize, &str)> {
+pub(super) fn secret<'t>(
+    spelled: &'t str,
+    (name, tells): (&str, Tells),
+    notes: &Notes<'_>,
+) -> Option<(usize, &'t str)> {
     let skipped = value::behind_scheme(spelled);
     let mut secret = spelled[skipped..].trim_end_matches(['.', ':', '?', '!']);
     if !secret.contains('[') {
@@ -87,7 +92,7 @@ pub(super) fn secret(spelled: &str, tells: Tells) -> Option<(usize, &str)> {
     }
     let is_secret = match tells {
         Tells::Secret => value::is_assigned(secret),
-        _ => value::is_credential(secret) && !secret.contains('['),
+        _ => notes.may_be_secret(name, secret) && !secret.contains('['),
     };
     (is_secret || value::is_placeholder(secret)).then_some((skipped, secret))
 }

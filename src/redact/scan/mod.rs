@@ -365,7 +365,8 @@ fn assigned_edit(
     notes: &mut Notes<'_>,
 ) -> Option<Option<Edit>> {
     // What is no text ends a value.
-    let (skipped, secret) = assigned::secret(spelled.utf8_chunks().next()?.valid(), tells)?;
+    let text = spelled.utf8_chunks().next()?.valid();
+    let (skipped, secret) = assigned::secret(text, (name, tells), notes)?;
     let start = offset + skipped;
     let with = notes.replacement(name, secret);
     Some(with.map(|with| Edit::new(start..start + secret.len(), with)))

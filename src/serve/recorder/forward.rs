@@ -105,13 +105,15 @@ impl Recorder {
             }
             body => (body, None),
         };
-        match (&inward, head.headers.get(HOST)) {
-            (Some(inward), _) => inward.fields(&mut headers, &[ORIGIN, REFERER, DESTINATION]),
-            // The client names neither us nor, through a proxy, the server: it means what it says.
-            (None, Some(host)) if *host != *self.upstream.host() => {
-                headers.insert(HOST, host.clone());
-            }
-            (None, _) => {}
+        if let Some(inward) = &inward {
+            inward.fields(&mut headers, &[ORIGIN, REFERER, DESTINATION]);
+        }
+        let seen = place.origin.map_or("", |(_, authority)| authority);
+        let known = ["", seen, self.upstream.host()];
+        let host = head.headers.get(HOST);
+        // The client names neither whom it asks nor the server: it means what it says.
+        if let Some(host) = host.filter(|host| known.iter().all(|known| **host != **known)) {
+            headers.insert(HOST, host.clone());
         }
         let page = Place { session: "", server: "", ..place };
         if upgrade.is_some()

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::recorded::Recorded;
 use crate::cassette::{Cassette, Request};
 use crate::compare::matching::{Index, Mismatch, Playlist};
 use crate::config::{Compare, Rules};
@@ -28,14 +29,16 @@ impl Drift {
     }
 
     /// Compares a request strictly that was answered by an interaction.
-    pub(super) fn note(&self, cassette: &Cassette, asked: &Request, number: usize) {
+    pub(super) fn note(&self, recorded: &Recorded, asked: &Request, number: usize) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (playlist, drifted) = &mut *state;
         let plain = asked.readable();
         if playlist.take(&self.index, &self.index.read(asked, &plain)).is_some() {
             return;
         }
-        let mismatch = Mismatch::beside(number, asked, cassette, &self.index, playlist);
+        let (cassette, veil) = (&recorded.cassette, recorded.veil(asked));
+        let mismatch =
+            Mismatch::beside(number, asked, cassette, &self.index, playlist, veil.as_ref());
         playlist.skip(&self.index, number);
         drifted.push(mismatch);
     }

@@ -165,6 +165,16 @@ impl Recorded {
         self.is_redacted
     }
 
+    /// The rules by which a request is shown, where what was compared of it may hold a secret. It is redacted
+    /// as the cassette tells: by rules that it names, which may be none, if somebody wrote it by hand, and by
+    /// names that it has placeholders for.
+    pub(super) fn veil(&self, asked: &Request) -> Option<Redactor> {
+        let redactor = Redactor::standard();
+        let mut shown = asked.clone();
+        redactor.request(&mut shown);
+        (!self.is_redacted || shown != *asked).then_some(redactor)
+    }
+
     /// Whether an answer may wait for what else is asked.
     pub(super) fn is_watched(&self) -> bool {
         !self.meanwhile.is_empty() || self.index.has_needed()

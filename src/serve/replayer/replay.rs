@@ -21,7 +21,7 @@ use super::{Chunking, Pace, Recorded};
 use crate::cassette::{Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof};
 use crate::identity::Renamed;
-use crate::redact::{Found, Memory, Redactor, Unveiled};
+use crate::redact::{Found, Memory, Unveiled};
 use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
 /// One client's run through a cassette.
@@ -281,7 +281,7 @@ impl Replayer {
 
     fn note_drift(&self, asked: &Request, chosen: &Chosen) {
         if let Some(drift) = &self.drift {
-            drift.note(&self.recorded.cassette, asked, chosen.number);
+            drift.note(&self.recorded, asked, chosen.number);
         }
     }
 
@@ -338,12 +338,7 @@ impl Replayer {
 
     pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
         let (cassette, index) = (self.recorded.played(), &self.recorded.index);
-        // What was compared is redacted as the cassette tells: by rules that it names, which may be none, if
-        // somebody wrote it by hand, and by names that it has placeholders for.
-        let redactor = Redactor::standard();
-        let mut shown = asked.clone();
-        redactor.request(&mut shown);
-        let veil = (!self.recorded.is_redacted() || shown != asked).then_some(redactor);
+        let veil = self.recorded.veil(&asked);
         let playlist = self.playlist();
         let mismatch = Mismatch::explain(asked, cassette, index, &playlist, veil.as_ref());
         Box::new(match &self.recorded.exchanges {

@@ -16,8 +16,9 @@ use crate::cassette::{Content, Media};
 /// Replaces one origin by another in a body that comes in pieces.
 ///
 /// An origin is an address such as `http://127.0.0.1:8283`, with or without a path. So is that of its
-/// WebSockets, `ws://127.0.0.1:8283`. It is found in any [`Spelling`], with scheme and host in small or capital letters; never as the beginning of a longer host
-/// or port. Only what may be the beginning of one is held back.
+/// WebSockets, `ws://127.0.0.1:8283`. It is found in any [`Spelling`], with scheme and host in small or
+/// capital letters; never as the beginning of a longer host or port. Only what may be the beginning of one is
+/// held back.
 #[derive(Debug, Clone)]
 pub struct Rewriter {
     exchange: Arc<Exchange>,
