@@ -99,9 +99,9 @@ struct Lines<'t> {
 impl<'t> Lines<'t> {
     fn next(&mut self) -> Option<&'t str> {
         let rest = &self.text[self.at..];
-        let line = rest.split_inclusive(['\n', '\r']).next()?;
-        self.at += line.len();
-        Some(line)
+        let end = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+        self.at += end;
+        (end > 0).then(|| &rest[..end])
     }
 
     /// Where what the last line ends with begins.

@@ -97,19 +97,22 @@ impl Live {
 
     fn push_found(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
-        for part in bytes.chunks(PART) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            // What a part ends in is judged with what follows it.
+            let part = &rest[..PART.min(rest.len())];
             let is_text = is_text(part);
-            let mut rest = part;
-            while !rest.is_empty() {
-                if !is_text && self.is_idle() {
-                    let passed = rest.split_off(..noise(rest)).unwrap_or_default();
-                    self.pass(passed);
-                    out.extend_from_slice(passed);
+            if !is_text && self.is_idle() {
+                let passed = rest.split_off(..noise(part)).unwrap_or_default();
+                self.pass(passed);
+                out.extend_from_slice(passed);
+                if !passed.is_empty() {
+                    continue;
                 }
-                let length = if is_text { PART } else { READ };
-                let read = rest.split_off(..length.min(rest.len())).unwrap_or_default();
-                self.read(read, &mut out);
             }
+            let length = if is_text { PART } else { READ };
+            let read = rest.split_off(..length.min(part.len())).unwrap_or_default();
+            self.read(read, &mut out);
         }
         out
     }

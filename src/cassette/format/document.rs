@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::exchange;
 use super::ids;
-use super::reader::Reader;
+use super::reader::{Reader, not_json};
 use super::rules;
 use super::sidecar::Fetch;
 use super::writer::{Spread, Writer};
@@ -75,6 +75,10 @@ fn write_recorded(w: &mut Writer, recorded: &Recorded) {
 }
 
 pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
+    read_members(&mut Reader::new(text), fetch).map_err(|error| not_json(text).unwrap_or(error))
+}
+
+fn read_members(reader: &mut Reader<'_>, fetch: &mut Fetch<'_>) -> Result<Cassette> {
     const MEMBERS: &[&str] = &[
         VERSION,
         "recorded",
@@ -84,7 +88,6 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         ids::MEMBER,
         "interactions",
     ];
-    let mut reader = Reader::new(text)?;
     let here = reader.clone();
     let mut cassette = Cassette::default();
     let mut version = None;
@@ -102,6 +105,7 @@ pub(super) fn read(text: &str, fetch: &mut Fetch<'_>) -> Result<Cassette> {
         }
         Ok(())
     })?;
+    reader.end()?;
     match version {
         Some(1 | 2) => Ok(cassette),
         Some(_) => Err(here.invalid("there is no such version of the format")),
@@ -171,8 +175,7 @@ fn first_member(text: &str) -> Option<u64> {
 /// The version, if it stands elsewhere: some tools sort members.
 fn any_member(text: &str) -> Option<u64> {
     let mut version = None;
-    let mut reader = Reader::new(text).ok()?;
-    let read = reader.entries(|reader, name| {
+    let read = Reader::new(text).entries(|reader, name| {
         if name == VERSION {
             version = Some(reader.number()?);
         } else {

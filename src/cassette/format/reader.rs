@@ -12,26 +12,26 @@ use crate::text::nearest;
 ///
 /// # Rationale
 ///
-/// `serde_json` checks that the text is JSON; the walk does not go through it, because a body must
-/// come out as it is spelled, however deep it is, and because an error must be able to name the line
-/// and the member that was meant.
+/// The walk takes nothing but JSON, so the text is looked at once. It does not go through `serde_json`,
+/// because a body must come out as it is spelled, however deep it is, and because an error must be able
+/// to name the line and the member that was meant. Where a walk fails, [`not_json`] tells whether that is
+/// because the text is no JSON.
 #[derive(Debug, Clone)]
 pub(super) struct Reader<'a> {
-    text: &'a str,
     tokens: Tokens<'a>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str) -> Result<Self> {
-        match serde_json::from_str::<&RawValue>(text) {
-            Ok(_) => Ok(Self::unchecked(text)),
-            Err(error) => Err(not_json(text, error)),
-        }
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { tokens: Tokens::of(text) }
     }
 
-    /// Walks a text that may not be JSON, as far as it is.
-    pub(super) fn unchecked(text: &'a str) -> Self {
-        Self { text, tokens: Tokens::of(text) }
+    /// Expects that nothing more comes.
+    pub(super) fn end(&mut self) -> Result<()> {
+        match self.tokens.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.invalid("something stands behind the end")),
+        }
     }
 
     /// Reads an object whose members are known by name. Each may be there once.
@@ -57,26 +57,35 @@ impl<'a> Reader<'a> {
         &mut self,
         mut entry: impl FnMut(&mut Self, Cow<'a, str>) -> Result<()>,
     ) -> Result<()> {
-        self.expect(b'{', "an object")?;
-        while self.tokens.peek() != Some(b'}') {
-            let name = self.string()?;
-            self.tokens.next();
-            entry(self, name)?;
-            self.pass_comma();
-        }
-        self.tokens.next();
-        Ok(())
+        self.items([b'{', b'}'], "an object", |reader| {
+            let name = reader.string()?;
+            reader.expect(b':', "a colon")?;
+            entry(reader, name)
+        })
     }
 
     /// Reads an array.
-    pub(super) fn array(&mut self, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
-        self.expect(b'[', "an array")?;
-        while self.tokens.peek() != Some(b']') {
-            item(self)?;
-            self.pass_comma();
+    pub(super) fn array(&mut self, item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.items([b'[', b']'], "an array", item)
+    }
+
+    fn items(
+        &mut self,
+        [open, close]: [u8; 2],
+        expected: &'static str,
+        mut item: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.expect(open, expected)?;
+        if self.tokens.pass(close) {
+            return Ok(());
         }
-        self.tokens.next();
-        Ok(())
+        loop {
+            item(self)?;
+            if self.tokens.pass(close) {
+                return Ok(());
+            }
+            self.expect(b',', "a comma")?;
+        }
     }
 
     /// Reads an array into a list.
@@ -102,13 +111,13 @@ impl<'a> Reader<'a> {
         let fewer = || here.invalid("a pair has fewer than two items");
         self.expect(b'[', "an array")?;
         let one = if self.peek() == b']' { return Err(fewer()) } else { first(self)? };
-        self.pass_comma();
-        let other = if self.peek() == b']' { return Err(fewer()) } else { second(self)? };
-        self.pass_comma();
-        if self.peek() != b']' {
+        if !self.tokens.pass(b',') {
+            return Err(fewer());
+        }
+        let other = second(self)?;
+        if !self.tokens.pass(b']') {
             return Err(here.invalid("a pair has more than two items"));
         }
-        self.tokens.next();
         Ok((one, other))
     }
 
@@ -118,15 +127,14 @@ impl<'a> Reader<'a> {
             return Err(self.wrong_type("a string"));
         }
         let before = self.clone();
-        let Some(Token::String(spelled)) = self.tokens.next() else {
-            return Err(before.wrong_type("a string"));
-        };
-        if memchr::memchr(b'\\', spelled.as_bytes()).is_none() {
-            return Ok(Cow::Borrowed(spelled.trim_matches('"')));
+        let spelled = self.any()?.as_str();
+        let plain = spelled.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        match plain.filter(|plain| is_plain(plain.as_bytes())) {
+            Some(plain) => Ok(Cow::Borrowed(plain)),
+            None => serde_json::from_str(spelled)
+                .map(Cow::Owned)
+                .map_err(|error| before.invalid("a string is not Unicode").because(error)),
         }
-        serde_json::from_str(spelled)
-            .map(Cow::Owned)
-            .map_err(|error| before.invalid("a string is not Unicode").because(error))
     }
 
     /// Reads a whole number.
@@ -134,7 +142,8 @@ impl<'a> Reader<'a> {
         let before = self.clone();
         match self.tokens.next() {
             Some(Token::Scalar(spelled))
-                if spelled.starts_with(|c: char| "-0123456789".contains(c)) =>
+                if spelled.starts_with(|c: char| "-0123456789".contains(c))
+                    && (spelled == "0" || !spelled.starts_with('0')) =>
             {
                 let (expected, found) = ("a whole number", "another number");
                 spelled.parse().map_err(|_| before.error(Kind::WrongType { expected, found }))
@@ -168,15 +177,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes an object or an array as it is spelled.
+    /// Takes an object or an array as it is spelled, if it is JSON.
     pub(super) fn container(&mut self) -> Result<Text<'a>> {
-        match self.peek() {
-            b'{' | b'[' => self.any(),
-            _ => Err(self.wrong_type("an object or an array")),
+        if !matches!(self.peek(), b'{' | b'[') {
+            return Err(self.wrong_type("an object or an array"));
         }
+        self.tokens.checked().ok_or_else(|| self.invalid("a value is missing"))
     }
 
-    /// Takes whatever comes as it is spelled.
+    /// Takes whatever comes as it is spelled. What is in a container may not be JSON.
     pub(super) fn any(&mut self) -> Result<Text<'a>> {
         let before = self.clone();
         self.tokens.value().ok_or_else(|| before.invalid("a value is missing"))
@@ -187,19 +196,15 @@ impl<'a> Reader<'a> {
         self.tokens.peek().unwrap_or(0)
     }
 
-    fn expect(&mut self, bracket: u8, expected: &'static str) -> Result<()> {
-        if self.peek() != bracket {
-            return Err(self.wrong_type(expected));
-        }
-        self.tokens.next();
-        Ok(())
+    fn expect(&mut self, byte: u8, expected: &'static str) -> Result<()> {
+        if self.tokens.pass(byte) { Ok(()) } else { Err(self.wrong_type(expected)) }
     }
+}
 
-    fn pass_comma(&mut self) {
-        if self.tokens.peek() == Some(b',') {
-            self.tokens.next();
-        }
-    }
+/// Whether a string says what stands between its quotes.
+fn is_plain(spelled: &[u8]) -> bool {
+    let is_escaped = |found, byte: &u8| found | (*byte < b' ') | (*byte == b'\\');
+    !spelled.iter().fold(false, is_escaped)
 }
 
 /// Errors.
@@ -213,8 +218,7 @@ impl Reader<'_> {
     pub(super) fn place(&self, error: Error) -> Error {
         let mut here = self.tokens.clone();
         here.peek();
-        let before = &self.text.as_bytes()[..here.end()];
-        error.on_line(memchr::memchr_iter(b'\n', before).count() + 1)
+        error.on_line(memchr::memchr_iter(b'\n', here.before().as_bytes()).count() + 1)
     }
 
     pub(super) fn invalid(&self, what: &'static str) -> Error {
@@ -245,11 +249,13 @@ impl Reader<'_> {
     }
 }
 
-fn not_json(text: &str, error: serde_json::Error) -> Error {
+/// What is wrong with a text that is no JSON.
+pub(super) fn not_json(text: &str) -> Option<Error> {
+    let error = serde_json::from_str::<&RawValue>(text).err()?;
     let line = error.line();
     let found = Error::new(Kind::Syntax).on_line(line).because(error);
     if text.lines().any(|line| line.starts_with("<<<<<<< ")) {
-        return found.with_hint("resolve the merge conflict in it, or record it again");
+        return Some(found.with_hint("resolve the merge conflict in it, or record it again"));
     }
-    found
+    Some(found)
 }

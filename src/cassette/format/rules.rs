@@ -59,8 +59,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Rules> {
 /// Reads the rules alone, from a file of which the rest may be damaged.
 pub(super) fn find(text: &str) -> Result<Rules> {
     let mut found = None;
-    let mut reader = Reader::unchecked(text);
-    let walked = reader.entries(|reader, name| {
+    let walked = Reader::new(text).entries(|reader, name| {
         if name == MEMBER {
             found = Some(read(reader));
         } else {

@@ -184,8 +184,9 @@ impl Writer {
         write(self);
         let members = &self.text[mark..];
         let object = format!("{{{}}}", members.strip_prefix(',').unwrap_or(members));
-        let proved = Reader::new(&object).and_then(|mut reader| holds(&mut reader, &self.bodies));
-        let proved = matches!(proved, Ok(true));
+        let mut reader = Reader::new(&object);
+        let holds = matches!(holds(&mut reader, &self.bodies), Ok(true));
+        let proved = holds && reader.end().is_ok();
         if !proved {
             self.text.truncate(mark);
         }

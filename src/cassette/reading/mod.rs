@@ -327,9 +327,10 @@ impl<'t> Reader<'t> {
         if let Some(parts) = multipart::parts(media_type, body) {
             return parts.into_iter().enumerate().for_each(|(at, part)| self.part(at, part));
         }
-        let json = Text::parse_container(body);
-        match std::str::from_utf8(body) {
-            Ok(text) if json.is_none() && Media::of(Some(media_type)) == Media::Form => {
+        let text = std::str::from_utf8(body).ok();
+        let json = text.and_then(Text::read_container);
+        match text {
+            Some(text) if json.is_none() && Media::of(Some(media_type)) == Media::Form => {
                 self.fields(text, FORM);
             }
             _ => self.content(Root::new(Step::Body, BODY), body, json),

@@ -61,7 +61,8 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
     for (number, interaction) in cassette.interactions.iter().enumerate() {
         let request = &interaction.request;
         let last_of = |key: &u64| last.get(key).copied();
-        let by_path = paths(request).last().as_ref().and_then(last_of);
+        let paths: Vec<u64> = paths(request).collect();
+        let by_path = paths.last().and_then(last_of);
         let named = issued(request, names);
         let named: Vec<u64> = named.iter().map(|name| combine(&[hash_of(name.as_str())])).collect();
         let by_name = named.iter().filter_map(last_of).max();
@@ -78,7 +79,7 @@ fn before(cassette: &Cassette, names: &Names, all: &[Entry]) -> Vec<Before> {
         let needed = shown.filter(|write| request.only_reads() && was_over(write));
         before.push(Before { write, needed });
         if writes(interaction) {
-            for key in paths(request).chain(named) {
+            for key in paths.into_iter().chain(named) {
                 last.insert(key, number);
             }
         }

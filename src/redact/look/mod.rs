@@ -241,7 +241,7 @@ fn begun(text: &[u8]) -> usize {
     let from = text.len().saturating_sub(LOOKS.longest_word);
     let tail = text[from..].to_ascii_lowercase();
     let is_begun =
-        |start: &usize| LOOKS.begun.contains(&tail[*start..]) && begins(text, from + start);
+        |start: &usize| begins(text, from + start) && LOOKS.begun.contains(&tail[*start..]);
     (0..tail.len()).find(is_begun).map_or(text.len(), |start| from + start)
 }
 

@@ -109,13 +109,36 @@ impl<'a> Tokens<'a> {
         self.at
     }
 
+    /// All up to there.
+    pub(crate) fn before(&self) -> &'a str {
+        &self.text[..self.at]
+    }
+
     /// The first byte of the next token. Passes the white space before it.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
-        while bytes.get(self.at)?.is_ascii_whitespace() {
-            self.at += 1;
+        loop {
+            match *bytes.get(self.at)? {
+                b' ' => self.at += spaces(&bytes[self.at..]),
+                b'\n' | b'\r' | b'\t' => self.at += 1,
+                first => return Some(first),
+            }
         }
-        bytes.get(self.at).copied()
+    }
+
+    /// Passes a bracket, a comma or a colon, if it comes next.
+    pub(crate) fn pass(&mut self, byte: u8) -> bool {
+        let comes = self.peek() == Some(byte);
+        self.at += usize::from(comes);
+        comes
+    }
+
+    /// Passes a whole value, if one comes next that is JSON.
+    pub(crate) fn checked(&mut self) -> Option<Text<'a>> {
+        let mut values = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter();
+        let value: &'a RawValue = values.next()?.ok()?;
+        self.at += values.byte_offset();
+        Some(Text(value.get()))
     }
 
     /// The next value on this level, the name of a member too; none if the container ends. Of what is
@@ -167,6 +190,17 @@ impl<'a> Iterator for Tokens<'a> {
             b'"' => Token::String(spelled),
             _ => Token::Scalar(spelled),
         })
+    }
+}
+
+/// How many spaces come first, up to eight: most white space is indentation.
+fn spaces(bytes: &[u8]) -> usize {
+    match bytes.first_chunk() {
+        Some(eight) => {
+            (u64::from_le_bytes(*eight) ^ u64::from_le_bytes([b' '; 8])).trailing_zeros() as usize
+                / 8
+        }
+        None => usize::from(bytes.starts_with(b" ")),
     }
 }
 

@@ -195,3 +195,25 @@ fn members_may_stand_in_any_order() {
 
     assert_eq!(decode(&turned, |_| unreachable!()).unwrap(), cassette);
 }
+
+#[test]
+fn what_is_no_json_is_refused_wherever_it_is_broken() {
+    let stream = stream(&["data: {\"a\":[1,-2.5e3,true]}\n\n", "{\"b\":null}\n", "\"\\\u{e9}"]);
+    let whole = Body::Whole(bytes("{\"c\":\"\\u00e9\",\"d\":[]}"));
+    let texts = [answer(&[("a", "1"), ("a", "2"), ("\"", "\t")], stream), answer(&[], whole)];
+    for text in texts.map(|cassette| encode(&cassette).text) {
+        for at in text.char_indices().map(|(at, _)| at).chain([text.len()]) {
+            let (before, rest) = text.split_at(at);
+            let behind = rest.get(1..).unwrap_or("");
+            for put in ["", ",", ":", "\"", "\\", "{", "}", "[", "]", "0", "e", "\n", "\u{c}", "\0"]
+            {
+                for broken in [format!("{before}{put}{rest}"), format!("{before}{put}{behind}")] {
+                    let json = serde_json::from_str::<serde::de::IgnoredAny>(&broken);
+                    let read = decode(&broken, |_| Ok(bytes("another body")));
+
+                    assert!(json.is_ok() || read.is_err(), "{broken}");
+                }
+            }
+        }
+    }
+}
