@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::StatusCode;
 use http_body_util::Empty;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -57,7 +58,7 @@ impl Served {
         let uri = address(ready)?;
         let mut served = None;
         if let Some(command) = &live.serve {
-            if answers(&client, &uri).await {
+            if answer(&client, &uri).await.is_some_and(is_up) {
                 return Err(not_ready(ready, "something answers there already").with_hint(
                     "stop what runs on that port, or leave `--serve` out to record from it",
                 ));
@@ -66,13 +67,16 @@ impl Served {
         }
         let deadline = Instant::now() + live.ready_timeout;
         loop {
-            if answers(&client, &uri).await {
+            let status = answer(&client, &uri).await;
+            if status.is_some_and(is_up) {
                 return Ok(Start::Ready(served.map(Box::new)));
             }
+            let late =
+                status.map_or("the time is up", |_| "it answers only that it cannot answer (5xx)");
             let ended = served.as_mut().is_some_and(Self::has_ended);
             let why = match ended {
                 true => Some("the server has ended"),
-                false => (Instant::now() >= deadline).then_some("the time is up"),
+                false => (Instant::now() >= deadline).then_some(late),
             };
             if let Some(why) = why {
                 return Err(Self::failed(served, ready, why).await);
@@ -194,9 +198,17 @@ fn not_ready(url: &str, why: &'static str) -> Error {
     Error::new(Kind::NotReady { url: url.to_owned(), why })
 }
 
-/// Many a server has nothing at `/`, or wants a key there: whatever it answers, it is up, but for faults of
-/// its own, such as 503 while it starts.
-async fn answers(client: &Client<HttpConnector, Empty<Bytes>>, uri: &http::Uri) -> bool {
+/// What a server answers, if it does.
+async fn answer(
+    client: &Client<HttpConnector, Empty<Bytes>>,
+    uri: &http::Uri,
+) -> Option<StatusCode> {
     let asked = timeout(Duration::from_secs(2), client.get(uri.clone())).await;
-    matches!(asked, Ok(Ok(answer)) if !answer.status().is_server_error())
+    asked.ok()?.ok().map(|answer| answer.status())
+}
+
+/// Many a server has nothing at `/`, wants a key there, or takes no `GET`: whatever it answers, it is up, but for
+/// faults of its own, such as 503 while it starts.
+fn is_up(status: StatusCode) -> bool {
+    !status.is_server_error() || status == StatusCode::NOT_IMPLEMENTED
 }

@@ -10,7 +10,7 @@ use crate::retape::{Running, Stage, said};
 use crate::support::client::get;
 use crate::support::upstream::Upstream;
 
-/// A server that can be started by a shell: it is ready when the file `ready` is there.
+/// A server that can be started by a shell: it is ready when the file `ready` is there, which holds its status.
 struct Late {
     stage: Stage,
     upstream: Upstream,
@@ -21,7 +21,8 @@ impl Late {
         let stage = Stage::new();
         let ready = stage.folder().join("ready");
         let upstream = Upstream::start(move |_, wire| {
-            let status = if ready.exists() { "200 OK" } else { "503 Not Yet" };
+            let status = std::fs::read_to_string(&ready);
+            let status = status.map_or("503 Not Yet".to_owned(), |it| it.trim().to_owned());
             wire.send(format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\n{{}}"));
             crate::support::upstream::Then::KeepAlive
         });
@@ -44,16 +45,22 @@ impl Late {
 
 #[test]
 fn a_server_is_started_waited_for_and_stopped() {
-    let late = Late::new();
-    let url = late.upstream.url();
-    let serve = "trap 'echo stopped > stopped; exit' TERM; sleep 0.2; echo > ready; while :; do sleep 0.01; done";
+    // One that takes no `GET` is up as well.
+    for status in ["200 OK", "404 Not Found", "501 Not Implemented"] {
+        let late = Late::new();
+        let url = late.upstream.url();
+        let serve = format!(
+            "trap 'echo stopped > stopped; exit' TERM; sleep 0.2; echo {status} > new; mv new ready; \
+             while :; do sleep 0.01; done"
+        );
 
-    let arguments = late.arguments(&url, serve, &[]);
-    let output = late.stage.around(&arguments, "GET /1").output().unwrap();
+        let arguments = late.arguments(&url, &serve, &[]);
+        let output = late.stage.around(&arguments, "GET /1").output().unwrap();
 
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert_eq!(late.stage.read("stopped"), "stopped\n");
-    assert_eq!(late.stage.cassettes(), ["tape.json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert_eq!(late.stage.read("stopped"), "stopped\n");
+        assert_eq!(late.stage.cassettes(), ["tape.json"]);
+    }
 }
 
 /// What is said of a server that does not start, and the logs that it leaves.
@@ -103,14 +110,15 @@ fn a_server_that_does_not_get_ready_in_time_is_stopped() {
     let output = late.stage.retape(&arguments).output().unwrap();
 
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("did not become ready: the time is up"), "{}", said(&output));
+    let why = "did not become ready: it answers only that it cannot answer (5xx)";
+    assert!(said(&output).contains(why), "{}", said(&output));
     assert_eq!(late.stage.read("stopped"), "stopped\n");
 }
 
 #[test]
 fn a_server_is_not_started_where_another_answers() {
     let late = Late::new();
-    late.stage.write("ready", "");
+    late.stage.write("ready", "200 OK");
     let url = late.upstream.url();
 
     let arguments = late.arguments(&url, "echo > started", &["--", "true"]);
@@ -167,8 +175,7 @@ fn a_second_interruption_stops_the_server_too() {
         crate::support::upstream::Then::Close
     });
     let (ready, url) = (late.upstream.url(), hanging.url());
-    let serve =
-        "trap 'echo stopped > stopped; exit' TERM; echo > ready; while :; do sleep 0.01; done";
+    let serve = "trap 'echo stopped > stopped; exit' TERM; echo 200 OK > new; mv new ready; while :; do sleep 0.01; done";
     let arguments = [
         "record",
         "--upstream",

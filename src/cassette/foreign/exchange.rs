@@ -47,7 +47,7 @@ impl Exchange {
         let is_wanted = |wanted: &str| wanted.eq_ignore_ascii_case("websocket");
         let is_wanted = self.asked.headers.get("upgrade").is_some_and(is_wanted);
         let is_socket = status == StatusCode::SWITCHING_PROTOCOLS;
-        let mut asked = end_to_end(self.asked.headers, is_socket || is_wanted);
+        let mut asked = asked(self.asked.headers, is_socket || is_wanted);
         OF_THE_CONNECTION.iter().for_each(|name| asked.remove(name));
         let mut headers = end_to_end(self.answered.headers, is_socket);
         correct(&mut headers, &self.answered.body, (&method, status), corrected);
@@ -77,15 +77,21 @@ impl Exchange {
     }
 }
 
-/// The fields that a cassette keeps, with names in lower case.
+/// The fields that a cassette keeps.
 fn end_to_end(headers: Headers, is_socket: bool) -> Headers {
-    let named = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
-    let is_kept = |name: &str| match name {
+    let is_kept = |name: &str| match name.to_ascii_lowercase().as_str() {
         "upgrade" => is_socket,
         "sec-websocket-key" | "sec-websocket-accept" => false,
         name => !HOP_BY_HOP.contains(&name),
     };
-    named.filter(|(name, _)| is_kept(name)).collect()
+    let kept = headers.iter().filter(|(name, _)| is_kept(name));
+    kept.map(|(name, value)| (name, value.clone())).collect()
+}
+
+/// The same of a request, with names in lower case.
+fn asked(headers: Headers, is_socket: bool) -> Headers {
+    let kept = end_to_end(headers, is_socket);
+    kept.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect()
 }
 
 /// Makes the header say what the body is. Many tools keep the body uncompressed, and not all of them
