@@ -664,6 +664,28 @@ fn what_a_client_has_made_up_is_no_constant() {
 }
 
 #[test]
+fn a_field_that_is_named_like_a_type_tells_though_a_client_said_its_words_first() {
+    let of = |number: usize, rules: &str| {
+        let mut of =
+            interaction("", number, &[&format!(r#"{{"type":"agent","rules":[{rules}]}}"#)]);
+        of.request.body =
+            format!(r#"{{"kind":"run_first","or":"max_count","number":{number}}}"#).into();
+        of
+    };
+    let (first, most) =
+        (r#"{"kind":"run_first","tool":"a"}"#, r#"{"kind":"max_count","limit":3,"of":"b"}"#);
+    let contract = taught_by((0..8).map(|n| of(n, &format!("{first},{most}"))).collect());
+    let broken = |rules: &str| {
+        let breaches = contract.broken_by(&Protocols::default(), &of(9, rules), None);
+        breaches.iter().map(|breach| breach.what.clone()).collect::<Vec<_>>()
+    };
+
+    assert_eq!(broken(&format!("{first},{most}")), [""; 0]);
+    let without = broken(&format!(r#"{{"kind":"run_first"}},{most}"#));
+    assert!(without.iter().any(|what| what.contains("tool")), "{without:?}\n{contract}");
+}
+
+#[test]
 fn a_field_that_is_there_or_not_decides() {
     let turn = |number: usize| {
         let (asked, said): (_, &[&str]) = match number % 2 {

@@ -29,11 +29,12 @@ pub(super) struct Tag<'s> {
 }
 
 impl<'s> Tag<'s> {
-    /// The tag of these objects. A word that a client has made up tells nothing apart.
+    /// The tag of these objects. A word that a client has made up tells nothing apart, unless the name of
+    /// the field says that it does: both sides know the kinds of a protocol, and either may say one first.
     pub(super) fn of(objects: &Objects<'s>, is_made_up: &dyn Fn(&str) -> bool) -> Option<Self> {
         let candidates = objects.members().filter_map(|field| {
             let tag = Self::candidate(field, objects.count())?;
-            if tag.groups.keys().any(|word| is_made_up(word)) {
+            if tag.rank().is_none() && tag.groups.keys().any(|word| is_made_up(word)) {
                 return None;
             }
             let gain = tag.gain(objects);
