@@ -169,15 +169,9 @@ pub(super) fn body(
 /// first what a name tells, and then what is known by its look in what is left.
 pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     let mut secrets = redactor.known();
-    for interaction in &mut cassette.interactions {
-        let own = secrets.begin();
-        let own = rules(redactor, &mut interaction.request, own);
-        known(redactor, &mut interaction.request, &own.searcher());
-        secrets.extend(own);
-        if let Outcome::Response(answer) = &mut interaction.outcome {
-            response(redactor, answer, &mut secrets);
-            answer.frames.iter_mut().for_each(|it| frame(redactor, it, &mut secrets));
-        }
+    by_names(redactor, cassette, &mut secrets);
+    if let Some(redactor) = redactor.alike(&secrets) {
+        by_names(&redactor, cassette, &mut secrets);
     }
     if let Some(range) = url::userinfo(&cassette.recorded.upstream) {
         cassette.recorded.upstream.replace_range(range.start..=range.end, "");
@@ -206,6 +200,20 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     let mut searcher = Searcher::default();
     secrets.add_to(&mut searcher, before);
     known_in_cassette(redactor, cassette, &searcher);
+}
+
+/// Replaces what a name tells.
+fn by_names(redactor: &Redactor, cassette: &mut Cassette, secrets: &mut Secrets) {
+    for interaction in &mut cassette.interactions {
+        let own = secrets.begin();
+        let own = rules(redactor, &mut interaction.request, own);
+        known(redactor, &mut interaction.request, &own.searcher());
+        secrets.extend(own);
+        if let Outcome::Response(answer) = &mut interaction.outcome {
+            response(redactor, answer, secrets);
+            answer.frames.iter_mut().for_each(|it| frame(redactor, it, secrets));
+        }
+    }
 }
 
 /// Applies the rules once more to what the client says in a cassette. Values that get a placeholder only now

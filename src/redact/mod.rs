@@ -44,7 +44,7 @@ mod url;
 mod value;
 mod veiled;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -79,8 +79,17 @@ pub struct Redactor {
     own: Arc<Own>,
     /// Whether it looks at what was redacted before: a placeholder is not called by another name then.
     is_again: bool,
-    /// Of the names that say little, those that tell; nothing if the look of a value decides.
-    told: Option<Arc<HashSet<String>>>,
+    /// What tells of the names that say little; nothing if the look of a value decides.
+    told: Option<Told>,
+}
+
+/// What tells whether a value of a name that says little is a secret.
+#[derive(Debug, Clone)]
+enum Told {
+    /// Of these names any value is one, and of the others none.
+    Names(Arc<HashSet<String>>),
+    /// Of these names also a value is one that is as long as another that looks like one.
+    Lengths(Arc<HashMap<String, HashSet<usize>>>),
 }
 
 impl<T> Redacted<T> {
@@ -191,12 +200,20 @@ impl Redactor {
         let names = shown.iter().map(|(name, _)| name);
         let told: HashSet<String> = names.filter(|name| name::is_weak(name)).cloned().collect();
         let has_any = !told.is_empty();
-        let told = Self { told: Some(Arc::new(told)), ..self };
+        let told = Self { told: Some(Told::Names(Arc::new(told))), ..self };
         if has_any {
             let again = Self { is_again: true, ..told.clone() };
             apply::requests(&again, cassette, &shown);
         }
         told
+    }
+
+    /// The same rules for a second look at a recording in which these were found, if that may find more: of
+    /// random values of one name some look like words.
+    fn alike(&self, secrets: &Secrets) -> Option<Self> {
+        let lengths = secrets.lengths();
+        let told = (!lengths.is_empty()).then(|| Told::Lengths(Arc::new(lengths)))?;
+        Some(Self { is_again: true, told: Some(told), ..self.clone() })
     }
 
     /// The same rules, given the variables of the environment: the values of those that are secrets are

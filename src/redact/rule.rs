@@ -1,9 +1,7 @@
 //! The rules by name, and what a walk through a text decides and notes by them.
 
-use std::collections::HashSet;
-
 use super::name::{self, Tells};
-use super::{Redactor, Secrets, value};
+use super::{Redactor, Secrets, Told, value};
 use crate::error::{Error, Kind, Result};
 
 /// A rule of this release. What a name with its version means never changes.
@@ -99,15 +97,20 @@ impl Notes<'_> {
 
     /// Whether a value is a secret of which its name says little.
     pub(super) fn may_be_secret(&self, name: &str, value: &str) -> bool {
-        let is_told = |told: &HashSet<String>| {
-            let is_word = !value.is_empty() && !value.contains(char::is_whitespace);
-            is_word && told.contains(&value::shown_name(name))
-        };
+        let looks = value::may_be_credential(value);
         match &self.redactor.told {
-            Some(told) if !self.redactor.own.is_no_secret(name) => {
-                is_told(told) || value::is_placeholder(value)
+            _ if self.redactor.own.is_no_secret(name) => looks,
+            None => looks,
+            Some(Told::Names(names)) => {
+                let is_word = !value.is_empty() && !value.contains(char::is_whitespace);
+                value::is_placeholder(value)
+                    || (is_word && names.contains(&value::shown_name(name)))
             }
-            _ => value::may_be_credential(value),
+            Some(Told::Lengths(lengths)) => {
+                let lengths = lengths.get(&value::shown_name(name));
+                let is_as_long = || lengths.is_some_and(|lengths| lengths.contains(&value.len()));
+                looks || (value::may_be_random(value) && is_as_long())
+            }
         }
     }
 

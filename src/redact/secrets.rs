@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::rule::Rule;
 use super::searcher::Searcher;
-use super::{Redactor, value};
+use super::{Redactor, name, value};
 
 /// Secret values that were found so far, with what stands in their place.
 ///
@@ -140,6 +140,16 @@ impl Secrets {
             .filter_map(|(name, named)| Some((name, named.numbers.get(value)?)))
             .max_by_key(|(name, _)| *name)?;
         Some(value::numbered(name, *number))
+    }
+
+    /// How long those are whose names say little.
+    pub(super) fn lengths(&self) -> HashMap<String, HashSet<usize>> {
+        let weak = self.named.iter().filter(|(name, _)| name::is_weak(name));
+        let lengths = weak.map(|(name, named)| {
+            let values = named.values.iter().filter(|value| value::may_be_random(value));
+            (name.clone(), values.map(String::len).collect::<HashSet<_>>())
+        });
+        lengths.filter(|(_, lengths)| !lengths.is_empty()).collect()
     }
 
     /// The values of each name, in the order in which they were found.

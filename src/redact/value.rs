@@ -153,6 +153,15 @@ fn is_mixed(run: &str) -> bool {
     has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit)
 }
 
+/// Whether a value may be random letters and digits: it is long, and more than small letters or large ones.
+pub(super) fn may_be_random(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+    let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_+/=.~".contains(&byte);
+    value.len() >= 12
+        && value.bytes().all(is_of_token)
+        && (has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)))
+}
+
 /// Whether a value of which its name says little is one to be taken out.
 pub(super) fn may_be_credential(value: &str) -> bool {
     is_credential(value) || is_placeholder(value)

@@ -309,6 +309,39 @@ async fn a_secret_that_the_server_gave_may_come_back_under_any_name() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_the_keys_of_a_server_all_are_secrets_though_some_look_like_words() {
+    // As long, and by chance without digits; a word of the same length is none.
+    let keys = ["aXk29vQpLm81ZtRw", "KeyOfTheSeventhX", "session_refreshed", "bYl30wRqMn92AuSx"];
+    let keys = keys.map(|key| key[..16].to_owned());
+    let given = keys.clone();
+    let upstream =
+        Upstream::json(move |asked: &Asked| match asked.path().strip_prefix("/login/") {
+            Some(number) => format!(r#"{{"sid":"{}"}}"#, given[number.parse::<usize>().unwrap()]),
+            None => r#"{"code":"session_refreshe"}"#.to_owned(),
+        });
+    let client = |url: &str| {
+        (0..4)
+            .map(|number| {
+                let told = get(&format!("{url}/login/{number}")).text();
+                let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+                get(&format!("{url}/me?sid={}", told["sid"].as_str().unwrap())).status
+            })
+            .collect::<Vec<_>>()
+    };
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let recorded = client(&session.url());
+    session.finish().await.unwrap();
+    let file = stage.file("tape.json");
+    let stay = [false, false, true, false];
+    assert_eq!(keys.each_ref().map(|key| file.contains(key.as_str())).to_vec(), stay, "{file}");
+
+    let session = stage.replay().await;
+    assert_eq!((recorded, client(&session.url())), (vec![200; 4], vec![200; 4]), "{file}");
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_placeholder_may_have_any_number() {
     let stage = Stage::new();
     let upstream = Upstream::json(Asked::text);
