@@ -4,6 +4,8 @@ import sys
 import warnings
 from pathlib import Path
 
+# The SDK imports these when they are first asked for; two threads that do so at once wait for each other.
+import letta_client.resources  # noqa: F401
 from scenarios import SCENARIOS, run
 
 sys.path.append(str(Path(__file__).parents[1]))
