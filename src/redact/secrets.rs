@@ -186,11 +186,13 @@ impl Found {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds placeholders, each by its name and number, as secrets.
+    /// Adds placeholders, each by its name and number, as secrets, if they are none of these.
     pub(crate) fn add(&mut self, placeholders: impl Iterator<Item = (String, usize)>) {
         for (name, number) in placeholders {
             let text = value::numbered(&name, number);
-            self.0.entry(name).or_default().push(text);
+            if self.0.values().flatten().all(|known| *known != text) {
+                self.0.entry(name).or_default().push(text);
+            }
         }
     }
 

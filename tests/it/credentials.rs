@@ -271,6 +271,49 @@ async fn a_value_that_only_the_recording_calls_a_secret_is_told_from_the_others(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cookies_that_the_server_gave_tell_whose_answer_it_is_in_any_order() {
+    let cookie = |number: usize| format!("a{number}").repeat(10);
+    let given = AtomicUsize::new(0);
+    let upstream = Upstream::start(move |asked, wire| {
+        let body = asked.head.field("cookie").map(|it| (0..3).find(|n| it.contains(&cookie(*n))));
+        let set = match body {
+            Some(_) => String::new(),
+            None => {
+                let number = given.fetch_add(1, Ordering::Relaxed);
+                format!("Set-Cookie: session={}; Path=/\r\n", cookie(number))
+            }
+        };
+        let body = format!("{{\"you\":{:?}}}", body.flatten().unwrap_or(9));
+        let length = body.len();
+        wire.send(format!(
+            "HTTP/1.1 200 OK\r\n{set}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        ));
+        Then::KeepAlive
+    });
+    let in_order = |url: &str, order: [usize; 3]| {
+        let cookies = [(); 3].map(|()| {
+            let reply = get(&format!("{url}/login"));
+            reply.head.field("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+        });
+        order.map(|user| {
+            let cookie = format!("Cookie: {}\r\n", cookies[user]);
+            ask("GET", &format!("{url}/me"), &cookie, "").text()
+        })
+    };
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    let recorded = in_order(&session.url(), [0, 1, 2]);
+    session.finish().await.unwrap();
+
+    for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+        let session = stage.replay().await;
+        let replayed = in_order(&session.url(), order);
+        session.finish().await.unwrap();
+        assert_eq!(replayed, order.map(|user| recorded[user].clone()), "{order:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_that_the_server_gave_may_come_back_under_any_name() {
     let given = AtomicUsize::new(0);
     let upstream = Upstream::json(move |asked: &Asked| match asked.path() {
