@@ -617,10 +617,24 @@ def pytest_testnodedown(node: Any, error: Any) -> None:
     output = getattr(node, "workeroutput", {}).get("retape")
     if output is None:
         return
+    idle = suite.reports["idle"]
     for name, lines in output["reports"].items():
         suite.reports[name] += lines
+    if suite.opened and output["opened"]:
+        suite.reports["idle"] = _fitting_none(idle, output["reports"]["idle"])
     suite.opened.update(output["opened"])
     suite.worker_seen = output["seen"]
+
+
+def _fitting_none(one: List[str], other: List[str]) -> List[str]:
+    """The names that fit no cassette of two workers, each of which has seen its own: with the first hint of both."""
+
+    def named(lines: List[str]) -> Dict[str, str]:
+        return {line.partition("; did you mean ")[0]: line for line in lines}
+
+    ours, theirs = named(one), named(other)
+    both = [(line, theirs[name]) for name, line in ours.items() if name in theirs]
+    return [min(lines, key=lambda line: ("; did you mean " not in line, line)) for lines in both]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
