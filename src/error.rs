@@ -174,7 +174,7 @@ pub(crate) enum Kind {
     #[cfg(feature = "cli")]
     NotReady {
         url: String,
-        why: &'static str,
+        why: String,
     },
 }
 

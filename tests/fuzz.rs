@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine as _;
 use retape::{Mode, Session};
-use sha1::{Digest as _, Sha1};
+use sha1_smol::Sha1;
 
 /// So many mutations are tried if no time is named.
 const ROUNDS: usize = 300;
@@ -227,8 +227,8 @@ fn accepted(asked: &[u8], answer: &[u8]) -> Vec<u8> {
     if !asked.contains("sec-websocket-key: ") {
         return answer.to_vec();
     }
-    let proof = Sha1::digest(b"AAAAAAAAAAAAAAAAAAAAAA==258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
-    let proof = base64::engine::general_purpose::STANDARD.encode(proof);
+    let proof = Sha1::from("AAAAAAAAAAAAAAAAAAAAAA==258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    let proof = base64::engine::general_purpose::STANDARD.encode(proof.digest().bytes());
     let head = format!(
         "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Accept: {proof}\r\n\r\n"

@@ -205,7 +205,8 @@ impl Response {
     /// Notes when the client left, if more of the body came later.
     pub(crate) fn note_left(&mut self, left: Option<u64>) {
         let last = self.body.chunks().iter().rfind(|chunk| !chunk.bytes.is_empty());
-        self.left = left.filter(|left| last.is_some_and(|last| last.ms >= left + LATE));
+        self.left =
+            left.filter(|left| last.is_some_and(|last| last.ms >= left.saturating_add(LATE)));
     }
 
     /// Its fields: those of the head, those before it and those behind the body.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sha1::{Digest as _, Sha1};
+use sha1_smol::Sha1;
 
 use crate::error::{Error, Kind, Result};
 
@@ -64,9 +64,7 @@ impl Name {
         if clean == text && clean.len() <= LONGEST_OF_TEST {
             return clean;
         }
-        let digest = Sha1::digest(text);
-        let hash = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
-        let hash = format!("-{}", hash.collect::<String>());
+        let hash = format!("-{}", &Sha1::from(text).hexdigest()[..8]);
         while clean.len() + hash.len() > LONGEST_OF_TEST {
             clean.pop();
         }

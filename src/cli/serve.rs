@@ -71,12 +71,11 @@ impl Served {
             if status.is_some_and(is_up) {
                 return Ok(Start::Ready(served.map(Box::new)));
             }
-            let late =
-                status.map_or("the time is up", |_| "it answers only that it cannot answer (5xx)");
+            let late = || status.map_or("the time is up".into(), |it| format!("it answers {it}"));
             let ended = served.as_mut().is_some_and(Self::has_ended);
             let why = match ended {
-                true => Some("the server has ended"),
-                false => (Instant::now() >= deadline).then_some(late),
+                true => Some("the server has ended".into()),
+                false => (Instant::now() >= deadline).then(late),
             };
             if let Some(why) = why {
                 return Err(Self::failed(served, ready, why).await);
@@ -122,7 +121,7 @@ impl Served {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    async fn failed(served: Option<Self>, ready: &str, why: &'static str) -> Error {
+    async fn failed(served: Option<Self>, ready: &str, why: String) -> Error {
         let error = not_ready(ready, why);
         let Some(mut server) = served else {
             return error.with_hint("start the server, or let retape start it: `--serve COMMAND`");
@@ -194,8 +193,8 @@ fn address(ready: &str) -> Result<http::Uri> {
     if is_http { Ok(uri) } else { Err(refused()) }
 }
 
-fn not_ready(url: &str, why: &'static str) -> Error {
-    Error::new(Kind::NotReady { url: url.to_owned(), why })
+fn not_ready(url: &str, why: impl Into<String>) -> Error {
+    Error::new(Kind::NotReady { url: url.to_owned(), why: why.into() })
 }
 
 /// What a server answers, if it does.

@@ -67,9 +67,9 @@ fn find(name: &str, bytes: &Bytes, notes: &mut Notes<'_>) -> Vec<Edit> {
 
 /// Whether a field that is none of the usual ones holds a credential.
 fn tells(name: &str, value: &Bytes, notes: &Notes<'_>) -> bool {
-    let name = name.to_ascii_lowercase();
-    match name::composed(&name) {
+    match name::composed(name) {
         Tells::Perhaps => {
+            let name = name.to_ascii_lowercase();
             str::from_utf8(value).is_ok_and(|value| notes.may_be_secret(&name, value))
         }
         tells => tells == Tells::Secret,

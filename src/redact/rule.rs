@@ -97,10 +97,10 @@ impl Notes<'_> {
 
     /// Whether a value is a secret of which its name says little.
     pub(super) fn may_be_secret(&self, name: &str, value: &str) -> bool {
-        let looks = value::may_be_credential(value);
+        let looks = || value::may_be_credential(value);
         match &self.redactor.told {
-            _ if self.redactor.own.is_no_secret(name) => looks,
-            None => looks,
+            _ if self.redactor.own.is_no_secret(name) => looks(),
+            None => looks(),
             Some(Told::Names(names)) => {
                 let is_word = !value.is_empty() && !value.contains(char::is_whitespace);
                 value::is_placeholder(value)
@@ -109,7 +109,7 @@ impl Notes<'_> {
             Some(Told::Lengths(lengths)) => {
                 let lengths = lengths.get(&value::shown_name(name));
                 let is_as_long = || lengths.is_some_and(|lengths| lengths.contains(&value.len()));
-                looks || (value::may_be_random(value) && is_as_long())
+                looks() || (value::may_be_random(value) && is_as_long())
             }
         }
     }

@@ -41,21 +41,24 @@ pub(crate) fn spell_out(request: &mut Request) {
 }
 
 fn spelled_out(text: &[u8]) -> Option<Vec<u8>> {
-    let ends = |at: usize| text.get(at..at + 3).is_some_and(|it| it.eq_ignore_ascii_case(b"%5d"));
-    let edits = memchr::memmem::find_iter(text, "redacted").filter_map(|at| {
-        let start = at.checked_sub(3)?;
-        let is_begun = text[start..at].eq_ignore_ascii_case(b"%5b");
-        let end = (at..text.len().min(at + 3 * LONGEST)).find(|at| is_begun && ends(*at))? + 3;
-        let plain = percent::decoded(str::from_utf8(&text[start..end]).ok()?);
-        let is_one = value::is_placeholder(&plain);
-        is_one.then(|| Edit::new(start..end, plain.into_owned().into_bytes()))
-    });
-    let edits: Vec<Edit> = edits.collect();
+    let edits: Vec<Edit> =
+        memchr::memmem::find_iter(text, "redacted").filter_map(|at| encoded(text, at)).collect();
     (!edits.is_empty()).then(|| splice(text, &edits))
 }
 
-/// No placeholder is longer.
-const LONGEST: usize = 100;
+/// The percent-encoded placeholder whose word stands there.
+fn encoded(text: &[u8], at: usize) -> Option<Edit> {
+    let start = at.checked_sub(3)?;
+    let rest = &text[start..text.len().min(start + LONGEST)];
+    let opens = rest[..3].eq_ignore_ascii_case(b"%5b");
+    let closing = rest.windows(3).position(|it| it.eq_ignore_ascii_case(b"%5d"));
+    let range = start..start + closing.filter(|_| opens)? + 3;
+    let plain = percent::decoded(str::from_utf8(&text[range.clone()]).ok()?);
+    value::is_placeholder(&plain).then(|| Edit::new(range, plain.into_owned().into_bytes()))
+}
+
+/// No percent-encoded placeholder is longer, in bytes.
+const LONGEST: usize = 300;
 
 fn of_texts<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Vec<(String, usize)> {
     let mut all = Vec::new();

@@ -110,7 +110,7 @@ fn a_server_that_does_not_get_ready_in_time_is_stopped() {
     let output = late.stage.retape(&arguments).output().unwrap();
 
     assert_eq!(output.status.code(), Some(2));
-    let why = "did not become ready: it answers only that it cannot answer (5xx)";
+    let why = "did not become ready: it answers 503 Service Unavailable";
     assert!(said(&output).contains(why), "{}", said(&output));
     assert_eq!(late.stage.read("stopped"), "stopped\n");
 }

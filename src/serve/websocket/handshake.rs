@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{SEC_WEBSOCKET_KEY, UPGRADE};
 use http::{HeaderMap, HeaderValue, Method};
-use sha1::{Digest as _, Sha1};
+use sha1_smol::Sha1;
 
 /// Whether a request opens a WebSocket. Any other offer, such as the `h2c` of Java's client, may be
 /// ignored, and is.
@@ -24,7 +24,7 @@ pub fn accept_key(asked: &HeaderMap) -> Option<HeaderValue> {
     let mut hash = Sha1::new();
     hash.update(key.as_bytes());
     hash.update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
-    HeaderValue::try_from(STANDARD.encode(hash.finalize())).ok()
+    HeaderValue::try_from(STANDARD.encode(hash.digest().bytes())).ok()
 }
 
 #[cfg(test)]
