@@ -46,6 +46,8 @@ class Scope:
     hooks: Optional[Hooks] = None
     #: Whether a request to this origin goes its own way.
     passes: Callable[[str], bool] = lambda origin: False
+    #: Whether its recording is being proved.
+    is_proof: bool = False
     #: What retape says of the open session.
     opened: Optional[Dict[str, Any]] = None
     #: How many misses were reported.
@@ -74,6 +76,8 @@ class Scope:
             if self.mode is not None:
                 settings["mode"] = MODES[self.mode]
                 settings["fresh"] = self.mode == "rewrite"
+            if self.is_proof:
+                settings["prove"] = True
             if upstream:
                 settings["upstream"] = upstream
             if self.also:

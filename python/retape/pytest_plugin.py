@@ -17,6 +17,7 @@ import pytest
 
 from . import _names, _place, _transport
 from ._network import blocked, is_blocked
+from ._proof import Proof
 from ._scope import MODES, Scope
 from ._server import Refused, Server
 from ._vcr import Cassette, Configuration, Hooks, stop_hooks
@@ -36,7 +37,11 @@ _REPORTS = {
     "idle": "in retape.toml, for cassettes that are not there",
     "unknown": "in `vcr_config` or a marker, and not known",
     "replaced": "not played any more, as the test has a new recording (remove it)",
+    "unproved": "recorded, but not replayed when the test ran again without the server "
+    "(--record-mode=none shows why)",
+    "made_up": "made up by the test, so any value is accepted there",
     "recorded": "recorded",
+    "proved": "recorded, and replayed without the server",
 }
 
 
@@ -58,6 +63,8 @@ class Suite:
         self.users: Dict[str, str] = {}
         self.items: List[pytest.Item] = []
         self.is_partial = False
+        self.proof = Proof()
+        self.is_proving = False
         self.worker_seen: Optional[Dict[str, List[str]]] = None
 
     def _server(self) -> Server:
@@ -113,8 +120,12 @@ class Suite:
         came = scope.finish(save=save)
         if came is None:
             return
+        if self.is_proving:
+            self.proof.note_made_up(_place.shown(self.config, scope.path), came.get("made_up", []))
+            return
         for recording in came["recorded"]:
             if recording["path"]:
+                self.proof.note_recorded(recording["path"])
                 path = _place.shown(self.config, recording["path"])
                 self.reports["recorded"].append(path)
                 self.reports["replaced"] += [_place.shown(self.config, file) for file in scope.former()]
@@ -124,6 +135,24 @@ class Suite:
             for left in came["unplayed"]:
                 line = f"{title}: {left['method']} {left['path']} (interaction {left['interaction']})"
                 self.reports["unplayed"].append(line)
+
+    def prepare(self, scope: Scope) -> Scope:
+        """What a test or a fixture says goes to its recording while that is proved."""
+        if self.is_proving:
+            scope.mode, scope.is_proof = "none", self.proof.is_of(scope.path)
+        return scope
+
+    def prove(self) -> None:
+        """Runs again what was recorded, without the server."""
+        self.is_proving = True
+        try:
+            unproved = self.proof.run(self.config)
+        finally:
+            self.is_proving = False
+        self.reports["made_up"] += self.proof.made_up
+        self.reports["unproved"] += unproved
+        if not unproved:
+            self.reports["proved"], self.reports["recorded"] = self.reports["recorded"], []
 
     def seen(self) -> Optional[Dict[str, List[str]]]:
         """For each folder that belongs to a test module, the cassettes that its tests may have. Nothing where
@@ -184,6 +213,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group.addoption("--disable-recording", action="store_true", help="let all requests go to the live server")
     group.addoption(
         "--retape-strict", action="store_true", help="fail also if something recorded was not asked for"
+    )
+    group.addoption(
+        "--retape-no-prove", action="store_true", help="do not run again, without the server, what was recorded"
     )
     group.addoption(
         "--retape-report-lax",
@@ -318,7 +350,7 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
         return
     suite = request.config.stash[_SUITE]
     try:
-        scope = _scope_of(request, suite)
+        scope = suite.prepare(_scope_of(request, suite))
     except (Refused, pytest.UsageError) as error:
         raise pytest.fail.Exception(f"retape: {error}", pytrace=False) from None
     item.stash[_SCOPE] = scope
@@ -483,11 +515,13 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     if param is not None:
         plain = isinstance(param, (str, int, float, bool))
         name += f"[{param if plain else request.param_index}]"
-    scope = Scope(
-        suite.server,
-        *_place.of_node(request.config, f"{fixturedef.baseid}::{name}"),
-        _checked(_mode_of_run(request.config)) or _usual(suite),
-        _rerun(item),
+    scope = suite.prepare(
+        Scope(
+            suite.server,
+            *_place.of_node(request.config, f"{fixturedef.baseid}::{name}"),
+            _checked(_mode_of_run(request.config)) or _usual(suite),
+            _rerun(item),
+        )
     )
     failed: List[bool] = []
 
@@ -531,6 +565,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     scope = item.stash.get(_SCOPE, None)
     misses = item.stash.get(_TOLD, []) + (scope.new_misses() if scope else [])
     item.stash[_TOLD] = []
+    if suite.is_proving:
+        if report.failed or misses or scope is None:
+            suite.proof.note_failed(item)
+        if scope and report.when == "teardown":
+            del item.stash[_SCOPE]
+            suite.finish(scope, save=True, title=item.nodeid)
+        return
     told = [_explained(misses)] if misses else []
     if scope and scope.hooks:
         told += scope.hooks.errors
@@ -571,6 +612,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     except Refused as error:
         report.outcome = "failed"
         report.longrepr = f"retape: {error}"
+    if passed and report.passed and suite.proof.is_of(scope.path):
+        suite.proof.items.append(item)
     is_marked = any(marker.name in ("vcr", "retape") for marker in item.own_markers)
     if is_marked and passed and report.passed and not os.path.isfile(scope.path):
         suite.reports["silent"].append(item.nodeid)
@@ -588,6 +631,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_deselected(items: List[pytest.Item]) -> None:
     if items:
         items[0].config.stash[_SUITE].is_partial = True
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
+    """What the tests have recorded is proved once all have run, and nothing of the live servers is needed."""
+    outcome = yield
+    suite = session.config.stash[_SUITE]
+    is_whole = outcome.excinfo is None and not (session.shouldstop or session.shouldfail)
+    is_wanted = not (session.config.getoption("--retape-no-prove") or session.config.getoption("usepdb", False))
+    if is_whole and is_wanted and suite.server.is_ours and suite.proof.items:
+        suite.prove()
 
 
 @pytest.hookimpl(trylast=True)
@@ -649,8 +703,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.line(f"  {line}")
         if len(lines) > _SHOWN:
             terminalreporter.line(f"  and {len(lines) - _SHOWN} more")
-    if "recorded" in reports and suite.server.is_ours:
-        terminalreporter.line("`retape record -- pytest` also proves that what it records replays")
 
 
 #: So many lines of a kind are shown.

@@ -13,8 +13,10 @@ use crate::store::mode::Mode;
 use crate::text::nearest;
 
 /// The members of the JSON object.
-const MEMBERS: [&str; 10] =
-    ["cassette", "also", "folder", "mode", "upstream", "fresh", "rules", "faults", "rerun", "hook"];
+const MEMBERS: [&str; 11] = [
+    "cassette", "also", "folder", "mode", "prove", "upstream", "fresh", "rules", "faults", "rerun",
+    "hook",
+];
 
 /// The settings of a session that is opened: those of the running one, and what `asked` says.
 pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionBuilder> {
@@ -32,6 +34,9 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
     }
     if let Some(mode) = text("mode") {
         settings = settings.mode_unless_proving(mode.parse::<Mode>()?);
+    }
+    if asked.get("prove") == Some(&Value::Bool(true)) {
+        settings = settings.mode(Mode::Replay).proving();
     }
     if let Some(upstream) = text("upstream") {
         settings = settings.upstream(upstream);

@@ -55,6 +55,38 @@ async fn a_session_is_opened_recorded_finished_and_played() {
     assert_eq!((summary.requests, summary.forwarded, summary.misses.len()), (3, 1, 1));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_proves_learns_what_differs_and_fixes_nothing() {
+    let stage = Stage::new();
+    let upstream = Upstream::json(|asked: &Asked| format!("{:?}", asked.path()));
+    let session = stage.replay().await;
+    let url = session.url();
+    let run = |settings: Value, [name, request_id]: [&str; 2]| {
+        let opened = open(&url, settings);
+        let to = opened["url"].as_str().unwrap().to_owned();
+        let body = json!({"name": name, "request_id": request_id}).to_string();
+        let status = ask("POST", &format!("{to}/agents"), "", &body).status;
+        let session = opened["session"].as_str().unwrap().to_owned();
+        (status, finished(&url, &format!("finish?session={session}")))
+    };
+    let record = json!({"cassette": "a", "mode": "record", "upstream": upstream.url()});
+    let prove = json!({"cassette": "a", "mode": "once", "prove": true});
+
+    // One process may well call its requests the same in both runs, and another one not.
+    run(record, ["quiet-otter", "req_7QpYk2Lz9vTn4RbX"]);
+    let (first, told) = run(prove.clone(), ["happy-fox", "req_7QpYk2Lz9vTn4RbX"]);
+    let (again, none) = run(prove, ["happy-fox", "req_7QpYk2Lz9vTn4RbX"]);
+    let replay = json!({"cassette": "a", "mode": "replay"});
+    let (replayed, played) = run(replay, ["calm-badger", "req_fG3xWq81LmZp0Ns5"]);
+    let summary = session.stop().await.unwrap();
+
+    assert_eq!((first, again, replayed), (200, 200, 200));
+    assert_eq!(told["made_up"], json!([{"id": "quiet-otter", "at": "/name"}]));
+    assert_eq!(none["made_up"], json!([]));
+    assert_eq!(played.get("made_up"), None);
+    assert!(summary.misses.is_empty());
+}
+
 fn finished_get(url: &str, what: &str) -> Value {
     control(url, "GET", what, &Value::Null).1
 }

@@ -138,6 +138,12 @@ impl Proof {
         Some(number)
     }
 
+    /// It as what shows of no value that it is always the same.
+    pub(crate) fn without_sameness(mut self) -> Self {
+        self.called.retain(|_, (_, other)| *other > 0);
+        self
+    }
+
     /// Puts into a table what was learned.
     pub fn learn(&self, ids: &mut Ids) -> Learned {
         let mut learned = Learned::default();

@@ -1030,3 +1030,64 @@ def test_retape_record_proves_what_the_suite_makes_up(pytester, run, live):
         binary(), "record", "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--record-mode=new_episodes"
     )
     assert again.ret == 0
+
+
+MAKES_UP = """
+    import httpx, itertools, pytest, random, string
+    from datetime import date
+    pytestmark = pytest.mark.retape
+    runs = itertools.count()
+
+    def word(): return "".join(random.choices(string.ascii_lowercase, k=8))
+    def post(**body): return httpx.post("{url}/things", json=body).json()
+
+    @pytest.fixture(scope="module")
+    def thing(): return post(name=word(), kind="shared")
+
+    def test_name(): assert (name := word()) == post(name=name, kind="own")["name"]
+    def test_shared(thing): assert httpx.get("{url}/things/" + thing["id"]).json() == thing
+    def test_day(): assert post(prompt=f"Today is {{date.today()}}")["prompt"].startswith("Today")
+    def test_fixed(): post(name="otter", kind="fixed")
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2", "--dist=loadfile")])
+def test_what_a_test_makes_up_is_found_when_it_is_recorded(pytester, run, live, workers):
+    pytester.makepyfile(test_it=MAKES_UP.format(url=live.url))
+
+    recorded = run(*workers)
+    asked = live.asked
+    stop(live)
+    replayed = [run("--record-mode=none") for _ in range(2)]
+
+    recorded.assert_outcomes(passed=4)
+    recorded.stdout.fnmatch_lines(["made up by the test, *:", "recorded, and replayed without the server:"])
+    made_up = [line for line in recorded.outlines if line.startswith("  `")]
+    assert len(made_up) == 3, made_up
+    assert all(f"/{field} in" in line for field, line in zip(("name", "name", "prompt"), sorted(made_up, key=lambda it: "prompt" in it)))
+    assert asked == 6
+    for each in replayed:
+        each.assert_outcomes(passed=4)
+    pytester.makepyfile(test_it=MAKES_UP.format(url=live.url).replace("otter", "badger"))
+    run("--record-mode=none").assert_outcomes(passed=3, failed=1)
+
+
+def test_a_recording_that_does_not_replay_is_told_and_kept(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import httpx, itertools, pytest
+        runs = itertools.count()
+        @pytest.mark.retape
+        def test_counts(): httpx.post("{live.url}/things", json={{"abc"[next(runs)]: 1}}).raise_for_status()
+        """
+    )
+
+    recorded = run()
+    spared = run("--record-mode=all", "--retape-no-prove")
+
+    recorded.assert_outcomes(passed=1)
+    recorded.stdout.fnmatch_lines(["recorded, but not replayed when the test ran again *:", "  *::test_counts"])
+    spared.assert_outcomes(passed=1)
+    spared.stdout.fnmatch_lines(["recorded:"])
+    spared.stdout.no_fnmatch_line("*replayed*")
+    assert list(pytester.path.rglob("test_counts.json"))

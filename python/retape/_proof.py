@@ -1,0 +1,92 @@
+"""The proof that what was just recorded replays."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+#: How often a test is run again at most.
+RUNS = 3
+
+
+class Proof:
+    """The tests that were recorded run again in this process, without their server.
+
+    A value of a request that is another one now was made up by the test, and may be any from then on. What is the
+    same shows nothing, as the process, its clock and its seeds are the same.
+    """
+
+    def __init__(self) -> None:
+        #: The tests that were recorded, and the files in which they and their fixtures are.
+        self.items: List[pytest.Item] = []
+        self.files: "set[str]" = set()
+        #: What was made up, as it is reported.
+        self.made_up: List[str] = []
+        self._recorded = 0.0
+        self._learned: List[str] = []
+        self._failed: List[str] = []
+
+    def note_recorded(self, file: str) -> None:
+        """Notes what is to be proved."""
+        self.files.add(os.path.abspath(file))
+        self._recorded = time.monotonic()
+
+    def is_of(self, file: str) -> bool:
+        """Whether a cassette was recorded in this run."""
+        return os.path.abspath(file) in self.files
+
+    def note_made_up(self, shown: str, made_up: List[Dict[str, Any]]) -> None:
+        """Notes what a run has shown of a cassette, which has it from now on."""
+        self._learned += [f"`{it['id']}` ({it['at']} in {shown})" for it in made_up]
+
+    def note_failed(self, item: pytest.Item) -> None:
+        """Notes a test that was not content with what was replayed."""
+        self._failed.append(item.nodeid)
+
+    def run(self, config: pytest.Config) -> List[str]:
+        """Runs the tests again. Returns those that do not replay."""
+        # What says the time in seconds says another one.
+        time.sleep(max(0.0, 1.0 - (time.monotonic() - self._recorded)))
+        for number in range(RUNS):
+            self._learned, self._failed = [], []
+            with _other_seed(config), _other_day(number == 0):
+                for item, following in zip(self.items, [*self.items[1:], None]):
+                    runtestprotocol(item, log=False, nextitem=following)
+            self.made_up += self._learned
+            if not self._learned:
+                break
+        return list(dict.fromkeys(self._failed))
+
+
+@contextmanager
+def _other_seed(config: pytest.Config) -> Iterator[None]:
+    """pytest-randomly gives each test the same numbers again."""
+    seed = getattr(config.option, "randomly_seed", None)
+    if isinstance(seed, int):
+        config.option.randomly_seed = seed + 1
+    try:
+        yield
+    finally:
+        if isinstance(seed, int):
+            config.option.randomly_seed = seed
+
+
+@contextmanager
+def _other_day(is_wanted: bool) -> Iterator[None]:
+    """A time zone in which it is another day, so that what says the date differs."""
+    before = os.environ.get("TZ")
+    if not is_wanted or before is not None or not hasattr(time, "tzset"):
+        yield
+        return
+    os.environ["TZ"] = "WEST12" if time.gmtime().tm_hour < 12 else "EAST-14"
+    time.tzset()
+    try:
+        yield
+    finally:
+        del os.environ["TZ"]
+        time.tzset()
