@@ -46,6 +46,8 @@ class Scope:
     hooks: Optional[Hooks] = None
     #: Whether a request to this origin goes its own way.
     passes: Callable[[str], bool] = lambda origin: False
+    #: The open scopes of fixtures, in whose cassettes the client may have made up names that stand in this one.
+    beside: "List[Scope]" = field(default_factory=list)
     #: Whether its recording is being proved.
     is_proof: bool = False
     #: What retape says of the open session.
@@ -76,6 +78,9 @@ class Scope:
             if self.mode is not None:
                 settings["mode"] = MODES[self.mode]
                 settings["fresh"] = self.mode == "rewrite"
+            beside = [str(scope.opened["session"]) for scope in self.beside if scope.opened]
+            if beside:
+                settings["beside"] = beside
             if self.is_proof:
                 settings["prove"] = True
             if upstream:

@@ -137,7 +137,9 @@ class Suite:
                 self.reports["unplayed"].append(line)
 
     def prepare(self, scope: Scope) -> Scope:
-        """What a test or a fixture says goes to its recording while that is proved."""
+        """Lets a test or a fixture go on from the fixtures that are set up. What is recorded is played while it is
+        proved."""
+        scope.beside = list(self.shared.values())
         if self.is_proving:
             scope.mode, scope.is_proof = "none", self.proof.is_of(scope.path)
         return scope

@@ -70,6 +70,17 @@ impl Bindings {
         }
     }
 
+    /// What may stand anywhere, and what stands for it now.
+    pub fn aliases(&self) -> Vec<(Hole, Hole)> {
+        let all = self.live.get(&Scope::Anywhere).into_iter().flatten();
+        let recorded = |name: &str, live: &Hole| Hole {
+            identifier: name.to_owned(),
+            scope: Scope::Anywhere,
+            ..live.clone()
+        };
+        all.map(|(name, live)| (recorded(name, live), live.clone())).collect()
+    }
+
     /// Whether nothing is bound.
     pub fn is_empty(&self) -> bool {
         self.live.is_empty()

@@ -53,6 +53,11 @@ impl MadeUp {
         Self { values, words, said, is_placed }
     }
 
+    /// The same, if there is anything.
+    pub fn some(holes: &[Hole]) -> Option<Self> {
+        (!holes.is_empty()).then(|| Self::of(holes.iter()))
+    }
+
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

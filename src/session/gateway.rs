@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::recorder::{Asked, Tape};
-use crate::serve::replayer::{Lost, Notice, Recorded, Replayer, miss_answer};
+use crate::serve::replayer::{Aliases, Lost, Notice, Recorded, Replayer, miss_answer};
 use crate::serve::server::{Address, Answer, Place};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
@@ -39,6 +39,8 @@ use crate::store::{self, Journal};
 #[derive(Debug)]
 pub(super) struct Gateway {
     pub(super) settings: Settings,
+    /// What the client calls otherwise in sessions that this one goes on from.
+    beside: Aliases,
     pub(super) tracks: Mutex<BTreeMap<String, Arc<Slot>>>,
     /// Loaded cassettes, shared by the sessions of the same name.
     pub(super) library: Mutex<HashMap<Name, Arc<OnceCell<Arc<Recorded>>>>>,
@@ -63,8 +65,9 @@ pub(super) struct Gateway {
 impl Gateway {
     /// Opens the default session, so that what is wrong with it is known at once. In replay it may
     /// be missing: all clients may name cassettes of their own.
-    pub(super) async fn open(settings: Settings) -> Result<Self> {
+    pub(super) async fn open(settings: Settings, beside: Aliases) -> Result<Self> {
         let gateway = Self {
+            beside,
             misses: Misses::begin(settings.misses.clone())?,
             untouched: settings.may_pass().then(|| Live::new(&settings, None)).transpose()?,
             passed: AtomicUsize::new(0),
@@ -376,6 +379,10 @@ impl Gateway {
             let replayer = Replayer::new(recorded, settings.pace).in_pieces(settings.chunking);
             let replayer = replayer.with_faults(settings.faults_of(name));
             let replayer = if settings.is_proving { replayer.proving() } else { replayer };
+            let replayer = match self.beside.is_empty() {
+                true => replayer,
+                false => replayer.beside(self.beside.clone()),
+            };
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
         let live = |tape| Live::new(settings, tape);

@@ -22,6 +22,7 @@ use super::{GRACE, changes, control, guard, opening, proof};
 use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::{Asked, Course};
+use crate::serve::replayer::{Aliases, Replayer};
 use crate::serve::server::{Address, Answer, Handler, Refusal, Tunnel, Via, origin};
 use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
@@ -64,13 +65,26 @@ impl Hub {
 
     /// Opens a session with what `asked` says, a JSON object. Returns its name, and what it does.
     pub(super) async fn open(&self, asked: &[u8]) -> Result<(String, Mode)> {
-        let settings = opening::settings(self.settings.clone(), asked)?;
-        let gateway = Arc::new(Gateway::open(settings.complete()?).await?);
+        let (settings, beside) = opening::settings(self.settings.clone(), asked)?;
+        let beside = self.aliases_of(&beside)?;
+        let gateway = Arc::new(Gateway::open(settings.complete()?, beside).await?);
         let mode = gateway.plan();
         lock(&self.ended).idle.note(&gateway.settings);
         let session = format!("~opened-{}", self.last.fetch_add(1, Ordering::Relaxed) + 1);
         lock(&self.opened).insert(session.clone(), gateway);
         Ok((session, mode))
+    }
+
+    /// What the client calls otherwise in opened sessions.
+    fn aliases_of(&self, sessions: &[String]) -> Result<Aliases> {
+        let opened = lock(&self.opened);
+        let aliases = |session: &String| {
+            let gateway = opened.get(session).ok_or_else(|| not_opened(session))?;
+            let tracks = lock(&gateway.tracks);
+            let replayers = tracks.values().filter_map(|slot| slot.replayer());
+            Ok(replayers.flat_map(Replayer::aliases).collect::<Aliases>())
+        };
+        Ok(sessions.iter().map(aliases).collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// From now on what is asked of `session` goes to the opened session `to`, or nowhere.
@@ -107,7 +121,8 @@ impl Hub {
         if is_proof {
             // The test runner has recorded it a moment ago.
             let made_up = proof::learn_more(&folder, &proofs)?;
-            told["made_up"] = made_up.iter().map(|id| json!({"id": id.value, "at": id.at})).collect();
+            told["made_up"] =
+                made_up.iter().map(|id| json!({"id": id.value, "at": id.at})).collect();
             return Ok(told);
         }
         summary.misses.iter().for_each(|miss| self.main.misses().note(miss.clone()));

@@ -13,13 +13,17 @@ use crate::store::mode::Mode;
 use crate::text::nearest;
 
 /// The members of the JSON object.
-const MEMBERS: [&str; 11] = [
-    "cassette", "also", "folder", "mode", "prove", "upstream", "fresh", "rules", "faults", "rerun",
-    "hook",
+const MEMBERS: [&str; 12] = [
+    "cassette", "also", "beside", "folder", "mode", "prove", "upstream", "fresh", "rules",
+    "faults", "rerun", "hook",
 ];
 
-/// The settings of a session that is opened: those of the running one, and what `asked` says.
-pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionBuilder> {
+/// The settings of a session that is opened: those of the running one, and what `asked` says; and the opened
+/// sessions that it goes on from, such as that of a fixture.
+pub(super) fn settings(
+    running: SessionBuilder,
+    asked: &[u8],
+) -> Result<(SessionBuilder, Vec<String>)> {
     let asked = serde_json::from_slice::<Map<String, Value>>(asked);
     let asked = asked.map_err(|source| refused("a JSON object").because(source))?;
     if let Some(unknown) = asked.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
@@ -62,7 +66,8 @@ pub(super) fn settings(running: SessionBuilder, asked: &[u8]) -> Result<SessionB
         let hook = Hook::new(address).ok_or_else(|| refused("`hook` with a loopback address"))?;
         settings = settings.hook(hook);
     }
-    Ok(settings)
+    let beside = texts(&asked, "beside", "an object with an array of texts `beside`")?;
+    Ok((settings, beside.into_iter().map(str::to_owned).collect()))
 }
 
 /// The texts of an array; none if there is no such member.

@@ -31,7 +31,7 @@ impl SessionBuilder {
     ///
     /// As [`start`](Self::start).
     pub(crate) async fn piped(self) -> Result<Piped> {
-        let gateway = Gateway::open(self.through_pipes().complete()?).await?;
+        let gateway = Gateway::open(self.through_pipes().complete()?, Vec::new()).await?;
         Ok(Piped { gateway: Arc::new(gateway) })
     }
 }

@@ -417,7 +417,7 @@ impl SessionBuilder {
     pub async fn start(self) -> Result<Session> {
         let listen = self.listen;
         let settings = self.clone();
-        let gateway = Arc::new(Gateway::open(self.complete()?).await?);
+        let gateway = Arc::new(Gateway::open(self.complete()?, Vec::new()).await?);
         let listener = Server::bind(listen).await?;
         gateway.listens_at(listener.local_addr().ok());
         let names = match gateway.mode() {

@@ -87,6 +87,50 @@ async fn a_session_that_proves_learns_what_differs_and_fixes_nothing() {
     assert!(summary.misses.is_empty());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_fixture_made_up_is_called_the_same_in_the_tests_beside_it() {
+    let stage = Stage::new();
+    let named = std::sync::Mutex::new(String::new());
+    let upstream = Upstream::json(move |asked: &Asked| {
+        let mut named = named.lock().unwrap();
+        if !asked.body.is_empty() {
+            *named = asked.text();
+        }
+        named.clone()
+    });
+    let session = stage.replay().await;
+    let url = session.url();
+    let run = |mode: &str, name: &str| {
+        let open = |cassette: &str, beside: Value| {
+            let upstream = upstream.url();
+            let settings =
+                json!({"cassette": cassette, "mode": mode, "upstream": upstream, "beside": beside});
+            let opened = open(&url, settings);
+            let text = |name: &str| opened[name].as_str().unwrap().to_owned();
+            (text("url"), text("session"))
+        };
+        let (fixture, of_fixture) = open("fixture", json!([]));
+        ask("POST", &format!("{fixture}/things"), "", &json!({"name": name}).to_string());
+        let (test, of_test) = open("test", json!([of_fixture]));
+        let said = get(&format!("{test}/things/1")).text();
+        for session in [of_test, of_fixture] {
+            finished(&url, &format!("finish?session={session}"));
+        }
+        said
+    };
+
+    let recorded = run("record", "agent-8f3a9c2b71d0");
+    let replayed = run("replay", "agent-0b1c2d3e4f5a");
+    let (status, refused) =
+        control(&url, "POST", "open", &json!({"cassette": "x", "beside": ["~no"]}));
+    session.stop().await.unwrap();
+
+    assert_eq!(recorded, r#"{"name":"agent-8f3a9c2b71d0"}"#);
+    assert_eq!(replayed, r#"{"name":"agent-0b1c2d3e4f5a"}"#);
+    assert_eq!(status, 422);
+    assert!(refused["error"]["message"].as_str().unwrap().starts_with("no session `~no`"));
+}
+
 fn finished_get(url: &str, what: &str) -> Value {
     control(url, "GET", what, &Value::Null).1
 }

@@ -42,6 +42,12 @@ impl Playlist {
         Self { played, unplayed: index.len(), ..Self::default() }
     }
 
+    /// It, where the client calls recorded names otherwise already.
+    pub fn calling<'a>(mut self, names: impl Iterator<Item = (&'a Hole, &'a Hole)>) -> Self {
+        names.for_each(|(recorded, live)| self.bindings.bind(recorded, live));
+        self
+    }
+
     /// The interaction that answers a request now, if there is one.
     ///
     /// Requests that look the same are answered in recorded order, but not with a state that nobody

@@ -16,7 +16,7 @@ use crate::compare::difference::{Differences, compare};
 use crate::compare::recorded::Recorded;
 use crate::config::Treatment;
 use crate::identity::names::Template;
-use crate::identity::{Hole, MadeUp, Scope, identifiers, word_around};
+use crate::identity::{Hole, Scope, identifiers, word_around};
 
 /// What another run of the client that was recorded shows: what is another value in the same place was
 /// made up by the client, and what looked made up and is the same was not.
@@ -56,9 +56,9 @@ const LONG: usize = 8;
 const TELLING: usize = 4;
 
 impl Proof {
-    /// What the run has shown to be made up, to be found in answers.
-    pub fn shown(&self) -> Option<MadeUp> {
-        (!self.holes.is_empty()).then(|| MadeUp::of(self.holes.iter()))
+    /// What the run has shown to be made up.
+    pub fn holes(&self) -> &[Hole] {
+        &self.holes
     }
 
     /// The same of the cassette whose exchanges were played.
@@ -71,11 +71,6 @@ impl Proof {
     /// Places that differ although a person says that nothing there is made up.
     pub fn denied(&self) -> impl Iterator<Item = &str> {
         self.denied.iter().map(String::as_str)
-    }
-
-    /// The values of these.
-    pub fn values(&self) -> impl Iterator<Item = (Scope, &str)> {
-        self.holes.iter().map(|hole| (hole.scope, hole.identifier.as_str()))
     }
 
     /// Whether a request was answered although it differs.

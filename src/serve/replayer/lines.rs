@@ -7,7 +7,7 @@ use super::replay::lock;
 use super::socket::Socket;
 use super::sockets::History;
 use crate::cassette::{Content, Frame};
-use crate::compare::matching::{Mismatch, Playlist};
+use crate::compare::matching::Mismatch;
 
 /// The field behind a session of lines that tells with which status the server ended.
 pub const EXIT_STATUS: &str = "exit-status";
@@ -64,7 +64,7 @@ impl Replayer {
     /// Begins anew with a session, and hears what was heard. Tells whether the same is said.
     fn again(&self, number: usize, opened: usize, history: &History) -> bool {
         let Some(script) = self.recorded().script(opened) else { return false };
-        *self.playlist() = Playlist::new(&self.recorded().index);
+        *self.playlist() = self.begin();
         self.playlist().skip(&self.recorded().index, opened);
         lock(&self.sockets).enter(number, opened, script, Some(History::default()));
         let mut said = history.said.iter();

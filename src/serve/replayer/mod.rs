@@ -30,7 +30,7 @@ pub use miss::miss_answer;
 pub use miss::{MISS, SHOULD_RETRY};
 pub use pace::Pace;
 pub use recorded::{Compared, Recorded, Source, Transport};
-pub use replay::Replayer;
+pub use replay::{Aliases, Replayer};
 pub use socket::{Lost, Notice, Opened, Socket};
 pub use sockets::Upgraded;
 pub use stored::Hashed;

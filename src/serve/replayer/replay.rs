@@ -20,7 +20,7 @@ use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
 use crate::cassette::{Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
-use crate::identity::Renamed;
+use crate::identity::{Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
 use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
@@ -35,6 +35,8 @@ pub struct Replayer {
     pub(super) run: watch::Sender<Run>,
     pub(super) memory: Memory,
     pub(super) sockets: Mutex<Sockets>,
+    /// What is called otherwise in recordings that this one goes on from.
+    beside: Aliases,
     /// What the run shows about the recording, if it is to prove it.
     pub(super) proof: Option<Mutex<Proof>>,
     /// What strict matching would have refused, if that is to be told.
@@ -42,6 +44,9 @@ pub struct Replayer {
     /// What goes wrong, if anything is to.
     pub(super) faults: Option<Box<Faults>>,
 }
+
+/// Recorded names that a client made up, and what it calls them now.
+pub type Aliases = Vec<(Hole, Hole)>;
 
 /// How long an answer waits for what it shows: for requests that are under way at once.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -76,8 +81,45 @@ impl Replayer {
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
         let (memory, sockets, chunking) = Default::default();
-        let (proof, drift, faults) = (None, None, None);
-        Self { recorded, pace, chunking, playlist, run, memory, sockets, proof, drift, faults }
+        let (beside, proof, drift, faults) = Default::default();
+        Self {
+            recorded,
+            pace,
+            chunking,
+            playlist,
+            run,
+            memory,
+            sockets,
+            beside,
+            proof,
+            drift,
+            faults,
+        }
+    }
+
+    /// Goes on from other recordings, in which the client has made up these names.
+    pub fn beside(mut self, beside: Aliases) -> Self {
+        self.beside = beside;
+        *self.playlist() = self.begin();
+        self
+    }
+
+    /// A run in which nothing was played yet.
+    pub(super) fn begin(&self) -> Playlist {
+        let names = self.beside.iter().map(|(recorded, live)| (recorded, live));
+        Playlist::new(&self.recorded.index).calling(names)
+    }
+
+    /// What the client calls otherwise now, wherever it stands.
+    pub fn aliases(&self) -> Aliases {
+        self.playlist().bindings().aliases()
+    }
+
+    /// What is known of this run to be made up, beside what the recording says.
+    pub(super) fn shown(&self) -> Vec<Hole> {
+        let proof = self.proof.as_ref().map(lock);
+        let shown = proof.iter().flat_map(|proof| proof.holes()).cloned();
+        shown.chain(self.beside.iter().map(|(recorded, _)| recorded.clone())).collect()
     }
 
     /// Sends streams in other pieces.
@@ -205,7 +247,7 @@ impl Replayer {
                 None => self.recorded.meanwhile.hold(number, &self.run),
             },
             behind,
-            shown: self.proof.as_ref().and_then(|proof| lock(proof).shown()),
+            shown: MadeUp::some(&self.shown()),
             blow,
         };
         self.recorded.answers.send(number, wanted).await
@@ -331,9 +373,10 @@ impl Replayer {
         let (cassette, index) = (self.recorded.played(), &self.recorded.index);
         let plain = asked.readable();
         let mut playlist = self.playlist();
-        let mut proof = lock(self.proof.as_ref()?);
-        let number = proof.assume(cassette, index, &mut playlist, &index.read(asked, &plain))?;
-        Some(self.chosen(number, found, &playlist, Some(&proof)))
+        let proof = self.proof.as_ref()?;
+        let asked = index.read(asked, &plain);
+        let number = lock(proof).assume(cassette, index, &mut playlist, &asked)?;
+        Some(self.chosen(number, found, &playlist))
     }
 
     pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
@@ -351,7 +394,7 @@ impl Replayer {
 
     /// Begins the run anew.
     pub fn reset(&self) {
-        *self.playlist() = Playlist::new(&self.recorded.index);
+        *self.playlist() = self.begin();
         self.run.send_modify(Run::reset);
         lock(&self.sockets).clear();
         self.memory.clear();
@@ -374,8 +417,7 @@ impl Replayer {
         }
         let mut playlist = self.playlist();
         let number = playlist.take_recognized(index, &recognized)?;
-        let proof = self.proof.as_ref().map(lock);
-        Some(self.chosen(number, &Found::default(), &playlist, proof.as_deref()))
+        Some(self.chosen(number, &Found::default(), &playlist))
     }
 
     fn take(&self, request: &Request, asked: &Asked<'_>) -> Option<Chosen> {
@@ -399,30 +441,24 @@ impl Replayer {
     /// Notes what the choice shows.
     pub(super) fn taken(&self, number: usize, playlist: &Playlist, asked: &Asked<'_>) -> Chosen {
         let index = &self.recorded.index;
-        let mut proof = self.proof.as_ref().map(lock);
-        if let Some(proof) = &mut proof {
+        if let Some(proof) = &self.proof {
             let called = playlist.called(index, number, asked);
-            proof.note(called.iter().map(|(recorded, live)| (recorded, live)));
+            lock(proof).note(called.iter().map(|(recorded, live)| (recorded, live)));
         }
-        self.chosen(number, asked.found(), playlist, proof.as_deref())
+        self.chosen(number, asked.found(), playlist)
     }
 
-    fn chosen(
-        &self,
-        number: usize,
-        found: &Found,
-        playlist: &Playlist,
-        proof: Option<&Proof>,
-    ) -> Chosen {
+    fn chosen(&self, number: usize, found: &Found, playlist: &Playlist) -> Chosen {
         if self.recorded.is_watched() {
             self.run.send_modify(|run| self.recorded.meanwhile.note(number, run));
         }
         let answers = &self.recorded.answers;
         let bindings = playlist.bindings();
-        let shown = proof.into_iter().flat_map(Proof::values);
         let renamed = if bindings.is_empty() {
             Renamed::default()
         } else {
+            let shown = self.shown();
+            let shown = shown.iter().map(|hole| (hole.scope, hole.identifier.as_str()));
             Renamed::of(answers.echoed(number).chain(shown), bindings)
         };
         let index = &self.recorded.index;

@@ -21,7 +21,7 @@ use super::spoil::Blow;
 use crate::cassette::exchanges::{Exchanges, message_request, path_of};
 use crate::cassette::{Cassette, Content, Frame, Peer, Request};
 use crate::compare::matching::{Index, Message, Mismatch};
-use crate::identity::{Echo, Renamed};
+use crate::identity::{Echo, MadeUp, Renamed};
 use crate::serve::server::{Answer, Place};
 use crate::serve::websocket::{Compression, accept_key};
 
@@ -245,8 +245,7 @@ impl Replayer {
         state.passed.done[at] = true;
         let Some(script) = self.recorded().script(state.opened) else { return gone() };
         let step = &script.steps[at];
-        let proof = self.proof.as_ref().map(lock);
-        let shown = proof.as_ref().and_then(|proof| proof.shown());
+        let shown = MadeUp::some(&self.shown());
         let text = step.frame.message().map(Bytes::as_ref).unwrap_or_default();
         let shown = shown.map(|shown| Echo::all(text, &shown)).unwrap_or_default();
         let names = step.names().chain(shown.iter().map(Echo::value));

@@ -997,7 +997,7 @@ def test_what_pytest_recording_says_of_folders_and_keys_is_heeded_or_told(pytest
         result = run("--record-mode=rewrite", "-k", "elsewhere")
         result.assert_outcomes(passed=1, deselected=1)
         result.stdout.fnmatch_lines(
-            ["not played any more*", "  lib/test_elsewhere.yaml", "recorded:", "  lib/test_elsewhere.json"]
+            ["not played any more*", "  lib/test_elsewhere.yaml", "recorded, and*:", "  lib/test_elsewhere.json"]
         )
 
 
@@ -1065,7 +1065,7 @@ def test_what_a_test_makes_up_is_found_when_it_is_recorded(pytester, run, live, 
     made_up = [line for line in recorded.outlines if line.startswith("  `")]
     assert len(made_up) == 3, made_up
     assert all(f"/{field} in" in line for field, line in zip(("name", "name", "prompt"), sorted(made_up, key=lambda it: "prompt" in it)))
-    assert asked == 6
+    assert asked == 5
     for each in replayed:
         each.assert_outcomes(passed=4)
     pytester.makepyfile(test_it=MAKES_UP.format(url=live.url).replace("otter", "badger"))
