@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
 import pytest
@@ -54,7 +57,7 @@ class Proof:
         time.sleep(max(0.0, 1.0 - (time.monotonic() - self._recorded)))
         for number in range(RUNS):
             self._learned, self._failed = [], []
-            with _other_seed(config), _other_day(number == 0):
+            with _other_seed(config), _other_folder(config), _other_day(number == 0):
                 for item, following in zip(self.items, [*self.items[1:], None]):
                     runtestprotocol(item, log=False, nextitem=following)
             self.made_up += self._learned
@@ -74,6 +77,26 @@ def _other_seed(config: pytest.Config) -> Iterator[None]:
     finally:
         if isinstance(seed, int):
             config.option.randomly_seed = seed
+
+
+@contextmanager
+def _other_folder(config: pytest.Config) -> Iterator[None]:
+    """``tmp_path`` is below another folder in each run of pytest."""
+    factory = getattr(config, "_tmp_path_factory", None)
+    before = getattr(factory, "_basetemp", None)
+    if before is None:
+        yield
+        return
+    # Each worker of pytest-xdist has a folder below that of the run.
+    of_run = before.parent if hasattr(config, "workerinput") else before
+    other = Path(tempfile.mkdtemp(prefix="again-", dir=of_run.parent))
+    factory._basetemp = other / before.relative_to(of_run)
+    factory._basetemp.mkdir(exist_ok=True)
+    try:
+        yield
+    finally:
+        factory._basetemp = before
+        shutil.rmtree(other, ignore_errors=True)
 
 
 @contextmanager

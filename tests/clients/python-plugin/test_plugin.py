@@ -1047,29 +1047,30 @@ MAKES_UP = """
     def test_name(): assert (name := word()) == post(name=name, kind="own")["name"]
     def test_shared(thing): assert httpx.get("{url}/things/" + thing["id"]).json() == thing
     def test_day(): assert post(prompt=f"Today is {{date.today()}}")["prompt"].startswith("Today")
+    def test_folder(tmp_path): assert post(folder=str(tmp_path))["folder"] == str(tmp_path)
     def test_fixed(): post(name="otter", kind="fixed")
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2", "--dist=loadfile")])
+@pytest.mark.parametrize("workers", [(), ("-n1",)])
 def test_what_a_test_makes_up_is_found_when_it_is_recorded(pytester, run, live, workers):
     pytester.makepyfile(test_it=MAKES_UP.format(url=live.url))
 
     recorded = run(*workers)
     asked = live.asked
     stop(live)
-    replayed = [run("--record-mode=none") for _ in range(2)]
+    replayed = [run("--record-mode=none", *workers) for _ in range(2)]
 
-    recorded.assert_outcomes(passed=4)
+    recorded.assert_outcomes(passed=5)
     recorded.stdout.fnmatch_lines(["made up by the test, *:", "recorded, and replayed without the server:"])
     made_up = [line for line in recorded.outlines if line.startswith("  `")]
-    assert len(made_up) == 3, made_up
-    assert all(f"/{field} in" in line for field, line in zip(("name", "name", "prompt"), sorted(made_up, key=lambda it: "prompt" in it)))
-    assert asked == 5
+    fields = {field for line in made_up for field in ("name", "prompt", "folder", "kind") if f"(/{field} in" in line}
+    assert fields == {"name", "prompt", "folder"}, made_up
+    assert asked == 6
     for each in replayed:
-        each.assert_outcomes(passed=4)
+        each.assert_outcomes(passed=5)
     pytester.makepyfile(test_it=MAKES_UP.format(url=live.url).replace("otter", "badger"))
-    run("--record-mode=none").assert_outcomes(passed=3, failed=1)
+    run("--record-mode=none", *workers).assert_outcomes(passed=4, failed=1)
 
 
 def test_a_recording_that_does_not_replay_is_told_and_kept(pytester, run, live):
