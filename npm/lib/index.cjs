@@ -8,11 +8,13 @@ const { lead } = require("./lead.cjs");
 
 const server = new Server();
 
-/** The cassettes of the tests of a file, one after the other. */
+/** The cassettes of the tests of a file, one after the other, and one of the hooks around them. */
 class Tapes {
   #options;
+  #hooks;
   #scope;
   #test;
+  #hasBegun = false;
   #stop;
   #alias = `~js-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
   #url;
@@ -21,15 +23,42 @@ class Tapes {
     this.#options = options;
   }
 
-  /** The base address for clients that are not led by themselves. It leads to the test that is running. */
+  /** The base address for clients that are not led by themselves. It leads to the test that is running, or to the
+   *  hooks around it. */
   get url() {
-    if (!this.#url) throw new Error("`tape.url` is known once the first test begins: read it in a test or a hook");
+    if (!this.#url) throw new Error("`tape.url` is known once the first hook begins: read it in a test or a hook");
     return this.#url;
   }
 
   /** The recorded requests and answers of the test that is running. */
   interactions() {
-    return this.#scope.interactions();
+    return (this.#scope ?? this.#hooks).interactions();
+  }
+
+  /** Begins the hooks of a file: what is asked while no test is running. */
+  async beginHooks({ file, rerun }) {
+    this.#hooks = this.#opening(this.#nameOfHooks(file), rerun);
+    await this.#ask(this.#hooks);
+  }
+
+  /** Tells what they have missed, if no test has begun for that. */
+  async tellHooks() {
+    if (this.#hasBegun || !this.#hooks) return;
+    const misses = await this.#hooks.newMisses();
+    if (misses.length > 0) console.error(explained(misses));
+  }
+
+  /** Ends them. Throws what was missed. */
+  async endHooks() {
+    const hooks = this.#hooks;
+    if (!hooks) return;
+    this.#hooks = undefined;
+    this.#stop();
+    const misses = await hooks.newMisses();
+    // Hooks that have failed let no test begin.
+    const { unplayed } = await hooks.finish(this.#hasBegun && hooks.reported === 0);
+    if (misses.length > 0) throw new Error(explained(misses));
+    this.#check(unplayed);
   }
 
   /** Begins a test. `test` tells it from others. */
@@ -37,31 +66,17 @@ class Tapes {
     if (this.#scope) {
       throw new Error("retape: tests of one file that run at the same time cannot be told apart; let them run in turn");
     }
-    const { folder = process.env.RETAPE_CASSETTES ?? "cassettes", upstream = process.env.RETAPE_UPSTREAM } = this.#options;
-    this.#scope = new Scope(server, {
-      cassette: this.#name(file, names),
-      folder: path.resolve(folder),
-      mode: this.#mode(),
-      rerun: `RETAPE_MODE=record ${rerun}`,
-      upstream,
-    });
+    this.#scope = this.#opening(this.#name(file, names), rerun);
     this.#test = test;
+    this.#hasBegun = true;
     try {
-      const address = await server.url();
-      const session = await this.#scope.open();
-      this.#url = `${address}/${this.#alias}/-`;
-      if (upstream) await server.route(this.#alias, session);
-      this.#stop = lead(address, session);
+      const misses = (await this.#hooks?.newMisses()) ?? [];
+      if (misses.length > 0) throw new Error(explained(misses));
+      await this.#ask(this.#scope);
     } catch (error) {
       this.#scope = undefined;
       throw error;
     }
-  }
-
-  #name(file, names) {
-    const { cassette = () => [...fileParts(file), ...names] } = this.#options;
-    const name = typeof cassette === "function" ? cassette({ file, names }) : cassette;
-    return Array.isArray(name) ? nameOf(name) : name;
   }
 
   /** Ends a test. Throws what was missed, as a test that fails in silence says nothing. */
@@ -71,16 +86,66 @@ class Tapes {
     if (!scope || test !== this.#test) return;
     this.#scope = undefined;
     this.#stop();
-    const misses = await scope.misses();
+    const misses = await scope.newMisses();
     const unanswered = passed ? [] : await scope.unanswered();
-    const unplayed = await scope.finish(passed && misses.length === 0);
+    const { unplayed, recorded } = await scope.finish(passed && misses.length === 0);
+    if (recorded.some((each) => each.path) && this.#hooks?.mode === "replay" && (await this.#hooks.interactions()).length > 0) {
+      console.error(`retape: ${recorded[0].path} was recorded while the hooks of its file were replayed, so the server ` +
+        "may not know what they made: record the file anew (RETAPE_MODE=record)");
+    }
+    if (this.#hooks) await this.#ask(this.#hooks);
     if (misses.length > 0) throw new Error(explained(misses));
     // The test has failed already, and node:test shows no second error.
     if (unanswered.length > 0) console.error(`retape: a live server gave no answer\n\n${unanswered.join("\n")}`);
-    if (passed && this.#options.strict && unplayed.length > 0) {
-      const lines = unplayed.map((each) => `  ${each.method} ${each.path} (interaction ${each.interaction})`);
-      throw new Error(`recorded, and not asked for:\n${lines.join("\n")}`);
-    }
+    if (passed) this.#check(unplayed);
+  }
+
+  /** Leads what is asked from now on to a session, which goes on from that of the hooks. */
+  async #ask(scope) {
+    this.#stop?.();
+    const opened = this.#open(scope);
+    this.#stop = lead(opened);
+    await opened;
+  }
+
+  async #open(scope) {
+    const address = await server.url();
+    const session = await scope.open(scope === this.#hooks ? [] : [this.#hooks]);
+    this.#url = `${address}/${this.#alias}/-`;
+    if (this.#upstream) await server.route(this.#alias, session);
+    return { address, session };
+  }
+
+  #check(unplayed) {
+    if (!this.#options.strict || unplayed.length === 0) return;
+    const lines = unplayed.map((each) => `  ${each.method} ${each.path} (interaction ${each.interaction})`);
+    throw new Error(`recorded, and not asked for:\n${lines.join("\n")}`);
+  }
+
+  get #upstream() {
+    return this.#options.upstream ?? process.env.RETAPE_UPSTREAM;
+  }
+
+  #opening(cassette, rerun) {
+    const { folder = process.env.RETAPE_CASSETTES ?? "cassettes" } = this.#options;
+    return new Scope(server, {
+      cassette,
+      folder: path.resolve(folder),
+      mode: this.#mode(),
+      rerun: `RETAPE_MODE=record ${rerun}`,
+      upstream: this.#upstream,
+    });
+  }
+
+  #nameOfHooks(file) {
+    const { cassette } = this.#options;
+    return typeof cassette === "string" ? `${cassette}-hooks` : this.#name(file, ["_hooks"]);
+  }
+
+  #name(file, names) {
+    const { cassette = () => [...fileParts(file), ...names] } = this.#options;
+    const name = typeof cassette === "function" ? cassette({ file, names }) : cassette;
+    return Array.isArray(name) ? nameOf(name) : name;
   }
 
   #mode() {

@@ -37,10 +37,15 @@ export interface Test {
 /** The cassettes of the tests of a file, one after the other. */
 export class Tapes {
   constructor(options?: Options);
-  /** The base address for clients that are not led by themselves. It leads to the test that is running. */
+  /** The base address for clients that are not led by themselves. It leads to the test that is running, or to
+   *  the hooks around it. */
   readonly url: string;
   /** The recorded requests and answers of the test that is running. */
   interactions(): Promise<Interaction[]>;
+  /** For other test runners: begins the hooks of a file, before all others. */
+  beginHooks(hooks: { file: string; rerun: string }): Promise<void>;
+  /** For other test runners: ends them, behind all others, and throws what was missed. */
+  endHooks(): Promise<void>;
   /** For other test runners: begins a test. */
   begin(test: Test): Promise<void>;
   /** For other test runners: ends it, and throws what was missed. */

@@ -9,6 +9,8 @@ const http = require("node:http");
  */
 
 const FIELD = "retape-for";
+/** The agent that asks retape itself. */
+const IS_CONTROL = Symbol.for("retape.control");
 const KEYS = ["undici.globalDispatcher.1", "undici.globalDispatcher.2"].map((name) => Symbol.for(name));
 
 /** The global objects whose `fetch` a test may call: jest gives it that of another realm. */
@@ -17,13 +19,18 @@ function worlds() {
   return outer === globalThis ? [globalThis] : [globalThis, outer];
 }
 
-/** Leads to a session until the function that it returns is called. */
-function lead(address, session) {
-  const stops = [leadFetch(address, session), leadAgents(address, session)];
+/** Leads to a session until the function that it returns is called. Requests wait until `opened` says the address
+ *  and the session. */
+function lead(opened) {
+  let to;
+  opened.then((it) => (to = it)).catch(() => {});
+  // If there is none, that is told already.
+  const led = (go, otherwise) => (to ? go(to) : (opened.then(go, otherwise), true));
+  const stops = [leadFetch(led), leadAgents(led)];
   return () => stops.forEach((stop) => stop());
 }
 
-function leadFetch(address, session) {
+function leadFetch(led) {
   // The first use of it makes the dispatcher.
   if (typeof Response === "function") new Response();
   const before = [];
@@ -32,18 +39,22 @@ function leadFetch(address, session) {
       const inner = world[key];
       if (inner === undefined) continue;
       before.push([world, key, inner]);
-      world[key] = leading(inner, address, session);
+      world[key] = leading(inner, led);
     }
   }
   return () => before.forEach(([world, key, inner]) => (world[key] = inner));
 }
 
-function leading(inner, address, session) {
+function leading(inner, led) {
   const dispatch = (options, handler) => {
     const origin = String(options.origin);
-    if (origin === address || !/^https?:/.test(origin)) return inner.dispatch(options, handler);
-    const headers = withField(options.headers, `${session} ${origin}`);
-    return inner.dispatch({ ...options, origin: address, headers }, handler);
+    const asItIs = () => inner.dispatch(options, handler);
+    if (!/^https?:/.test(origin)) return asItIs();
+    return led(({ address, session }) => {
+      if (origin === address) return asItIs();
+      const headers = withField(options.headers, `${session} ${origin}`);
+      return inner.dispatch({ ...options, origin: address, headers }, handler);
+    }, asItIs);
   };
   // All else that a dispatcher can do, the one in its place does.
   return new Proxy(inner, {
@@ -62,20 +73,22 @@ function withField(headers, value) {
 }
 
 /** Each request of `node:http` and `node:https` asks an agent for its connection. */
-function leadAgents(address, session) {
-  const { hostname, port } = new URL(address);
+function leadAgents(led) {
   const ours = new http.Agent();
   const { addRequest } = http.Agent.prototype;
   http.Agent.prototype.addRequest = function (request, options, ...more) {
     const meant = originOf(request, options);
-    if (this === ours || meant === address || options.socketPath) {
-      return addRequest.call(this, request, options, ...more);
-    }
-    const value = `${session} ${meant}`;
-    // Fields that are given as a list are a text already.
-    if (request.headersSent) request._header = request._header.replace("\r\n\r\n", `\r\n${FIELD}: ${value}\r\n\r\n`);
-    else request.setHeader(FIELD, value);
-    return addRequest.call(ours, request, { host: hostname, port, path: options.path });
+    const asItIs = () => addRequest.call(this, request, options, ...more);
+    if (this === ours || this[IS_CONTROL] || options.socketPath) return asItIs();
+    return led(({ address, session }) => {
+      if (meant === address) return asItIs();
+      const { hostname, port } = new URL(address);
+      const value = `${session} ${meant}`;
+      // Fields that are given as a list are a text already.
+      if (request.headersSent) request._header = request._header.replace("\r\n\r\n", `\r\n${FIELD}: ${value}\r\n\r\n`);
+      else request.setHeader(FIELD, value);
+      return addRequest.call(ours, request, { host: hostname, port, path: options.path });
+    }, asItIs);
   };
   return () => (http.Agent.prototype.addRequest = addRequest);
 }
@@ -87,3 +100,4 @@ function originOf(request, { port, host }) {
 }
 
 exports.lead = lead;
+exports.IS_CONTROL = IS_CONTROL;

@@ -3,43 +3,51 @@
 const path = require("node:path");
 const { createHash } = require("node:crypto");
 
-/** A test that has a cassette, and its session, in which any number of servers are asked. */
+/** A test, or the hooks of a file, that has a cassette, and its session, in which any number of servers are asked. */
 class Scope {
   #server;
   #settings;
-  #session;
+  session;
+  /** What is done in it. */
+  mode;
+  /** How many misses were told. */
+  reported = 0;
 
   constructor(server, settings) {
     this.#server = server;
     this.#settings = settings;
   }
 
-  /** Opens its session. */
-  async open() {
-    this.#session = (await this.#server.open(this.#settings)).session;
-    return this.#session;
+  /** Its session. It goes on from those beside it, in which the client may have made up names. */
+  async open(others) {
+    const beside = others.flatMap((other) => other?.session ?? []);
+    if (!this.session) ({ session: this.session, mode: this.mode } = await this.#server.open({ ...this.#settings, beside }));
+    return this.session;
   }
 
   /** The recorded requests and answers. */
   interactions() {
-    return this.#server.interactions(this.#session);
+    return this.#server.interactions(this.session);
   }
 
-  misses() {
-    return this.#server.misses(this.#session);
+  /** What was missed since this was asked last. */
+  async newMisses() {
+    const misses = (await this.#server.misses(this.session)).slice(this.reported);
+    this.reported += misses.length;
+    return misses;
   }
 
   /** Why live servers gave no answer, each reason once. */
   async unanswered() {
-    return [...new Set(await this.#server.unanswered(this.#session))];
+    return [...new Set(await this.#server.unanswered(this.session))];
   }
 
-  /** Ends its session. Returns what was recorded and not asked for. */
+  /** Ends its session. Returns what it came to. */
   async finish(save) {
-    const came = await this.#server.finish(this.#session, save);
+    const came = await this.#server.finish(this.session, save);
     const silent = came.recorded.find((each) => each.fault && each.answered === 0);
     if (silent) throw new Error(`retape: the server did not answer a single request: ${silent.fault}`);
-    return came.unplayed;
+    return came;
   }
 }
 

@@ -3,6 +3,7 @@
 const http = require("node:http");
 const { spawn } = require("node:child_process");
 const { binary } = require("./binary.cjs");
+const { IS_CONTROL } = require("./lead.cjs");
 
 /**
  * A running retape. It is started on first use, or found at `RETAPE_URL` where retape runs the tests itself,
@@ -10,7 +11,7 @@ const { binary } = require("./binary.cjs");
  */
 class Server {
   #url;
-  #agent = new http.Agent({ keepAlive: true });
+  #agent = Object.assign(new http.Agent({ keepAlive: true }), { [IS_CONTROL]: true });
 
   /** Where it listens, such as `http://127.0.0.1:40123`. */
   url() {

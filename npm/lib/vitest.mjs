@@ -1,9 +1,14 @@
-import { afterEach, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { Tapes } from "./index.cjs";
 
-/** Gives each test of this file, or of this `describe`, a cassette of its own. */
+/** Gives each test of this file, or of this `describe`, a cassette of its own, and one to the hooks around them. */
 export function retape(options) {
   const tapes = new Tapes(options);
+  // The suite stands behind the fixtures since vitest 4.1, and before that alone.
+  beforeAll(async function () {
+    const { file } = Array.from(arguments).find((each) => each?.file);
+    await tapes.beginHooks({ file: file.filepath, rerun: `npx vitest run ${file.name}` });
+  });
   beforeEach(async ({ task }) => {
     const names = [];
     for (let each = task; each && each !== each.file; each = each.suite) if (each.name) names.unshift(each.name);
@@ -12,5 +17,8 @@ export function retape(options) {
     await tapes.begin({ file, names, rerun, test: task });
   });
   afterEach(async ({ task }) => tapes.end({ passed: task.result?.state !== "fail", test: task }));
+  // It runs behind those that the file defines. If one of them fails, vitest runs none behind it.
+  afterAll(() => tapes.endHooks());
+  queueMicrotask(() => afterAll(() => tapes.tellHooks()));
   return tapes;
 }

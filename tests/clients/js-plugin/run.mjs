@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
@@ -12,12 +13,13 @@ import path from "node:path";
 const [folder, ...chosen] = process.argv.slice(2);
 const RUNNERS = {
   "node:test": {
-    head: `const test = require("node:test"); const { retape } = require("retape-http/node-test");`,
+    head: `const test = require("node:test"); const { retape } = require("retape-http/node-test");
+      const { before: beforeAll, after: afterAll, afterEach } = test;`,
     file: "things.test.cjs",
     command: (file) => ["node", "--test", file],
   },
   vitest: {
-    head: `import { test } from "vitest"; import { retape } from "retape-http/vitest"; import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
+    head: `import { afterAll, afterEach, beforeAll, test } from "vitest"; import { retape } from "retape-http/vitest"; import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
     file: "things.test.mjs",
     command: (file) => ["npx", "vitest", "run", "--no-color", file],
   },
@@ -34,8 +36,17 @@ for (const [text, expected] of JSON.parse(fs.readFileSync(new URL("../../names.j
 }
 
 let asked = 0;
-const live = http.createServer((request, response) => {
+const things = new Map();
+const live = http.createServer(async (request, response) => {
   asked += 1;
+  if (request.url.startsWith("/things")) {
+    const body = await new Response(request).text();
+    const made = request.method === "POST" && { ...JSON.parse(body), id: `thing-${randomUUID()}` };
+    if (made) things.set(made.id, made);
+    const thing = made || things.get(request.url.split("/").pop());
+    if (request.method === "DELETE") things.delete(thing?.id);
+    return response.writeHead(thing ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(thing));
+  }
   if (request.url === "/stream") {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write("data: 1\n\n");
@@ -104,6 +115,42 @@ async function suite(runner, place) {
     });
   `);
   passes(await run({ CI: "true" }));
+
+  // What hooks ask has a cassette too, and a name that they make up is the same in the tests.
+  write(`
+    const assert = require("node:assert");
+    const { randomUUID } = require("node:crypto");
+    retape({ cassette: ({ names }) => ["hooks", ...names] });
+    const name = "agent-" + randomUUID();
+    let shared, own;
+    const ask = async (method, path, body) => {
+      const answer = await fetch("${origin}/things" + path, { method, body: body && JSON.stringify(body) });
+      assert.equal(answer.status, 200);
+      return answer.json();
+    };
+    beforeAll(async () => { shared = await ask("POST", "", { name }); });
+    afterAll(async () => { await ask("DELETE", "/" + shared.id); });
+    afterEach(async () => { await ask("DELETE", "/" + own.id); });
+    test("sees what a hook made", async () => {
+      assert.equal((await ask("GET", "/" + shared.id)).name, name);
+      own = await ask("POST", "", { name: "own" });
+    });
+    test("sees it again", async () => {
+      assert.equal((await ask("GET", "/" + shared.id)).name, name);
+      own = await ask("POST", "", { name: "another" });
+    });
+  `);
+  asked = 0;
+  passes(await run());
+  assert.equal(asked, 8);
+  assert.equal(things.size, 0);
+  assert.deepEqual(cassettes().filter((each) => each.startsWith("hooks")).length, 3, String(cassettes()));
+  for (let times = 0; times < 2; times += 1) passes(await run({ CI: "true" }));
+  assert.equal(asked, 8, "nothing goes to the network");
+  fs.rmSync(path.join(place, "cassettes/hooks/_hooks.json"));
+  const unhooked = await run({ CI: "true" });
+  assert.notEqual(unhooked.status, 0);
+  assert.match(unhooked.text, /`hooks\/_hooks`/);
 
   // What Polly recorded has the name of its test.
   const request = { method: "GET", url: `${origin}/p`, headers: [] };
