@@ -267,3 +267,31 @@ impl End {
         Self::ALL.into_iter().find(|end| end.as_str() == word)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_the_client_left_is_noted_if_more_came_long_after() {
+        let chunk =
+            |ms, text: &'static str| Chunk { ms, bytes: Bytes::from_static(text.as_bytes()) };
+        let chunks = vec![chunk(10, "one"), chunk(100, "two"), chunk(900, "")];
+        let mut response = Response {
+            ms: 1,
+            status: 200,
+            reason: None,
+            headers: Headers::new(),
+            body: Body::Stream(chunks),
+            interim: Vec::new(),
+            trailers: Headers::new(),
+            frames: Vec::new(),
+            left: None,
+            end: End::Complete,
+        };
+        for (left, noted) in [(20, Some(20)), (50, Some(50)), (60, None), (u64::MAX, None)] {
+            response.note_left(Some(left));
+            assert_eq!(response.left, noted, "left after {left} ms");
+        }
+    }
+}

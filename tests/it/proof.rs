@@ -103,6 +103,27 @@ async fn what_is_as_long_as_random_values_in_its_place_is_random_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_as_long_as_random_values_in_its_place_is_open_without_a_proof_too() {
+    let (stage, upstream) = (Stage::new(), server());
+    let say = |url: &str, chat: &str| {
+        post(&format!("{url}/chat"), &format!(r#"{{"chat":"{chat}","kind":"x"}}"#)).status
+    };
+    let session = stage.record(&upstream).await;
+    // One of them has no digit, and one is a word of another length.
+    for chat in ["b9Ly1qR3nA8sU5xZ", "qWmXnRbTvKzPsLdF", "administrators"] {
+        say(&session.url(), chat);
+    }
+    session.finish().await.unwrap();
+
+    let session = stage.replay().await;
+    let said = ["d1Na3sT5pC0uW7zB", "gHjKlMnBvCxZqWeR", "superintendent"];
+    let told = said.map(|chat| say(&session.url(), chat));
+    session.stop().await.unwrap();
+
+    assert_eq!(told, [200, 200, 470]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_client_said_first_is_not_issued_by_an_answer_that_repeats_it() {
     let users = ["user-2e2ad2", "user-4ea535", "user-f2858b"];
     let asks = |url: &str, user: &str| {

@@ -551,3 +551,15 @@ fn rewritten(body: &Body, mut rewriter: Rewriter) -> Body {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_stays_waits_twice_as_long_or_five_seconds_more() {
+        let told = [0, 1000, 60_000].map(|left| leaving(left).as_millis());
+        assert_eq!(told, [500, 2500, 65_500]);
+        assert!(leaving(u64::MAX) >= leaving(60_000));
+    }
+}

@@ -309,6 +309,21 @@ fn a_stream_with_one_more_event_has_one_more_chunk() {
 }
 
 #[test]
+fn a_client_that_leaves_again_leaves_when_it_did() {
+    let left = |left| {
+        let mut cassette = stream(&[(10, "data: 1\n\n"), (900, "data: 2\n\n")]);
+        let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+            unreachable!()
+        };
+        response.left = left;
+        cassette
+    };
+    check(&left(Some(20)), left(Some(35)), &left(Some(20)));
+    check(&left(None), left(Some(35)), &left(Some(35)));
+    check(&left(Some(20)), left(None), &left(None));
+}
+
+#[test]
 fn sets_stand_in_their_old_order_and_lists_do_not() {
     let answer = |field: &str, names: [&str; 2]| {
         talk(&[(
