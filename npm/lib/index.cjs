@@ -15,6 +15,8 @@ class Tapes {
   #scope;
   #test;
   #hasBegun = false;
+  /** The command for the whole file, once its hooks have asked something: what they make, the tests share. */
+  #rerun;
   #stop;
   #alias = `~js-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
   #url;
@@ -38,7 +40,7 @@ class Tapes {
   /** Begins the hooks of a file: what is asked while no test is running. */
   async beginHooks({ file, rerun }) {
     this.#hooks = this.#opening(this.#nameOfHooks(file), rerun);
-    await this.#ask(this.#hooks);
+    await this.#ask(this.#hooks, () => (this.#rerun = rerun));
   }
 
   /** Tells what they have missed, if no test has begun for that. */
@@ -66,7 +68,7 @@ class Tapes {
     if (this.#scope) {
       throw new Error("retape: tests of one file that run at the same time cannot be told apart; let them run in turn");
     }
-    this.#scope = this.#opening(this.#name(file, names), rerun);
+    this.#scope = this.#opening(this.#name(file, names), this.#rerun ?? rerun);
     this.#test = test;
     this.#hasBegun = true;
     try {
@@ -101,10 +103,10 @@ class Tapes {
   }
 
   /** Leads what is asked from now on to a session, which goes on from that of the hooks. */
-  async #ask(scope) {
+  async #ask(scope, noteAsked) {
     this.#stop?.();
     const opened = this.#open(scope);
-    this.#stop = lead(opened);
+    this.#stop = lead(opened, noteAsked);
     await opened;
   }
 

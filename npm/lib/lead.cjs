@@ -21,11 +21,16 @@ function worlds() {
 
 /** Leads to a session until the function that it returns is called. Requests wait until `opened` says the address
  *  and the session. */
-function lead(opened) {
+function lead(opened, noteAsked = () => {}) {
   let to;
   opened.then((it) => (to = it)).catch(() => {});
   // If there is none, that is told already.
-  const led = (go, otherwise) => (to ? go(to) : (opened.then(go, otherwise), true));
+  const led = (go, otherwise) => {
+    noteAsked();
+    if (to) return go(to);
+    opened.then(go, otherwise);
+    return true;
+  };
   const stops = [leadFetch(led), leadAgents(led)];
   return () => stops.forEach((stop) => stop());
 }

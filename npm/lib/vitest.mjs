@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { Tapes } from "./index.cjs";
 
 /** Gives each test of this file, or of this `describe`, a cassette of its own, and one to the hooks around them. */
@@ -9,14 +9,15 @@ export function retape(options) {
     const { file } = Array.from(arguments).find((each) => each?.file);
     await tapes.beginHooks({ file: file.filepath, rerun: `npx vitest run ${file.name}` });
   });
-  beforeEach(async ({ task }) => {
+  beforeEach(async ({ task, onTestFinished }) => {
     const names = [];
     for (let each = task; each && each !== each.file; each = each.suite) if (each.name) names.unshift(each.name);
     const file = task.file.filepath;
     const rerun = `npx vitest run ${task.file.name} -t ${JSON.stringify(names.join(" "))}`;
+    // Behind all hooks, also behind those that fail.
+    onTestFinished(() => tapes.end({ passed: task.result?.state !== "fail", test: task }));
     await tapes.begin({ file, names, rerun, test: task });
   });
-  afterEach(async ({ task }) => tapes.end({ passed: task.result?.state !== "fail", test: task }));
   // It runs behind those that the file defines. If one of them fails, vitest runs none behind it.
   afterAll(() => tapes.endHooks());
   queueMicrotask(() => afterAll(() => tapes.tellHooks()));

@@ -147,6 +147,9 @@ async function suite(runner, place) {
   assert.deepEqual(cassettes().filter((each) => each.startsWith("hooks")).length, 3, String(cassettes()));
   for (let times = 0; times < 2; times += 1) passes(await run({ CI: "true" }));
   assert.equal(asked, 8, "nothing goes to the network");
+  fs.rmSync(path.join(place, "cassettes/hooks/sees it again.json"));
+  const unknown = await run({ CI: "true" });
+  assert.match(unknown.text, /RETAPE_MODE=record (npx vitest run|npx jest|node --test) \S+$/m, "what hooks make is shared");
   fs.rmSync(path.join(place, "cassettes/hooks/_hooks.json"));
   const unhooked = await run({ CI: "true" });
   assert.notEqual(unhooked.status, 0);
