@@ -6,7 +6,7 @@ export function retape(options) {
   const tapes = new Tapes(options);
   // The suite stands behind the fixtures since vitest 4.1, and before that alone.
   beforeAll(async function () {
-    const { file } = Array.from(arguments).find((each) => each?.file);
+    const file = Array.from(arguments, (each) => each?.file ?? each).find((each) => each?.filepath);
     await tapes.beginHooks({ file: file.filepath, rerun: `npx vitest run ${file.name}` });
   });
   beforeEach(async ({ task, onTestFinished }) => {
