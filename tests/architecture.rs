@@ -201,7 +201,11 @@ const LIMITS: [(&str, &str, &str); 26] = [
     ("256", "serve/recorder/pool.rs", "const KEPT: usize = 256;"),
     ("1 s", "serve/recorder/pool.rs", "const KEPT_FOR: Duration = Duration::from_secs(1);"),
     ("1 MiB", "serve/server/origin.rs", "const READ_WHOLE: u64 = 1024 * 1024;"),
-    ("50 ms", "serve/recorder/prompt.rs", "const AT_ONCE: Duration = Duration::from_millis(50);"),
+    (
+        "50 ms; a request 1 s",
+        "serve/recorder/prompt.rs",
+        "const IN_TIME: Duration = Duration::from_secs(1);",
+    ),
     ("32 MiB", "cassette/coding/mod.rs", "const LIMIT: usize = 32 << 20;"),
     ("128 bytes", "cassette/coding/mod.rs", "const RATIO: usize = 128;"),
     ("16 MiB", "cassette/large.rs", "16 << 20"),

@@ -57,6 +57,7 @@ impl Check {
         let text = |name: &str| store::text_of(&folder, &Name::new(name).ok()?);
         checked.report.locate(text);
         self.tell(&folder, &checked)?;
+        tell_failed(&folder);
         if checked.findings.is_empty() && checked.unread.is_empty() {
             tell::line("all contracts are kept");
             return Ok(Exit::Agrees);
@@ -94,6 +95,22 @@ impl Check {
         }
         tell::data(&told);
         Ok(())
+    }
+}
+
+/// Says that there are recordings at which nobody has looked: a server that breaks its client makes a test fail.
+fn tell_failed(folder: &Path) {
+    let is_failed = |stem: &String| {
+        let (_, what) = stem.rsplit_once('.').unwrap_or_default();
+        what.starts_with("failed") && Name::new(stem.as_str()).is_ok_and(|name| name.is_beside())
+    };
+    let failed = store::stems(folder).filter(is_failed).count();
+    if failed > 0 {
+        tell::line(&format!(
+            "{} of commands that failed: not checked (NAME.failed.json)",
+            count(failed, "recording")
+        ));
+        tell::hint("if the server is why they failed, move them to NAME.json, and check again");
     }
 }
 

@@ -287,8 +287,10 @@ pub(super) fn proven(proven: &Proven) {
 fn names(what: &str, all: &[(Name, Id)]) {
     const SHOWN: usize = 8;
     const LONGEST: usize = 60;
-    for (_, Id { value, interaction, at, .. }) in all.iter().take(SHOWN) {
+    let is_one = all.iter().all(|(name, _)| *name == all[0].0);
+    for (name, Id { value, interaction, at, .. }) in all.iter().take(SHOWN) {
         let place = format!("{at} of interaction {}", interaction + 1);
+        let place = if is_one { place } else { format!("{place} of {name}") };
         let more = if value.chars().nth(LONGEST).is_some() { "…" } else { "" };
         let value: String = value.chars().take(LONGEST).collect();
         line(&format!("{what}: `{}{more}` ({})", visible(&value), visible(&place)));

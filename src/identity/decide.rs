@@ -271,7 +271,8 @@ fn look(text: &str, kind: Kind, (name, step): (&str, &Step<'_>), mut put: impl F
     if kind == Kind::Text {
         moments(text).for_each(|range| put(&text[range], Sort::Time));
     }
-    if refers && !text.is_empty() {
+    // Yes, no and nothing are nobody's.
+    if refers && kind != Kind::Word && !text.is_empty() {
         put(text, Sort::Reference);
     }
 }

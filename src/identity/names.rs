@@ -77,6 +77,16 @@ impl Names {
         self.issued.get(value).map(|(interaction, at)| (*interaction, at.as_str()))
     }
 
+    /// What the answer of each interaction issued: where, and what.
+    pub(crate) fn issued_by_interaction(&self) -> HashMap<usize, Vec<(&str, &str)>> {
+        let mut issued: HashMap<usize, Vec<(&str, &str)>> = HashMap::new();
+        for (value, (interaction, at)) in &self.issued {
+            issued.entry(*interaction).or_default().push((at, value));
+        }
+        issued.values_mut().for_each(|issued| issued.sort_unstable());
+        issued
+    }
+
     /// The interaction in which the client came up with a value that it makes up.
     pub(crate) fn made_up(&self, value: &str) -> Option<usize> {
         self.made_up.get(value).copied()

@@ -52,6 +52,25 @@ fn a_contract_is_proposed_accepted_and_kept() {
 }
 
 #[test]
+fn recordings_of_commands_that_failed_are_told_and_not_checked() {
+    let stage = stage();
+    run(&stage, &["accept"]);
+    let recorded = stage.read("cassettes/approve_steps.json");
+    stage.write("cassettes/approve_steps.failed.json", &recorded);
+    stage.write("cassettes/approve_steps.failed-2.json", &recorded);
+    stage.write("cassettes/approve_steps.unanswered.json", &recorded);
+
+    let (status, _, said) = run(&stage, &["check"]);
+
+    assert_eq!(status, Some(0));
+    assert_snapshot!(said, @"
+    retape: 2 recordings of commands that failed: not checked (NAME.failed.json)
+    hint: if the server is why they failed, move them to NAME.json, and check again
+    retape: all contracts are kept
+    ");
+}
+
+#[test]
 fn a_stream_that_ends_too_early_breaks_the_contract() {
     let stage = stage();
     run(&stage, &["accept"]);

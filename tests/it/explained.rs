@@ -107,6 +107,23 @@ async fn a_wrong_approval_names_what_the_server_issued() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_has_issued_nothing() {
+    let cancel = |id: &str| format!(r#"{{"event_id":{id}}}"#);
+    let issued = format!("\"{ISSUED}\"");
+    let answer = format!(r#"{{"key":null,"parent_id":null,"event_id":{issued}}}"#);
+    for (recorded, asked) in [(&*issued, "null"), ("null", &*issued)] {
+        let stage = stage(&[
+            ("POST", "/join", JSON, "{}", &answer),
+            ("POST", "/cancel", JSON, &cancel(recorded), "{}"),
+        ]);
+        let text = answers(&stage, JSON, &[("POST", "/cancel", &cancel(asked))]).await;
+
+        assert!(!text.contains("the asked one is what"), "{text}");
+        assert!(!text.contains("issued `null`"), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_path_with_another_id_names_the_segment() {
     let made = format!(r#"{{"id":"agent-{MINTED}"}}"#);
     let path = |id: &str| format!("/v1/agents/agent-{id}/messages?limit=2&order=asc");

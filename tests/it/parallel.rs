@@ -7,7 +7,7 @@ use retape::Session;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
-use crate::support::client::{Reply, reply, request, split};
+use crate::support::client::{Reply, post, reply, request, split};
 use crate::support::upstream::{Asked, EVENTS, Then, Upstream, json as answer};
 use crate::support::wire::Wire;
 
@@ -159,4 +159,86 @@ async fn sixty_four_clients_and_ten_thousand_requests_do_not_meet() {
     assert_eq!((summary.sessions, summary.played), (SESSIONS, SESSIONS * (1 + 4 * ROUNDS)));
     assert!(summary.played >= 10_000, "{}", summary.played);
     assert_eq!(summary.unplayed, []);
+}
+
+const THREADS: [&str; 3] = [
+    "01a20930-7a9c-7038-9790-59b1cb357f59",
+    "01a20930-7a9d-7096-be0f-ca662c5966c7",
+    "01a20930-7a9d-7096-be0f-ca678f26b81f",
+];
+
+/// Three threads that were made at once, or one after the other, in each of which something was said then.
+fn threads(are_made_at_once: bool, notes: [&str; 3]) -> Stage {
+    let json = json!({"content-type": "application/json"});
+    let said = |number: usize| format!("say {number}");
+    let made = THREADS.iter().zip(notes).enumerate().map(|(number, (thread, note))| {
+        let earlier = (1..=number).map(|it| (it.to_string(), json!(0)));
+        let after: serde_json::Map<_, _> = earlier.filter(|_| are_made_at_once).collect();
+        let answer =
+            json!({"thread_id": thread, "created_at": "2026-11-21T09:00:00Z", "note": note});
+        json!({
+            "after": after,
+            "request": {"method": "POST", "path": "/threads", "headers": json, "json": {}},
+            "response": {"status": 200, "headers": json, "json": answer},
+        })
+    });
+    let told = THREADS.iter().enumerate().map(|(number, thread)| {
+        let answer = json!({"thread": thread, "text": format!("heard {}", said(number))});
+        json!({
+            "request": {"method": "POST", "path": format!("/threads/{thread}/runs"), "headers": json,
+                "json": {"thread": thread, "text": said(number)}},
+            "response": {"status": 200, "headers": json, "json": answer},
+        })
+    });
+    Stage::with(&made.chain(told).collect::<Vec<_>>())
+}
+
+/// What is said in a thread, and the answer.
+fn say(url: &str, thread: &str, number: usize) -> Reply {
+    let body = json!({"thread": thread, "text": format!("say {number}")});
+    post(&format!("{url}/threads/{thread}/runs"), &body.to_string())
+}
+
+fn make_threads(url: &str) {
+    for thread in THREADS {
+        assert!(post(&format!("{url}/threads"), "{}").text().contains(thread));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_made_at_once_may_come_in_another_order() {
+    let stage = threads(true, ["a"; 3]);
+    let session = stage.replay().await;
+    let url = session.url();
+    make_threads(&url);
+
+    for (thread, number) in [(0, 1), (1, 2), (2, 0)] {
+        let answer: Value =
+            serde_json::from_str(&say(&url, THREADS[thread], number).text()).unwrap();
+        assert_eq!(
+            answer,
+            json!({"thread": THREADS[thread], "text": format!("heard say {number}")})
+        );
+    }
+
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_client_has_used_is_not_another_any_more() {
+    for (are_made_at_once, notes, first) in
+        [(true, ["a"; 3], 0), (false, ["a"; 3], 1), (true, ["a", "b", "c"], 1)]
+    {
+        let stage = threads(are_made_at_once, notes);
+        let session = stage.replay().await;
+        let url = session.url();
+        make_threads(&url);
+
+        if first == 0 {
+            assert_eq!(say(&url, THREADS[0], 0).status, 200);
+        }
+        assert_eq!(say(&url, THREADS[0], 1).status, 470);
+
+        assert!(session.finish().await.is_err());
+    }
 }

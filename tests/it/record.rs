@@ -398,11 +398,12 @@ async fn a_json_request_that_takes_its_time_is_passed_on_as_it_comes() {
     let (stage, seen) = (Stage::new(), Gate::new());
     let tell = seen.clone();
     let upstream = Upstream::raw(move |mut wire| {
-        if wire.head().is_some() {
-            let mut body = wire.data();
+        if let Some(head) = wire.head() {
+            assert_eq!(head.field("content-length"), Some("8"));
+            let mut body = wire.up_to(5);
             tell.open();
-            body.push_str(&wire.data());
-            wire.send(json(200, &body));
+            body.extend(wire.up_to(3));
+            wire.send(json(200, &String::from_utf8(body).unwrap()));
         }
     });
     let session = stage.record(&upstream).await;

@@ -132,6 +132,11 @@ impl<'a> Sides<'a> {
         (old.request, old.response) == (new.request, new.response)
     }
 
+    /// The same of their answers.
+    pub(crate) fn answer_the_same(&self, old: usize, new: usize) -> bool {
+        self.old[old].response == self.new[new].response
+    }
+
     fn look(&mut self, renaming: &Renaming) {
         self.old.iter_mut().for_each(|view| view.look(&renaming.old));
         self.new.iter_mut().for_each(|view| view.look(&renaming.new));

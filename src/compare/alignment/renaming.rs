@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::View;
 use super::clock::Clock;
-use super::value::{Said, Sort, Word, apart, between, is_temporary, times, words};
+use super::value::{Field, Said, Sort, Word, apart, between, is_passing, times, words};
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Evidence, Id, Ids, Reach};
 use crate::identity::{Words, is_certain, is_epoch, is_sealed};
@@ -158,6 +158,8 @@ struct Side {
     returned: HashSet<String>,
     /// Those that the server has counted: the same one may be another the next time.
     counted: HashSet<String>,
+    /// Those that a request had the server make, whatever they look like.
+    issued: HashSet<String>,
     /// Those of which two runs or a person have shown that the client makes them up, whatever they look like.
     proved: Words,
 }
@@ -170,13 +172,21 @@ impl Side {
         let is_proved = |id: &&Id| matches!(id.evidence, Evidence::Runs | Evidence::Person);
         let proved = ids.into_iter().flat_map(|ids| &ids.client).filter(is_proved);
         let proved = Words::of(proved.map(|id| id.value.as_str()));
-        let asked = views.iter().flat_map(View::asked_texts);
-        let said = asked.flat_map(|said| proved.find(said.text).map(|range| &said.text[range]));
-        values.extend(said.map(str::to_owned));
+        values.extend(asked(views, &proved));
+        let made = issued(views, ids).filter(|id| is_made(id)).map(|id| id.value.as_str());
+        let is_new = |name: &String| !values.contains(name) && !counted.contains(name);
+        let issued = asked(views, &Words::of(made)).into_iter().filter(is_new);
+        let issued: HashSet<String> = issued.collect();
+        values.extend(issued.iter().cloned());
         let counted: HashSet<String> = counted.difference(&values).cloned().collect();
         values.extend(counted.iter().cloned());
         let finder = Words::of(values.iter().map(String::as_str));
-        Self { values, finder, returned, counted, proved }
+        Self { values, finder, returned, counted, issued, proved }
+    }
+
+    /// Whether a word as a whole is made up, as two runs or a person have shown.
+    fn has_proved(&self, word: &str) -> bool {
+        self.proved.find(word).any(|range| range == (0..word.len()))
     }
 
     /// The names in a text, and what looks like one or like a time.
@@ -274,7 +284,7 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
         for Word { range, .. } in words(said.text).iter().filter(|word| word.sort == Sort::Name) {
             let word = &said.text[range.clone()];
             let is_new = !found.contains(word);
-            if is_new && (said.field.is_id || is_certain(said.text, range) || is_temporary(word)) {
+            if is_new && (said.field.is_id || is_certain(said.text, range) || is_passing(word)) {
                 found.insert(word.to_owned());
             }
         }
@@ -323,17 +333,37 @@ fn tokens(said: Said<'_>) -> Vec<&str> {
 /// that does something issued them, and they say more than a number.
 fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
     let is_counted = |id: &&Id| {
-        let view = views.get(id.interaction);
         let has = |class: fn(char) -> bool| id.value.contains(class);
-        let is_told = id.evidence == Evidence::Return && id.reach == Reach::Anywhere;
-        is_told
-            && has(|c| c.is_ascii_digit())
-            && has(|c| c.is_ascii_alphabetic())
-            && view.is_some_and(|view| !view.interaction.request.only_reads())
+        has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic())
     };
-    let issued = ids.into_iter().flat_map(|ids| &ids.server);
-    let issued = issued.filter(is_counted).map(|id| id.value.clone());
+    let issued = issued(views, ids).filter(is_counted).map(|id| id.value.clone());
     issued.chain(views.iter().flat_map(numbered)).collect()
+}
+
+/// Those of some words that requests hold.
+fn asked(views: &[View<'_>], words: &Words) -> HashSet<String> {
+    let texts = views.iter().flat_map(View::asked_texts);
+    texts.flat_map(|said| words.find(said.text).map(|range| said.text[range].to_owned())).collect()
+}
+
+/// What the server issued in an answer to a request that does something, and its client sent back.
+fn issued<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Iterator<Item = &'i Id> {
+    let is_issued = |id: &&Id| {
+        let is_told = id.evidence == Evidence::Return && id.reach == Reach::Anywhere;
+        let view = views.get(id.interaction);
+        is_told && view.is_some_and(|view| !view.interaction.request.only_reads())
+    };
+    ids.into_iter().flat_map(|ids| &ids.server).filter(is_issued)
+}
+
+/// No name that a server draws by lot is shorter; a shorter one may be a word that means something.
+const DRAWN: usize = 8;
+
+/// Whether what the server issued is a name by the field where it stood, and not a word with a number behind.
+fn is_made(id: &Id) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric();
+    let name = id.at.rsplit('/').next().unwrap_or_default();
+    id.value.len() >= DRAWN && id.value.chars().all(word) && Field::of(name).is_id
 }
 
 /// The numbered placeholders of secrets in a request, which are counted in the order in which they came:
@@ -411,7 +441,12 @@ impl<'v> Votes<'v> {
         let is_same = between(old, olds) == between(new, news);
         for (one, other) in olds.iter().zip(news).filter(|_| is_same) {
             let (one, other) = (&old[one.range.clone()], &new[other.range.clone()]);
-            if known.old.values.contains(one) && known.new.values.contains(other) {
+            let is_known = known.old.values.contains(one) && known.new.values.contains(other);
+            if is_known || known.old.has_proved(one) || known.new.has_proved(other) {
+                let is_issued = known.old.issued.contains(one) || known.new.issued.contains(other);
+                if is_issued && one.len() != other.len() {
+                    continue;
+                }
                 let is_counted =
                     known.old.counted.contains(one) || known.new.counted.contains(other);
                 if !is_counted || uncounted(one) == uncounted(other) {
@@ -435,9 +470,8 @@ impl<'v> Votes<'v> {
             is_heard = true;
             for (word, other) in words.iter().zip(others) {
                 let word = &from[word.range.clone()];
-                let is_proved = one.proved.find(word).any(|range| range == (0..word.len()));
                 let is_like = |c: char| c.is_alphanumeric() || c == '-' || word.contains(c);
-                if is_proved && word != other && other.chars().all(is_like) {
+                if one.has_proved(word) && word != other && other.chars().all(is_like) {
                     self.count(if is_old { (word, other) } else { (other, word) }, SURE);
                 }
             }

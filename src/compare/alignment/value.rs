@@ -248,7 +248,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
-    let names = identifiers(text).chain(temporary(text));
+    let names = identifiers(text).chain(temporary(text)).chain(addresses(text));
     let names = names.map(|range| Word { range, sort: Sort::Name });
     apart(times(text).chain(names).collect())
 }
@@ -263,12 +263,33 @@ fn temporary(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// Where the objects of a process lie: `<function f at 0x7f8e1e8c3880>`. Other such numbers may be amounts.
+fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    const AT: &str = "at 0x";
+    text.match_indices(AT).filter_map(|(at, _)| {
+        let start = at + "at ".len();
+        let rest = text.as_bytes()[at + AT.len()..].iter();
+        let end = at + AT.len() + rest.take_while(|it| it.is_ascii_alphanumeric()).count();
+        is_address(&text[start..end]).then_some(start..end)
+    })
+}
+
+fn is_address(word: &str) -> bool {
+    let digits = word.strip_prefix("0x").unwrap_or_default();
+    (9..=16).contains(&digits.len()) && digits.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+/// Whether a word names what is gone with the process that has named it.
+pub(super) fn is_passing(word: &str) -> bool {
+    is_temporary(word) || is_address(word)
+}
+
 /// The length of the name of a temporary file.
 const TEMPORARY: usize = 11;
 
 /// Whether a word is the name of a temporary file. One in twelve has no digit, and may be a word as well:
 /// `tmp_backups`.
-pub(super) fn is_temporary(word: &str) -> bool {
+fn is_temporary(word: &str) -> bool {
     let is_random = |it: u8| it == b'_' || it.is_ascii_lowercase() || it.is_ascii_digit();
     let has_digit = word.bytes().any(|it| it.is_ascii_digit());
     word.len() == TEMPORARY && word.starts_with("tmp") && has_digit && word.bytes().all(is_random)

@@ -17,7 +17,8 @@ const LONGEST: usize = 512;
 /// The first of these interactions whose answer held a value as a whole, and where; `None` if the same
 /// may stand there by chance.
 pub(super) fn given(interactions: &[Interaction], value: &str) -> Option<(usize, String)> {
-    if !(SHORTEST..=LONGEST).contains(&value.len()) {
+    let is_word = matches!(value, "null" | "true" | "false");
+    if is_word || !(SHORTEST..=LONGEST).contains(&value.len()) {
         return None;
     }
     let finder = Finder::new(value);

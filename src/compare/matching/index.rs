@@ -9,6 +9,7 @@ use super::agreement::Agreement;
 use super::credentials::Credentials;
 use super::groups::{Candidates, Groups};
 use super::nearest::Routes;
+use super::twins::Twins;
 use super::verbatim::{Known, Verbatim};
 use super::writes::{self, Before};
 use crate::cassette::reading::hash::{combine, hash_of};
@@ -46,6 +47,7 @@ pub struct Index {
     verbatim: Verbatim,
     entries: Vec<Entry>,
     credentials: Credentials,
+    pub(super) twins: Twins,
     has_needed: bool,
     /// Where its requests go, once a miss wants to know.
     routes: OnceLock<Routes>,
@@ -155,7 +157,9 @@ impl Index {
         let mut entries: Vec<Entry> = read.into_iter().map(|it| it.entry).collect();
         let groups = Groups::of(entries.iter().map(|entry| entry.group).zip(0..));
         let before = writes::of(cassette, &names, &entries, (&rules, groups.has_several()));
-        let made_up = MadeUp::of(entries.iter().flat_map(Entry::made_up));
+        let twins = Twins::of(cassette, &names, &entries);
+        let issued: Vec<Hole> = twins.holes().collect();
+        let made_up = MadeUp::of(entries.iter().flat_map(Entry::made_up).chain(&issued));
         let is_only = |number: usize| {
             let only = groups.get(entries[number].group).and_then(Candidates::only);
             only.is_some() && before[number].needed.is_none()
@@ -188,6 +192,7 @@ impl Index {
             verbatim,
             entries,
             credentials: Credentials::default(),
+            twins,
             has_needed,
             routes,
         }
@@ -245,8 +250,8 @@ impl Index {
         if let Some(family) = self.families.get(&reading.family()) {
             if !family.open.is_empty() {
                 let nodes = reading.nodes.iter().enumerate();
-                let is_open = |(_, node): &(usize, &_)| -> bool { is_in(&family.open, node) };
-                open.extend(nodes.filter(is_open).map(|(at, _)| at));
+                let nodes = nodes.filter(|(_, node)| family.open.contains(&node.wild));
+                open.extend(nodes.map(|(at, _)| at));
             }
             let key = reading.key();
             groups.extend(family.masks.iter().map(|mask| mask.group(&reading, key, &open)));
@@ -466,13 +471,6 @@ fn unit(reading: &Reading<'_>, opening: &Opening) -> usize {
         }
     }
     unit
-}
-
-fn is_in(
-    open: &HashSet<u64, foldhash::fast::FixedState>,
-    node: &crate::cassette::reading::Node<'_>,
-) -> bool {
-    open.contains(&node.wild)
 }
 
 fn read(request: &Request, number: usize, names: &Names, rules: &Rules) -> Read {

@@ -20,6 +20,7 @@ mod nearest;
 mod playlist;
 mod proof;
 mod route;
+mod twins;
 mod verbatim;
 mod why;
 mod writes;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::credentials::Keys;
 use super::fresh::Fresh;
 use super::groups::Candidates;
+use super::twins::Roles;
 use super::{Asked, Index, Recognized};
 use crate::config::Repeats;
 use crate::identity::{Bindings, Hole};
@@ -15,7 +16,8 @@ use crate::redact::Found;
 pub struct Playlist {
     played: Vec<bool>,
     unplayed: usize,
-    bindings: Bindings,
+    pub(super) bindings: Bindings,
+    pub(super) roles: Roles,
     keys: Keys,
     /// Whether only what was asked by the same client is meant.
     is_same_client: bool,
@@ -106,7 +108,7 @@ impl Playlist {
         match recognized {
             Recognized::OneOf(asked) => self.take(index, asked),
             Recognized::Only(number) => {
-                self.mark_played(*number);
+                self.mark_played(index, *number);
                 Some(*number)
             }
         }
@@ -114,7 +116,7 @@ impl Playlist {
 
     /// Takes an interaction for played, whatever was asked.
     pub fn skip(&mut self, index: &Index, number: usize) {
-        self.mark_played(number);
+        self.mark_played(index, number);
         self.note(index, number);
     }
 
@@ -267,7 +269,7 @@ impl Playlist {
     }
 
     fn play(&mut self, index: &Index, number: usize, asked: &Asked<'_>) {
-        self.mark_played(number);
+        self.mark_played(index, number);
         self.keys.bind(index.credentials(), number, &asked.found);
         let live = index.fill(number, asked).unwrap_or_default();
         for (recorded, live) in index.entry(number).holes.iter().zip(&live) {
@@ -279,8 +281,8 @@ impl Playlist {
     }
 
     /// Plays an interaction whose request differs, with what stands in those open places that are filled.
-    pub(super) fn assume(&mut self, number: usize, bound: &[(Hole, Hole)]) {
-        self.mark_played(number);
+    pub(super) fn assume(&mut self, index: &Index, number: usize, bound: &[(Hole, Hole)]) {
+        self.mark_played(index, number);
         bound.iter().for_each(|(recorded, live)| self.bindings.bind(recorded, live));
     }
 
@@ -315,7 +317,8 @@ impl Playlist {
         index.entry(waiting).before.needed
     }
 
-    fn mark_played(&mut self, number: usize) {
+    fn mark_played(&mut self, index: &Index, number: usize) {
+        self.settle(index, number);
         self.unplayed -= usize::from(!std::mem::replace(&mut self.played[number], true));
     }
 

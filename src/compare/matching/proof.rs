@@ -129,7 +129,7 @@ impl Proof {
         self.made_up.extend(made_up);
         self.holes.extend(bound.iter().map(|(recorded, _)| recorded.clone()));
         self.note(bound.iter().map(|(recorded, live)| (recorded, live)));
-        playlist.assume(number, &bound);
+        playlist.assume(index, number, &bound);
         Some(number)
     }
 

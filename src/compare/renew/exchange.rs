@@ -114,6 +114,8 @@ fn response(
         }
         None => now.body.clone(),
     };
+    let cut = before.filter(|before| is_cut_elsewhere(before, now, &body));
+    let body = cut.map_or(body, |before| before.body.clone());
     let same = before.filter(|before| before.body.bytes() == body.bytes());
     if let Some(before) = same {
         keep_digests(&before.headers, &mut headers);
@@ -133,6 +135,14 @@ fn response(
         left: now.left.map(|left| before.and_then(|before| before.left).unwrap_or(left)),
         end: if is_complete { End::Complete } else { now.end },
     }
+}
+
+/// Whether both answers were cut behind a client that had left, and one goes on farther: nobody heard the rest, and
+/// when the recorder has had enough is an accident.
+fn is_cut_elsewhere(before: &Response, now: &Response, body: &Body) -> bool {
+    let is_left = |it: &Response| it.end == End::ClientClosed && it.left.is_some();
+    let (old, new) = (before.body.bytes(), body.bytes());
+    is_left(before) && is_left(now) && (old.starts_with(&new) || new.starts_with(&old))
 }
 
 /// What is said before an answer, beside what was said there.

@@ -17,7 +17,7 @@ use super::end_to_end::{of_request, of_response, recorded};
 use super::expected::{Expected, Gate, Unwanted};
 use super::fault::Fault;
 use super::interim::Interim;
-use super::prompt::{Came, came};
+use super::prompt::{AT_ONCE, Came, IN_TIME, came};
 use super::recoded::Recoded;
 use super::relay;
 use super::sent::{Abandoned, Sent};
@@ -268,7 +268,7 @@ async fn answer(
     let body = Rewritten::new(body, outward);
     match announced(&head.headers) {
         None => Response::from_parts(head, body.streamed()),
-        Some(length) if length <= READ_WHOLE => announced_again(head, came(body).await),
+        Some(length) if length <= READ_WHOLE => announced_again(head, came(body, AT_ONCE).await),
         Some(_) => {
             head.headers.remove(CONTENT_LENGTH);
             Response::from_parts(head, body.streamed())
@@ -308,7 +308,7 @@ async fn compressed_again(
             Err(body) => Response::from_parts(head, body.streamed()),
         };
     }
-    match came(body).await {
+    match came(body, AT_ONCE).await {
         Came::Whole(bytes) => {
             let bytes = recoded(coding, &bytes, outward).unwrap_or(bytes);
             head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
@@ -402,13 +402,11 @@ async fn prepared(
         Asked::Arriving(body) if announced(headers).is_none() => {
             return Ok(outgoing(Rewritten::new(body, inward.clone())));
         }
-        Asked::Arriving(body) => match came(body).await {
+        Asked::Arriving(body) => match came(body, IN_TIME).await {
             Came::Whole(bytes) => bytes,
             Came::Cut(_) => return Err(Fault::Abandoned.answer("")),
-            Came::Slowly(body) => {
-                headers.remove(CONTENT_LENGTH);
-                return Ok(outgoing(Rewritten::new(body, inward.clone())));
-            }
+            // Not every server takes a request that does not say how long it is.
+            Came::Slowly(body) => return Ok(outgoing(body)),
         },
         Asked::Whole(bytes) if bytes.is_empty() => return Ok(outgoing(Empty::new())),
         Asked::Whole(bytes) => bytes,

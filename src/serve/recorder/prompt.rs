@@ -12,6 +12,10 @@ use http_body_util::BodyExt as _;
 /// A body of which nothing is missing after this time was sent in one go.
 pub(super) const AT_ONCE: Duration = Duration::from_millis(50);
 
+/// How long a request of an announced length is waited for. A server that is busy sees it in two pieces, and so does
+/// retape.
+pub(super) const IN_TIME: Duration = Duration::from_secs(1);
+
 /// How a body came.
 pub(super) enum Came<B: Body> {
     /// All of it, at once.
@@ -22,11 +26,11 @@ pub(super) enum Came<B: Body> {
     Slowly(Resumed<B>),
 }
 
-/// Waits for a body for a moment, so that the length of one that comes at once can be announced
+/// Waits for a body for a while, so that the length of one that comes at once can be announced
 /// again after something was replaced in it. One that takes its time is not held up.
-pub(super) async fn came<B: Body<Data = Bytes> + Unpin>(body: B) -> Came<B> {
+pub(super) async fn came<B: Body<Data = Bytes> + Unpin>(body: B, time: Duration) -> Came<B> {
     let mut resumed = Resumed { ready: VecDeque::new(), rest: body };
-    let deadline = tokio::time::sleep(AT_ONCE);
+    let deadline = tokio::time::sleep(time);
     tokio::pin!(deadline);
     loop {
         if resumed.rest.is_end_stream() {

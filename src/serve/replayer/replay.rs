@@ -285,7 +285,8 @@ impl Replayer {
                     Ok(chosen)
                 }
                 None => {
-                    let other = self.resumed(&asked.0).or_else(|| self.assume(&asked));
+                    let other = self.resumed(&asked.0).or_else(|| self.in_anothers_place(&asked));
+                    let other = other.or_else(|| self.assume(&asked));
                     other.ok_or(Box::new(asked.0))
                 }
             },
@@ -310,6 +311,8 @@ impl Replayer {
         }
         let (mut asked, found) = self.asked(head, target, body, place);
         self.faults.iter().for_each(|faults| faults.discount(&mut asked));
+        let recast = self.playlist().recast(&self.recorded.index, &asked);
+        let asked = recast.unwrap_or(asked);
         let plain = asked.readable();
         let read = self.recorded.index.read(&asked, &plain).by(found);
         let chosen = self.take(&asked, &read);
@@ -367,6 +370,14 @@ impl Replayer {
         })
     }
 
+    /// The interaction that answers a request if what it names came in the place of another of its kind.
+    fn in_anothers_place(&self, (asked, found): &(Request, Found)) -> Option<Chosen> {
+        let index = &self.recorded.index;
+        let recast = self.playlist().exchange_twins(index, asked)?;
+        let body = recast.readable();
+        self.take(&recast, &index.read(&recast, &body).by(found.clone()))
+    }
+
     /// The interaction that a request differs from in the fewest values, if the run is to prove the
     /// recording.
     pub(super) fn assume(&self, (asked, found): &(Request, Found)) -> Option<Chosen> {
@@ -416,6 +427,9 @@ impl Replayer {
             return None;
         }
         let mut playlist = self.playlist();
+        if playlist.has_exchanged() {
+            return None;
+        }
         let number = playlist.take_recognized(index, &recognized)?;
         Some(self.chosen(number, &Found::default(), &playlist))
     }

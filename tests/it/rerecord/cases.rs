@@ -237,6 +237,17 @@ fn what_runs_have_shown_to_be_made_up_is_called_as_before() {
     let new = || named("u81244", "Old Dog", OTHER_ONE, None);
 
     check(&old, new(), &old);
+    // One that might be a digest if nothing had been shown is called as before too.
+    let of = |nonce: &str, by| {
+        let mut ids = Ids::default();
+        ids.client = vec![Id { at: "/data/0".to_owned(), ..id(nonce, by) }];
+        let said = format!(r#"{{"data":["say {nonce}"]}}"#);
+        Cassette { ids: Some(ids), ..talk(&[(&format!("POST /call {said}"), &said)]) }
+    };
+    let (before, now) = ("5eb63bbbe01eeed093cb22bb8f5acdc3", "9f86d081884c7d659a2feaa0c55ad015");
+    let shown = of(before, Evidence::Runs);
+    check(&shown, of(now, Evidence::Look), &shown);
+    check(&of(before, Evidence::Look), of(now, Evidence::Look), &of(now, Evidence::Look));
     let unknown = named("u137388", "Happy Otter", ONE, None);
     let told = renew(&unknown, new()).cassette;
     assert!(told.interactions[0].request.path.contains("u81244"));
@@ -445,6 +456,20 @@ fn temporary_files_keep_their_names() {
 }
 
 #[test]
+fn objects_of_a_process_that_was_restarted_lie_elsewhere() {
+    let at = |one: &str, other: &str| {
+        talk(&[("GET /config", &format!(r#"["<function f at {one}>","<g at {other}>","{one}"]"#))])
+    };
+    let old = at("0x7f8e1e8c3880", "0x55d2a0c41f10");
+
+    check(&old, at("0x7fa0f3787880", "0x5614bb02c8a0"), &old);
+    let (one, other) = (at("0x7fa0f3787880", "0x7fa0f3787880"), "0x7f8e1e8c3880");
+    check(&old, one, &at(other, other));
+    let amount = |it: &str| talk(&[("GET /a", &format!(r#"{{"gas":"{it}"}}"#))]);
+    check(&amount("0x4a817c800"), amount("0x5a817c800"), &amount("0x5a817c800"));
+}
+
+#[test]
 fn a_client_that_left_when_it_had_heard_all_changes_nothing() {
     let ended = |end: End, text: &str| {
         let mut cassette = stream(&[(1, text)]);
@@ -461,6 +486,31 @@ fn a_client_that_left_when_it_had_heard_all_changes_nothing() {
     let less = ended(End::ClientClosed, "data: 1\n\n");
     check(&whole, less.clone(), &less);
     check(&less, ended(End::Complete, "data: 1\n\n"), &ended(End::Complete, "data: 1\n\n"));
+}
+
+#[test]
+fn how_much_came_after_the_client_had_left_is_no_difference() {
+    let cut = |end: End, left: Option<u64>, texts: &[&str]| {
+        let chunks = texts.iter().zip(1..).map(|(text, ms)| (ms, *text));
+        let mut cassette = stream(&chunks.collect::<Vec<_>>());
+        let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+            return cassette;
+        };
+        (response.end, response.left) = (end, left);
+        cassette
+    };
+    let (one, two, other) = ("data: 1\n\n", "data: 2\n\n", "data: 3\n\n");
+    let (short, long) = (&[one][..], &[one, two][..]);
+    let left = |texts| cut(End::ClientClosed, Some(1), texts);
+
+    check(&left(long), left(short), &left(long));
+    check(&left(short), left(long), &left(short));
+    check(&left(long), left(&[one, other]), &left(&[one, other]));
+    // What ended by itself, or was heard, says how much there is.
+    let whole = |texts| cut(End::Complete, Some(1), texts);
+    check(&whole(long), whole(short), &whole(short));
+    let heard = |texts| cut(End::ClientClosed, None, texts);
+    check(&heard(long), heard(short), &heard(short));
 }
 
 #[test]
@@ -558,6 +608,26 @@ fn a_server_that_was_not_restarted_counts_on() {
         let expected = two("local-conv-1", "local-conv-2", "was busy");
         check(&old, new.clone(), &Cassette { ids: new.ids, ..expected });
     }
+}
+
+#[test]
+fn what_the_client_had_the_server_make_is_called_as_before_however_short_it_is() {
+    let run = |name: &str, issuing_request: &str| {
+        issuing(
+            &[(0, name)],
+            &[
+                (issuing_request, &format!(r#"{{"conversation_id":"{name}"}}"#)),
+                (&format!("GET /runs/{name}"), &format!(r#"{{"conversation_id":"{name}"}}"#)),
+            ],
+        )
+    };
+    let (old, make) = (run("jjrXEVpQFC", "POST /runs {}"), "POST /runs {}");
+
+    check(&old, run("AJROVjZTqQ", make), &old);
+    // It is written in another way, or was there before.
+    check(&old, run("AJROVjZTqQxx", make), &run("AJROVjZTqQxx", make));
+    let there = |name| run(name, "GET /first");
+    check(&there("jjrXEVpQFC"), there("AJROVjZTqQ"), &there("AJROVjZTqQ"));
 }
 
 #[test]

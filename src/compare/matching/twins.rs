@@ -1,0 +1,239 @@
+//! Which interactions could as well have come in each other's place.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::index::Entry;
+use super::{Index, Playlist};
+use crate::cassette::splice::{Edit, splice};
+use crate::cassette::{self, Body, Cassette, Interaction, Outcome, Request};
+use crate::compare::alignment::Sides;
+use crate::identity::names::Names;
+use crate::identity::{Form, Hole, Scope, Words};
+
+/// Requests that asked the same at the same time, and whose answers differ in nothing but in what the server
+/// issued.
+///
+/// # Rationale
+///
+/// Who makes five threads at once and then says something in each has no say in which of them is which: that
+/// was decided by who came first, and it is decided anew in each run. So each of them may be each other one
+/// until the client has used it. What the client was given stays as it was; what it means is exchanged.
+#[derive(Debug, Default)]
+pub(super) struct Twins {
+    all: Vec<Twin>,
+    /// Which twin has issued a name.
+    of_name: HashMap<String, usize>,
+    words: Words,
+    /// By interaction, those whose names its request holds.
+    named: Vec<Vec<usize>>,
+}
+
+/// Which twins are which in a run.
+#[derive(Debug, Default)]
+pub(super) struct Roles {
+    /// Those that the client has used.
+    settled: HashSet<usize>,
+    is_exchanged: bool,
+}
+
+#[derive(Debug)]
+struct Twin {
+    interaction: usize,
+    /// Equal for those that may be each other: the first one of them.
+    set: usize,
+    /// What the server issued, in the same order in all of a set.
+    names: Vec<String>,
+}
+
+/// What an answer issued: where, and what.
+type Issued<'n> = [(&'n str, &'n str)];
+
+/// A shorter name is the same by chance as often as not.
+const TELLING: usize = 8;
+
+impl Twins {
+    pub(super) fn of(cassette: &Cassette, names: &Names, entries: &[Entry]) -> Self {
+        let issued = names.issued_by_interaction();
+        let mut twins = Self::default();
+        let mut twin_of: HashMap<usize, usize> = HashMap::new();
+        for (number, interaction) in cassette.interactions.iter().enumerate() {
+            let Some(own) = issued.get(&number) else { continue };
+            let is_twin = |other: &usize| {
+                entries[*other].group() == entries[number].group()
+                    && issued.get(other).and_then(|its| renaming(own, its)).is_some_and(|names| {
+                        let made_up = entries[number].holes.iter().zip(&entries[*other].holes);
+                        let made_up =
+                            made_up.map(|(own, its)| (&*own.identifier, &*its.identifier));
+                        let names = names.into_iter().chain(made_up.filter(is_telling)).collect();
+                        say_the_same(&cassette.interactions[*other], interaction, &names)
+                    })
+            };
+            let mut at_once = interaction.after.iter().map(|it| it.interaction);
+            let Some(other) = at_once.find(is_twin) else { continue };
+            let other =
+                *twin_of.entry(other).or_insert_with(|| twins.add(other, &issued[&other], None));
+            twin_of.insert(number, twins.add(number, own, Some(twins.all[other].set)));
+        }
+        twins.words = Words::of(twins.of_name.keys().map(String::as_str));
+        if !twins.all.is_empty() {
+            let requests = cassette.interactions.iter().map(|it| &it.request);
+            twins.named = requests.map(|request| twins.named_in(request)).collect();
+        }
+        twins
+    }
+
+    fn add(&mut self, interaction: usize, issued: &[(&str, &str)], set: Option<usize>) -> usize {
+        let number = self.all.len();
+        let names: Vec<String> = issued.iter().map(|(_, name)| (*name).to_owned()).collect();
+        self.of_name.extend(names.iter().map(|name| (name.clone(), number)));
+        self.all.push(Twin { interaction, set: set.unwrap_or(number), names });
+        number
+    }
+
+    /// All that they have issued.
+    pub(super) fn holes(&self) -> impl Iterator<Item = Hole> + '_ {
+        self.of_name.keys().map(|name| hole(name))
+    }
+
+    /// A request that names one for the other.
+    fn exchanged(&self, asked: &Request, one: usize, other: usize) -> Request {
+        let [one, other] = [one, other].map(|it| &self.all[it].names);
+        let names = one.iter().zip(other).chain(other.iter().zip(one));
+        let names: HashMap<&str, &str> =
+            names.map(|(from, to)| (from.as_str(), to.as_str())).collect();
+        self.renamed(asked, |name| names.get(name).copied())
+    }
+
+    /// Those that a request names.
+    fn named_in(&self, request: &Request) -> Vec<usize> {
+        let mut found = Vec::new();
+        let body = request.readable();
+        let fields = request.headers.iter().map(|(_, value)| cassette::text(value));
+        let texts = [request.path.as_str().into(), cassette::text(&body)].into_iter().chain(fields);
+        for text in texts {
+            found.extend(self.words.find(&text).map(|range| self.of_name[&text[range]]));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// A request with other names.
+    fn renamed<'n>(&self, request: &Request, name: impl Fn(&str) -> Option<&'n str>) -> Request {
+        let renamed = |text: &[u8]| -> Option<Vec<u8>> {
+            let text = std::str::from_utf8(text).ok()?;
+            let edit = |range: Range<usize>| {
+                Some(Edit::new(range.clone(), name(&text[range])?.to_owned()))
+            };
+            let edits: Vec<Edit> = self.words.find(text).filter_map(edit).collect();
+            (!edits.is_empty()).then(|| splice(text.as_bytes(), &edits))
+        };
+        let mut request = request.clone();
+        if let Some(path) = renamed(request.path.as_bytes()) {
+            request.path = String::from_utf8_lossy(&path).into_owned();
+        }
+        if let Some(body) = renamed(&request.body) {
+            request.body = body.into();
+        }
+        for (_, value) in request.headers.iter_mut() {
+            if let Some(renamed) = renamed(value) {
+                *value = renamed.into();
+            }
+        }
+        request
+    }
+}
+
+impl Playlist {
+    /// A request by the names that those in it stand for, if twins were exchanged.
+    pub fn recast(&self, index: &Index, asked: &Request) -> Option<Request> {
+        let name = |live: &str| self.bindings().stands_for(Scope::Anywhere, live);
+        self.roles.is_exchanged.then(|| index.twins.renamed(asked, name))
+    }
+
+    /// Whether any were exchanged.
+    pub fn has_exchanged(&self) -> bool {
+        self.roles.is_exchanged
+    }
+
+    /// Lets two twins be each other if a request that nothing answers is answered then: as what it is read
+    /// from now on.
+    pub fn exchange_twins(&mut self, index: &Index, asked: &Request) -> Option<Request> {
+        let twins = &index.twins;
+        let named = twins.named_in(asked);
+        let is_free = |twin: &usize| !self.roles.settled.contains(twin);
+        let free: Vec<usize> = (0..twins.all.len()).filter(is_free).collect();
+        for one in named.into_iter().filter(|it| free.contains(it)) {
+            let set = twins.all[one].set;
+            for other in free.iter().filter(|it| **it != one && twins.all[**it].set == set) {
+                let recast = twins.exchanged(asked, one, *other);
+                self.exchange_names(index, one, *other);
+                if self.answers(index, &index.read(&recast, &recast.readable())) {
+                    self.roles.is_exchanged = true;
+                    return Some(recast);
+                }
+                self.exchange_names(index, one, *other);
+            }
+        }
+        None
+    }
+
+    fn exchange_names(&mut self, index: &Index, one: usize, other: usize) {
+        let [one, other] = [one, other].map(|it| &index.twins.all[it]);
+        for (one, other) in one.names.iter().zip(&other.names) {
+            let [one, other] = [one, other].map(|name| hole(name));
+            for own in [&one, &other] {
+                if self.bindings.live(Scope::Anywhere, &own.identifier).is_none() {
+                    self.bindings.bind(own, own);
+                }
+            }
+            self.bindings.exchange(&one, &other);
+        }
+        self.exchange(index, one.interaction, other.interaction);
+    }
+
+    /// Notes what the client has used.
+    pub(super) fn settle(&mut self, index: &Index, played: usize) {
+        self.roles.settled.extend(index.twins.named.get(played).into_iter().flatten());
+    }
+}
+
+/// What the names of one answer are in another, if they stand in the same places and tell something.
+fn renaming<'n>(own: &Issued<'n>, its: &Issued<'n>) -> Option<Vec<(&'n str, &'n str)>> {
+    let are_in_place = own.iter().map(|it| it.0).eq(its.iter().map(|it| it.0));
+    let names: Vec<_> = own.iter().zip(its).map(|(own, its)| (own.1, its.1)).collect();
+    (are_in_place && names.iter().all(is_telling)).then_some(names)
+}
+
+fn is_telling((one, other): &(&str, &str)) -> bool {
+    one.len() >= TELLING && other.len() >= TELLING
+}
+
+fn hole(name: &str) -> Hole {
+    Hole { place: 0, scope: Scope::Anywhere, identifier: name.to_owned(), form: Form::Text }
+}
+
+/// Whether answers differ in nothing but these names, and what else is another each time.
+fn say_the_same(one: &Interaction, other: &Interaction, names: &HashMap<&str, &str>) -> bool {
+    let plain = |interaction: &Interaction, words: &Words| {
+        let mut plain = interaction.clone();
+        let Outcome::Response(response) = &mut plain.outcome else { return None };
+        let bytes = response.readable().bytes();
+        let text = cassette::text(&bytes);
+        let edit = |range: Range<usize>| Edit::new(range.clone(), names[&text[range]].to_owned());
+        let said = splice(text.as_bytes(), &words.find(&text).map(edit).collect::<Vec<_>>());
+        let media = response.headers.get("content-type").map(str::to_owned);
+        response.headers = media.into_iter().map(|media| ("content-type", media)).collect();
+        response.body = Body::Whole(said.into());
+        Some(plain)
+    };
+    let words = Words::of(names.keys().copied());
+    let (Some(one), Some(other)) = (plain(one, &Words::default()), plain(other, &words)) else {
+        return false;
+    };
+    let [one, other] = [&one, &other].map(std::slice::from_ref);
+    let mut sides = Sides::between(one, other);
+    sides.align(None);
+    sides.answer_the_same(0, 0)
+}
