@@ -128,12 +128,16 @@ impl Exchanges {
         ids
     }
 
+    /// A place in a frame that has another number now.
+    #[cfg(feature = "record")]
+    pub(crate) fn moved_place(place: &str, now: impl Fn(usize) -> Option<usize>) -> String {
+        let moved = in_frame(place).and_then(|(frame, at)| Some((now(frame?)?, at)));
+        moved.map_or_else(|| place.to_owned(), |(frame, at)| format!("{FRAME}{}{at}", frame + 1))
+    }
+
     fn unfold(&self, id: &mut Id) {
-        let place = id.at.strip_prefix(FRAME).map(|rest| {
-            let end = rest.find('/').unwrap_or(rest.len());
-            (rest[..end].parse::<usize>().ok(), rest[end..].to_owned())
-        });
-        let frame = place.as_ref().and_then(|(frame, _)| frame.as_ref()?.checked_sub(1));
+        let place = in_frame(&id.at).map(|(frame, at)| (frame, at.to_owned()));
+        let frame = place.as_ref().and_then(|(frame, _)| *frame);
         let exchange = frame.and_then(|frame| self.asked(id.interaction, frame));
         let opened = self.opened.get(id.interaction).copied();
         // A person may have written anything into the table.
@@ -155,6 +159,13 @@ impl Cassette {
         }
         cassette
     }
+}
+
+/// The number of a frame, from 0, and the place in it, if a place is in one.
+fn in_frame(place: &str) -> Option<(Option<usize>, &str)> {
+    let rest = place.strip_prefix(FRAME)?;
+    let (number, at) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    Some((number.parse::<usize>().ok().and_then(|number| number.checked_sub(1)), at))
 }
 
 /// What ends what a server said to a message.

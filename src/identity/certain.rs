@@ -47,6 +47,24 @@ pub fn is_sealed(text: &str) -> bool {
         && !identifiers(text).any(|word| is_certain(text, &word))
 }
 
+/// A shorter text may mix them and mean something: `gpt4o`.
+const MIXED: usize = 8;
+
+/// Whether small letters, capitals and digits stand side by side in a text as in no word.
+pub fn is_mixed(text: &str) -> bool {
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => Some(0),
+        b'a'..=b'z' => Some(1),
+        b'A'..=b'Z' => Some(2),
+        // `claude-3-5` is parted, not mixed.
+        _ => None,
+    };
+    let is_change =
+        |one: u8, other: u8| class(one).zip(class(other)).is_some_and(|(one, other)| one != other);
+    let changes = text.as_bytes().windows(2).filter(|pair| is_change(pair[0], pair[1])).count();
+    text.len() >= MIXED && changes * 3 > text.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

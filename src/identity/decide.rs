@@ -1,5 +1,6 @@
 //! Decides which values of a recording are names, by what came back, by looks and by names.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use super::{
 use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::cassette::{
-    Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, Request, text,
+    Body, Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, Request, text,
 };
 use crate::config::{Rules, Treatment};
 use crate::text::percent;
@@ -41,7 +42,9 @@ fn decide_by(looks: Looks, cassette: &Cassette, rules: &Rules) -> Ids {
         return exchanges.folded(decide_by(looks, &exchanges.cassette, rules));
     }
     let candidates = candidates(looks, cassette, rules);
-    let given = Given::of(cassette, &candidates);
+    // What a cassette without a table is read by knows nothing of when a part of an answer came.
+    let parts = Parts::of(if looks == Looks::Together { &cassette.interactions } else { &[] });
+    let given = Given::of(cassette, &candidates, parts);
     let mut ids = Ids::default();
     let mut known = HashSet::new();
     let mut own = HashSet::new();
@@ -282,13 +285,74 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     identifiers(text).filter(|word| !says_something(text, word))
 }
 
+/// Which answers were still being sent when a request was made, and what of them had come.
+#[derive(Default)]
+struct Parts<'c> {
+    interactions: &'c [Interaction],
+    /// The answers beside which anything was asked.
+    beside: HashSet<usize>,
+    /// The text that had come, and all of it, by the number of the answer and how many chunks that was.
+    texts: RefCell<HashMap<(usize, usize), [String; 2]>>,
+}
+
+impl<'c> Parts<'c> {
+    fn of(interactions: &'c [Interaction]) -> Self {
+        let after = interactions.iter().flat_map(|it| &it.after);
+        let beside = after.map(|progress| progress.interaction).collect();
+        Self { interactions, beside, ..Self::default() }
+    }
+
+    /// Notes an answer that holds a value, unless an earlier one did that was over by then.
+    fn note(
+        &self,
+        firsts: &mut HashMap<String, Vec<(usize, String)>>,
+        value: &str,
+        number: usize,
+        at: impl FnOnce() -> String,
+    ) {
+        let is_first =
+            |first: &(usize, String)| first.0 != number && self.beside.contains(&first.0);
+        match firsts.get_mut(value) {
+            Some(before) if before.iter().all(is_first) => before.push((number, at())),
+            Some(_) => {}
+            None => _ = firsts.insert(value.to_owned(), vec![(number, at())]),
+        }
+    }
+
+    /// Whether an answer had said a value at a place before a request was made.
+    fn had_come(&self, value: &str, (answer, at): &(usize, String), request: usize) -> bool {
+        let after = self.interactions.get(request).map_or(&[][..], |it| &it.after);
+        let progress = after.iter().find(|it| it.interaction == *answer);
+        let Some(progress) = progress.filter(|_| !at.starts_with("header.")) else { return true };
+        let mut texts = self.texts.borrow_mut();
+        let text = texts.entry((*answer, progress.chunks)).or_insert_with(|| {
+            let response = self.interactions[*answer].response();
+            let all = response.map(|it| it.readable().into_owned()).unwrap_or_default();
+            let come = match &all {
+                Body::Stream(chunks) => {
+                    let come = chunks.iter().take(progress.chunks).cloned();
+                    Body::Stream(come.collect())
+                }
+                Body::Whole(_) if progress.chunks == 0 => Body::default(),
+                Body::Whole(_) => all.clone(),
+            };
+            [come, all].map(|body| plain(&body.bytes()).into_owned())
+        });
+        let [come, all] = text;
+        // What was said in pieces stands in neither.
+        come.contains(value) || !all.contains(value)
+    }
+}
+
 /// What answers held before a request came back with it.
 #[derive(Default)]
-struct Given {
-    /// For each value the first answer that holds it as a word, and where.
-    words: HashMap<String, (usize, String)>,
+struct Given<'c> {
+    /// For each value the first answer that holds it as a word, and where. More than the first one where a
+    /// request may have come before that part of it.
+    words: HashMap<String, Vec<(usize, String)>>,
     /// The same for values of whole fields that are there to come back with.
-    fields: HashMap<String, (usize, String)>,
+    fields: HashMap<String, Vec<(usize, String)>>,
+    parts: Parts<'c>,
     /// What a request said before any answer did: answers only repeat it.
     said: HashSet<String>,
 }
@@ -325,24 +389,26 @@ impl<'c> Wanted<'c> {
     }
 }
 
-impl Given {
-    fn of(cassette: &Cassette, candidates: &[Candidate]) -> Self {
-        let mut given = Self::default();
+impl<'c> Given<'c> {
+    fn of(cassette: &'c Cassette, candidates: &[Candidate], parts: Parts<'c>) -> Self {
+        let mut given = Self { parts, ..Self::default() };
         let wanted = Wanted::of(candidates);
         // What comes behind the last request is nobody's to come back with.
         let last = candidates.last().map_or(0, |it| it.interaction);
         for (number, interaction) in cassette.interactions.iter().enumerate().take(last) {
-            given.asked(&interaction.request, &wanted);
+            given.asked(number, &interaction.request, &wanted);
             given.answered(number, interaction, &wanted);
         }
         given
     }
 
-    fn asked(&mut self, request: &Request, wanted: &Wanted<'_>) {
+    fn asked(&mut self, number: usize, request: &Request, wanted: &Wanted<'_>) {
         let mut note = |text: &str| {
             for range in wanted.all.find(text) {
                 let value = &text[range];
-                if !self.words.contains_key(value) && !self.fields.contains_key(value) {
+                let firsts = [&self.words, &self.fields].map(|all| all.get(value));
+                let mut firsts = firsts.into_iter().flatten().flatten();
+                if !firsts.any(|first| self.parts.had_come(value, first, number)) {
                     self.said.insert(value.to_owned());
                 }
             }
@@ -366,7 +432,7 @@ impl Given {
             let text = text(value);
             self.note_words(number, &text, wanted, |_| at());
             if wanted.last.contains_key(&*text) {
-                self.fields.entry(text.into_owned()).or_insert_with(|| (number, at()));
+                self.parts.note(&mut self.fields, &text, number, at);
             }
         }
         let body = response.readable().bytes();
@@ -381,8 +447,7 @@ impl Given {
             document.each_leaf(|pointer, name, value, spelled| {
                 let at = start + spelled.as_ptr() as usize - whole.as_ptr() as usize;
                 if refers(&name) && wanted.last.contains_key(&*value) {
-                    let first = (number, pointer.to_owned());
-                    self.fields.entry(value.into_owned()).or_insert(first);
+                    self.parts.note(&mut self.fields, &value, number, || pointer.to_owned());
                 }
                 leaves.push((at..at + spelled.len(), pointer.to_owned()));
             });
@@ -395,7 +460,8 @@ impl Given {
         self.note_words(number, &body, wanted, at);
         for field in fields(&body, &HashSet::new()) {
             if wanted.last.contains_key(&*field.value) {
-                self.fields.entry(field.value).or_insert_with(|| (number, at(&field.range)));
+                let at = || at(&field.range);
+                self.parts.note(&mut self.fields, &field.value, number, at);
             }
         }
         if is_stream {
@@ -414,24 +480,29 @@ impl Given {
     ) {
         for range in wanted.words.find(text) {
             let word = &text[range.clone()];
-            if !self.words.contains_key(word) && !is_amount(text, &range) {
-                self.words.insert(word.to_owned(), (number, at(&range)));
+            if !is_amount(text, &range) {
+                self.parts.note(&mut self.words, word, number, || at(&range));
             }
         }
     }
 
     /// The first answer before a request that held a value of it.
     fn first(&self, candidate: &Candidate) -> Option<(usize, String)> {
+        let value = &candidate.value;
         let words = match candidate.sort {
-            Sort::Word | Sort::Time | Sort::Field | Sort::Said => self.words.get(&candidate.value),
+            Sort::Word | Sort::Time | Sort::Field | Sort::Said => self.words.get(value),
             Sort::Reference => None,
         };
         let fields = match candidate.sort {
-            Sort::Field | Sort::Reference => self.fields.get(&candidate.value),
+            Sort::Field | Sort::Reference => self.fields.get(value),
             _ => None,
         };
-        let first = words.into_iter().chain(fields).min_by_key(|(number, _)| *number)?;
-        (first.0 < candidate.interaction).then(|| first.clone())
+        let had_come = |first: &&(usize, String)| {
+            let asked = candidate.interaction;
+            first.0 < asked && self.parts.had_come(value, first, asked)
+        };
+        let firsts = words.into_iter().chain(fields).flatten().filter(had_come);
+        firsts.min_by_key(|(number, _)| *number).cloned()
     }
 }
 

@@ -27,7 +27,7 @@ mod origin;
 mod plain;
 
 pub use bindings::Bindings;
-pub use certain::{is_certain, is_sealed};
+pub use certain::{is_certain, is_mixed, is_sealed};
 pub use decide::{decide, decide_again, decide_behind};
 pub(crate) use documents::{each_document, pieced_together};
 pub use echoes::{Echo, Renamed};

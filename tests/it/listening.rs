@@ -1,7 +1,7 @@
 //! A client that listens to a stream is told of what it does elsewhere when it does it, and listens until
 //! the end, as it did when it was recorded.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use retape::Session;
@@ -75,6 +75,90 @@ async fn a_stream_goes_on_and_ends_when_what_was_asked_meanwhile_is_asked_again(
     converse(&session);
     // The same run once more, from the beginning.
     converse(&session);
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_stream_says_of_a_later_request_is_the_clients() {
+    let stage = Stage::new();
+    let posted = Arc::new(Gate::new());
+    let said = Arc::new(Mutex::new(String::new()));
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.head.line.starts_with("GET") {
+            wire.send(EVENTS);
+            posted.pass();
+            wire.send_chunk(format!("data: {}\n\n", said.lock().unwrap()));
+            wire.send_end();
+        } else {
+            *said.lock().unwrap() = asked.text();
+            posted.open();
+            wire.send(json(202, "{}"));
+        }
+        Then::KeepAlive
+    });
+    let told = |session: &Session, guest: &str| {
+        let mut listening = listen(session);
+        assert!(listening.is_silent(MOMENT), "told before it was posted");
+        let asked = format!(r#"{{"guest":"{guest}"}}"#);
+        post(&format!("{}/mcp", session.url()), &asked);
+        assert_eq!(listening.data(), format!("data: {asked}\n\n"));
+        assert_eq!(listening.chunk(), Chunk::End(Vec::new()));
+    };
+    let session = stage.record(&upstream).await;
+    told(&session, "6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0");
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+    told(&session, "0c9df04e-5c1b-4a7e-8f4b-2b0a3f5f7d11");
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_answered_behind_the_reply_to_what_the_server_asked_in_a_stream() {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
+    let asks = r#"{"jsonrpc":"2.0","id":0,"method":"elicitation/create"}"#;
+    let reply = r#"{"jsonrpc":"2.0","id":0,"result":{}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    let stage = Stage::new();
+    let (called, replied) = (Gate::new(), Gate::new());
+    let upstream = Upstream::start(move |asked, wire| {
+        if asked.head.line.starts_with("GET") {
+            wire.send(EVENTS);
+            called.pass();
+            wire.send_chunk(format!("data: {asks}\n\n"));
+            replied.pass();
+            wire.send_end();
+        } else if asked.text() == call {
+            called.open();
+            replied.pass();
+            wire.send(json(200, answer));
+        } else {
+            replied.open();
+            wire.send(json(202, "{}"));
+        }
+        Then::KeepAlive
+    });
+    let talk = |session: &Session| {
+        let url = format!("{}/mcp", session.url());
+        let mut listening = listen(session);
+        std::thread::scope(|scope| {
+            let calling = scope.spawn(|| post(&url, call));
+            assert_eq!(listening.data(), format!("data: {asks}\n\n"));
+            std::thread::sleep(MOMENT);
+            assert!(!calling.is_finished(), "answered before the reply");
+            post(&url, reply);
+            calling.join().unwrap();
+        });
+        assert_eq!(listening.chunk(), Chunk::End(Vec::new()));
+    };
+    let session = stage.record(&upstream).await;
+    talk(&session);
+    session.finish().await.unwrap();
+    drop(upstream);
+
+    let session = stage.replay().await;
+    talk(&session);
     session.finish().await.unwrap();
 }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::View;
 use super::clock::Clock;
-use super::value::{Field, Said, Sort, Word, apart, between, is_passing, times, words};
+use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
+use super::{Script, View};
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{Evidence, Id, Ids, Reach};
-use crate::identity::{Words, is_certain, is_epoch, is_sealed};
+use crate::identity::{Words, is_certain, is_epoch, is_mixed, is_sealed};
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
 /// same.
@@ -40,7 +40,8 @@ impl Names {
 
     /// Its names in a text, and the numbers that are times.
     fn words<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Word> + 't {
-        let times = self.clock.into_iter().flat_map(move |clock| clock.times(text));
+        let clock = self.clock.into_iter();
+        let times = clock.flat_map(move |clock| clock.times(text).chain(clock.dates(text)));
         names(&self.words, text).chain(times.map(|range| Word { range, sort: Sort::Moment }))
     }
 
@@ -101,6 +102,18 @@ impl Renaming {
             .map(|(text, known)| apart(known.words(text).chain(times(text)).collect()))
     }
 
+    /// What a message of the old recording says as far as is known, as a hash.
+    #[cfg(feature = "record")]
+    pub(crate) fn look_old(&self, message: &mut Script) -> u64 {
+        message.look(&self.old)
+    }
+
+    /// The same of the new recording.
+    #[cfg(feature = "record")]
+    pub(crate) fn look_new(&self, message: &mut Script) -> u64 {
+        message.look(&self.new)
+    }
+
     /// Whether a name of the new recording is that one in the old one.
     pub(crate) fn is_called(&self, new: &str, old: &str) -> bool {
         self.new.olds.get(new).is_some_and(|called| called == old)
@@ -158,10 +171,11 @@ struct Side {
     returned: HashSet<String>,
     /// Those that the server has counted: the same one may be another the next time.
     counted: HashSet<String>,
-    /// Those that a request had the server make, whatever they look like.
-    issued: HashSet<String>,
-    /// Those of which two runs or a person have shown that the client makes them up, whatever they look like.
+    /// Those of which it is shown that they are made up, whatever they look like: the client's by two runs or
+    /// a person, the server's by the client that came back with them.
     proved: Words,
+    /// The server's, of which its table tells.
+    issued: HashSet<String>,
 }
 
 impl Side {
@@ -171,20 +185,19 @@ impl Side {
         values.extend(returned.iter().cloned());
         let is_proved = |id: &&Id| matches!(id.evidence, Evidence::Runs | Evidence::Person);
         let proved = ids.into_iter().flat_map(|ids| &ids.client).filter(is_proved);
-        let proved = Words::of(proved.map(|id| id.value.as_str()));
-        values.extend(asked(views, &proved));
-        let made = issued(views, ids).filter(|id| is_made(id)).map(|id| id.value.as_str());
-        let is_new = |name: &String| !values.contains(name) && !counted.contains(name);
-        let issued = asked(views, &Words::of(made)).into_iter().filter(is_new);
-        let issued: HashSet<String> = issued.collect();
-        values.extend(issued.iter().cloned());
+        let issued: HashSet<String> = issued(views, ids).map(|id| id.value.clone()).collect();
+        let random = issued.iter().filter(|value| is_mixed(value)).map(String::as_str);
+        let proved = Words::of(proved.map(|id| id.value.as_str()).chain(random));
+        let asked = views.iter().flat_map(View::asked_texts);
+        let said = asked.flat_map(|said| proved.find(said.text).map(|range| &said.text[range]));
+        values.extend(said.map(str::to_owned));
         let counted: HashSet<String> = counted.difference(&values).cloned().collect();
         values.extend(counted.iter().cloned());
         let finder = Words::of(values.iter().map(String::as_str));
-        Self { values, finder, returned, counted, issued, proved }
+        Self { values, finder, returned, counted, proved, issued }
     }
 
-    /// Whether a word as a whole is made up, as two runs or a person have shown.
+    /// Whether a word is one of those that are shown to be made up, and nothing else.
     fn has_proved(&self, word: &str) -> bool {
         self.proved.find(word).any(|range| range == (0..word.len()))
     }
@@ -218,6 +231,12 @@ impl Known {
         let old = Side::of(old, old_ids, both(&olds, &news));
         let new = Side::of(new, new_ids, both(&news, &olds));
         Self { old, new, clocks }
+    }
+
+    /// Whether an old name may be that new one: what a server issued is as long, and it issued both.
+    fn may_be_called(&self, old: &str, new: &str) -> bool {
+        let [was, is] = [self.old.issued.contains(old), self.new.issued.contains(new)];
+        was == is && (!was || old.len() == new.len())
     }
 
     /// Whether a server has counted anything.
@@ -340,30 +359,14 @@ fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
     issued.chain(views.iter().flat_map(numbered)).collect()
 }
 
-/// Those of some words that requests hold.
-fn asked(views: &[View<'_>], words: &Words) -> HashSet<String> {
-    let texts = views.iter().flat_map(View::asked_texts);
-    texts.flat_map(|said| words.find(said.text).map(|range| said.text[range].to_owned())).collect()
-}
-
-/// What the server issued in an answer to a request that does something, and its client sent back.
+/// What a server issued in answer to a request that does something, and its client sent back.
 fn issued<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Iterator<Item = &'i Id> {
     let is_issued = |id: &&Id| {
-        let is_told = id.evidence == Evidence::Return && id.reach == Reach::Anywhere;
         let view = views.get(id.interaction);
+        let is_told = id.evidence == Evidence::Return && id.reach == Reach::Anywhere;
         is_told && view.is_some_and(|view| !view.interaction.request.only_reads())
     };
     ids.into_iter().flat_map(|ids| &ids.server).filter(is_issued)
-}
-
-/// No name that a server draws by lot is shorter; a shorter one may be a word that means something.
-const DRAWN: usize = 8;
-
-/// Whether what the server issued is a name by the field where it stood, and not a word with a number behind.
-fn is_made(id: &Id) -> bool {
-    let word = |c: char| c.is_ascii_alphanumeric();
-    let name = id.at.rsplit('/').next().unwrap_or_default();
-    id.value.len() >= DRAWN && id.value.chars().all(word) && Field::of(name).is_id
 }
 
 /// The numbered placeholders of secrets in a request, which are counted in the order in which they came:
@@ -442,11 +445,11 @@ impl<'v> Votes<'v> {
         for (one, other) in olds.iter().zip(news).filter(|_| is_same) {
             let (one, other) = (&old[one.range.clone()], &new[other.range.clone()]);
             let is_known = known.old.values.contains(one) && known.new.values.contains(other);
-            if is_known || known.old.has_proved(one) || known.new.has_proved(other) {
-                let is_issued = known.old.issued.contains(one) || known.new.issued.contains(other);
-                if is_issued && one.len() != other.len() {
-                    continue;
-                }
+            let is_proved = || {
+                (known.old.has_proved(one) || known.new.has_proved(other))
+                    && known.may_be_called(one, other)
+            };
+            if is_known || (one != other && is_proved()) {
                 let is_counted =
                     known.old.counted.contains(one) || known.new.counted.contains(other);
                 if !is_counted || uncounted(one) == uncounted(other) {
@@ -471,8 +474,11 @@ impl<'v> Votes<'v> {
             for (word, other) in words.iter().zip(others) {
                 let word = &from[word.range.clone()];
                 let is_like = |c: char| c.is_alphanumeric() || c == '-' || word.contains(c);
-                if one.has_proved(word) && word != other && other.chars().all(is_like) {
-                    self.count(if is_old { (word, other) } else { (other, word) }, SURE);
+                let (was, is) = if is_old { (word, other) } else { (other, word) };
+                let is_proved = one.has_proved(word) && known.may_be_called(was, is);
+                let is_other = one.issued.contains(word) || other.chars().all(is_like);
+                if is_proved && word != other && is_other {
+                    self.count((was, is), SURE);
                 }
             }
         }

@@ -42,12 +42,26 @@ impl Script {
         Self { text, records }
     }
 
+    /// What a message says.
+    #[cfg(feature = "record")]
+    pub(crate) fn of_message(text: Bytes) -> Self {
+        Self::of(&Headers::new(), text)
+    }
+
+    /// Equal for what says the same but for names, times and numbers, in any recording.
+    #[cfg(feature = "record")]
+    pub(crate) fn kind(&self) -> u64 {
+        let Some(text) = self.as_str() else { return hash_of(&self.text[..]) };
+        let values = self.records.iter().flat_map(|record| record.values(text));
+        combine(&values.map(Value::likeness).collect::<Vec<u64>>())
+    }
+
     /// The text, if it is one.
     pub(crate) fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.text).ok()
     }
 
-    fn look(&mut self, names: &Names) -> u64 {
+    pub(super) fn look(&mut self, names: &Names) -> u64 {
         let Self { text, records } = self;
         match std::str::from_utf8(text) {
             Ok(text) => records.iter_mut().for_each(|record| record.look(text, names)),
@@ -188,12 +202,6 @@ impl Record {
     /// The values in it that are in no others.
     pub(crate) fn values<'v>(&'v self, text: &'v str) -> Vec<Value<'v>> {
         Value::all(text, &self.nodes)
-    }
-
-    /// Equal for records that say the same but for names, times and numbers, in any recording.
-    #[cfg(feature = "record")]
-    pub(crate) fn kind(&self, text: &str) -> u64 {
-        combine(&self.values(text).into_iter().map(Value::likeness).collect::<Vec<u64>>())
     }
 
     /// All its values.

@@ -61,6 +61,28 @@ impl Index {
             && !is_of_another(answer, asked)
     }
 
+    /// Whether the answer to a call waits for what the client replied to a request that the server made in a
+    /// stream `beside` it: the server did not say there which call it made it for.
+    pub fn awaits<'c>(
+        &self,
+        answer: &Interaction,
+        reply: &Interaction,
+        mut beside: impl Iterator<Item = (&'c Interaction, usize)>,
+    ) -> bool {
+        let session = |it: &Interaction| {
+            let id = it.request.headers.get(SESSION).map(str::to_owned);
+            (it.request.path_only().to_owned(), id)
+        };
+        let is_of_session = |it: &Interaction| session(it) == session(reply);
+        self.rules().earliness() != Early::Given
+            && !answer.request.only_reads()
+            && writes(reply)
+            && is_of_session(answer)
+            && beside.any(|(stream, chunks)| {
+                is_of_session(stream) && replies(&reply.request, &said(stream, chunks))
+            })
+    }
+
     fn is_called(&self, number: usize, asking: usize) -> bool {
         let calls = |wanted: &str| {
             self.made_up_in(number).any(|(scope, id)| scope == Scope::Call && id == wanted)
@@ -84,6 +106,9 @@ impl Index {
         texts.iter().any(|text| names.find(text).next().is_some())
     }
 }
+
+/// The header field that names a session of MCP.
+const SESSION: &str = "mcp-session-id";
 
 /// What clients ask for again and again, and that is no one thing: `GET /sync`.
 #[derive(Debug)]

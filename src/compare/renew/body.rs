@@ -76,6 +76,25 @@ pub(super) fn settled(
     body
 }
 
+/// Whether two streams say the same until their clients left them, and as far as both were read on: how much
+/// came behind that is a matter of time.
+pub(super) fn same_until_left((old, was): (Said<'_>, u64), (new, is): (Said<'_>, u64)) -> bool {
+    let [olds, news] = [old, new].map(|said| {
+        let records = said.script.records.iter().filter(|record| !record.is_keep_alive);
+        records.collect::<Vec<_>>()
+    });
+    let same = olds.iter().zip(&news).take_while(|(old, new)| old.hash == new.hash).count();
+    let is_behind = |said: Said<'_>, records: &[&Record], left: u64| {
+        let came = Came::of(said.readable, &said.script.text, &said.script.records);
+        let next = records.get(same).and_then(|record| came.ms(record.range.start));
+        next.is_none_or(|ms| ms > left)
+    };
+    // The last one may be cut short.
+    same + 1 >= olds.len().min(news.len())
+        && is_behind(old, &olds, was)
+        && is_behind(new, &news, is)
+}
+
 /// The records of the new body in the words of the old one, with the old keep-alives in the place of
 /// the new ones: each stays behind what it stood behind, unless something else came in its place.
 fn pieces(

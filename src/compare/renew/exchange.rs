@@ -1,11 +1,12 @@
 //! An interaction in the words of the old one.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use bytes::Bytes;
 use memchr::memmem;
 
-use super::body::{Said, settled};
+use super::body::{Said, same_until_left, settled};
 use super::settle::Settle;
 use crate::cassette::{Body, End, Headers, Interaction, Interim, Outcome, Request, Response};
 use crate::compare::alignment::{self, Field, Said as Text, View};
@@ -107,15 +108,19 @@ fn response(
     let old_script = old.and_then(|old| old.answered.as_ref());
     let old = before.zip(old_readable.as_deref()).zip(old_script);
     let old = old.map(|((it, readable), script)| Said { wire: &it.body, readable, script });
+    let lefts = before.and_then(|before| before.left_of_cut().zip(now.left_of_cut()));
     let body = match &new.answered {
         Some(script) => {
             let new = Said { wire: &now.body, readable: &readable, script };
-            settled(old, new, settle, &mut headers)
+            match (old, lefts) {
+                (Some(old), Some((was, is))) if same_until_left((old, was), (new, is)) => {
+                    old.wire.clone()
+                }
+                _ => settled(old, new, settle, &mut headers),
+            }
         }
         None => now.body.clone(),
     };
-    let cut = before.filter(|before| is_cut_elsewhere(before, now, &body));
-    let body = cut.map_or(body, |before| before.body.clone());
     let same = before.filter(|before| before.body.bytes() == body.bytes());
     if let Some(before) = same {
         keep_digests(&before.headers, &mut headers);
@@ -137,12 +142,11 @@ fn response(
     }
 }
 
-/// Whether both answers were cut behind a client that had left, and one goes on farther: nobody heard the rest, and
-/// when the recorder has had enough is an accident.
-fn is_cut_elsewhere(before: &Response, now: &Response, body: &Body) -> bool {
-    let is_left = |it: &Response| it.end == End::ClientClosed && it.left.is_some();
-    let (old, new) = (before.body.bytes(), body.bytes());
-    is_left(before) && is_left(now) && (old.starts_with(&new) || new.starts_with(&old))
+impl Response {
+    /// When its client left, if the server was still speaking when it was not read on.
+    fn left_of_cut(&self) -> Option<u64> {
+        self.left.filter(|_| self.end == End::ClientClosed)
+    }
 }
 
 /// What is said before an answer, beside what was said there.
@@ -221,13 +225,44 @@ fn fields(old: Option<&Headers>, new: &Headers, settle: Settle<'_>) -> Headers {
         let text = |value| std::str::from_utf8(value).ok().map(|text| Text { text, field });
         let settled = match (old, old.and_then(|old| text(old)), text(value)) {
             (Some(old), ..) if is_of_transfer(&name.to_ascii_lowercase()) => old.clone(),
-            (_, Some(old), Some(new)) => settle.text(old, new).into_owned().into(),
+            (_, Some(old), Some(new)) => {
+                let quoted = quoted_as(old.text, new.text);
+                let new = Text { text: quoted.as_deref().unwrap_or(new.text), ..new };
+                settle.text(old, new).into_owned().into()
+            }
             (.., Some(new)) => settle.named(new.text).into_owned().into(),
             _ => value.clone(),
         };
         (name, settled)
     });
     settled.collect()
+}
+
+/// A field with its secrets in quotes where they were: whether one needs them is a matter of its letters.
+fn quoted_as(old: &str, new: &str) -> Option<String> {
+    const BEGIN: &str = "[redacted:";
+    let pieces = |text: &str| -> Vec<(bool, Range<usize>)> {
+        let found = text.match_indices(BEGIN).filter_map(|(start, _)| {
+            let end = start + text[start..].find(']')? + 1;
+            let is_quoted = text[..start].ends_with('"') && text[end..].starts_with('"');
+            let quotes = usize::from(is_quoted);
+            Some((is_quoted, start - quotes..end + quotes))
+        });
+        found.collect()
+    };
+    let (olds, news) = (pieces(old), pieces(new));
+    if olds.len() != news.len() || olds.iter().zip(&news).all(|(old, new)| old.0 == new.0) {
+        return None;
+    }
+    let (mut quoted, mut rest) = (String::new(), 0);
+    for ((was_quoted, _), (_, range)) in olds.into_iter().zip(news) {
+        let secret = new[range.clone()].trim_matches('"');
+        let quote = if was_quoted { "\"" } else { "" };
+        quoted.extend([&new[rest..range.start], quote, secret, quote]);
+        rest = range.end;
+    }
+    quoted.push_str(&new[rest..]);
+    Some(quoted)
 }
 
 fn is_of_transfer(name: &str) -> bool {

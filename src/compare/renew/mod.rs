@@ -48,7 +48,7 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
     }
     let [olds, mut news] = [old, &new].map(Exchanges::by_message);
     if let (Some(before), Some(now)) = (&olds, &news)
-        && channels::restore((before, now), moved.as_ref(), &mut new)
+        && channels::restore(old, (before, now), moved.as_ref(), &mut new)
     {
         news = Exchanges::by_message(&new);
     }

@@ -98,6 +98,20 @@ impl Played {
         }
     }
 
+    /// Gives the rest the names that have come up while it was held back.
+    fn name(&mut self) {
+        let rest = self.chunks.as_slice();
+        let bytes = || rest.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let Some(named) = self.hold.as_mut().and_then(|hold| hold.named(bytes)) else { return };
+        let before: usize = rest.iter().map(|(_, bytes)| bytes.len()).sum();
+        let now: usize = named.iter().map(Bytes::len).sum();
+        // An announced length holds.
+        if named.len() == rest.len() && (self.length.is_none() || before == now) {
+            let dues = rest.iter().map(|(due, _)| *due);
+            self.chunks = dues.zip(named).collect::<Vec<_>>().into_iter();
+        }
+    }
+
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some((Some(due), _)) = self.chunks.as_slice().first() else {
             return Poll::Ready(());
@@ -122,6 +136,7 @@ impl Body for Played {
         if let Err(cut) = ready!(self.poll_hold(context)) {
             return Poll::Ready(Some(Err(cut)));
         }
+        self.name();
         ready!(self.poll_due(context));
         if self.apart == Some(Sent::No) {
             self.apart = Some(Sent::Yes);

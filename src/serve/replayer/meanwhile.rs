@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -128,6 +129,7 @@ impl Meanwhile {
         for (asking, interaction) in
             all.iter().enumerate().filter(|(_, it)| !it.request.only_reads())
         {
+            let beside = || interaction.after.iter().map(|it| (whole(it.interaction), it.chunks));
             for Progress { interaction: number, chunks } in interaction.after.iter().copied() {
                 let answer = whole(number);
                 let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
@@ -135,6 +137,8 @@ impl Meanwhile {
                 } else if answer.is_listening() || index.polls(answer, chunks, interaction, &feeds)
                 {
                     Until::Asked(asking)
+                } else if index.awaits(answer, interaction, beside()) {
+                    Until::Done(asking)
                 } else {
                     continue;
                 };
@@ -171,7 +175,7 @@ impl Meanwhile {
     /// What holds an answer back in a run, if anything does.
     pub(super) fn hold(&self, number: usize, run: &watch::Sender<Run>) -> Option<Hold> {
         let gates = self.0.get(&number)?.clone();
-        Some(Hold { number, gates, run: run.clone(), waiting: None })
+        Some(Hold { gates, ..Hold::of(number, run) })
     }
 }
 
@@ -190,7 +194,13 @@ pub(super) struct Hold {
     gates: Vec<Gate>,
     run: watch::Sender<Run>,
     waiting: Option<Pin<Box<dyn Future<Output = Came> + Send + Sync>>>,
+    /// What the rest is called by then, and whether anything has come since it was asked last.
+    naming: Option<Naming>,
+    has_passed: bool,
 }
+
+/// Puts the client's own names into chunks.
+pub(super) type Naming = Box<dyn Fn(Vec<Bytes>) -> Vec<Bytes> + Send + Sync>;
 
 /// Whether what was waited for has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +216,23 @@ impl Hold {
     /// Holds back the end of an answer until its client leaves.
     pub(super) fn silent(run: &watch::Sender<Run>) -> Self {
         let gates = vec![Gate { chunks: usize::MAX, until: Until::Left, head: false, gap: 0 }];
-        Self { number: 0, gates, run: run.clone(), waiting: None }
+        Self { gates, ..Self::of(0, run) }
+    }
+
+    fn of(number: usize, run: &watch::Sender<Run>) -> Self {
+        let (gates, run) = (Vec::new(), run.clone());
+        Self { number, gates, run, waiting: None, naming: None, has_passed: false }
+    }
+
+    /// Lets the rest have the names that the client has made up by then.
+    pub(super) fn naming(self, naming: Naming) -> Self {
+        Self { naming: Some(naming), ..self }
+    }
+
+    /// The rest as it is called now, if anything has come that it waited for.
+    pub(super) fn named(&mut self, rest: impl FnOnce() -> Vec<Bytes>) -> Option<Vec<Bytes>> {
+        let naming = self.naming.as_ref()?;
+        std::mem::take(&mut self.has_passed).then(|| naming(rest()))
     }
 
     /// Ready when the next thing behind so many chunks may be sent, or never will be.
@@ -215,6 +241,7 @@ impl Hold {
             if let Some(waiting) = &mut self.waiting {
                 let came = ready!(waiting.as_mut().poll(context));
                 self.waiting = None;
+                self.has_passed = true;
                 match came {
                     Came::Yes => {}
                     Came::No => self.gates.retain(|gate| !matches!(gate.until, Until::Asked(_))),

@@ -12,15 +12,15 @@ use super::answers::Wanted;
 use super::drift::Drift;
 use super::faults::Faults;
 pub(super) use super::meanwhile::Run;
-use super::meanwhile::{Hold, Overdue};
+use super::meanwhile::{Hold, Naming, Overdue};
 use super::pace::Clock;
 use super::resume::Point;
 use super::sockets::Sockets;
 use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
-use crate::cassette::{Headers, Request, target};
+use crate::cassette::{Body, Chunk, Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
-use crate::identity::{Hole, MadeUp, Renamed};
+use crate::identity::{Echo, Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
 use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
 
@@ -30,7 +30,7 @@ pub struct Replayer {
     recorded: Arc<Recorded>,
     pub(super) pace: Pace,
     chunking: Chunking,
-    playlist: Mutex<Playlist>,
+    playlist: Arc<Mutex<Playlist>>,
     /// What it has come to, for answers that wait for it.
     pub(super) run: watch::Sender<Run>,
     pub(super) memory: Memory,
@@ -77,7 +77,7 @@ impl Chosen {
 impl Replayer {
     /// Begins a run in which nothing was played yet.
     pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
-        let playlist = Mutex::new(Playlist::new(&recorded.index));
+        let playlist = Arc::new(Mutex::new(Playlist::new(&recorded.index)));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
         let (memory, sockets, chunking) = Default::default();
@@ -244,13 +244,35 @@ impl Replayer {
             unveiled: &unveiled,
             hold: match silent {
                 Some(_) => Some(Hold::silent(&self.run)),
-                None => self.recorded.meanwhile.hold(number, &self.run),
+                None => {
+                    let hold = self.recorded.meanwhile.hold(number, &self.run);
+                    hold.map(|hold| hold.naming(self.naming()))
+                }
             },
             behind,
             shown: MadeUp::some(&self.shown()),
             blow,
         };
         self.recorded.answers.send(number, wanted).await
+    }
+
+    /// Gives what an answer says later the names that the client has made up by then.
+    fn naming(&self) -> Naming {
+        let (recorded, playlist) = (Arc::clone(&self.recorded), Arc::clone(&self.playlist));
+        Box::new(move |rest| {
+            let chunks = rest.iter().map(|bytes| Chunk { ms: 0, bytes: bytes.clone() });
+            let body = Body::Stream(chunks.collect());
+            let echoes = Echo::all(&body.bytes(), recorded.index.made_up());
+            let renamed = {
+                let playlist = lock(&playlist);
+                Renamed::of(echoes.iter().map(Echo::value), playlist.bindings())
+            };
+            if renamed.is_empty() {
+                return rest;
+            }
+            let named = renamed.body(body, &echoes);
+            named.chunks().iter().map(|chunk| chunk.bytes.clone()).collect()
+        })
     }
 
     /// The interaction that answers a request now; it counts as played.

@@ -851,3 +851,173 @@ fn messages_that_come_in_both_orders_stand_in_their_old_order() {
     };
     assert_eq!(messages(&renewed), messages(&new));
 }
+
+#[test]
+fn a_date_that_moved_with_the_clock_is_kept_however_it_is_written() {
+    let session = |recorded: &str, path: &str, released: &str| {
+        let answer = format!(r#"{{"path":"/home/{path}/log.jsonl","released":"{released}"}}"#);
+        let mut talk = talk(&[("POST /sessions {}", &answer)]);
+        talk.recorded.at = recorded.to_owned();
+        talk
+    };
+    let old = session("2026-11-22T23:50:00Z", "2026/11/23", "20260101");
+
+    check(&old, session("2026-12-02T08:00:00Z", "2026/12/02", "20260101"), &old);
+    // Not a day that has to do with the recording, or it is written in another way.
+    let new = session("2026-12-02T08:00:00Z", "2026/12/02", "20260301");
+    check(&old, new, &session("", "2026/11/23", "20260301"));
+    for path in ["2026/11/28", "2026-12-02"] {
+        let new = session("2026-12-02T08:00:00Z", path, "20260101");
+        check(&old, new.clone(), &new);
+    }
+}
+
+#[test]
+fn what_a_server_issued_is_a_name_however_short_it_is() {
+    let post = |name: &str, said: &str| {
+        issuing(
+            &[(0, name)],
+            &[
+                ("POST /posts {}", &format!(r#"{{"conversation_id":"{name}"}}"#)),
+                (&format!("DELETE /posts/{name}"), &format!(r#"{{"{said}":"no post {name}"}}"#)),
+            ],
+        )
+    };
+    let old = post("RzePsXCemdc", "error");
+
+    // One time in ten there is not a digit in such a name, or it is no mix of anything.
+    for name in ["LJ2qW_XRPF4", "sdlkfjghwer", "R635zi_-kro"] {
+        check(&old, post(name, "error"), &old);
+        let new = post(name, "e");
+        let ids = new.ids.clone();
+        check(&old, new, &Cassette { ids, ..post("RzePsXCemdc", "e") });
+    }
+    // Names of another sort.
+    for name in ["queued", "in_process"] {
+        check(&old, post(name, "error"), &post(name, "error"));
+    }
+    let old = post("claude-3-5", "error");
+    check(&old, post("gemini-2-1", "error"), &post("gemini-2-1", "error"));
+}
+
+#[test]
+fn what_two_runs_have_shown_is_a_name_where_it_looks_like_one_too() {
+    let talk = |session: &str| talk(&[(&format!(r#"POST /say {{"session":"{session}"}}"#), "{}")]);
+    let mut old = talk("c45e95ef47444251a10586beb74052c7");
+    let new = talk("7749518a50264a9dbe0f1188fe221fcc");
+    check(&old, new.clone(), &new);
+
+    let (at, reach) = ("/session".to_owned(), Reach::Anywhere);
+    let value = "c45e95ef47444251a10586beb74052c7".to_owned();
+    let id = Id { value, interaction: 0, at, reach, evidence: Evidence::Runs };
+    old.ids.get_or_insert_default().client = vec![id];
+    check(&old, new, &old);
+}
+
+/// What went over a WebSocket; messages of the client begin with `>`.
+fn frames(said: &[&str]) -> Cassette {
+    let mut cassette = talk(&[("GET /ws", "")]);
+    let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+        panic!("it was answered")
+    };
+    (response.status, response.headers, response.body) = (101, Headers::new(), Body::default());
+    let frame = |(ms, text): (u64, &&str)| {
+        let asked = text.strip_prefix('>');
+        let from = if asked.is_some() { Peer::Client } else { Peer::Server };
+        let content = Content::Text(asked.unwrap_or(text).to_owned().into());
+        Frame { ms, from, content, fragments: Vec::new() }
+    };
+    response.frames = (0..).zip(said).map(frame).collect();
+    cassette
+}
+
+/// The new recording has its messages in this order.
+#[track_caller]
+fn check_order(old: &Cassette, new: Cassette, expected: &Cassette) {
+    let said = |cassette: &Cassette| -> Vec<(Peer, Bytes)> {
+        let response = cassette.interactions[0].response().unwrap();
+        let said =
+            response.frames.iter().map(|frame| (frame.from, frame.message().unwrap().clone()));
+        said.collect()
+    };
+    assert_eq!(said(&renew(old, new).cassette), said(expected));
+}
+
+#[test]
+fn what_a_server_said_before_its_client_may_come_behind_it() {
+    let (first, second) = (r#">{"id":1,"method":"start"}"#, r#">{"id":2,"method":"turn"}"#);
+    let (began, ready) = (r#"{"id":1,"result":"t"}"#, r#"{"method":"ready","params":{"n":4}}"#);
+    let done = r#"{"id":2,"result":"done"}"#;
+    let early = frames(&[first, began, ready, second, done]);
+
+    check_order(&early, frames(&[first, began, second, ready, done]), &early);
+    // Also behind what answers the client.
+    check_order(&early, frames(&[first, began, second, done, ready]), &early);
+    // Not to say something else, nor to wait no more for what was waited for.
+    let other = r#"{"method":"ready","params":{"m":4}}"#;
+    let changed = frames(&[first, began, second, other, done]);
+    check_order(&early, changed.clone(), &changed);
+    check_order(&frames(&[first, began, second, ready, done]), early.clone(), &early);
+    // Nor is what came behind an answer before it.
+    let late = frames(&[first, began, second, done, ready]);
+    check_order(&late, early.clone(), &early);
+    let turned = frames(&[first, ready, began, second, done]);
+    check_order(&early, turned.clone(), &turned);
+}
+
+#[test]
+fn answers_to_different_messages_stand_in_their_old_order() {
+    let asked = [r#">{"id":"x-1","type":"say"}"#, r#">{"id":"y-2","type":"say"}"#];
+    let said = |id: &str, text: &str| format!(r#"{{"id":"{id}","text":"{text}"}}"#);
+    let [one, two, end] = [said("x-1", "one"), said("x-1", "two"), said("y-2", "end")];
+    let old = frames(&[asked[0], asked[1], &one, &end, &two]);
+
+    check_order(&old, frames(&[asked[0], asked[1], &end, &one, &two]), &old);
+    check_order(&old, frames(&[asked[0], asked[1], &one, &two, &end]), &old);
+    // Answers to the same one are in order.
+    let new = frames(&[asked[0], asked[1], &two, &one, &end]);
+    check_order(&old, new.clone(), &new);
+}
+
+#[test]
+fn how_much_came_of_a_stream_that_was_left_is_a_matter_of_time() {
+    let ticks = |count: u64, first: &str| {
+        let event = |n: u64| format!("data: {{\"n\":{n},\"of\":\"{first}\"}}\n\n");
+        let events: Vec<_> = (0..count).map(|n| (n * 10, event(n))).collect();
+        let events: Vec<_> = events.iter().map(|(ms, text)| (*ms, text.as_str())).collect();
+        let mut cassette = stream(&events);
+        let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
+            panic!("it was answered")
+        };
+        (response.left, response.end) = (Some(25), End::ClientClosed);
+        cassette
+    };
+    let old = ticks(9, "a");
+
+    for count in [5, 9, 12] {
+        check(&old, ticks(count, "a"), &old);
+        let renewed = renew(&old, ticks(count, "b")).cassette;
+        let text = String::from_utf8(whole_text(&renewed)).unwrap();
+        assert_eq!(text.matches("\"b\"").count() as u64, count, "{text}");
+    }
+    // Until it was left all has to come.
+    let new = whole_text(&renew(&old, ticks(2, "a")).cassette);
+    assert_eq!(new, whole_text(&ticks(2, "a")));
+}
+
+#[test]
+fn whether_a_secret_is_quoted_is_a_matter_of_its_letters() {
+    let login = |cookie: &str| {
+        let mut talk = talk(&[("POST /login {}", "{}")]);
+        let Outcome::Response(response) = &mut talk.interactions[0].outcome else {
+            panic!("it was answered")
+        };
+        response.headers.append("set-cookie", cookie.to_owned());
+        talk
+    };
+    let old = login("user=\"[redacted:user]\"; Path=/; SameSite=Lax");
+
+    check(&old, login("user=[redacted:user]; Path=/; SameSite=Lax"), &old);
+    let (new, expected) = ("user=[redacted:user]; Path=/", "user=\"[redacted:user]\"; Path=/");
+    check(&old, login(new), &login(expected));
+}
