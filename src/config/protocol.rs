@@ -82,6 +82,12 @@ impl Protocol {
         self.tag.iter().find_map(|telling| telling.tag(message))
     }
 
+    /// The field whose word is the type of a message, if one is.
+    pub(crate) fn field(&self, message: &Object<'_>) -> Option<&At> {
+        let telling = self.tag.iter().find(|telling| telling.tag(message).is_some())?;
+        telling.is.is_none().then_some(&telling.at)
+    }
+
     /// The places that tell one thing's messages from another's.
     pub(crate) fn keys(&self) -> &[At] {
         &self.keys

@@ -19,6 +19,7 @@ use crate::contract::order::{
     BY_CHANCE, Extent, FEWEST, Learned, Order, Refinement, Style, Witness, Word, anywhere,
     by_chance,
 };
+use crate::message::telling::TELLING;
 
 /// The orders in which the messages of an answer may come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,12 +72,16 @@ impl Orders {
     ///
     /// An answer that was cut shows no end. Mostly it begins as whole ones do, and teaches nothing. One that
     /// does not is learned as if it had gone on like a whole one with the same message.
-    pub(super) fn learn(answers: &[Answer], is_made_up: &dyn Fn(&str) -> bool) -> Option<Self> {
+    pub(super) fn learn(
+        answers: &[Answer],
+        told: Option<&Feature>,
+        is_made_up: &dyn Fn(&str) -> bool,
+    ) -> Option<Self> {
         let all =
             answers.iter().filter_map(|answer| Some((&answer.situation, answer.word.as_ref()?)));
         let (mut whole, begun): (Vec<_>, Vec<_>) =
             all.partition(|(_, word)| word.extent == Extent::Whole);
-        let orders = Self::of_words(&whole, is_made_up)?;
+        let orders = Self::of_words(&whole, told, is_made_up)?;
         let others = begun.into_iter().filter(|(it, word)| orders.broken(it, word).is_some());
         let wholes: Vec<&Word> = whole.iter().map(|(_, word)| *word).collect();
         let ended: Vec<(&Situation, Word)> =
@@ -85,11 +90,12 @@ impl Orders {
             return Some(orders);
         }
         whole.extend(ended.iter().map(|(situation, word)| (*situation, word)));
-        Self::of_words(&whole, is_made_up)
+        Self::of_words(&whole, told, is_made_up)
     }
 
     fn of_words(
         answers: &[(&Situation, &Word)],
+        told: Option<&Feature>,
         is_made_up: &dyn Fn(&str) -> bool,
     ) -> Option<Self> {
         let words: Vec<Word> = answers.iter().map(|(_, word)| (*word).clone()).collect();
@@ -106,9 +112,14 @@ impl Orders {
         let situations = answers.iter().map(|(situation, _)| *situation);
         let examples: Vec<Example<'_>> =
             situations.zip(&words).map(|(situation, word)| Example { situation, word }).collect();
-        let tree = Tree { features: features(&examples, is_made_up), refinement: &refinement };
+        let features = features(&examples, told, is_made_up);
+        let tree = Tree { features, told, refinement: &refinement };
         let mut cases = Vec::new();
         tree.grow(&examples, &mut Vec::new(), &mut cases)?;
+        let cases = match told {
+            Some(told) => together(cases, told),
+            None => cases,
+        };
         Some(Self { cases }.with_anywhere(&anywhere))
     }
 
@@ -168,11 +179,17 @@ struct Example<'a> {
 /// What the answers may be divided by, the most telling first, and how types are told apart.
 struct Tree<'r> {
     features: Vec<Feature>,
+    /// What tells the type of what is asked: that what is answered hangs on it needs no proof.
+    told: Option<&'r Feature>,
     refinement: &'r Refinement,
 }
 
 /// What may divide the answers, the most telling first.
-fn features(examples: &[Example<'_>], is_made_up: &dyn Fn(&str) -> bool) -> Vec<Feature> {
+fn features(
+    examples: &[Example<'_>],
+    told: Option<&Feature>,
+    is_made_up: &dyn Fn(&str) -> bool,
+) -> Vec<Feature> {
     let mut values: HashMap<&Feature, (usize, HashSet<&str>), RandomState> = HashMap::default();
     let mut free: HashSet<&Feature, RandomState> = HashSet::default();
     for situation in examples.iter().map(|example| example.situation) {
@@ -194,7 +211,8 @@ fn features(examples: &[Example<'_>], is_made_up: &dyn Fn(&str) -> bool) -> Vec<
             _ => true,
         };
         let is_word = said.len() <= MOST_VALUES && !free.contains(feature);
-        tells && is_state && is_new && is_word && !feature.is_chosen()
+        let is_told = told == Some(*feature);
+        tells && is_state && is_new && is_word && (is_told || !feature.is_chosen())
     });
     let mut features: Vec<&Feature> = values.keys().copied().collect();
     features.sort_by_cached_key(|feature| {
@@ -244,21 +262,32 @@ impl Tree<'_> {
         Order::new(self.refinement.guarded(expression)).ok()
     }
 
+    /// Whether a feature is the type of what is asked.
+    fn is_told(&self, feature: &Feature) -> bool {
+        self.told == Some(feature)
+    }
+
     /// The division that saves most, if one pays for itself.
     fn best<'a>(&self, examples: &[Example<'a>]) -> Option<Division<'a>> {
-        let divisions = self.features.iter().flat_map(|feature| divisions(feature, examples));
+        let divisions = self.features.iter().flat_map(|feature| {
+            let fewest = if self.is_told(feature) { 1 } else { FEWEST };
+            divisions(feature, examples, fewest)
+        });
         let divisions: Vec<Division<'a>> = divisions.collect();
-        let different: BTreeSet<Vec<Witness>> = divisions.iter().map(Division::named).collect();
+        let guessed = divisions.iter().filter(|division| !self.is_told(&division.is.feature));
+        let different: BTreeSet<Vec<Witness>> = guessed.map(Division::named).collect();
         let tried = different.len() as f64;
         let (whole, outcomes) = (Next::of(examples), outcomes(examples));
         let costs = divisions.into_iter().map(|division| {
             let inner = division.parts.each_ref().map(|part| Next::of(part));
             let bits = inner.iter().map(|inner| inner.choices() + inner.within(&whole));
-            (bits.sum::<f64>() + tried.log2(), division)
+            let name = if self.is_told(&division.is.feature) { -TELLING } else { tried.log2() };
+            (bits.sum::<f64>() + name, division)
         });
         let paying = costs.filter(|(bits, division)| {
             let [one, rest] = division.parts.each_ref().map(|part| witnesses(part));
-            *bits < whole.choices() && by_chance(&one, &rest, outcomes.values()) * tried < BY_CHANCE
+            let is_chance = || by_chance(&one, &rest, outcomes.values()) * tried >= BY_CHANCE;
+            *bits < whole.choices() && (self.is_told(&division.is.feature) || !is_chance())
         });
         paying.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, division)| division)
     }
@@ -285,13 +314,13 @@ impl Division<'_> {
 ///
 /// What was said before may decide how an answer begins, and no more: what comes later in it hangs on
 /// what somebody has said, and in a few scenarios that goes along with anything.
-fn divisions<'a>(feature: &Feature, examples: &[Example<'a>]) -> Vec<Division<'a>> {
+fn divisions<'a>(feature: &Feature, examples: &[Example<'a>], fewest: usize) -> Vec<Division<'a>> {
     let mut values: BTreeMap<Option<&str>, Vec<Example<'a>>> = BTreeMap::new();
     for example in examples {
         values.entry(example.situation.says(feature)).or_default().push(*example);
     }
     let so = |says: &str| Condition { feature: feature.clone(), says: Some(says.to_owned()) };
-    let is_seen = |part: &Vec<Example<'_>>| witnesses(part).len() >= FEWEST;
+    let is_seen = |part: &Vec<Example<'_>>| witnesses(part).len() >= fewest;
     let is_state = matches!(feature, Feature::Known(_) | Feature::After(..));
     // What is said no to is told by what is said yes to.
     let mut said: Vec<&str> = values.keys().copied().flatten().collect();
@@ -317,6 +346,35 @@ fn begin_apart(parts: &[Vec<Example<'_>>; 2]) -> bool {
     let [one, rest] =
         parts.each_ref().map(|part| part.iter().map(first).collect::<BTreeSet<Option<String>>>());
     one.is_disjoint(&rest)
+}
+
+/// Types of what is asked that are answered alike make one case, if no other stands between that may fit.
+fn together(cases: Vec<Case>, told: &Feature) -> Vec<Case> {
+    let mut kept: Vec<Case> = Vec::new();
+    for case in cases {
+        let known = kept.iter().position(|known| {
+            let pairs = known.when.iter().zip(&case.when);
+            let mut other = pairs.filter(|(one, other)| one != other);
+            let types = other.next();
+            known.when.len() == case.when.len()
+                && known.order == case.order
+                && types.is_some_and(|(one, _)| one.feature == *told && one.says.is_some())
+                && other.next().is_none()
+        });
+        let apart = |it: &Case| {
+            let excluded = |one| it.when.iter().any(|other: &Condition| other.excludes(one));
+            case.when.iter().any(excluded)
+        };
+        match known.filter(|known| kept[known + 1..].iter().all(apart)) {
+            None => kept.push(case),
+            Some(known) => {
+                let both = kept[known].when.iter_mut().zip(&case.when);
+                both.filter(|(one, other)| one != other)
+                    .for_each(|(one, other)| *one = one.or(other));
+            }
+        }
+    }
+    kept
 }
 
 /// The independent recordings among answers.

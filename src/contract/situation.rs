@@ -30,6 +30,11 @@ const CHOSEN_BELOW: [&str; 8] =
 const CHOSEN: [&str; 2] = ["model", "name"];
 
 impl Feature {
+    /// What the request says in the field of a JSON pointer.
+    pub(super) fn asked(pointer: &str) -> Option<Self> {
+        path(pointer).map(Self::Request)
+    }
+
     /// Whether a client chooses freely what it says there: which model, which tool, and with what.
     pub(super) fn is_chosen(&self) -> bool {
         let (Self::Request(path) | Self::Present(path) | Self::Known(path) | Self::After(_, path)) =
@@ -45,8 +50,8 @@ impl Feature {
 pub struct Condition {
     /// What decides.
     pub feature: Feature,
-    /// What it says: JSON texts with ` and ` between them if there are several; none if it says
-    /// nothing.
+    /// What it says: JSON texts with ` and ` between them if there are several, ` | ` between those of which
+    /// one is said; none if it says nothing.
     pub says: Option<String>,
 }
 
@@ -77,8 +82,9 @@ pub(super) enum Holds {
     Yes,
 }
 
-/// What stands between several values of one field.
+/// What stands between several values of one field, and between those that it may say.
 pub(super) const AND: &str = " and ";
+const OR: &str = " | ";
 
 /// What [`Feature::Known`] and [`Feature::Present`] say.
 const YES: &str = "true";
@@ -151,7 +157,8 @@ impl Situation {
     pub(super) fn holds(&self, condition: &Condition) -> Holds {
         let is_seen = self.sees == Sees::All
             || matches!(condition.feature, Feature::Request(_) | Feature::Present(_));
-        match self.says(&condition.feature) == condition.says.as_deref() {
+        let says = self.says(&condition.feature);
+        match condition.alternatives().any(|alternative| alternative == says) {
             _ if !is_seen => Holds::Perhaps,
             true => Holds::Yes,
             false => Holds::No,
@@ -160,6 +167,33 @@ impl Situation {
 }
 
 impl Condition {
+    /// What it may say.
+    fn alternatives(&self) -> impl Iterator<Item = Option<&str>> {
+        let said = self.says.as_deref().map(|says| says.split(OR).map(Some));
+        let nothing = self.says.is_none().then_some(None);
+        said.into_iter().flatten().chain(nothing)
+    }
+
+    /// Whether it is so wherever another one is.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let is_one = |says| self.alternatives().any(|own| own == says);
+        self.feature == other.feature && other.alternatives().all(is_one)
+    }
+
+    /// Whether it is so nowhere where another one is.
+    pub(crate) fn excludes(&self, other: &Self) -> bool {
+        let is_one = |says| self.alternatives().any(|own| own == says);
+        self.feature == other.feature && !other.alternatives().any(is_one)
+    }
+
+    /// That it says this, or what another one says.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        let alternatives = self.alternatives().chain(other.alternatives()).flatten();
+        let alternatives: BTreeSet<&str> = alternatives.collect();
+        let says = Vec::from_iter(alternatives).join(OR);
+        Self { feature: self.feature.clone(), says: Some(says) }
+    }
+
     /// Reads what [`Display`](fmt::Display) writes.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -186,7 +220,8 @@ impl Condition {
         let (path, says) = text.split_once('=')?;
         let feature = Feature::Request(is_path(path.trim())?.to_owned());
         let says = says.trim();
-        says.split(AND).all(|json| Literal::parse(json).is_some()).then_some(())?;
+        let mut values = says.split(OR).flat_map(|says| says.split(AND));
+        values.all(|json| Literal::parse(json).is_some()).then_some(())?;
         Some(Self { feature, says: Some(says.to_owned()) })
     }
 
@@ -259,5 +294,8 @@ fn path(pointer: &str) -> Option<String> {
 fn is_path(text: &str) -> Option<&str> {
     let names = text.split('.').map(|name| name.trim_end_matches("[]"));
     // A body that is an array begins with one.
-    names.enumerate().all(|(place, name)| is_plain(name) || place == 0).then_some(text)
+    names
+        .enumerate()
+        .all(|(place, name)| is_plain(name) || (place == 0 && name.is_empty()))
+        .then_some(text)
 }

@@ -11,8 +11,9 @@ use super::kinds::Kinds;
 use super::orders::Orders;
 use super::paths::settled;
 use super::samples::Samples;
-use super::situation::Situation;
+use super::situation::{Feature, Situation};
 use super::{Contract, Endpoint, Origin};
+use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Request, Response};
 use crate::contract::invariant::{self, Invariant, Learner};
 use crate::contract::order::{Extent, Witness, Word};
@@ -33,6 +34,8 @@ pub struct Traffic {
     protocols: Protocols,
     /// What tells the types of the messages of an endpoint, where no protocol that is known does.
     tags: BTreeMap<Endpoint, TagSource>,
+    /// What tells the types of what clients send over a connection.
+    asked: BTreeMap<Endpoint, Feature>,
     /// The endpoint of each interaction of each cassette, if it was answered.
     places: Vec<Vec<Option<Endpoint>>>,
 }
@@ -102,6 +105,7 @@ impl Traffic {
             }
         }
         traffic.tags = tags(protocols, accepted, &all);
+        traffic.asked = asked(protocols, &all);
         let mut recordings: HashMap<(Endpoint, [u8; 32]), u32> = HashMap::new();
         for recorded in all {
             let Recorded { endpoint, interaction, response, cut, place, recording, history } =
@@ -198,7 +202,9 @@ impl Traffic {
         let contract = Contract {
             endpoint: endpoint.clone(),
             tag: self.tag(endpoint).cloned(),
-            order: Orders::learn(answers, &|word| self.clients.made_up(word)),
+            order: Orders::learn(answers, self.asked.get(endpoint), &|word| {
+                self.clients.made_up(word)
+            }),
             invariants: invariants(answers),
             // Where none says any, none is promised.
             headers: Kinds::learn(&self.headers(answers))
@@ -278,6 +284,31 @@ fn tags(
         Some((endpoint.clone(), tag?))
     });
     tags.collect()
+}
+
+/// What tells the types of what clients send over connections, of each address: it is learned as for what
+/// a server says.
+fn asked(protocols: &Protocols, all: &[Recorded<'_>]) -> BTreeMap<Endpoint, Feature> {
+    let mut said: BTreeMap<&Endpoint, Vec<Vec<Message>>> = BTreeMap::new();
+    let messages = all.iter().filter(|recorded| recorded.endpoint.method == MESSAGE);
+    let of_one =
+        |one: &&Recorded<'_>, other: &&Recorded<'_>| Arc::ptr_eq(&one.history.0, &other.history.0);
+    let messages: Vec<&Recorded<'_>> = messages.collect();
+    for conversation in messages.chunk_by(of_one) {
+        let mut bodies: BTreeMap<&Endpoint, Vec<Message>> = BTreeMap::new();
+        for Recorded { endpoint, interaction, .. } in conversation {
+            let data = String::from_utf8_lossy(&interaction.request.readable()).into_owned();
+            bodies.entry(endpoint).or_default().push(protocols.message(data));
+        }
+        bodies
+            .into_iter()
+            .for_each(|(endpoint, body)| said.entry(endpoint).or_default().push(body));
+    }
+    let told = said.into_iter().filter_map(|(endpoint, bodies)| {
+        let at = protocols.telling(&bodies)?;
+        Some((endpoint.clone(), Feature::asked(at.as_str())?))
+    });
+    told.collect()
 }
 
 /// Whether any of the messages says its type.

@@ -12,7 +12,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Message, Protocols, TagSource, telling};
+use super::telling::{self, TELLING};
+use super::{Message, Protocols, TagSource};
 use crate::config::{At, Object};
 use crate::text::json::{Leaf, Text};
 
@@ -34,9 +35,6 @@ const TENTHS: usize = 8;
 
 /// The bits that it takes to name a type.
 const NAME: f64 = 3.0;
-
-/// The bits that a telling name is worth, as much as the shape of a few messages.
-const TELLING: f64 = 8.0;
 
 /// A message of which no protocol is known.
 struct Sample<'m> {
@@ -81,6 +79,24 @@ impl Protocols {
             }
             best => best,
         }
+    }
+
+    /// The field in which the messages of some bodies say their types: the one that is learned, else the one
+    /// that is usual.
+    pub(crate) fn telling(&self, bodies: &[Vec<Message>]) -> Option<At> {
+        match self.learn(bodies.iter().map(Vec::as_slice)) {
+            Some(TagSource::Field(at) | TagSource::Both(Some(at))) => return Some(at),
+            Some(_) => return None,
+            None => {}
+        }
+        let mut fields: BTreeMap<&str, (usize, At)> = BTreeMap::new();
+        for message in bodies.iter().flatten() {
+            let json = Text::read_container(&message.data).map(Object::of);
+            if let Some(at) = json.and_then(|json| self.field(&json)) {
+                fields.entry(at.as_str()).or_insert_with(|| (0, at.clone())).0 += 1;
+            }
+        }
+        fields.into_values().max_by_key(|(times, _)| *times).map(|(_, at)| at)
     }
 
     /// Whether events are named like the types that the messages say, each of them.

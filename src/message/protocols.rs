@@ -109,6 +109,12 @@ impl Protocols {
         Message { tag: said.unwrap_or(message.tag), ..message }
     }
 
+    /// What somebody says, as a message.
+    pub(crate) fn message(&self, data: String) -> Message {
+        let (tag, is_json) = self.read(&data, None);
+        Message::new(tag, data, is_json)
+    }
+
     /// The type of a message that is JSON.
     pub(crate) fn tag_of(&self, json: Text<'_>, event: Option<&str>) -> Tag {
         match (self.told(&Object::of(json), event.is_some()), event) {
@@ -128,6 +134,12 @@ impl Protocols {
     /// The type that a JSON object tells in itself, if it tells one.
     pub(super) fn typed(&self, message: &Object<'_>) -> Option<Tag> {
         self.told(message, false).map(|(protocol, tag)| named(protocol, tag))
+    }
+
+    /// The field whose word is the type of a message, as is known or common.
+    pub(super) fn field(&self, message: &Object<'_>) -> Option<&At> {
+        let mut all = self.own.iter().chain(KNOWN.iter()).chain(COMMON.iter());
+        all.find(|protocol| protocol.tag(message).is_some())?.field(message)
     }
 
     /// The protocol of a message: where none is known, what is common.

@@ -527,6 +527,38 @@ fn what_one_of_several_says_before_is_referred_to() {
     assert_eq!([broken(1, 0), broken(3, 3)], [1, 1]);
 }
 
+/// What is thought says most of it before, but not where a tool is called at once.
+const THINKS: &[&str] = &[
+    r#"{"type":"thought","step_id":"step-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"call","step_id":"step-9f8e7d6c5b4a#"}"#,
+];
+const RETURNS: &[&str] = &[r#"{"type":"return","step_id":"step-9f8e7d6c5b4a#"}"#];
+const ACTS: &[&str] = &[
+    r#"{"type":"thought","step_id":"step-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"tool_call","step_id":"step-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"return","step_id":"step-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"tool_call","step_id":"step-1a2b3c4d5e6f#"}"#,
+    r#"{"type":"return","step_id":"step-1a2b3c4d5e6f#"}"#,
+];
+const CALLS_AT_ONCE: &[&str] = &[r#"{"type":"call","step_id":"step-9f8e7d6c5b4a#"}"#];
+const ACTS_AT_ONCE: &[&str] = &[
+    r#"{"type":"tool_call","step_id":"step-9f8e7d6c5b4a#"}"#,
+    r#"{"type":"return","step_id":"step-9f8e7d6c5b4a#"}"#,
+];
+
+#[test]
+fn the_fewest_that_say_all_before_are_referred_to() {
+    let asked_first: &Turns = &[(ASK, THINKS), (APPROVE, RETURNS)];
+    let asked_at_once: &Turns = &[(ASK, CALLS_AT_ONCE), (APPROVE, RETURNS)];
+    let (acts, acts_at_once): (&Turns, &Turns) = (&[(ASK, ACTS)], &[(ASK, ACTS_AT_ONCE)]);
+
+    let talks = [asked_first, asked_first, asked_first, asked_at_once, acts, acts, acts_at_once];
+    let text = taught(3, &talks).to_string();
+
+    let said = "return.step_id refers to earlier call.step_id or tool_call.step_id";
+    assert!(text.contains(&format!("    {said}\n")), "{text}");
+}
+
 #[test]
 fn what_refers_to_nothing_is_told_with_its_place() {
     let contract = taught(3, &[&APPROVED_CALL as &Turns; 2]);

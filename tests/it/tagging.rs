@@ -6,7 +6,9 @@ use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Respon
 use retape::config::Config;
 use retape::contract::{Contract, Finding, Traffic, check};
 use retape::message::Protocols;
+use retape::review::change::{Known, Verdict, compare};
 use retape::{Cassette, Name};
+use serde_json::{Value, json};
 
 /// The events of one answer: a run thinks, uses a tool or not, speaks, ends.
 fn run(number: usize, tools: usize) -> Vec<String> {
@@ -139,4 +141,127 @@ fn a_person_may_say_what_tells_the_types() {
     let one = interaction(&run(2, 2));
     assert_eq!(contract.broken_by(&protocols, &one, None), []);
     assert_ne!(contract.broken_by(&Protocols::default(), &one, None), []);
+}
+
+/// A message of a client over a WebSocket, and what the server says until the next one.
+fn sent(message: &Value, said: &[Value]) -> Interaction {
+    let mut sent = interaction(&[]);
+    sent.request.method = "SEND".to_owned();
+    sent.request.path = "/v1/realtime".to_owned();
+    sent.request.body = message.to_string().into();
+    let Outcome::Response(response) = &mut sent.outcome else { panic!("it was answered") };
+    response.status = 101;
+    response.headers = Headers::default();
+    response.headers.append("content-type", "application/x-ndjson");
+    let lines = said.iter().map(|line| format!("{line}\n"));
+    response.body = Body::Whole(lines.collect::<String>().into());
+    sent
+}
+
+/// A session in which a client speaks a few times. The second time it interrupts the answer.
+fn session(number: usize, lost: &str) -> Cassette {
+    let of =
+        |kind: &str, id: usize| json!({"type": kind, "response_id": format!("resp_{number}x{id}")});
+    let said = |kinds: &[&str], id: usize| -> Vec<Value> {
+        let kinds = kinds.iter().filter(|kind| **kind != lost);
+        kinds.map(|kind| of(kind, id)).collect()
+    };
+    let text = format!("be brief, {number}");
+    let mut interactions = vec![sent(
+        &json!({"type": "session.update", "session": {"instructions": text}}),
+        &said(&["session.updated"], 0),
+    )];
+    for turn in 0..3 {
+        let delta = "response.output_text.delta";
+        let begun = ["response.created", "response.output_item.added", delta, delta];
+        let rest = ["response.output_text.done", "response.output_item.done", "response.done"];
+        let item = json!({"type": "conversation.item.create", "item": {"text": format!("{turn} {number}")}});
+        interactions.push(sent(&item, &said(&["conversation.item.added"], turn)));
+        let create =
+            json!({"type": "response.create", "event_id": format!("event_{turn}{number}")});
+        if turn == 1 {
+            let cancel = json!({"type": "response.cancel", "event_id": format!("event_x{number}")});
+            interactions.push(sent(&create, &said(&begun, turn)));
+            interactions.push(sent(&cancel, &said(&rest, turn)));
+        } else {
+            interactions.push(sent(&create, &said(&[&begun[..], &rest].concat(), turn)));
+        }
+    }
+    Cassette { interactions, ..Cassette::default() }
+}
+
+fn sessions(count: usize, lost: &str) -> Vec<(Name, Cassette)> {
+    let name = |number: usize| Name::new(format!("session-{number}")).unwrap();
+    (0..count).map(|number| (name(number), session(number, lost))).collect()
+}
+
+#[test]
+fn what_follows_each_type_of_message_of_a_client_has_an_order_of_its_own() {
+    let recorded = sessions(2, "");
+    let traffic = Traffic::of(&Protocols::default(), &[], recorded.iter().map(|(n, it)| (n, it)));
+    let findings = check(&traffic, &[]);
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+
+    assert_snapshot!(order(contract), @r#"
+    SEND /v1/realtime -> 101 application/x-ndjson
+      orders
+        when type="conversation.item.create"
+          conversation.item.added
+        when type="response.create"
+          response.created response.output_item.added response.output_text.delta+
+          (response.output_text.done response.output_item.done response.done)?
+        when type="response.cancel"
+          response.output_text.done response.output_item.done response.done
+        when type="session.update"
+          session.updated
+    "#);
+}
+
+#[test]
+fn an_end_that_the_server_never_says_any_more_breaks_clients_of_a_web_socket() {
+    for count in [1, 2, 4, 12] {
+        for lost in ["response.done", "session.updated", "conversation.item.added"] {
+            let (old, new) = (sessions(count, ""), sessions(count, lost));
+            let known =
+                |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &[] };
+
+            let report = compare(known("old", &old), known("new", &new));
+
+            let worst = report.changes.first().map(|change| (change.verdict, change.what.as_str()));
+            let (verdict, what) = worst.unwrap_or_else(|| panic!("{lost} is hidden in {count}"));
+            assert_eq!(verdict, Verdict::Breaking, "{count}: {what}");
+            assert!(what.contains(lost), "{count}: {what}");
+        }
+    }
+}
+
+#[test]
+fn types_of_messages_that_are_answered_alike_make_one_case() {
+    let call = |method: &str, number: usize| {
+        let call = json!({"jsonrpc": "2.0", "id": number, "method": method});
+        let result = json!({"jsonrpc": "2.0", "id": number, "result": {}});
+        let progress = json!({"jsonrpc": "2.0", "method": "progress", "params": {"n": number}});
+        match method {
+            "run" => sent(&call, &[progress.clone(), progress, result]),
+            "cancelled" => sent(&call, &[]),
+            _ => sent(&call, &[result]),
+        }
+    };
+    let methods = ["open", "run", "list", "run", "cancelled", "list", "open", "read"];
+    let interactions = methods.iter().enumerate().map(|(number, method)| call(method, number));
+    let recorded = Cassette { interactions: interactions.collect(), ..Cassette::default() };
+    let contract = learned(&Protocols::default(), &recorded);
+
+    assert_snapshot!(order(&contract), @r#"
+    SEND /v1/realtime -> 101 application/x-ndjson
+      orders
+        when method="run"
+          progress+ result
+        when method="cancelled"
+          ()
+        when method="list" | "open" | "read"
+          result
+    "#);
+    assert_eq!(contract.to_string().parse::<Contract>().unwrap(), contract);
+    assert_eq!(findings(&Protocols::default(), &recorded, &[contract]), []);
 }

@@ -14,6 +14,9 @@ pub(super) const REQUEST: &str = "request";
 /// More fields that have said something, or more different ones, tell nothing.
 const MOST: usize = 64;
 
+/// So many fields together are no longer one thing.
+const TOGETHER: usize = 4;
+
 /// Where the server has said something in earlier answers of the same conversation.
 pub trait Earlier {
     /// The fields that have said what identifies something.
@@ -159,23 +162,39 @@ impl Keys<Field> {
     }
 }
 
-/// The fields in a place that explain everything, those that explain most first.
+/// The fewest fields in a place of which one explains each; of as many those that explain most.
 fn covering(sources: &BTreeMap<Sources<Field>, u64>, path: &Path) -> Option<Vec<Field>> {
-    let mut left: Vec<(&Sources<Field>, u64)> = sources.iter().map(|(it, n)| (it, *n)).collect();
-    let mut chosen = Vec::new();
-    while !left.is_empty() {
-        let mut explained: BTreeMap<&Field, u64> = BTreeMap::new();
-        for (said, times) in &left {
-            for to in said.all().filter(|to| to.path == *path) {
-                *explained.entry(to).or_default() += times;
-            }
-        }
-        let (to, _) = explained.into_iter().max_by_key(|(to, times)| (*times, Reverse(*to)))?;
-        left.retain(|(said, _)| !said.has(to));
-        chosen.push(to.clone());
+    let explaining = sources.keys().map(|said| said.all().filter(|to| to.path == *path).collect());
+    let all: Vec<BTreeSet<&Field>> = explaining.collect();
+    let explained = |set: &BTreeSet<&Field>| -> u64 {
+        let times = all.iter().zip(sources.values());
+        times.map(|(said, times)| times * said.intersection(set).count() as u64).sum()
+    };
+    (1..=TOGETHER).find_map(|count| {
+        let mut found = BTreeSet::new();
+        covers(&all, count, &mut BTreeSet::new(), &mut found);
+        let most = found.into_iter().max_by_key(|set| (explained(set), Reverse(set.clone())))?;
+        Some(most.into_iter().cloned().collect())
+    })
+}
+
+/// All sets of so many more fields of which one explains each of `all`.
+fn covers<'s>(
+    all: &[BTreeSet<&'s Field>],
+    room: usize,
+    chosen: &mut BTreeSet<&'s Field>,
+    found: &mut BTreeSet<BTreeSet<&'s Field>>,
+) {
+    let left = all.iter().filter(|said| said.is_disjoint(chosen));
+    let Some(fewest) = left.min_by_key(|said| said.len()) else {
+        found.insert(chosen.clone());
+        return;
+    };
+    for to in fewest.iter().filter(|_| room > 0) {
+        chosen.insert(to);
+        covers(all, room - 1, chosen, found);
+        chosen.remove(to);
     }
-    chosen.sort();
-    Some(chosen)
 }
 
 /// What is promised of fields that explain everything.

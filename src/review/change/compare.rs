@@ -274,11 +274,14 @@ fn at_endpoint(
     let (was, is) = (&old.contract, &new.contract);
     let of_recordings =
         [requests::changes(before, answers), listed::changes(before, answers)].concat();
+    let (orders, learned_from) = (was.order.as_ref(), was.origin.recordings);
+    let sides = Sides { old: before, new: answers, same, orders, learned_from };
     if was == is && new.accepted.as_ref() == Some(is) {
         let mut drafts = of_recordings;
         if let Some(orders) = &was.order {
             orders::unseen(orders, before, answers, &mut drafts);
         }
+        sides.weigh(&mut drafts);
         return drafts;
     }
     let mut drafts = Vec::new();
@@ -309,8 +312,7 @@ fn at_endpoint(
     drafts.extend(shapes::of_kinds(Part::Body, of(was), of(is), basis, &bodies));
     drafts.extend(of_recordings);
     let mut drafts = once::for_all_cases(once::each_tag(drafts));
-    let (orders, learned_from) = (was.order.as_ref(), was.origin.recordings);
-    Sides { old: before, new: answers, same, orders, learned_from }.weigh(&mut drafts);
+    sides.weigh(&mut drafts);
     once::with_what_is_gone(drafts)
 }
 

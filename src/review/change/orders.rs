@@ -76,9 +76,10 @@ fn unseen_edge(slice: &str, from: &str, to: &str) -> Draft {
     };
     let what = if slice.is_empty() { what } else { format!("{what} (within `{slice}`)") };
     let what = format!("{what}, as in no recording before");
-    Draft::new(rule, Verdict::Unproven, Part::Order, what)
+    let about = if from == start { About::Answers } else { About::Messages(from.to_owned()) };
+    Draft::new(rule, Verdict::Breaking, Part::Order, what)
         .keyed(format!("{slice}:{from}>{to}?"))
-        .because("the old contract allows it, and nothing shows that it ever came")
+        .about(about)
 }
 
 /// Whether what comes is in order whatever was asked.

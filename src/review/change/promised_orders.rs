@@ -95,7 +95,9 @@ fn promised(old: &Orders, new: &Orders) -> Vec<Draft> {
     for case in &new.cases {
         let may_be: Vec<&Case> = old.cases.iter().filter(|it| may_be_one(it, case)).collect();
         // A request for which no old case fits had no order.
-        let is_known = may_be.iter().any(|it| it.when.iter().all(|one| case.when.contains(one)));
+        let is_known = may_be
+            .iter()
+            .any(|it| it.when.iter().all(|one| case.when.iter().any(|other| one.covers(other))));
         if !is_known {
             let covered = may_be.iter().all(|before| before.order.covers(&case.order));
             let covered = Covered::when(covered && !may_be.is_empty());
@@ -116,10 +118,7 @@ fn have_same_cases(old: &Orders, new: &Orders) -> bool {
 
 /// Whether a request may belong to both cases: nothing in one contradicts the other.
 fn may_be_one(one: &Case, other: &Case) -> bool {
-    let contradicts = |condition: &Condition| {
-        let same = other.when.iter().filter(|it| it.feature == condition.feature);
-        same.into_iter().any(|it| it.says != condition.says)
-    };
+    let contradicts = |condition: &Condition| other.when.iter().any(|it| it.excludes(condition));
     !one.when.iter().any(contradicts)
 }
 

@@ -10,10 +10,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::Draft;
+use super::orders::case_name;
 use super::report::{Part, Verdict};
 use super::rule::Rule;
 use crate::contract::order::{Extent, Neighbours, Word};
-use crate::contract::{Answer, Orders};
+use crate::contract::{Answer, Case, Orders};
 use crate::message::{Tag, telling};
 use crate::text::json::{Container, Text};
 
@@ -67,17 +68,13 @@ impl Sides<'_> {
         let numbers: BTreeMap<&str, u32> =
             new.iter().map(|answer| (answer.place.as_str(), answer.witness.0)).collect();
         let total = new.iter().map(|answer| answer.witness.0).collect::<Recordings>().len();
-        let is_over = self.is_over(&new);
         let gone = words_gone(drafts);
         let is_gone = drafts.iter().any(|draft| draft.rule == Rule::TagGone);
         for draft in drafts.iter_mut().filter(|draft| is_weighed(draft)) {
-            if is_over && matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing) {
-                continue;
-            }
             let places = draft.shown.iter().flat_map(|shown| &shown.places);
             let broken: Recordings =
                 places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
-            let all = recordings(&new, draft, &broken).len();
+            let all = self.recordings(&new, draft, &broken).len();
             let is_often = broken.len() >= 2 && broken.len() * OFTEN >= all;
             let gone = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
             if let Some(word) = gone {
@@ -91,8 +88,14 @@ impl Sides<'_> {
             if draft.rule == Rule::TagNew && is_gone && is_often {
                 continue;
             }
-            let before = recordings(&old, draft, &Recordings::new()).len();
+            let before = self.recordings(&old, draft, &Recordings::new()).len();
             let before = (!old.is_empty()).then_some(before);
+            // What one request in its own case does is no rule.
+            let is_rule = draft.cases.is_empty() || (all >= 2 && before.is_none_or(|it| it >= 2));
+            let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
+            if is_end && is_rule && self.is_over(draft, &new) {
+                continue;
+            }
             let weight = Weight { broken: broken.len(), all, recordings: total, before };
             let is_alone = self.is_one_of_many(draft, all);
             if is_alone || !weight.is_proof() && !self.is_one_scenario(draft, &new) {
@@ -115,7 +118,8 @@ impl Sides<'_> {
     /// and is not any more counts.
     fn is_one_scenario(&self, draft: &Draft, new: &[&Answer]) -> bool {
         let are_one = |answers: &mut dyn Iterator<Item = &Answer>| {
-            answers.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
+            let asked = answers.filter(|answer| self.is_asked(draft, answer));
+            asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
         let is_same = |place: &str| self.old.iter().any(|answer| answer.place == place);
         let is_same = match self.old.is_empty() {
@@ -126,15 +130,42 @@ impl Sides<'_> {
         ends_something(draft.rule) && is_same && is_one
     }
 
-    /// Whether the message that ended all streams before ends none now.
-    fn is_over(&self, new: &[&Answer]) -> bool {
+    /// Whether an answer is one to the requests that a change is about.
+    fn is_asked(&self, draft: &Draft, answer: &Answer) -> bool {
+        let fits = |orders: &Orders| {
+            let mut fitting = orders.fitting(&answer.situation).into_iter();
+            fitting.any(|case| draft.cases.contains(&case_name(case).unwrap_or_default()))
+        };
+        draft.cases.is_empty() || self.orders.is_none_or(fits)
+    }
+
+    /// The recordings in which something stands that a change is about; `known` are some of them.
+    fn recordings(&self, answers: &[&Answer], draft: &Draft, known: &Recordings) -> Recordings {
+        let mut found = known.clone();
+        for answer in answers.iter().take(LOOKED_AT) {
+            if !found.contains(&answer.witness.0)
+                && draft.about.is_in(answer, draft.part)
+                && self.is_asked(draft, answer)
+            {
+                found.insert(answer.witness.0);
+            }
+        }
+        found
+    }
+
+    /// Whether the message that ended all streams before ends none now, of those to the same requests.
+    fn is_over(&self, draft: &Draft, new: &[&Answer]) -> bool {
         let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<String> {
-            let words = answers.filter_map(|answer| answer.word.as_ref());
+            let asked = answers.filter(|answer| self.is_asked(draft, answer));
+            let words = asked.filter_map(|answer| answer.word.as_ref());
             words.filter(|word| word.extent == Extent::Whole).filter_map(last).collect()
         };
         let mut before = ends(&mut self.old.iter());
         if self.old.is_empty() {
-            let cases = self.orders.into_iter().flat_map(|orders| &orders.cases);
+            let is_it = |case: &&Case| {
+                draft.cases.is_empty() || draft.cases.contains(&case_name(case).unwrap_or_default())
+            };
+            let cases = self.orders.into_iter().flat_map(|orders| &orders.cases).filter(is_it);
             let edges: Vec<Neighbours> = cases.flat_map(|case| case.order.neighbours()).collect();
             let lead = |to: Option<&str>| -> BTreeSet<&str> {
                 let edges = edges.iter().filter(|edge| edge.1.as_deref() == to);
@@ -149,17 +180,6 @@ impl Sides<'_> {
         let now = ends(&mut new.iter().copied());
         before.len() == 1 && !now.is_empty() && now.is_disjoint(&before)
     }
-}
-
-/// The recordings in which something stands that a change is about; `known` are some of them.
-fn recordings(answers: &[&Answer], draft: &Draft, known: &Recordings) -> Recordings {
-    let mut found = known.clone();
-    for answer in answers.iter().take(LOOKED_AT) {
-        if !found.contains(&answer.witness.0) && draft.about.is_in(answer, draft.part) {
-            found.insert(answer.witness.0);
-        }
-    }
-    found
 }
 
 /// Whether clients decide by what stands there.
