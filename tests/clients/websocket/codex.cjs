@@ -73,9 +73,14 @@ class Talk {
 
   async begin(approvalPolicy) {
     await this.server.opened;
+    // The last of what the server says by itself then: it would cross what comes next, or not.
+    const greeted = this.until("remoteControl/status/changed");
     await this.call("initialize", { clientInfo: { name: "lab", title: "lab", version: "1" } });
+    await greeted;
     this.send({ method: "initialized" });
+    const started = this.until("thread/started");
     const { thread } = await this.call("thread/start", { cwd: work, approvalPolicy, sandbox: "read-only" });
+    await started;
     this.thread = thread.id;
   }
 
