@@ -38,6 +38,7 @@ class Talk {
     this.waiting = new Set();
     this.id = 0;
     this.asked = [];
+    this.started = new Set();
     this.server = connect((text) => this.hear(JSON.parse(text)));
   }
 
@@ -48,6 +49,9 @@ class Talk {
     } else if (message.id !== undefined) {
       this.asked.push(message.method);
       this.send({ id: message.id, result: { decision: this.decision } });
+    }
+    if (message.method === "thread/started") {
+      this.started.add(message.params.thread.id);
     }
     for (const wanted of this.waiting) {
       if (message.method === wanted.method) {
@@ -78,10 +82,12 @@ class Talk {
     await this.call("initialize", { clientInfo: { name: "lab", title: "lab", version: "1" } });
     await greeted;
     this.send({ method: "initialized" });
-    const started = this.until("thread/started");
     const { thread } = await this.call("thread/start", { cwd: work, approvalPolicy, sandbox: "read-only" });
-    await started;
     this.thread = thread.id;
+    // The server says it of the threads of other clients too.
+    while (!this.started.has(thread.id)) {
+      await this.until("thread/started");
+    }
   }
 
   async turn(text, meanwhile = async () => {}) {
