@@ -121,13 +121,13 @@ async fn a_call_is_answered_behind_the_reply_to_what_the_server_asked_in_a_strea
     let reply = r#"{"jsonrpc":"2.0","id":0,"result":{}}"#;
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     let stage = Stage::new();
-    let (called, replied) = (Gate::new(), Gate::new());
+    let (called, replied, ended) = (Gate::new(), Gate::new(), Gate::new());
     let upstream = Upstream::start(move |asked, wire| {
         if asked.head.line.starts_with("GET") {
             wire.send(EVENTS);
             called.pass();
             wire.send_chunk(format!("data: {asks}\n\n"));
-            replied.pass();
+            ended.pass();
             wire.send_end();
         } else if asked.text() == call {
             called.open();
@@ -135,6 +135,7 @@ async fn a_call_is_answered_behind_the_reply_to_what_the_server_asked_in_a_strea
             wire.send(json(200, answer));
         } else {
             replied.open();
+            ended.open();
             wire.send(json(202, "{}"));
         }
         Then::KeepAlive
