@@ -89,8 +89,12 @@ pub(super) fn same_until_left((old, was): (Said<'_>, u64), (new, is): (Said<'_>,
         let next = records.get(same).and_then(|record| came.ms(record.range.start));
         next.is_none_or(|ms| ms > left)
     };
-    // The last one may be cut short.
-    same + 1 >= olds.len().min(news.len())
+    // The last one of either may be cut short.
+    let is_cut = |(was, is): (&&Record, &&Record)| {
+        let [was, is] = [&old.script.text[was.range.clone()], &new.script.text[is.range.clone()]];
+        was.starts_with(is) || is.starts_with(was)
+    };
+    olds.get(same).zip(news.get(same)).is_none_or(is_cut)
         && is_behind(old, &olds, was)
         && is_behind(new, &news, is)
 }
