@@ -1,6 +1,13 @@
 //! Which recorded thing this is, and how it differs.
 
-#[cfg(any(feature = "record", feature = "review"))]
+#[cfg_attr(
+    not(all(feature = "record", feature = "review")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "each feature uses a part of it; replay asks which answers are alike"
+    )
+)]
 pub(crate) mod alignment;
 mod difference;
 #[doc(hidden)] // Its index is measured by the benchmarks.
