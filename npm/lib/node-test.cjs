@@ -1,5 +1,6 @@
 "use strict";
 
+const { AsyncResource } = require("node:async_hooks");
 const path = require("node:path");
 const { after, afterEach, before, beforeEach } = require("node:test");
 const { Tapes } = require("./index.cjs");
@@ -20,10 +21,13 @@ exports.retape = function retape(options) {
     await tapes.begin({ file, names, rerun, test: t.fullName ?? t.name });
   });
   afterEach((t) => end(tapes, t));
-  // Behind those that the file defines: they run in the order of their definition.
-  queueMicrotask(() => after(() => tapes.endHooks()));
-  // If one of them fails, node runs none behind it.
-  after(() => tapes.tellHooks());
+  // Hooks run in the order of their definition, and none behind one that fails. So the first one tells what was
+  // missed, and defines the last one: for the file, and not for the hook within which it is defined.
+  const defineLast = AsyncResource.bind(() => after(() => tapes.endHooks()));
+  after(async () => {
+    await tapes.tellHooks();
+    defineLast();
+  });
   return tapes;
 };
 

@@ -32,7 +32,7 @@ class Proof:
         self.made_up: List[str] = []
         self._recorded = 0.0
         self._learned: List[str] = []
-        self._failed: List[str] = []
+        self._failed: Dict[str, List[str]] = {}
 
     def note_recorded(self, file: str) -> None:
         """Notes what is to be proved."""
@@ -47,23 +47,24 @@ class Proof:
         """Notes what a run has shown of a cassette, which has it from now on."""
         self._learned += [f"`{it['id']}` ({it['at']} in {shown})" for it in made_up]
 
-    def note_failed(self, item: pytest.Item) -> None:
-        """Notes a test that was not content with what was replayed."""
-        self._failed.append(item.nodeid)
+    def note_failed(self, item: pytest.Item, *why: str) -> None:
+        """Notes a test that was not content with what was replayed, and why, where a replay would not show it."""
+        known = self._failed.get(item.nodeid, [])
+        self._failed[item.nodeid] = [*known, *why]
 
     def run(self, config: pytest.Config) -> List[str]:
         """Runs the tests again. Returns those that do not replay."""
         # What says the time in seconds says another one.
         time.sleep(max(0.0, 1.0 - (time.monotonic() - self._recorded)))
         for number in range(RUNS):
-            self._learned, self._failed = [], []
+            self._learned, self._failed = [], {}
             with _other_seed(config), _other_folder(config), _other_day(number == 0):
                 for item, following in zip(self.items, [*self.items[1:], None]):
                     runtestprotocol(item, log=False, nextitem=following)
             self.made_up += self._learned
             if not self._learned:
                 break
-        return list(dict.fromkeys(self._failed))
+        return ["\n".join([test, *why]).replace("\n", "\n    ") for test, why in self._failed.items()]
 
 
 @contextmanager

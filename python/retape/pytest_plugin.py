@@ -565,16 +565,20 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     report = outcome.get_result()
     suite = item.config.stash[_SUITE]
     scope = item.stash.get(_SCOPE, None)
-    misses = item.stash.get(_TOLD, []) + (scope.new_misses() if scope else [])
+    misses, told = item.stash.get(_TOLD, []), []
     item.stash[_TOLD] = []
-    if suite.is_proving:
-        if report.failed or misses or scope is None:
-            suite.proof.note_failed(item)
-        if scope and report.when == "teardown":
+    try:
+        misses = misses + (scope.new_misses() if scope else [])
+        if suite.is_proving and scope and report.when == "teardown":
             del item.stash[_SCOPE]
             suite.finish(scope, save=True, title=item.nodeid)
+    except Refused as error:
+        told = [f"retape: {error}"]
+    if suite.is_proving:
+        if report.failed or misses or told or scope is None:
+            suite.proof.note_failed(item, *told)
         return
-    told = [_explained(misses)] if misses else []
+    told += [_explained(misses)] if misses else []
     if scope and scope.hooks:
         told += scope.hooks.errors
         scope.hooks.errors = []
@@ -603,7 +607,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     if report.failed or told:
         item.stash[_FAILED] = True
     if report.when == "call":
-        suite.note_mixed(scope, item)
+        with suppress(Refused):
+            suite.note_mixed(scope, item)
     if report.when != "teardown":
         return
     del item.stash[_SCOPE]

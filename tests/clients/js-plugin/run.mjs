@@ -61,7 +61,33 @@ for (const name of chosen.length > 0 ? chosen : Object.keys(RUNNERS)) {
   await suite(RUNNERS[name], path.join(folder, name.replace(":", "-")));
   console.log(`${name}: ok`);
 }
+await lateHooks(path.join(folder, "late"));
 live.close();
+
+/** Hooks that are defined once the file has waited for something. */
+async function lateHooks(place) {
+  fs.rmSync(place, { recursive: true, force: true });
+  fs.mkdirSync(place, { recursive: true });
+  fs.writeFileSync(path.join(place, "late.test.mjs"), `
+    import test, { after, before } from "node:test";
+    import { retape } from "retape-http/node-test";
+    retape();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const ask = async (method, path) => {
+      const answer = await fetch("${origin}/things" + path, { method, body: method === "POST" ? "{}" : undefined });
+      if (answer.status !== 200) throw new Error(method + " " + answer.status);
+      return answer.json();
+    };
+    let thing;
+    before(async () => { thing = await ask("POST", ""); });
+    after(async () => { await ask("DELETE", "/" + thing.id); });
+    test("gets it", async () => { await ask("GET", "/" + thing.id); });
+  `);
+  asked = 0;
+  passes(await execute(["node", "--test", "late.test.mjs"], place));
+  passes(await execute(["node", "--test", "late.test.mjs"], place, { CI: "true" }));
+  assert.equal(asked, 3, "nothing goes to the network");
+}
 
 async function suite(runner, place) {
   fs.rmSync(place, { recursive: true, force: true });

@@ -1092,3 +1092,40 @@ def test_a_recording_that_does_not_replay_is_told_and_kept(pytester, run, live):
     spared.stdout.fnmatch_lines(["recorded:"])
     spared.stdout.no_fnmatch_line("*replayed*")
     assert list(pytester.path.rglob("test_counts.json"))
+
+
+ON_ITS_RUN = """
+    import httpx, itertools, os, pathlib, pytest, signal, subprocess
+    runs = itertools.count()
+
+    def end_retape():
+        found = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(os.getpid())], capture_output=True, text=True)
+        for line in found.stdout.splitlines():
+            if "retape" in line: os.kill(int(line.split()[0]), signal.SIGKILL)
+
+    def lose_cassettes():
+        for file in pathlib.Path("cassettes").rglob("*.json"): file.unlink()
+
+    @pytest.mark.retape
+    def test_it():
+        httpx.post("{url}/things", json={{"name": "abc"[run := next(runs)] * 9, "kind": "x"}})
+        if run == {number}: {does}()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "does", "told"),
+    [
+        (0, "end_retape", "retape: no retape answers at *"),
+        (1, "end_retape", "    retape: no retape answers at *"),
+        (1, "lose_cassettes", "    retape: no cassette `test_it/test_it` *"),
+    ],
+)
+def test_a_retape_that_cannot_go_on_is_told_and_breaks_nothing(pytester, run, live, number, does, told):
+    pytester.makepyfile(test_it=ON_ITS_RUN.format(url=live.url, number=number, does=does))
+
+    result = run()
+
+    result.stdout.fnmatch_lines([told])
+    result.stdout.no_fnmatch_line("INTERNALERROR*")
+    assert ("failed" in result.parseoutcomes()) == (number == 0)
