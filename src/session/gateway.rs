@@ -379,10 +379,7 @@ impl Gateway {
             let replayer = Replayer::new(recorded, settings.pace).in_pieces(settings.chunking);
             let replayer = replayer.with_faults(settings.faults_of(name));
             let replayer = if settings.is_proving { replayer.proving() } else { replayer };
-            let replayer = match self.beside.is_empty() {
-                true => replayer,
-                false => replayer.beside(self.beside.clone()),
-            };
+            let replayer = replayer.beside(self.beside.clone());
             if settings.lax.is_some() { replayer.noting_drift() } else { replayer }
         };
         let live = |tape| Live::new(settings, tape);

@@ -28,7 +28,7 @@ use self::beside::walk;
 use self::clock::Clock;
 use self::interactions::pair;
 pub(crate) use self::renaming::Moved;
-use self::renaming::{Known, Votes};
+use self::renaming::{Known, Names, Votes};
 use crate::cassette::{Cassette, Ids, Interaction};
 
 /// Which interaction of an old recording is which of a new one.
@@ -85,6 +85,13 @@ impl Alignment {
     }
 }
 
+/// Equal for answers that say the same but for times and what looks like a name.
+pub(crate) fn answer_look(interaction: &Interaction) -> u64 {
+    let mut view = View::of(interaction);
+    view.look(&Names::default());
+    view.response
+}
+
 /// Two recordings made ready to be walked through, and how they lie beside each other.
 pub(crate) struct Sides<'a> {
     pub(crate) old: Vec<View<'a>>,
@@ -130,11 +137,6 @@ impl<'a> Sides<'a> {
     pub(crate) fn are_same(&self, old: usize, new: usize) -> bool {
         let (old, new) = (&self.old[old], &self.new[new]);
         (old.request, old.response) == (new.request, new.response)
-    }
-
-    /// The same of their answers.
-    pub(crate) fn answer_the_same(&self, old: usize, new: usize) -> bool {
-        self.old[old].response == self.new[new].response
     }
 
     fn look(&mut self, renaming: &Renaming) {

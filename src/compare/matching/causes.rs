@@ -61,26 +61,23 @@ impl Index {
             && !is_of_another(answer, asked)
     }
 
-    /// Whether the answer to a call waits for what the client replied to a request that the server made in a
-    /// stream `beside` it: the server did not say there which call it made it for.
-    pub fn awaits<'c>(
+    /// Whether a client replies to a request that the server made in a stream `beside` it: a call may wait for
+    /// that, as the server did not say there which call it made it for.
+    pub fn replies_beside<'c>(
         &self,
-        answer: &Interaction,
         reply: &Interaction,
         mut beside: impl Iterator<Item = (&'c Interaction, usize)>,
     ) -> bool {
-        let session = |it: &Interaction| {
-            let id = it.request.headers.get(SESSION).map(str::to_owned);
-            (it.request.path_only().to_owned(), id)
-        };
-        let is_of_session = |it: &Interaction| session(it) == session(reply);
-        self.rules().earliness() != Early::Given
-            && !answer.request.only_reads()
-            && writes(reply)
-            && is_of_session(answer)
-            && beside.any(|(stream, chunks)| {
-                is_of_session(stream) && replies(&reply.request, &said(stream, chunks))
-            })
+        let is_reply = self.rules().earliness() != Early::Given && writes(reply);
+        let Some(id) = replied(&reply.request).filter(|_| is_reply) else { return false };
+        beside.any(|(stream, chunks)| {
+            is_of_session(stream, reply) && has_called(&id, &said(stream, chunks))
+        })
+    }
+
+    /// Whether the answer to a call waits for such a reply.
+    pub fn awaits(&self, answer: &Interaction, reply: &Interaction) -> bool {
+        !answer.request.only_reads() && is_of_session(answer, reply)
     }
 
     fn is_called(&self, number: usize, asking: usize) -> bool {
@@ -109,6 +106,11 @@ impl Index {
 
 /// The header field that names a session of MCP.
 const SESSION: &str = "mcp-session-id";
+
+fn is_of_session(one: &Interaction, other: &Interaction) -> bool {
+    let session = |it: &Interaction| it.request.headers.get(SESSION).map(str::to_owned);
+    one.request.path_only() == other.request.path_only() && session(one) == session(other)
+}
 
 /// What clients ask for again and again, and that is no one thing: `GET /sync`.
 #[derive(Debug)]
@@ -144,16 +146,25 @@ fn said(answer: &Interaction, chunks: usize) -> String {
 
 /// Whether a request is the answer to a JSON-RPC request of the server.
 fn replies(request: &Request, said: &str) -> bool {
+    replied(request).is_some_and(|id| has_called(&id, said))
+}
+
+/// The id of the JSON-RPC request that a request is the answer to.
+fn replied(request: &Request) -> Option<String> {
     let body = request.readable();
-    let reply = Text::parse_container(&body);
-    let reply = reply.filter(|it| it.get("jsonrpc").is_some() && it.get("method").is_none());
-    let Some(id) = reply.and_then(|it| it.get("id")) else { return false };
-    let mut replies = false;
+    let reply = Text::parse_container(&body)?;
+    let is_reply = reply.get("jsonrpc").is_some() && reply.get("method").is_none();
+    reply.get("id").filter(|_| is_reply).map(|id| id.as_str().trim().to_owned())
+}
+
+/// Whether a server has made a JSON-RPC request with that id.
+fn has_called(id: &str, said: &str) -> bool {
+    let mut has_called = false;
     each_document(said, |_, call| {
-        let is_it = call.get("id").is_some_and(|it| it.as_str().trim() == id.as_str().trim());
-        replies |= is_it && call.get("method").is_some();
+        let is_it = call.get("id").is_some_and(|it| it.as_str().trim() == id);
+        has_called |= is_it && call.get("method").is_some();
     });
-    replies
+    has_called
 }
 
 #[cfg(test)]

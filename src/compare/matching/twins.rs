@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::index::Entry;
 use super::{Index, Playlist};
+use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{self, Body, Cassette, Interaction, Outcome, Request};
-use crate::compare::alignment::Sides;
+use crate::compare::alignment::answer_look;
 use crate::identity::names::Names;
 use crate::identity::{Form, Hole, Scope, Words};
 
@@ -54,26 +55,28 @@ const TELLING: usize = 8;
 
 impl Twins {
     pub(super) fn of(cassette: &Cassette, names: &Names, entries: &[Entry]) -> Self {
+        let interactions = &cassette.interactions;
+        let overlap =
+            |it: &Interaction| it.after.iter().map(|it| it.interaction).collect::<Vec<_>>();
+        let beside: HashSet<usize> = interactions.iter().flat_map(overlap).collect();
         let issued = names.issued_by_interaction();
+        let look = |number: usize| {
+            let own = issued.get(&number)?;
+            let is_beside = beside.contains(&number) || !interactions[number].after.is_empty();
+            let is_telling = own.iter().all(|(_, name)| name.len() >= TELLING);
+            (is_beside && is_telling).then(|| look(&interactions[number], own, &entries[number]))
+        };
+        let looks: Vec<Option<u64>> = (0..interactions.len()).map(look).collect();
         let mut twins = Self::default();
         let mut twin_of: HashMap<usize, usize> = HashMap::new();
-        for (number, interaction) in cassette.interactions.iter().enumerate() {
-            let Some(own) = issued.get(&number) else { continue };
-            let is_twin = |other: &usize| {
-                entries[*other].group() == entries[number].group()
-                    && issued.get(other).and_then(|its| renaming(own, its)).is_some_and(|names| {
-                        let made_up = entries[number].holes.iter().zip(&entries[*other].holes);
-                        let made_up =
-                            made_up.map(|(own, its)| (&*own.identifier, &*its.identifier));
-                        let names = names.into_iter().chain(made_up.filter(is_telling)).collect();
-                        say_the_same(&cassette.interactions[*other], interaction, &names)
-                    })
-            };
-            let mut at_once = interaction.after.iter().map(|it| it.interaction);
+        for (number, interaction) in interactions.iter().enumerate() {
+            let Some(own) = looks[number] else { continue };
+            let mut at_once = overlap(interaction).into_iter();
+            let is_twin = |other: &usize| looks.get(*other) == Some(&Some(own));
             let Some(other) = at_once.find(is_twin) else { continue };
             let other =
                 *twin_of.entry(other).or_insert_with(|| twins.add(other, &issued[&other], None));
-            twin_of.insert(number, twins.add(number, own, Some(twins.all[other].set)));
+            twin_of.insert(number, twins.add(number, &issued[&number], Some(twins.all[other].set)));
         }
         twins.words = Words::of(twins.of_name.keys().map(String::as_str));
         if !twins.all.is_empty() {
@@ -199,41 +202,29 @@ impl Playlist {
     }
 }
 
-/// What the names of one answer are in another, if they stand in the same places and tell something.
-fn renaming<'n>(own: &Issued<'n>, its: &Issued<'n>) -> Option<Vec<(&'n str, &'n str)>> {
-    let are_in_place = own.iter().map(|it| it.0).eq(its.iter().map(|it| it.0));
-    let names: Vec<_> = own.iter().zip(its).map(|(own, its)| (own.1, its.1)).collect();
-    (are_in_place && names.iter().all(is_telling)).then_some(names)
-}
-
-fn is_telling((one, other): &(&str, &str)) -> bool {
-    one.len() >= TELLING && other.len() >= TELLING
-}
-
 fn hole(name: &str) -> Hole {
     Hole { place: 0, scope: Scope::Anywhere, identifier: name.to_owned(), form: Form::Text }
 }
 
-/// Whether answers differ in nothing but these names, and what else is another each time.
-fn say_the_same(one: &Interaction, other: &Interaction, names: &HashMap<&str, &str>) -> bool {
-    let plain = |interaction: &Interaction, words: &Words| {
-        let mut plain = interaction.clone();
-        let Outcome::Response(response) = &mut plain.outcome else { return None };
+/// What was asked and answered, but for the names that were issued or made up, and for what is another each time.
+fn look(interaction: &Interaction, issued: &Issued<'_>, entry: &Entry) -> u64 {
+    let made_up = entry.holes.iter().map(|hole| hole.identifier.as_str());
+    let made_up = made_up.filter(|name| name.len() >= TELLING);
+    let names = issued.iter().map(|(_, name)| *name).chain(made_up);
+    let places: HashMap<&str, usize> = names.zip(0..).collect();
+    let words = Words::of(places.keys().copied());
+    let mut plain = interaction.clone();
+    if let Outcome::Response(response) = &mut plain.outcome {
         let bytes = response.readable().bytes();
         let text = cassette::text(&bytes);
-        let edit = |range: Range<usize>| Edit::new(range.clone(), names[&text[range]].to_owned());
+        let edit = |range: Range<usize>| {
+            Edit::new(range.clone(), format!("twin {}", places[&text[range]]))
+        };
         let said = splice(text.as_bytes(), &words.find(&text).map(edit).collect::<Vec<_>>());
         let media = response.headers.get("content-type").map(str::to_owned);
         response.headers = media.into_iter().map(|media| ("content-type", media)).collect();
         response.body = Body::Whole(said.into());
-        Some(plain)
-    };
-    let words = Words::of(names.keys().copied());
-    let (Some(one), Some(other)) = (plain(one, &Words::default()), plain(other, &words)) else {
-        return false;
-    };
-    let [one, other] = [&one, &other].map(std::slice::from_ref);
-    let mut sides = Sides::between(one, other);
-    sides.align(None);
-    sides.answer_the_same(0, 0)
+    }
+    let places: Vec<u64> = issued.iter().map(|(at, _)| hash_of(*at)).collect();
+    combine(&[entry.group(), combine(&places), answer_look(&plain)])
 }

@@ -129,7 +129,8 @@ impl Meanwhile {
         for (asking, interaction) in
             all.iter().enumerate().filter(|(_, it)| !it.request.only_reads())
         {
-            let beside = || interaction.after.iter().map(|it| (whole(it.interaction), it.chunks));
+            let beside = interaction.after.iter().map(|it| (whole(it.interaction), it.chunks));
+            let is_reply = index.replies_beside(interaction, beside);
             for Progress { interaction: number, chunks } in interaction.after.iter().copied() {
                 let answer = whole(number);
                 let until = if index.may_show((number, answer), chunks, (asking, interaction)) {
@@ -137,7 +138,7 @@ impl Meanwhile {
                 } else if answer.is_listening() || index.polls(answer, chunks, interaction, &feeds)
                 {
                     Until::Asked(asking)
-                } else if index.awaits(answer, interaction, beside()) {
+                } else if is_reply && index.awaits(answer, interaction) {
                     Until::Done(asking)
                 } else {
                     continue;
