@@ -38,7 +38,7 @@ use serde_json::Value;
 
 pub use body::{Decoder, Framing, Left, Messages};
 pub use protocols::Protocols;
-pub(crate) use protocols::keeps_alive;
+pub(crate) use protocols::{DONE, keeps_alive};
 pub use tag::{Tag, TagSource};
 pub use trace::{Step, Trace};
 

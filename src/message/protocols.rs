@@ -65,7 +65,7 @@ static ALIVE: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
 });
 
 /// What ends an OpenAI-style stream, and what stands for it as a tag.
-const DONE: &str = "[DONE]";
+pub(crate) const DONE: &str = "[DONE]";
 
 /// What a server says by the name of an event if it says nothing: it is the standard's own default.
 const UNNAMED: &str = "message";

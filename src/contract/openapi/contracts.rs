@@ -8,11 +8,9 @@ use serde_json::{Map, Value, json};
 use super::document::METHODS;
 use crate::contract::shape::Schema;
 use crate::contract::{Contract, Endpoint, Kinds};
+use crate::message::DONE;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-
-/// What ends an OpenAI-style stream, and is no JSON.
-const DONE: &str = "[DONE]";
 
 /// Contracts as JSON Schema: one contract as the schema of its answers (of the messages of a stream),
 /// several as `$defs`, by the names of their files. Contracts that say nothing of JSON are left out.

@@ -1,12 +1,13 @@
 //! What decides whether events are in order.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use super::expression::{Between, Pattern};
 use super::expression::{Expression, Slice};
 use super::word::Event;
+use crate::message::DONE;
 
 /// A non-deterministic automaton over atoms, without empty moves. State 0 is the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,6 +196,18 @@ impl Level {
             Expression::Repeated(inner, times) => {
                 self.piece(inner)?.times(times.min as usize, times.max.map(|max| max as usize))
             }
+            Expression::Ending(all, last) => {
+                let all = self.piece(all)?;
+                let covers = |pattern: &Pattern| {
+                    let mut last = last.alternatives().iter();
+                    last.any(|it| matches!(it, Expression::Event(it) if it.covers(pattern)))
+                };
+                all.ending(last.is_nullable(), |atom| match &self.atoms[atom] {
+                    Atom::Event(pattern) if pattern.tag_or_any() == DONE => None,
+                    Atom::Event(pattern) => Some(covers(pattern)),
+                    Atom::Slice { .. } => Some(false),
+                })
+            }
         }
     }
 
@@ -247,13 +260,40 @@ impl Piece {
 
     /// This and another, in any mixture: the product, as far as it is reached.
     fn and(self, other: &Self) -> Result<Self, TooLarge> {
-        let mut pairs = vec![(0, 0)];
-        let mut numbers = std::collections::HashMap::from([((0, 0), 0)]);
+        let accepting =
+            |(left, right): (usize, usize)| self.accepting[left] && other.accepting[right];
+        Self::product((0, 0), accepting, |(left, right)| {
+            let ours = self.edges[left].iter().map(move |(atom, to)| (*atom, (*to, right)));
+            ours.chain(other.edges[right].iter().map(move |(atom, to)| (*atom, (left, *to))))
+        })
+    }
+
+    /// This, where what is read last may be so: none where it says nothing.
+    fn ending(
+        self,
+        may_be_empty: bool,
+        is_last: impl Fn(usize) -> Option<bool>,
+    ) -> Result<Self, TooLarge> {
+        let accepting = |(state, may_end): (usize, bool)| self.accepting[state] && may_end;
+        Self::product((0, may_be_empty), accepting, |(state, may_end)| {
+            let edges = self.edges[state].iter();
+            edges
+                .map(|(atom, to)| (*atom, (*to, is_last(*atom).unwrap_or(may_end))))
+                .collect::<Vec<_>>()
+        })
+    }
+
+    /// The states that are reached, each made of two.
+    fn product<P: Copy + Eq + std::hash::Hash, E: IntoIterator<Item = (usize, P)>>(
+        start: P,
+        accepting: impl Fn(P) -> bool,
+        edges: impl Fn(P) -> E,
+    ) -> Result<Self, TooLarge> {
+        let mut pairs = vec![start];
+        let mut numbers = HashMap::from([(start, 0)]);
         let mut product = Self { edges: Vec::new(), accepting: Vec::new() };
-        while let Some(&(left, right)) = pairs.get(product.edges.len()) {
-            let ours = self.edges[left].iter().map(|(atom, to)| (*atom, (*to, right)));
-            let others = other.edges[right].iter().map(|(atom, to)| (*atom, (left, *to)));
-            let edges = ours.chain(others).map(|(atom, pair)| {
+        while let Some(&pair) = pairs.get(product.edges.len()) {
+            let edges = edges(pair).into_iter().map(|(atom, pair)| {
                 let number = *numbers.entry(pair).or_insert_with(|| {
                     pairs.push(pair);
                     pairs.len() - 1
@@ -261,7 +301,7 @@ impl Piece {
                 (atom, number)
             });
             product.edges.push(edges.collect());
-            product.accepting.push(self.accepting[left] && other.accepting[right]);
+            product.accepting.push(accepting(pair));
             if pairs.len() > MOST_STATES {
                 return Err(TooLarge);
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::edges::{Edges, Place};
 use super::expression::{Expression, Pattern, Times};
-use super::neighbours::{Pairs, pairs};
+use super::neighbours::{Pairs, last, pairs};
 use super::sore::{Graph, sore};
 
 /// How an expression is made from edges.
@@ -28,10 +28,24 @@ impl Edges {
             Style::Chain => chare(self).unwrap_or_else(|| sore(self)),
             Style::Shortest => self.shortest(Code::Learned, self.tags().len()).0,
         };
-        plain.with_tags(&|tag| {
+        self.ending(plain).with_tags(&|tag| {
             let label = Expression::tag(tag);
             if self.comes_in_runs(tag) { label.repeated(super::Times::SOME) } else { label }
         })
+    }
+
+    /// It with what ended words, if it lets others end: it was generalised, and a stream that has lost its end is
+    /// what clients wait for in vain.
+    fn ending(&self, expression: Expression) -> Expression {
+        let seen: Pairs<'_> = self.iter().map(|(from, to, _)| (from, to)).collect();
+        let ends = last(&seen);
+        if last(&pairs(&expression)).is_subset(&ends) {
+            return expression;
+        }
+        let ends =
+            ends.into_iter().map(|end| end.tag().map_or(Expression::Nothing, Expression::tag));
+        let ends = Expression::choice(ends);
+        expression.ending(ends)
     }
 
     /// Whether an expression without runs allows the same neighbours, no more and no fewer.

@@ -36,6 +36,16 @@ pub enum Place<'a> {
     End,
 }
 
+impl<'a> Place<'a> {
+    /// The tag of the event, if it is one.
+    pub(super) fn tag(self) -> Option<&'a str> {
+        match self {
+            Self::Tag(tag) => Some(tag),
+            Self::Start | Self::End => None,
+        }
+    }
+}
+
 /// The neighbours seen in words: what was seen behind what, how often, and where.
 ///
 /// This is the whole of what is learned: two contracts promise the same if they have the same edges.

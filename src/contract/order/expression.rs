@@ -27,6 +27,8 @@ pub enum Expression {
     Repeated(Box<Self>, Times),
     /// The events of one value of a key, written `per KEY (…)`.
     Slice(Slice),
+    /// This, and the last event is one of those in the choice, written `… ends (a | b)`.
+    Ending(Box<Self>, Box<Self>),
 }
 
 /// What one event has to be.
@@ -168,6 +170,25 @@ impl Expression {
         Self::Slice(Slice { key: key.into(), between, each: Box::new(each) })
     }
 
+    /// This, where the last event is one of a choice; the same as it is where slices are in that, as what ends
+    /// in a slice is said there.
+    #[must_use]
+    pub fn ending(self, last: Self) -> Self {
+        match last.alternatives().iter().all(|event| matches!(event, Self::Event(_))) {
+            true => Self::Ending(Box::new(self), Box::new(last)),
+            false => self,
+        }
+    }
+
+    /// Those of a choice, with nothing among them or not.
+    pub(super) fn alternatives(&self) -> &[Self] {
+        match self {
+            Self::Choice(parts) => parts,
+            Self::Repeated(inner, Times::OPTIONAL) => inner.alternatives(),
+            one => std::slice::from_ref(one),
+        }
+    }
+
     /// The same with something else in the place of each tag that has no guards.
     #[must_use]
     pub(super) fn with_tags(self, label: &dyn Fn(&str) -> Self) -> Self {
@@ -180,6 +201,13 @@ impl Expression {
             Self::Interleaved(parts) => Self::interleaved(all(parts)),
             Self::Repeated(inner, times) => inner.with_tags(label).repeated(times),
             Self::Slice(slice) => Self::per(slice.key, slice.between, slice.each.with_tags(label)),
+            Self::Ending(all, last) => {
+                let once = |tag: &str| match label(tag) {
+                    Self::Repeated(one, _) => *one,
+                    one => one,
+                };
+                all.with_tags(label).ending(last.with_tags(&once))
+            }
         }
     }
 
@@ -191,6 +219,7 @@ impl Expression {
             Self::Choice(parts) => parts.iter().any(Self::is_nullable),
             Self::Sequence(parts) | Self::Interleaved(parts) => parts.iter().all(Self::is_nullable),
             Self::Repeated(inner, times) => times.min == 0 || inner.is_nullable(),
+            Self::Ending(all, last) => all.is_nullable() && last.is_nullable(),
         }
     }
 
@@ -205,6 +234,7 @@ impl Expression {
             }
             Self::Repeated(inner, _) => inner.size() + 1,
             Self::Slice(slice) => slice.each.size() + 2,
+            Self::Ending(all, last) => all.size() + last.size() + 1,
         }
     }
 }

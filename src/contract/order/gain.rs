@@ -158,7 +158,7 @@ fn covering(old: &Automaton, new: &Automaton, atom: &Atom) -> Vec<usize> {
 }
 
 impl Pattern {
-    fn covers(&self, other: &Self) -> bool {
+    pub(super) fn covers(&self, other: &Self) -> bool {
         (self.tag.is_none() || self.tag == other.tag)
             && self.guards.iter().all(|guard| other.guards.iter().any(|other| guard.follows(other)))
     }

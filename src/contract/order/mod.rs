@@ -33,6 +33,7 @@
 //! | `a & b` | both, their events in any mixture |
 //! | `a?` `a*` `a+` `a{2}` `a{2,}` `a{2,5}` | again and again |
 //! | `(a b)`, `()` | a group; nothing at all |
+//! | `a b? ends (a \| b)` | … whose last event is one of these, as no slice is; a `[DONE]` behind it does not count |
 //! | `per key (a b)` | the events of one value of a field, in a row |
 //! | `per key ~ (a b)` | the same, with events of other values between them, and nothing else |
 //! | `per key & (a b)` | the same, with anything between them |

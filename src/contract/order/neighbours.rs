@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Order;
 use super::Place;
 use super::expression::Expression;
+use crate::message::DONE;
 
 /// Two tags, one directly behind the other; none for the beginning and the end.
 pub type Neighbours = (Option<String>, Option<String>);
@@ -20,12 +21,15 @@ impl Order {
         tags.chain(self.anywhere().iter().cloned()).collect()
     }
 
+    /// With which tags a trace may end; what stands before `[DONE]`, as that says nothing.
+    pub(crate) fn ends(&self) -> BTreeSet<String> {
+        let pairs = pairs(self.expression());
+        last(&pairs).into_iter().filter_map(Place::tag).map(str::to_owned).collect()
+    }
+
     /// Which tags may directly follow each other, also in slices and where slices meet.
     pub fn neighbours(&self) -> BTreeSet<Neighbours> {
-        let tag = |place: Place<'_>| match place {
-            Place::Tag(tag) => Some(tag.to_owned()),
-            Place::Start | Place::End => None,
-        };
+        let tag = |place: Place<'_>| place.tag().map(str::to_owned);
         pairs(self.expression()).into_iter().map(|(from, to)| (tag(from), tag(to))).collect()
     }
 }
@@ -39,6 +43,7 @@ fn tags(expression: &Expression) -> BTreeSet<&str> {
         | Expression::Interleaved(parts) => parts.iter().flat_map(tags).collect(),
         Expression::Repeated(inner, _) => tags(inner),
         Expression::Slice(slice) => tags(&slice.each),
+        Expression::Ending(all, _) => tags(all),
     }
 }
 
@@ -51,7 +56,22 @@ pub(super) fn pairs(expression: &Expression) -> Pairs<'_> {
     if whole.nullable {
         pairs.insert((Place::Start, Place::End));
     }
+    // What leads to no end that is allowed stands beside nothing.
+    let mut leading = BTreeSet::from([Place::End]);
+    while let Some(next) =
+        pairs.iter().find(|(from, to)| leading.contains(to) && !leading.contains(from))
+    {
+        leading.insert(next.0);
+    }
+    pairs.retain(|(_, to)| leading.contains(to));
     pairs
+}
+
+/// What stands before the end, or before a `[DONE]` that stands there.
+pub(super) fn last<'e>(pairs: &Pairs<'e>) -> BTreeSet<Place<'e>> {
+    let before = |place| pairs.iter().filter(move |pair| pair.1 == place).map(|pair| pair.0);
+    let done = before(Place::End).filter(|last| *last == Place::Tag(DONE)).flat_map(before);
+    before(Place::End).filter(|last| *last != Place::Tag(DONE)).chain(done).collect()
 }
 
 /// What a part of an expression can begin and end with.
@@ -81,6 +101,16 @@ impl<'e> Ends<'e> {
                 parts.iter().fold(Self::default(), |all, part| all.or(Self::of(part, pairs)))
             }
             Expression::Interleaved(parts) => Self::interleaved(parts, pairs),
+            Expression::Ending(all, last) => {
+                let (mut all, is_nullable) = (Self::of(all, pairs), last.is_nullable());
+                let last = tags(last);
+                let ends = |place: &Place<'_>| place.tag().is_some_and(|tag| last.contains(tag));
+                let done = Place::Tag(DONE);
+                pairs.retain(|(from, to)| *to != done || ends(from));
+                all.last.retain(|place| *place == done || ends(place));
+                all.nullable &= is_nullable;
+                all
+            }
             Expression::Repeated(inner, times) => {
                 let mut inner = Self::of(inner, pairs);
                 if times.max.is_none_or(|max| max > 1) {

@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use super::expression::{Between, Expression, Pattern, Times};
 use super::expression::{Comparison, Guard, Literal};
-use super::text::{ANY, DONE, PER, is_bare};
+use super::text::{ANY, ENDS, PER, is_bare};
 use super::{Order, TooLarge};
 use crate::contract::syntax::{Cursor, ParseError};
+use crate::message::DONE;
 
 /// The largest number in a repetition.
 const MOST_TIMES: u32 = 1000;
@@ -56,17 +57,45 @@ enum Item {
 
 impl Parser<'_> {
     fn all(&mut self) -> Expression {
-        let mut parts = vec![self.choice()];
+        let mut parts = vec![self.whole()];
         while self.cursor.peek().is_some() {
             // Only a parenthesis that nothing opened ends a choice before the end.
             self.wrong(self.cursor.here(), "no group is open here", None);
             self.cursor.eat(")");
             self.skip_space();
             if self.cursor.peek().is_some_and(|next| next != ')') {
-                parts.push(self.choice());
+                parts.push(self.whole());
             }
         }
         Expression::sequence(parts)
+    }
+
+    /// All that stands in a group.
+    fn whole(&mut self) -> Expression {
+        let all = self.choice();
+        let start = self.cursor.at;
+        if !self.is_end() {
+            return all;
+        }
+        self.cursor.at += ENDS.len();
+        self.skip_space();
+        let errors = self.errors.len();
+        let is_said = self.cursor.peek().is_some_and(|next| !"|&)".contains(next));
+        let last = match is_said.then(|| self.repeated()).flatten() {
+            Some(last) => all.ending(last),
+            None => all,
+        };
+        if self.errors.len() == errors && !matches!(last, Expression::Ending(..)) {
+            self.wrong(start..self.cursor.at, "the last event is missing here", Some(LAST));
+        }
+        self.skip_space();
+        last
+    }
+
+    /// Whether it is said here what the last event is.
+    fn is_end(&self) -> bool {
+        let behind = self.cursor.rest().strip_prefix(ENDS);
+        behind.is_some_and(|behind| !behind.starts_with(is_bare))
     }
 
     fn choice(&mut self) -> Expression {
@@ -88,7 +117,7 @@ impl Parser<'_> {
     fn sequence(&mut self) -> Expression {
         let (mut parts, errors) = (Vec::new(), self.errors.len());
         self.skip_space();
-        while self.cursor.peek().is_some_and(|next| !"|&)".contains(next)) {
+        while self.cursor.peek().is_some_and(|next| !"|&)".contains(next)) && !self.is_end() {
             if let Some(part) = self.repeated() {
                 parts.push(part);
             }
@@ -168,7 +197,7 @@ impl Parser<'_> {
             return Some(Expression::Nothing);
         }
         self.depth += 1;
-        let inside = self.choice();
+        let inside = self.whole();
         self.depth -= 1;
         if !self.cursor.eat(")") && !self.is_too_deep {
             self.wrong(start..start + 1, "this group is not closed", None);
@@ -346,6 +375,9 @@ impl Parser<'_> {
         self.errors.push(ParseError { span, what: what.to_owned(), hint });
     }
 }
+
+const LAST: &str =
+    "write `… ends stop` or `… ends (stop | error)`; the tag `ends` itself is quoted";
 
 const SLICE: &str = "write `per step_id (…)`; the tag `per` itself is quoted";
 

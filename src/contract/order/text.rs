@@ -4,12 +4,13 @@ use std::fmt::{self, Write as _};
 
 use super::expression::{Between, Expression, Pattern, Slice, Times};
 use crate::contract::syntax;
-
-/// What ends an OpenAI-style stream. It needs no quotes, although it has brackets.
-pub(super) const DONE: &str = "[DONE]";
+use crate::message::DONE;
 
 /// The word that begins a slice.
 pub(super) const PER: &str = "per";
+
+/// The word between an order and what its last event is.
+pub(super) const ENDS: &str = "ends";
 
 /// Any tag.
 pub(super) const ANY: &str = "_";
@@ -20,6 +21,7 @@ const STEP: usize = 2;
 /// How tightly what surrounds an expression binds: what binds less is put into parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
+    Ending,
     Choice,
     Interleaving,
     Sequence,
@@ -30,12 +32,13 @@ impl Expression {
     /// The text in lines of at most `width` characters, where that can be.
     pub fn lines(&self, width: usize) -> String {
         let mut page = Page { text: String::new(), column: 0, width };
-        page.put(self, Binding::Choice, 0);
+        page.put(self, Binding::Ending, 0);
         page.text
     }
 
     fn binding(&self) -> Binding {
         match self {
+            Self::Ending(..) => Binding::Ending,
             Self::Choice(_) => Binding::Choice,
             Self::Interleaved(_) => Binding::Interleaving,
             Self::Sequence(_) | Self::Slice(_) => Binding::Sequence,
@@ -68,6 +71,11 @@ impl fmt::Display for Expression {
                 times.fmt(f)
             }
             Self::Slice(slice) => write!(f, "{} ({})", Head(slice), slice.each),
+            Self::Ending(all, last) => {
+                part(f, all, Binding::Sequence, false)?;
+                write!(f, " {ENDS} ")?;
+                part(f, last, Binding::Repetition, false)
+            }
         }
     }
 }
@@ -103,6 +111,7 @@ fn part(
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.tag {
+            // It needs no quotes, although it has brackets.
             Some(tag) if tag == DONE => f.write_str(DONE)?,
             Some(tag) => write_name(f, tag)?,
             None => f.write_str(ANY)?,
@@ -144,7 +153,7 @@ impl fmt::Display for Head<'_> {
 
 /// A tag, a key or a path, in quotes where it needs them.
 pub(super) fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
-    let bare = !name.is_empty() && name.chars().all(is_bare) && ![PER, ANY].contains(&name);
+    let bare = !name.is_empty() && name.chars().all(is_bare) && ![PER, ENDS, ANY].contains(&name);
     syntax::write_name(f, name, bare)
 }
 
@@ -193,6 +202,12 @@ impl Page {
                 }
                 self.word(&times.to_string());
             }
+            Expression::Ending(all, last) => {
+                self.put(all, Binding::Sequence, indent);
+                self.line(indent);
+                self.word(&format!("{ENDS} "));
+                self.put(last, Binding::Repetition, indent);
+            }
             Expression::Nothing | Expression::Event(_) => self.word(&expression.to_string()),
         }
     }
@@ -215,7 +230,7 @@ impl Page {
         self.word(head);
         self.word("(");
         self.line(indent + STEP);
-        self.put(inside, Binding::Choice, indent + STEP);
+        self.put(inside, Binding::Ending, indent + STEP);
         self.line(indent);
         self.word(")");
     }

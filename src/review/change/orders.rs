@@ -6,11 +6,12 @@ use super::draft::{Draft, Position, either, first_time, same_or_added};
 use super::report::{NewTrace, Part, Verdict};
 use super::rule::Rule;
 use super::swap::{neighbours, swapped};
-use super::weight::{About, DONE};
+use super::weight::About;
 use crate::contract::order::{
     Deviation, Event, Explanation, Extent, Fault, Neighbours, Next, Place, Slicing, Token, Word,
 };
 use crate::contract::{Answer, Case, Orders};
+use crate::message::DONE;
 
 /// Who shows a trace, if a recording does.
 pub(super) type Seen<'a> = Option<&'a str>;

@@ -10,12 +10,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::Draft;
-use super::orders::case_name;
+use super::orders::{case_name, tags};
 use super::report::{Part, Verdict};
 use super::rule::Rule;
-use crate::contract::order::{Extent, Neighbours, Word};
+use crate::contract::order::{Extent, Word};
 use crate::contract::{Answer, Case, Orders};
-use crate::message::{Tag, telling};
+use crate::message::{DONE, Tag, telling};
 use crate::text::json::{Container, Text};
 
 /// Which answers could show a change.
@@ -153,32 +153,31 @@ impl Sides<'_> {
         found
     }
 
-    /// Whether the message that ended all streams before ends none now, of those to the same requests.
+    /// Whether what ended all streams before ends none now, of those to the same requests. Where several types
+    /// did, they end with others that were known.
     fn is_over(&self, draft: &Draft, new: &[&Answer]) -> bool {
+        let Some(orders) = self.orders else { return false };
+        let anywhere: BTreeSet<&str> = orders.anywhere().collect();
         let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<String> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             let words = asked.filter_map(|answer| answer.word.as_ref());
-            words.filter(|word| word.extent == Extent::Whole).filter_map(last).collect()
+            let whole = words.filter(|word| word.extent == Extent::Whole);
+            let end = |word: &Word| {
+                let mut tags = word.tokens.iter().rev().map(|token| &token.tag);
+                tags.find(|tag| *tag != DONE && !anywhere.contains(tag.as_str())).cloned()
+            };
+            whole.filter_map(end).collect()
         };
-        let mut before = ends(&mut self.old.iter());
-        if self.old.is_empty() {
-            let is_it = |case: &&Case| {
-                draft.cases.is_empty() || draft.cases.contains(&case_name(case).unwrap_or_default())
-            };
-            let cases = self.orders.into_iter().flat_map(|orders| &orders.cases).filter(is_it);
-            let edges: Vec<Neighbours> = cases.flat_map(|case| case.order.neighbours()).collect();
-            let lead = |to: Option<&str>| -> BTreeSet<&str> {
-                let edges = edges.iter().filter(|edge| edge.1.as_deref() == to);
-                edges.filter_map(|(from, _)| from.as_deref()).collect()
-            };
-            let mut last = lead(None);
-            if last.remove(DONE) {
-                last.extend(lead(Some(DONE)));
-            }
-            before.extend(last.into_iter().map(str::to_owned));
-        }
+        let is_it = |case: &&Case| {
+            draft.cases.is_empty() || draft.cases.contains(&case_name(case).unwrap_or_default())
+        };
+        let before = match self.old.is_empty() {
+            true => orders.cases.iter().filter(is_it).flat_map(|case| case.order.ends()).collect(),
+            false => ends(&mut self.old.iter()),
+        };
         let now = ends(&mut new.iter().copied());
-        before.len() == 1 && !now.is_empty() && now.is_disjoint(&before)
+        let are_known = || now.is_subset(&tags(orders));
+        !now.is_empty() && now.is_disjoint(&before) && (before.len() == 1 || are_known())
     }
 }
 
@@ -193,15 +192,6 @@ fn words_gone(drafts: &[Draft]) -> BTreeMap<String, String> {
     let is_word = |draft: &&Draft| draft.rule == Rule::ValueGone && draft.key != "others";
     let gone = drafts.iter().filter(is_word);
     gone.map(|draft| (draft.path.clone(), draft.key.clone())).collect()
-}
-
-/// What ends many streams: behind it nothing is said any more.
-pub(super) const DONE: &str = "[DONE]";
-
-/// The type of the last message that says something.
-fn last(word: &Word) -> Option<String> {
-    let mut tags = word.tokens.iter().rev().map(|token| &token.tag);
-    tags.find(|tag| *tag != DONE).cloned()
 }
 
 /// What a recording shows of what was promised.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::line::{cut, visible};
 use super::{Gist, line};
 use crate::cassette::{Body, Cassette, End, Headers, Interaction, Request, Response};
-use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
+use crate::message::{DONE, Framing, Message, Messages, Protocols, Tag, Trace};
 use crate::text::json::Text;
 
 /// What there is to tell about a cassette, before it is decided how.
@@ -152,7 +152,7 @@ impl Line {
 fn role(message: &Message) -> Role {
     let named = |name: &str| matches!(name, "error" | "error_message" | "response.failed");
     match &message.tag {
-        tag if tag.as_str() == "[DONE]" => Role::Done,
+        tag if tag.as_str() == DONE => Role::Done,
         tag if named(tag.as_str()) || message.event.as_deref().is_some_and(named) => Role::Error,
         _ => Role::Content,
     }

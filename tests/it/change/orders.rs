@@ -266,7 +266,14 @@ proptest! {
     #[test]
     fn what_follows_newly_is_named(seed in any::<u64>()) {
         let mut random = Random(seed);
-        let (old, new) = (any_order(&mut random), any_order(&mut random));
+        // What may stand beside what is not known exactly where an order says what it ends with.
+        let mut plain = || loop {
+            let order = any_order(&mut random);
+            if !order.to_string().contains(" ends ") {
+                break order;
+            }
+        };
+        let (old, new) = (plain(), plain());
         let report = compared(&stream(&old.to_string()), &stream(&new.to_string()));
         let failing: Vec<&str> =
             report.of(Verdict::Breaking).map(|change| change.what.as_str()).collect();

@@ -634,10 +634,7 @@ fn what_was_accepted_and_is_not_recorded_any_more_is_told_as_check_tells_it() {
         side((0..6).map(|it| exchange("/a", &asked(it), status, &[r#"{"x":1}"#])).collect())
     };
     let (old, new) = (talk(201), talk(200));
-    let traffic = Traffic::of(&Protocols::default(), &[], old.iter().map(|(n, it)| (n, it)));
-    let found = contract::check(&traffic, &[]);
-    let accepted: Vec<Contract> =
-        found.iter().filter_map(|finding| finding.proposed().cloned()).collect();
+    let accepted = learned(&old);
     let known = |name, cassettes| Known { name, path: "cassettes", cassettes, accepted: &accepted };
 
     let diff = compare(known("old", &old), known("new", &new));
@@ -649,4 +646,53 @@ fn what_was_accepted_and_is_not_recorded_any_more_is_told_as_check_tells_it() {
     assert_eq!(told(&diff), told(&checked));
     assert_eq!(fingerprints(&diff), fingerprints(&checked));
     assert!(told(&diff)[0].ends_with("it answers 200, and not 201 any more"), "{:?}", told(&diff));
+}
+
+/// The contracts that recordings teach.
+fn learned(recorded: &[(Name, Cassette)]) -> Vec<Contract> {
+    let traffic = Traffic::of(&Protocols::default(), &[], recorded.iter().map(|(n, it)| (n, it)));
+    let found = contract::check(&traffic, &[]);
+    found.iter().filter_map(|finding| finding.proposed().cloned()).collect()
+}
+
+#[test]
+fn streams_that_lose_what_some_of_them_ended_with_break_the_contract() {
+    let streams = ["ask stop", "tick tick stop", "tick cancelled"];
+    let talk = |end: fn(&&str) -> bool| -> Vec<(Name, Cassette)> {
+        let turn = |number: usize| {
+            let tags = streams[number % streams.len()].split(' ').filter(end);
+            let said: Vec<String> = ["start"]
+                .into_iter()
+                .chain(tags)
+                .map(|it| format!(r#"{{"type":"{it}"}}"#))
+                .collect();
+            let said: Vec<&str> = said.iter().map(String::as_str).collect();
+            exchange("/chat", &asked(number), 200, &said)
+        };
+        side((0..9).map(turn).collect())
+    };
+    let checked = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| {
+        let accepted = learned(old);
+        let new = Known { name: "new", path: "cassettes", cassettes: new, accepted: &accepted };
+        told(&change::check(&Protocols::default(), new).report)
+    };
+    let whole = talk(|_| true);
+
+    assert_eq!(checked(&whole, &whole), <[&str; 0]>::default());
+    let lost = talk(|tag| !["stop", "cancelled"].contains(tag));
+    assert_eq!(
+        checked(&whole, &lost),
+        [
+            "breaking tag-gone: `stop` messages are not seen any more",
+            "trim tag-gone: `cancelled` messages are not seen any more"
+        ]
+    );
+    let half = talk(|tag| *tag != "cancelled");
+    assert_eq!(
+        checked(&whole, &half),
+        [
+            "unproven order-end-new: the stream ends after `tick` with no `cancelled` or `stop`",
+            "trim tag-gone: `cancelled` messages are not seen any more"
+        ]
+    );
 }

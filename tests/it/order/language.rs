@@ -39,6 +39,35 @@ fn what_is_read_is_written_again() {
     check("per id & (a) per \"b c\" (a|b)", "per id & (a) per \"b c\" (a | b)");
     check("per id~(a)", "per id ~ (a)");
     check("a[x=missing] a[x!=missing]", "a[x=missing] a[x!=missing]");
+    check("a b? ends (a|b)", "a b? ends (a | b)");
+    check("a | b c? ends (b|())", "(a | b c?) ends b?");
+    check("per id (a+ b? ends b[x=1]) c \"ends\"", "per id (a+ b? ends b[x=1]) c \"ends\"");
+}
+
+#[test]
+fn what_a_trace_ends_with_may_be_said() {
+    let ends = order("(ask | tick+ cancelled?) stop? [DONE]? ends (cancelled | stop)");
+
+    for whole in ["ask stop", "tick cancelled", "tick tick stop [DONE]", "tick cancelled [DONE]"] {
+        assert!(accepted(&ends, whole), "{whole}");
+    }
+    for lost in ["", "ask", "tick tick", "ask [DONE]", "tick [DONE]", "tick stop cancelled"] {
+        assert!(!accepted(&ends, lost), "{lost}");
+    }
+    let either = order("(a? b? c ends c) | (b? ends (b | ()))");
+    assert!(accepted(&either, "") && accepted(&either, "a b c") && accepted(&either, "b"));
+    assert!(!accepted(&order("a (b? c? ends c) d"), "a b d"));
+    let slices = order("(per id (a b? c? ends (a | c)))+");
+    assert!(!accepted(&slices, "a b"), "no slice has a key");
+}
+
+#[test]
+fn what_is_no_last_event_is_told() {
+    for text in ["a b? ends", "a b? ends (a b)", "(a ends) b", "a ends per id (b)"] {
+        let errors = text.parse::<Order>().unwrap_err();
+        let told: Vec<&str> = errors.errors().iter().map(|error| error.what.as_str()).collect();
+        assert_eq!(told, ["the last event is missing here"], "{text}");
+    }
 }
 
 #[test]

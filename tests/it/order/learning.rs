@@ -35,6 +35,18 @@ fn expressions_for_a_few_words() {
 }
 
 #[test]
+fn what_no_word_ended_with_ends_none() {
+    let words = ["ask stop", "tick+ stop", "tick+ cancelled", "tick+ cancelled"];
+    check(
+        &words,
+        "(ask | tick+ cancelled?) stop? ends (cancelled | stop)",
+        "tick* cancelled? ask? stop? ends (cancelled | stop)",
+    );
+    // Each of these may be the last.
+    check(&["a b", "a"], "a b?", "a b?");
+}
+
+#[test]
 fn an_edge_knows_how_often_and_where_it_was_seen() {
     let edges = edges(&["a b", "a b", "a c"]);
 

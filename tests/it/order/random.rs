@@ -27,7 +27,8 @@ pub fn any(random: &mut Random, depth: usize) -> Expression {
     }
     let parts: Vec<Expression> = (0..2).map(|_| any(random, depth - 1)).collect();
     let counted = Times { min: random.below(2) as u32 + 1, max: Some(random.below(2) as u32 + 2) };
-    match random.below(5) {
+    match random.below(6) {
+        5 => ending(any(random, depth - 1), random),
         0 => Expression::choice(parts),
         1 => Expression::interleaved(parts),
         2 => any(random, depth - 1).repeated(counted),
@@ -37,6 +38,21 @@ pub fn any(random: &mut Random, depth: usize) -> Expression {
         }
         _ => Expression::sequence(parts),
     }
+}
+
+/// An expression of which the last event is one of some that it may be.
+fn ending(all: Expression, random: &mut Random) -> Expression {
+    let last: Vec<&str> = ["a", "b", "c"].into_iter().filter(|_| random.chance(50)).collect();
+    let short = (0..4).fold(vec![Vec::new()], |words: Vec<Vec<&str>>, _| {
+        let longer = |word: &Vec<&'static str>| {
+            ["a", "b", "c"].map(|tag| [word.as_slice(), &[tag]].concat())
+        };
+        let longer: Vec<Vec<&str>> = words.iter().flat_map(longer).collect();
+        [words, longer].concat()
+    });
+    let ended = all.clone().ending(Expression::choice(last.iter().copied().map(Expression::tag)));
+    let is_kept = |word: &Vec<&str>| ends(&ended, word, 0).contains(&word.len());
+    if !last.is_empty() && short.iter().any(is_kept) { ended } else { all }
 }
 
 pub fn tags(count: usize) -> Vec<String> {
@@ -65,6 +81,13 @@ pub fn ends(expression: &Expression, word: &[&str], from: usize) -> BTreeSet<usi
             (from..=word.len()).filter(to).collect()
         }
         Expression::Repeated(inner, times) => repeated(inner, *times, word, from),
+        Expression::Ending(all, last) => {
+            let ends_well = |to: &usize| match *to == from {
+                true => last.is_nullable(),
+                false => ends(last, word, to - 1).contains(to),
+            };
+            ends(all, word, from).into_iter().filter(ends_well).collect()
+        }
         other => panic!("no meaning of {other} here"),
     }
 }
@@ -191,6 +214,13 @@ fn ends_of<'e>(
             all
         }
         Expression::Nothing => (true, vec![], vec![]),
+        Expression::Ending(all, last) => {
+            let (nullable, first, lasts) = ends_of(all, found);
+            let mut none = BTreeSet::new();
+            let (may_be_empty, allowed, _) = ends_of(last, &mut none);
+            let lasts = lasts.into_iter().filter(|tag| allowed.contains(tag)).collect();
+            (nullable && may_be_empty, first, lasts)
+        }
         other => panic!("no pairs of {other} here"),
     }
 }

@@ -42,11 +42,14 @@ const ONCE: Times = Times { min: 1, max: Some(1) };
 
 /// Both orders: what is alike in them lies on the same track.
 pub(super) fn merged(old: &Expression, new: &Expression) -> Track {
-    use Expression::{Choice, Interleaved, Repeated, Sequence, Slice};
+    use Expression::{Choice, Ending, Interleaved, Repeated, Sequence, Slice};
     if old == new {
         return Track::of(old);
     }
     match (old, new) {
+        // With what a stream ends is told in words.
+        (Ending(old, _), _) => merged(old, new),
+        (_, Ending(new, _)) => merged(old, new),
         _ if alike(old, new) == 0 => replaced(old, new),
         (Repeated(..), _) | (_, Repeated(..)) if repeats_the_same(old, new) => {
             let ((one, was), (other, is)) = (repeated(old), repeated(new));
@@ -85,6 +88,7 @@ impl Track {
             Expression::Slice(Slice { key, between, each }) => {
                 Self::Slice(key.clone(), *between, Box::new(Self::of(each)))
             }
+            Expression::Ending(all, _) => Self::of(all),
         }
     }
 
@@ -308,6 +312,7 @@ fn events<'e>(order: &'e Expression, found: &mut Vec<&'e Expression>) {
         }
         Expression::Repeated(inner, _) => events(inner, found),
         Expression::Slice(slice) => events(&slice.each, found),
+        Expression::Ending(all, _) => events(all, found),
     }
 }
 

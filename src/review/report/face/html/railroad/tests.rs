@@ -49,6 +49,7 @@ fn sorted(order: &Expression) -> Expression {
         Expression::Slice(slice) => {
             Expression::per(slice.key.clone(), slice.between, sorted(&slice.each))
         }
+        Expression::Ending(all, _) => sorted(all),
         Expression::Nothing | Expression::Event(_) => order.clone(),
     }
 }
