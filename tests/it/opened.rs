@@ -279,6 +279,58 @@ async fn the_server_that_a_test_runner_names_may_listen_elsewhere_each_time() {
     assert_eq!((recorded.as_str(), replayed.as_str()), ("1", "1"));
 }
 
+/// Servers that say who they are and where the client sees them, as a test starts them.
+fn started() -> [Upstream; 2] {
+    ["one", "other"].map(|name| {
+        Upstream::json(move |asked: &Asked| {
+            let host = asked.head.field("host").unwrap_or_default();
+            format!("{{\"by\":\"{name}\",\"next\":\"http://{host}/2\"}}")
+        })
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_that_a_test_starts_may_listen_elsewhere_each_time() {
+    let stage = Stage::new();
+    let session = stage.replay().await;
+    let url = session.url();
+    let run = |number: usize, settings: Value, origins: &[&str]| {
+        open(&url, settings);
+        let said = |origin: &&str| {
+            let lead = format!("retape-for: ~opened-{number} {origin}\r\n");
+            let said = ask("GET", &format!("{url}/x"), &lead, "");
+            if said.status == 470 { "missed".to_owned() } else { said.text() }
+        };
+        let said: Vec<_> = origins.iter().map(said).collect();
+        finished(&url, &format!("finish?session=~opened-{number}"));
+        said
+    };
+    let (record, replay) = (json!({"cassette": "a", "mode": "record"}), json!({"cassette": "a"}));
+    let prove = json!({"cassette": "a", "mode": "replay", "prove": true});
+    let elsewhere = ["http://127.0.0.1:50123", "http://127.0.0.1:50124"];
+    let next = |by: &str, origin: &str| format!("{{\"by\":\"{by}\",\"next\":\"{origin}/2\"}}");
+
+    let servers = started();
+    let recorded = servers.each_ref().map(Upstream::url);
+    run(1, record.clone(), &recorded.each_ref().map(String::as_str));
+    let moved = run(2, replay.clone(), &elsewhere);
+    let far = ["http://127.0.0.2:50123", "https://127.0.0.1:50123", "http://localhost:50123"];
+    let others = run(3, replay.clone(), &[&*recorded[0], far[0], far[1], far[2]]);
+    run(4, prove, &elsewhere);
+    let proved = stage.file("a.json");
+    let again = started();
+    run(5, record, &again.each_ref().map(Upstream::url).each_ref().map(String::as_str));
+    session.stop().await.unwrap();
+
+    assert_eq!(moved, [next("one", elsewhere[0]), next("other", elsewhere[1])]);
+    assert_eq!(others, [&*next("one", &recorded[0]), "missed", "missed", "missed"]);
+    let name = recorded[1].replace("http://", "");
+    let known =
+        format!(r#"{{"id": "{name}", "in": 2, "at": "origin", "only": "here", "by": "runs"}}"#);
+    assert!(proved.contains(&known), "{proved}");
+    assert_eq!(stage.file("a.json"), proved);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hook_says_as_what_a_request_is_compared_and_what_passes() {
     let stage = Stage::new();

@@ -16,13 +16,15 @@ use crate::compare::difference::{Differences, compare};
 use crate::compare::recorded::Recorded;
 use crate::config::Treatment;
 use crate::identity::names::Template;
-use crate::identity::{Hole, Scope, identifiers, word_around};
+use crate::identity::{Hole, Scope, identifiers, server, word_around};
 
 /// What another run of the client that was recorded shows: what is another value in the same place was
 /// made up by the client, and what looked made up and is the same was not.
 #[derive(Debug, Clone, Default)]
 pub struct Proof {
     made_up: Vec<Id>,
+    /// Servers that listened at another port, which the client has named.
+    servers: Vec<Id>,
     /// What stood there when it was recorded.
     holes: Vec<Hole>,
     /// Places that differ although a person says that nothing there is made up.
@@ -90,6 +92,18 @@ impl Proof {
         }
     }
 
+    /// Notes that a client names a recorded server, by the same port or by another one.
+    pub fn note_server(&mut self, cassette: &Cassette, recorded: &str, named: &str) {
+        let Some(id) = server(cassette, recorded, Evidence::Runs) else { return };
+        let called = self.called.entry(id.value.clone()).or_default();
+        if recorded == named {
+            called.0 += 1;
+        } else {
+            called.1 += 1;
+            self.servers.push(id);
+        }
+    }
+
     /// Answers a request that nothing answers by the interaction that differs from it in the fewest
     /// values, and notes these as made up. Nothing if something else differs, or if the server had
     /// issued what differs.
@@ -142,7 +156,7 @@ impl Proof {
     /// Puts into a table what was learned.
     pub fn learn(&self, ids: &mut Ids) -> Learned {
         let mut learned = Learned::default();
-        for id in &self.made_up {
+        for id in self.made_up.iter().chain(&self.servers) {
             let same = |known: &Id| {
                 let is_anywhere = id.reach == Reach::Anywhere;
                 known.value == id.value

@@ -17,7 +17,7 @@ use crate::cassette::{
 use crate::compare::renew::{Renewed, renew};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
-use crate::identity::{decide_again, decide_behind};
+use crate::identity::{decide_again, decide_behind, decide_servers};
 use crate::redact::{Redacted, Redactor, Secrets};
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Alarm, Entry, Journal, Recovered};
@@ -183,7 +183,11 @@ impl Tape {
         };
         if recording.interactions > 0 {
             let cassette = self.redactor.recording(cassette);
-            let cassette = cassette.with_ids(|cassette| decide_behind(base, cassette));
+            let cassette = cassette.with_ids(|cassette| {
+                let ids = decide_behind(base, cassette);
+                // A client that was given no address has one of its own.
+                if self.names_servers() { decide_servers(None, cassette, ids) } else { ids }
+            });
             recording.suspects = self.redactor.audit(&cassette);
             recording.path = Some(match self.replaced(base, recording.saved) {
                 None => self.save(&recording.saved_name, &cassette)?,
@@ -252,10 +256,14 @@ impl Tape {
             // It stays to the byte: an older release may have laid it out in another way.
             return Ok(store::path_of(&self.folder, &self.name));
         }
-        let cassette = self
-            .redactor
-            .cassette(cassette)
-            .with_ids(|cassette| decide_again(old, &names, cassette));
+        let cassette = self.redactor.cassette(cassette).with_ids(|cassette| {
+            let ids = decide_again(old, &names, cassette);
+            if self.names_servers() {
+                decide_servers(Some((old, &names)), cassette, ids)
+            } else {
+                ids
+            }
+        });
         self.save(&self.name, &cassette)
     }
 
@@ -358,10 +366,16 @@ impl Tape {
         (cassette, dropped)
     }
 
+    /// Whether its client names the servers, as nobody did when it was begun.
+    fn names_servers(&self) -> bool {
+        self.state().recorded.upstream.is_empty()
+    }
+
     /// Where no server was named, that which was the first one before stays it.
     fn settle_origins(&self, cassette: &mut Cassette) {
-        let is_open = cassette.recorded.upstream.is_empty();
-        if is_open && let Ok(old) = store::open(&self.folder, &self.name) {
+        if self.names_servers()
+            && let Ok(old) = store::open(&self.folder, &self.name)
+        {
             let first = old.recorded.upstream;
             if cassette.origins().contains(&target::split(&first).0) {
                 cassette.recorded.upstream = first;

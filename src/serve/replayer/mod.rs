@@ -10,6 +10,7 @@ mod lines;
 mod meanwhile;
 mod miss;
 mod pace;
+mod ports;
 mod progress;
 mod recorded;
 mod replay;

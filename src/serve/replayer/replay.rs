@@ -14,6 +14,7 @@ use super::faults::Faults;
 pub(super) use super::meanwhile::Run;
 use super::meanwhile::{Hold, Naming, Overdue};
 use super::pace::Clock;
+use super::ports::Ports;
 use super::resume::Point;
 use super::sockets::Sockets;
 use super::spoil::Blow;
@@ -35,6 +36,7 @@ pub struct Replayer {
     pub(super) run: watch::Sender<Run>,
     pub(super) memory: Memory,
     pub(super) sockets: Mutex<Sockets>,
+    pub(super) ports: Ports,
     /// What is called otherwise in recordings that this one goes on from.
     beside: Aliases,
     /// What the run shows about the recording, if it is to prove it.
@@ -80,7 +82,7 @@ impl Replayer {
         let playlist = Arc::new(Mutex::new(Playlist::new(&recorded.index)));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
-        let (memory, sockets, chunking) = Default::default();
+        let (memory, sockets, ports, chunking) = Default::default();
         let (beside, proof, drift, faults) = Default::default();
         Self {
             recorded,
@@ -90,6 +92,7 @@ impl Replayer {
             run,
             memory,
             sockets,
+            ports,
             beside,
             proof,
             drift,
@@ -234,7 +237,7 @@ impl Replayer {
         }
         let silent = blow.as_ref().filter(|blow| blow.falls_silent());
         let wanted = Wanted {
-            upstream: self.recorded.server(place),
+            upstream: self.server(place),
             place,
             clock,
             chunking: self.chunking,
@@ -506,7 +509,7 @@ impl Replayer {
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
     fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> (Request, Found) {
-        let server = self.recorded.server(place);
+        let server = self.server(place);
         let inward = |text: &[u8]| {
             let ours = place.may_stand_in(text);
             ours.then(|| place.inward(server)?.whole(text)).flatten()
