@@ -112,8 +112,11 @@ def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> _Patch:
     return owner, name, own
 
 
-def _wrappers() -> Tuple[Any, Any, Any]:
-    """What is put around the methods of a connection that connect, begin a request, and get the answer."""
+def _wrappers(own: Any = http.client.HTTPConnection) -> Tuple[Any, Any, Any]:
+    """What is put around the methods of a connection that connect, begin a request, and get the answer.
+
+    ``own`` has the methods that close a connection and add a field, and nothing else.
+    """
 
     def target(connection: Any) -> Optional[str]:
         tunnel = getattr(connection, "_tunnel_host", None)
@@ -125,7 +128,7 @@ def _wrappers() -> Tuple[Any, Any, Any]:
         if connection in _led.connections and connection.sock is not None:
             return
         # The close of urllib3 forgets about the request that is being made.
-        http.client.HTTPConnection.close(connection)
+        own.close(connection)
         timeout = connection.timeout
         if not isinstance(timeout, (int, float)):
             timeout = None
@@ -133,6 +136,8 @@ def _wrappers() -> Tuple[Any, Any, Any]:
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # What urllib3 looks at before it warns: nothing here goes over a wire that TLS would guard.
         connection.is_verified = True
+        if hasattr(connection, "_post_conn"):
+            connection._post_conn()
         _led.connections.add(connection)
 
     def connecting(original: Any) -> Any:
@@ -158,7 +163,7 @@ def _wrappers() -> Tuple[Any, Any, Any]:
                 return original(self, method, url, *args, **kwargs)
             take(self)
             done = original(self, method, url, *args, **kwargs)
-            http.client.HTTPConnection.putheader(self, FIELD, session)
+            own.putheader(self, FIELD, session)
             return done
 
         return putrequest
@@ -190,12 +195,18 @@ def _http_client() -> List[_Patch]:
 
 
 def _urllib3() -> List[_Patch]:
-    """The connections of urllib3 connect by themselves."""
-    connecting, _, _ = _wrappers()
+    """The connections of urllib3 connect by themselves.
+
+    Those of urllib3.future, which niquests puts in the place of urllib3, are not those of ``http.client``.
+    """
     module = sys.modules["urllib3.connection"]
+    plain = module.HTTPConnection
+    is_future = not issubclass(plain, http.client.HTTPConnection)
+    connecting, putting, _ = _wrappers(plain.__mro__[1]) if is_future else _wrappers()
     owners = (getattr(module, name, None) for name in ("HTTPConnection", "HTTPSConnection"))
     own = (owner for owner in owners if isinstance(owner, type) and "connect" in owner.__dict__)
-    return [_replace(owner, "connect", connecting) for owner in own]
+    patches = [_replace(owner, "connect", connecting) for owner in own]
+    return [*patches, _replace(plain, "putrequest", putting)] if is_future else patches
 
 
 def _httpcore(name: str) -> List[_Patch]:
