@@ -14,10 +14,10 @@ use super::samples::Samples;
 use super::situation::{Feature, Situation};
 use super::{Contract, Endpoint, Origin};
 use crate::cassette::exchanges::MESSAGE;
-use crate::cassette::{Cassette, End, Evidence, Interaction, Name, Request, Response};
+use crate::cassette::{Cassette, End, Evidence, Id, Interaction, Name, Reach, Request, Response};
 use crate::contract::invariant::{self, Invariant, Learner};
 use crate::contract::order::{Extent, Witness, Word};
-use crate::identity::{Entry, Ledger};
+use crate::identity::{Entry, Issuer, Ledger};
 use crate::message::{Framing, Message, Protocols, Tag, TagSource};
 use crate::text::json::Text;
 
@@ -141,7 +141,11 @@ impl Traffic {
         let is_shown = |it: &Entry| {
             matches!(it.evidence, Evidence::Return | Evidence::Runs | Evidence::Person)
         };
-        let names = ledger.entries.into_iter().filter(is_shown);
+        let elsewhere = outside_paths(cassette);
+        let is_elsewhere = |it: &Entry| {
+            it.origin.issuer == Issuer::Client && elsewhere.contains(it.value.as_str())
+        };
+        let names = ledger.entries.into_iter().filter(|it| is_shown(it) && !is_elsewhere(it));
         let names: HashSet<String> = names.map(|entry| entry.value).collect();
         let cuts = history::cuts(&cassette.interactions, &self.protocols);
         let history = Arc::new(History::of_cuts(&cassette.interactions, &cuts));
@@ -238,6 +242,14 @@ impl Traffic {
 }
 
 /// What ties the messages of whole answers together, as far as it does those of answers that were cut.
+/// What the client makes up in fields and bodies alone: in a path it is a word, such as a version.
+fn outside_paths(cassette: &Cassette) -> HashSet<&str> {
+    let client = || cassette.ids.iter().flat_map(|ids| &ids.client);
+    let is_of_path = |id: &&Id| id.reach == Reach::Anywhere || id.at.starts_with("path");
+    let of_path: HashSet<&str> = client().filter(is_of_path).map(|id| id.value.as_str()).collect();
+    client().map(|id| id.value.as_str()).filter(|value| !of_path.contains(value)).collect()
+}
+
 fn invariants(answers: &[Answer]) -> Vec<Invariant> {
     let (whole, begun): (Vec<&Answer>, Vec<&Answer>) =
         answers.iter().partition(|answer| answer.extent == Extent::Whole);

@@ -1,7 +1,9 @@
 //! What a server promises: learned, written, and held against one answer.
 
 use bytes::Bytes;
-use retape::cassette::{Body, End, Headers, Interaction, Outcome, Request, Response};
+use retape::cassette::{
+    Body, End, Evidence, Headers, Id, Interaction, Outcome, Reach, Request, Response,
+};
 use retape::config::Config;
 use retape::contract::{Contract, Finding, History, Traffic, check};
 use retape::message::Protocols;
@@ -62,6 +64,26 @@ fn parts(interaction: &Interaction) -> Vec<&'static str> {
     let mut parts: Vec<&str> = breaches.iter().map(|breach| breach.part).collect();
     parts.dedup();
     parts
+}
+
+#[test]
+fn what_is_made_up_in_a_body_alone_opens_no_path() {
+    let endpoint = |id: &str, at: &str| {
+        let mut interaction = interaction("message", 9, &ASKED);
+        interaction.request.path = "/api/2.0/chat".to_owned();
+        let mut cassette = Cassette { interactions: vec![interaction], ..Cassette::default() };
+        let (value, at) = (id.to_owned(), at.to_owned());
+        let (reach, evidence) = (Reach::Field, Evidence::Runs);
+        let id = Id { value, interaction: 0, at, reach, evidence };
+        cassette.ids.get_or_insert_default().client = vec![id];
+        let name = Name::new("chat").unwrap();
+        let findings = check(&Traffic::of(&Protocols::default(), &[], [(&name, &cassette)]), &[]);
+        let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+        contract.endpoint.path.clone()
+    };
+
+    assert_eq!(endpoint("2.0", "/value"), "/api/2.0/chat");
+    assert_eq!(endpoint("2.0", "path.2"), "/api/{api_id}/chat");
 }
 
 #[test]
