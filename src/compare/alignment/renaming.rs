@@ -473,7 +473,7 @@ impl<'v> Votes<'v> {
             is_heard = true;
             for (word, other) in words.iter().zip(others) {
                 let word = &from[word.range.clone()];
-                let is_like = |c: char| c.is_alphanumeric() || c == '-' || word.contains(c);
+                let is_like = |c: char| c.is_alphanumeric() || "-_".contains(c) || word.contains(c);
                 let (was, is) = if is_old { (word, other) } else { (other, word) };
                 let is_proved = one.has_proved(word) && known.may_be_called(was, is);
                 let is_other = one.issued.contains(word) || other.chars().all(is_like);
