@@ -59,7 +59,7 @@ async fn what_differs_from_run_to_run_is_open_and_comes_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_decides_is_not_made_up() {
     // Yes or no; and what the recorded client says itself, of another thing.
-    for words in [["true", "false"], [r#""approve""#, r#""deny""#]] {
+    for words in [["true", "false"], [r#""approve""#, r#""deny""#], ["1.0", "2.0"]] {
         let decide = |url: &str, call: &str, word: &str| {
             let body = format!(r#"{{"call":"{call}","decision":{word}}}"#);
             post(&format!("{url}/decide"), &body)

@@ -216,7 +216,7 @@ fn made_up(
         }
         // What another recorded request says there is that one's word: a client has nothing to make up then.
         let others = said.get(&(recorded.reading.family(), was.wild));
-        if was.kind == Kind::Text && others.is_some_and(|others| others.contains(&is.hash)) {
+        if is_word(was) && others.is_some_and(|others| others.contains(&is.hash)) {
             return None;
         }
         let at = recorded.reading.place(*old).to_string();
@@ -254,7 +254,7 @@ fn said(cassette: &Cassette, index: &Index) -> Said {
     for interaction in &cassette.interactions {
         let body = interaction.request.readable();
         let reading = Reading::of(&interaction.request, &body, index.rules());
-        for node in reading.nodes.iter().filter(|node| node.kind == Kind::Text) {
+        for node in reading.nodes.iter().filter(|node| is_word(node)) {
             said.entry((reading.family(), node.wild)).or_default().insert(node.hash);
         }
     }
@@ -265,10 +265,17 @@ fn scope(value: &str) -> Scope {
     if is_telling(value) { Scope::Anywhere } else { Scope::Moment }
 }
 
-/// The method, the server, and the path as a whole, are what a request is.
+/// Whether a value is one that requests may have in common by what they mean.
+fn is_word(node: &Node<'_>) -> bool {
+    matches!(node.kind, Kind::Text | Kind::Number)
+}
+
+/// The method, the server, and the path as a whole, are what a request is; so is the WebSocket of a message, whose
+/// number stands in its path.
 fn is_of_line(node: &Node<'_>) -> bool {
     use crate::cassette::reading::Step;
-    matches!(node.step, Step::Method | Step::Origin | Step::Path)
+    let is_socket = matches!(node.step, Step::Segment(_)) && node.text.contains('#');
+    is_socket || matches!(node.step, Step::Method | Step::Origin | Step::Path)
 }
 
 fn reach(value: &str, node: &Node<'_>) -> Reach {
