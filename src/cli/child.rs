@@ -150,6 +150,9 @@ fn process(common: &Common, session: &Session, trust: Option<&Trust>) -> Option<
     process.envs(trust.into_iter().flat_map(|trust| trust.variables(session)));
     for variable in &common.variables {
         let (name, value) = variable.split_once('=').unwrap_or((variable, "{url}"));
+        if value == "url" || value.starts_with("url/") {
+            tell::without_braces(name, value);
+        }
         process.env(name, with_url(value));
     }
     Some(process)

@@ -186,6 +186,16 @@ fn replayed(summary: &Summary) -> String {
     }
 }
 
+/// A variable that was to hold the address holds a word.
+pub(super) fn without_braces(name: &str, value: &str) {
+    line(&format!("`{}` is the word `{}`", visible(name), visible(value)));
+    hint(&format!(
+        "the address is `{{url}}`: `--env {}={{url}}{}`",
+        visible(name),
+        visible(&value[3..])
+    ));
+}
+
 /// The client did its work without retape.
 fn unused(summary: &Summary) {
     line("no request reached retape");
@@ -263,7 +273,7 @@ pub(super) fn proven(proven: &Proven) {
         say(&missed("miss", miss));
     }
     names("made up by the client", &proven.made_up);
-    names("looked made up, and is always the same", &proven.fixed);
+    names("looks made up, but was the same in each run and must stay so", &proven.fixed);
     for (name, place) in &proven.denied {
         line(&format!(
             "`not-ids` says that nothing in {} of `{name}` is made up, but it differs from run to run",
@@ -296,7 +306,7 @@ fn names(what: &str, all: &[(Name, Id)]) {
         line(&format!("{what}: `{}{more}` ({})", visible(&value), visible(&place)));
     }
     if all.len() > SHOWN {
-        line(&format!("{what}: and {} more", all.len() - SHOWN));
+        line(&format!("{what}: {} more", count(all.len() - SHOWN, "value")));
     }
 }
 

@@ -191,7 +191,7 @@ async fn a_state_that_nobody_has_brought_about_is_a_miss_that_names_the_write() 
     `tape` (3 interactions) has no answer to
       GET /v1/notes/note-6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0
     the nearest is interaction 3 (not played yet)
-    it asks the very same, but its answer shows what interaction 2 did,
+    it asks the very same, but was recorded after interaction 2,
     which was not asked for in this run:
       PATCH /v1/notes/note-6f1c0a2f-37a2-4fd9-92f1-fd5b1ee5a5f0
     hint: if the client is free to leave that out, say so in retape.toml:

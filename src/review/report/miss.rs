@@ -47,7 +47,7 @@ pub fn miss(name: &str, mismatch: &Mismatch, rerun: &Rerun) -> String {
 fn missing(awaited: &Awaited) -> Vec<String> {
     match awaited {
         Awaited::Asked(asking @ Asking { method, path, .. }) => vec![
-            format!("it asks the very same, but its answer shows what {} did,", numbered(asking)),
+            format!("it asks the very same, but was recorded after {},", numbered(asking)),
             "which was not asked for in this run:".to_owned(),
             format!("  {}", first_line(method, path)),
         ],
