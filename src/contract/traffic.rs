@@ -241,7 +241,6 @@ impl Traffic {
     }
 }
 
-/// What ties the messages of whole answers together, as far as it does those of answers that were cut.
 /// What the client makes up in fields and bodies alone: in a path it is a word, such as a version.
 fn outside_paths(cassette: &Cassette) -> HashSet<&str> {
     let client = || cassette.ids.iter().flat_map(|ids| &ids.client);
@@ -250,6 +249,7 @@ fn outside_paths(cassette: &Cassette) -> HashSet<&str> {
     client().map(|id| id.value.as_str()).filter(|value| !of_path.contains(value)).collect()
 }
 
+/// What ties the messages of whole answers together, as far as it does those of answers that were cut.
 fn invariants(answers: &[Answer]) -> Vec<Invariant> {
     let (whole, begun): (Vec<&Answer>, Vec<&Answer>) =
         answers.iter().partition(|answer| answer.extent == Extent::Whole);
