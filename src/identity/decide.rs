@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 use std::ops::Range;
 
 use super::names::{Calls, Role, field_name};
@@ -140,8 +139,7 @@ const FREE: u16 = 32768;
 fn is_at_free_port(origin: &str) -> bool {
     let authority = origin.split_once("://").and_then(|(_, it)| it.rsplit_once(':'));
     let Some((host, port)) = authority else { return false };
-    let host = host.trim_matches(['[', ']']);
-    let is_local = host.parse::<IpAddr>().map_or(host == "localhost", |ip| ip.is_loopback());
+    let is_local = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
     is_local && port.parse::<u16>().is_ok_and(|port| port >= FREE)
 }
 
