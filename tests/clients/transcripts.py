@@ -106,9 +106,7 @@ def _named(steps: Any) -> Any:
         return isinstance(item, dict) and ("Tool" in item or "json_schema" in item)
 
     def name(found: re.Match[str]) -> str:
-        # Letta's otids are the id of their message with another last byte, which may be the same.
-        made_up = found[0][:-2] if "-" in found[0] else found[0]
-        return names.setdefault(made_up, f"<{len(names) + 1}>")
+        return names.setdefault(found[0], f"<{len(names) + 1}>")
 
     def named(node: Any) -> Any:
         if isinstance(node, dict):
