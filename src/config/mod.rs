@@ -153,6 +153,12 @@ impl Rules {
         Ok(self)
     }
 
+    /// Those that say of which lists the order means nothing.
+    pub(crate) fn of_order(mut self) -> Self {
+        self.places.retain(|(key, _)| *key == Key::Unordered);
+        Self { places: self.places, ..Self::default() }
+    }
+
     /// Both together; where they contradict each other, the other one has the last word.
     pub fn and(mut self, other: &Self) -> Self {
         self.compare = other.compare.or(self.compare);

@@ -327,7 +327,7 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
     });
     let wording = settings.wording;
     let (tape, rescued) = Tape::begin(&settings.folder, name, origins, wording, redactor, alarm)?;
-    Ok(Begun { tape: Arc::new(tape), rescued })
+    Ok(Begun { tape: Arc::new(tape.told(settings.rules_of(name))), rescued })
 }
 
 /// The cassette that is extended: the one that is there, or an empty one.

@@ -30,6 +30,7 @@ use self::interactions::pair;
 pub(crate) use self::renaming::Moved;
 use self::renaming::{Known, Names, Votes};
 use crate::cassette::{Cassette, Ids, Interaction};
+use crate::config::Rules;
 
 /// Which interaction of an old recording is which of a new one.
 #[derive(Debug, Default)]
@@ -87,7 +88,7 @@ impl Alignment {
 
 /// Equal for answers that say the same but for times and what looks like a name.
 pub(crate) fn answer_look(interaction: &Interaction) -> u64 {
-    let mut view = View::of(interaction);
+    let mut view = View::of(interaction, &Rules::default());
     view.look(&Names::default());
     view.response
 }
@@ -102,16 +103,20 @@ pub(crate) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub(crate) fn of(old: &'a Cassette, new: &'a Cassette) -> Self {
+    pub(crate) fn of(old: &'a Cassette, new: &'a Cassette, rules: &Rules) -> Self {
         let clocks = [old, new].map(|cassette| Clock::of(&cassette.recorded.at));
         let ids = [old, new].map(|cassette| cassette.ids.as_ref());
-        Self { clocks, ids, ..Self::between(&old.interactions, &new.interactions) }
+        Self { clocks, ids, ..Self::by(rules, &old.interactions, &new.interactions) }
     }
 
     /// The same of parts of them, of which it is not known when they were recorded; numbers count from
     /// their beginnings.
     pub(crate) fn between(old: &'a [Interaction], new: &'a [Interaction]) -> Self {
-        let views = |all: &'a [Interaction]| all.iter().map(View::of).collect();
+        Self::by(&Rules::default(), old, new)
+    }
+
+    fn by(rules: &Rules, old: &'a [Interaction], new: &'a [Interaction]) -> Self {
+        let views = |all: &'a [Interaction]| all.iter().map(|it| View::of(it, rules)).collect();
         Self { old: views(old), new: views(new), ids: [None; 2], clocks: [None; 2] }
     }
 

@@ -33,9 +33,8 @@ pub(crate) struct Value<'v> {
 }
 
 /// Reads a part of a text, which may be JSON.
-pub(super) fn read(text: &str, part: Range<usize>, nodes: &mut Vec<Node>) {
-    let rules = Rules::default();
-    let reading = Reading::of_text(&text[part.clone()], &rules);
+pub(super) fn read(text: &str, part: Range<usize>, rules: &Rules, nodes: &mut Vec<Node>) {
+    let reading = Reading::of_text(&text[part.clone()], rules);
     let mut numbers = Vec::with_capacity(reading.nodes.len() + 1);
     let mut rest = part.start;
     for (number, node) in reading.nodes.iter().enumerate() {

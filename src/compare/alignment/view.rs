@@ -9,6 +9,7 @@ use super::value::{self, Field, Node, Said, Value, words};
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, is_set};
 use crate::cassette::{Body, Headers, Interaction, Media, Outcome, Request};
+use crate::config::Rules;
 use crate::message::keeps_alive;
 use crate::text::json::Text;
 use crate::text::{form, sse};
@@ -37,15 +38,15 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    fn of(headers: &Headers, text: Bytes) -> Self {
-        let records = Record::all(headers.get("content-type"), &text);
+    fn of(headers: &Headers, text: Bytes, rules: &Rules) -> Self {
+        let records = Record::all(headers.get("content-type"), &text, rules);
         Self { text, records }
     }
 
     /// What a message says.
     #[cfg(feature = "record")]
     pub(crate) fn of_message(text: Bytes) -> Self {
-        Self::of(&Headers::new(), text)
+        Self::of(&Headers::new(), text, &Rules::default())
     }
 
     /// Equal for what says the same but for names, times and numbers, in any recording.
@@ -79,12 +80,14 @@ impl Script {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn of(interaction: &'a Interaction) -> Self {
+    /// The rules say of which lists the order means nothing.
+    pub(crate) fn of(interaction: &'a Interaction, rules: &Rules) -> Self {
         let request = &interaction.request;
-        let asked = Script::of(&request.headers, request.readable().into_owned().into());
+        let asked = request.readable().into_owned().into();
+        let asked = Script::of(&request.headers, asked, rules);
         let answered = interaction.response().map(|response| {
             let body: &Body = &response.readable();
-            let mut script = Script::of(&response.headers, body.bytes());
+            let mut script = Script::of(&response.headers, body.bytes(), rules);
             if asks_for_a_set(request)
                 && let [Record { nodes, .. }] = &mut script.records[..]
                 && let Some(node) = nodes.first_mut().filter(|it| it.kind == Kind::Array)
@@ -185,17 +188,17 @@ pub(crate) struct Record {
 
 impl Record {
     /// Cuts a body.
-    pub(super) fn all(content_type: Option<&str>, body: &[u8]) -> Vec<Self> {
+    fn all(content_type: Option<&str>, body: &[u8], rules: &Rules) -> Vec<Self> {
         let Ok(text) = std::str::from_utf8(body) else { return vec![Self::of(0..body.len())] };
         match Media::of(content_type) {
-            Media::EventStream => events(text),
+            Media::EventStream => events(text, rules),
             Media::Form => form_fields(text),
             _ if Text::parse_container(body).is_some() => {
                 let mut record = Self::of(0..text.len());
-                value::read(text, 0..text.len(), &mut record.nodes);
+                value::read(text, 0..text.len(), rules, &mut record.nodes);
                 vec![record]
             }
-            _ => lines(text),
+            _ => lines(text, rules),
         }
     }
 
@@ -233,11 +236,11 @@ impl Record {
     }
 }
 
-fn lines(text: &str) -> Vec<Record> {
+fn lines(text: &str, rules: &Rules) -> Vec<Record> {
     let mut start = 0;
     let line = |line: sse::Line| {
         let mut record = Record::of(start..line.end);
-        value::read(text, line.content, &mut record.nodes);
+        value::read(text, line.content, rules, &mut record.nodes);
         start = line.end;
         record
     };
@@ -259,7 +262,7 @@ fn form_fields(text: &str) -> Vec<Record> {
 }
 
 /// The events, each with the empty line that ends it.
-fn events(text: &str) -> Vec<Record> {
+fn events(text: &str, rules: &Rules) -> Vec<Record> {
     let mut events = Vec::new();
     let mut lines = sse::lines(text.as_bytes()).peekable();
     let mut start = 0;
@@ -276,7 +279,7 @@ fn events(text: &str) -> Vec<Record> {
             match &text[field.name.clone()] {
                 "data" => {
                     data.push_str(&text[field.value.clone()]);
-                    value::read(text, field.value, &mut event.nodes);
+                    value::read(text, field.value, rules, &mut event.nodes);
                 }
                 "event" => name = Some(&text[field.value]),
                 "id" => value::leaf(text, field.value, Field::ID, &mut event.nodes),

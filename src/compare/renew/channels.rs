@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 use crate::cassette::exchanges::{Exchanges, Part};
 use crate::cassette::{Cassette, Frame, Ids, Outcome, Peer, text};
 use crate::compare::alignment::{Moved, Renaming, Script, Sides};
+use crate::config::Rules;
 use crate::identity::{Scope, fields, identifiers};
 use crate::text::json::Text;
 
@@ -29,10 +30,10 @@ const MOST: usize = 200;
 pub(super) fn restore(
     old: &Cassette,
     (olds, news): (&Exchanges, &Exchanges),
-    moved: Option<&Moved>,
+    (rules, moved): (&Rules, Option<&Moved>),
     new: &mut Cassette,
 ) -> bool {
-    let mut sides = Sides::of(&olds.cassette, &news.cassette);
+    let mut sides = Sides::of(&olds.cassette, &news.cassette, rules);
     let alignment = sides.align(moved);
     let opened = alignment.pairs.iter().map(|pair| (olds.spot(pair.old), news.spot(pair.new)));
     let opened = opened.filter(|(one, other)| [one.part, other.part] == [Part::Request; 2]);

@@ -28,6 +28,7 @@ use self::settle::Settle;
 use crate::cassette::exchanges::Exchanges;
 use crate::cassette::{Cassette, Interaction};
 use crate::compare::alignment::{Moved, Sides};
+use crate::config::Rules;
 
 /// A recording in the words of an older one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,22 +41,28 @@ pub struct Renewed {
     pub gone: usize,
 }
 
-/// Tells a new recording in the words of the old one.
-pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
+/// Tells a new recording in the words of the old one, by its own rules.
+pub fn renew(old: &Cassette, new: Cassette) -> Renewed {
+    renew_by(&Rules::default(), old, new)
+}
+
+/// The same, by what is said of the recording elsewhere too: in which lists the order means nothing.
+pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
+    let rules = &rules.clone().and(&new.rules).of_order();
     let moved = Moved::between(&old.recorded.upstream, &new.recorded.upstream);
     if moved.is_some() {
         new.recorded.upstream.clone_from(&old.recorded.upstream);
     }
     let [olds, mut news] = [old, &new].map(Exchanges::by_message);
     if let (Some(before), Some(now)) = (&olds, &news)
-        && channels::restore(old, (before, now), moved.as_ref(), &mut new)
+        && channels::restore(old, (before, now), (rules, moved.as_ref()), &mut new)
     {
         news = Exchanges::by_message(&new);
     }
     let (told, gone) = tell(
         olds.as_ref().map_or(old, |it| &it.cassette),
         news.as_ref().map_or(&new, |it| &it.cassette),
-        moved.as_ref(),
+        (rules, moved.as_ref()),
     );
     let kept = told.iter().filter(|it| it.is_kept).count();
     let interactions: Vec<_> = match &news {
@@ -84,8 +91,12 @@ pub fn renew(old: &Cassette, mut new: Cassette) -> Renewed {
 }
 
 /// The interactions of a new recording in the words of the old one.
-fn tell(old: &Cassette, new: &Cassette, moved: Option<&Moved>) -> (Vec<Kept>, usize) {
-    let mut sides = Sides::of(old, new);
+fn tell(
+    old: &Cassette,
+    new: &Cassette,
+    (rules, moved): (&Rules, Option<&Moved>),
+) -> (Vec<Kept>, usize) {
+    let mut sides = Sides::of(old, new, rules);
     let alignment = sides.align(moved);
     let settle = Settle { renaming: &alignment.renaming };
     let mut entries = Vec::new();

@@ -14,7 +14,7 @@ use super::take::{Take, begun};
 use crate::cassette::{
     Cassette, Headers, Interaction, Larges, Name, Progress, Recorded, Request, coding, target,
 };
-use crate::compare::renew::{Renewed, renew};
+use crate::compare::renew::{Renewed, renew_by};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::identity::{decide_again, decide_behind, decide_servers};
@@ -30,6 +30,8 @@ pub struct Tape {
     redactor: Arc<Redactor>,
     /// What the cassette that is replaced says about matching.
     rules: Rules,
+    /// What is said of it elsewhere.
+    told: Rules,
     wording: Wording,
     journal: Journal,
     state: Mutex<State>,
@@ -98,12 +100,19 @@ impl Tape {
             name: name.clone(),
             redactor,
             rules,
+            told: Rules::default(),
             wording,
             journal,
             state: Mutex::new(state),
             ended: Notify::new(),
         };
         Ok((tape, rescued))
+    }
+
+    /// With what is said elsewhere about matching it.
+    #[must_use = "it is the tape"]
+    pub fn told(self, told: Rules) -> Self {
+        Self { told, ..self }
     }
 
     /// A request has arrived.
@@ -250,7 +259,7 @@ impl Tape {
     /// Saves a cassette in the words of the one whose place it takes.
     fn renew(&self, old: &Cassette, new: Cassette, recording: &mut Recording) -> Result<PathBuf> {
         let names = new.ids.clone().unwrap_or_default();
-        let Renewed { cassette, kept, gone } = renew(old, new);
+        let Renewed { cassette, kept, gone } = renew_by(&self.told, old, new);
         recording.kept = Some(Kept { interactions: kept, gone });
         if cassette == *old {
             // It stays to the byte: an older release may have laid it out in another way.

@@ -9,6 +9,7 @@ use retape::cassette::{
     Progress, Reach, Request, Response,
 };
 use retape::compare::renew::renew;
+use retape::config::Rules;
 
 use super::told;
 
@@ -350,6 +351,10 @@ fn sets_stand_in_their_old_order_and_lists_do_not() {
 
     let steps = answer("steps", ["b", "a"]);
     check(&answer("steps", ["a", "b"]), steps.clone(), &steps);
+
+    let rules = Rules::default().unordered("$.steps").unwrap();
+    let of_a_set = |names| Cassette { rules: rules.clone(), ..answer("steps", names) };
+    check(&of_a_set(["a", "b"]), of_a_set(["b", "a"]), &of_a_set(["a", "b"]));
 }
 
 #[test]
