@@ -21,8 +21,10 @@ from typing import Any
 TOKEN = re.compile(r"<client:\w+ \d+>")
 # Times as Letta writes them, for programs and in its prompts.
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\w.:+-]*( [AP]M UTC\+\d{4})?")
-# What a server makes up: a UUID, or letters and digits of which at least one is a digit.
-MADE_UP = re.compile(r"\w*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[A-Za-z_]*\d)\w{8,}")
+# What a server makes up: a UUID, the name of a temporary file, or letters and digits of which at least one is a digit.
+MADE_UP = re.compile(
+    r"\w*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\btmp\w{8}\b|(?=[A-Za-z_]*\d)\w{8,}"
+)
 NUMBER_OF_TIME = re.compile(r"(_at|_ms|_ns|created|timestamp)$")
 # A recording that is as before keeps the order in which a server listed tools, and how often it said that it is there.
 PING = re.compile(r'^\{"LettaPing":|^\{"message_type": "ping"|^\{"id": "ping-')
@@ -103,7 +105,8 @@ def _named(steps: Any) -> Any:
         return MADE_UP.sub("", TIME.sub("", json.dumps(item)))
 
     def is_tool(item: Any) -> bool:
-        return isinstance(item, dict) and ("Tool" in item or "json_schema" in item)
+        kinds = ("Tool", "json_schema", "function")
+        return isinstance(item, dict) and any(kind in item for kind in kinds)
 
     def name(found: re.Match[str]) -> str:
         return names.setdefault(found[0], f"<{len(names) + 1}>")
