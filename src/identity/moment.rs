@@ -99,7 +99,20 @@ fn date_time(bytes: &[u8]) -> Option<usize> {
             length += if digits > 0 { digits + 1 } else { 0 };
         }
     }
+    length += half_of_the_day(&bytes[length..]);
     Some(length + zone(&bytes[length..]))
+}
+
+/// The length of the half of the day at the beginning, as in `09:52:13 PM`.
+fn half_of_the_day(bytes: &[u8]) -> usize {
+    match bytes {
+        [b' ', b'A' | b'P', b'M', rest @ ..] | [b' ', b'a' | b'p', b'm', rest @ ..]
+            if !rest.first().is_some_and(u8::is_ascii_alphanumeric) =>
+        {
+            3
+        }
+        _ => 0,
+    }
 }
 
 /// The length of a time zone at the beginning.
@@ -202,6 +215,10 @@ mod tests {
             (
                 "2026/11/21 09:00:00 or 11/21/2026 09:00",
                 vec!["2026/11/21 09:00:00", "11/21/2026 09:00"],
+            ),
+            (
+                "2026-11-21 09:52:13 PM UTC, 2026-11-21 09:52 am; 2026-11-21 09:52:13 AMPLE",
+                vec!["2026-11-21 09:52:13 PM", "2026-11-21 09:52 am", "2026-11-21 09:52:13"],
             ),
             ("Cat, 21 Nov 2026 09:00:00 GMT; XSat, 21 Nov 2026 09:00:00", vec![]),
         ] {

@@ -135,6 +135,7 @@ fn times_may_differ_and_words_may_not() {
         ("Sat Nov 21 09:00:00 2026", "Sun Nov 22 10:00:00 2026"),
         ("11/21/2026 09:00", "11/22/2026 10:30"),
         ("2026/11/21 09:00:00", "2026/11/22 10:00:00"),
+        ("2026-11-21 02:58:50 AM UTC+0000", "2026-11-21 08:30:29 PM UTC+0000"),
     ] {
         let said = |time: &str| post(&format!(r#"{{"text": "It is {time}."}}"#));
         check(&said(time), &said(other), true);

@@ -297,8 +297,7 @@ fn is_temporary(word: &str) -> bool {
 /// The points in time within a text.
 pub(crate) fn times(text: &str) -> impl Iterator<Item = Word> + '_ {
     let long = if text.len() < SHORTEST { "" } else { text };
-    let moments = moments(long).map(|range| range.start..clock(text, range.end));
-    moments.chain(compact(long)).map(|range| Word { range, sort: Sort::Moment })
+    moments(long).chain(compact(long)).map(|range| Word { range, sort: Sort::Moment })
 }
 
 /// A text that is a point in time without marks, as signed requests have it: `20261121T090000Z`.
@@ -328,13 +327,6 @@ pub(crate) fn between<'t>(text: &'t str, words: &[Word]) -> Vec<&'t str> {
     let starts = std::iter::once(0).chain(words.iter().map(|word| word.range.end));
     let ends = words.iter().map(|word| word.range.start).chain([text.len()]);
     starts.zip(ends).map(|(start, end)| &text[start..end]).collect()
-}
-
-/// Where a time ends behind which half of the day may stand, as in `09:52:13 PM`.
-fn clock(text: &str, end: usize) -> usize {
-    let half = [" AM", " PM", " am", " pm"];
-    let rest = &text[end..];
-    if half.iter().any(|half| rest.starts_with(half)) { end + half[0].len() } else { end }
 }
 
 #[cfg(test)]
