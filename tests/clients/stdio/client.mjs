@@ -23,7 +23,9 @@ const scenarios = {
     const call = async (name, args = {}, options = {}) =>
       note(await client.callTool({ name, arguments: args }, undefined, options));
     await call("echo", { message: `hello ${crypto.randomUUID()}` });
-    await Promise.all([1, 2, 3].map((b) => call("get-sum", { a: 40, b })));
+    // Over HTTP each has an answer of its own, and which is first is chance.
+    const sum = (b) => client.callTool({ name: "get-sum", arguments: { a: 40, b } });
+    note(...(await Promise.all([1, 2, 3].map(sum))));
     const onprogress = (progress) => note(progress);
     await call("trigger-long-running-operation", { duration: 1, steps: 3 }, { onprogress });
     await call("trigger-sampling-request", { prompt: "Sum up", maxTokens: 20 });
@@ -70,7 +72,10 @@ const scenarios = {
   },
 };
 
-async function connected(transport) {
+// These ask for the roots when they have been greeted: that would cross the first request, or not.
+const askForRoots = ["everything", "filesystem"];
+
+async function connected(name, transport) {
   const capabilities = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
   const client = new Client({ name: "conversations", version: "1.0.0" }, { capabilities });
   client.setRequestHandler(types.CreateMessageRequestSchema, () => ({
@@ -79,10 +84,17 @@ async function connected(transport) {
     content: { type: "text", text: "in short" },
   }));
   client.setRequestHandler(types.ElicitRequestSchema, () => ({ action: "decline" }));
-  client.setRequestHandler(types.ListRootsRequestSchema, () => ({
-    roots: [{ uri: pathToFileURL(work).href, name: "work" }],
-  }));
+  const asked = new Promise((found) =>
+    client.setRequestHandler(types.ListRootsRequestSchema, () => {
+      // Behind the answer.
+      setImmediate(found);
+      return { roots: [{ uri: pathToFileURL(work).href, name: "work" }] };
+    }),
+  );
   await client.connect(transport);
+  if (askForRoots.includes(name)) {
+    await asked;
+  }
   return client;
 }
 
@@ -94,7 +106,7 @@ for (const name of words.slice(0, end)) {
     command === undefined
       ? new StreamableHTTPClientTransport(new URL(`${process.env.RETAPE_URL}/mcp-stdio/${name}/-/mcp`))
       : new StdioClientTransport({ command, args, stderr: "inherit" });
-  const client = await connected(transport);
+  const client = await connected(name, transport);
   const said = [client.getServerVersion(), client.getServerCapabilities()];
   await scenarios[name](client, (...what) => said.push(...what));
   await client.close();

@@ -75,14 +75,14 @@ class Talk {
     return new Promise((found) => this.waiting.add({ method, found }));
   }
 
-  async begin(approvalPolicy) {
+  async begin(approvalPolicy, sandbox = "read-only") {
     await this.server.opened;
     // The last of what the server says by itself then: it would cross what comes next, or not.
     const greeted = this.until("remoteControl/status/changed");
     await this.call("initialize", { clientInfo: { name: "lab", title: "lab", version: "1" } });
     await greeted;
     this.send({ method: "initialized" });
-    const { thread } = await this.call("thread/start", { cwd: work, approvalPolicy, sandbox: "read-only" });
+    const { thread } = await this.call("thread/start", { cwd: work, approvalPolicy, sandbox });
     this.thread = thread.id;
     // The server says it of the threads of other clients too.
     while (!this.started.has(thread.id)) {
@@ -100,8 +100,10 @@ class Talk {
 
   async command(decision) {
     this.decision = decision;
-    await this.begin("untrusted");
-    const args = { cmd: `touch ${work}/made && echo 42` };
+    // Where it must not write, the server sometimes sees why a command has failed, and runs it once more outside.
+    await this.begin("untrusted", "workspace-write");
+    // What a command says comes by itself only if it is said a while behind its start, and before its end.
+    const args = { cmd: `touch ${work}/made && sleep 1 && echo 42 && sleep 1` };
     const script = [[{ tool: "exec_command", args }], [{ text: "That was it." }]];
     const status = await this.turn(`[[stub:script ${JSON.stringify(script)} ]] run it`);
     return [this.asked, status];
