@@ -433,10 +433,14 @@ impl<'c> Wanted<'c> {
         Self { words: Words::of(words), all: Words::of(last.keys().copied()), last }
     }
 
-    /// Whether a text may hold what a later interaction says. Where anything is escaped, it may.
-    fn stands_in(&self, text: &str, number: usize) -> bool {
-        text.contains('\\')
-            || self.all.any(text, |value| self.last.get(value).is_some_and(|last| *last > number))
+    /// Whether a body may hold what a later interaction says. Where anything is escaped, it may; what is no text
+    /// has words and nothing else.
+    fn stands_in(&self, body: &[u8], number: usize) -> bool {
+        let is_later = |value: &str| self.last.get(value).is_some_and(|last| *last > number);
+        if memchr::memchr(0, body).is_some() && str::from_utf8(body).is_err() {
+            return self.words.any(body, is_later);
+        }
+        memchr::memchr(b'\\', body).is_some() || self.all.any(body, is_later)
     }
 }
 
@@ -487,11 +491,11 @@ impl<'c> Given<'c> {
             }
         }
         let body = response.readable().bytes();
-        let body = plain(&body);
         let is_stream = Media::of_headers(&response.headers).is_stream();
         if !is_stream && !wanted.stands_in(&body, number) {
             return;
         }
+        let body = plain(&body);
         let mut leaves: Vec<(Range<usize>, String)> = Vec::new();
         each_document(&body, |start, document| {
             let whole = document.as_str();

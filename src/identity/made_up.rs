@@ -106,8 +106,8 @@ impl Words {
         let mut at = 0;
         std::iter::from_fn(move || {
             loop {
-                let start = self.start(text, at)?;
-                let found = self.at(text, start).next();
+                let start = self.start(text.as_bytes(), at)?;
+                let found = self.at(text.as_bytes(), start).next();
                 at = found.as_ref().map_or(start + 1, |found| found.end);
                 if found.is_some() {
                     return found;
@@ -116,11 +116,12 @@ impl Words {
         })
     }
 
-    /// Whether one of them that is meant stands in a text as a word, maybe within a longer one.
-    pub(super) fn any(&self, text: &str, is_meant: impl Fn(&str) -> bool) -> bool {
+    /// Whether one of them that is meant stands in bytes as a word, maybe within a longer one.
+    pub(super) fn any(&self, text: &[u8], is_meant: impl Fn(&str) -> bool) -> bool {
+        let is_meant = |found| str::from_utf8(&text[found]).is_ok_and(&is_meant);
         let mut at = 0;
         while let Some(start) = self.start(text, at) {
-            if self.at(text, start).any(|found| is_meant(&text[found])) {
+            if self.at(text, start).any(is_meant) {
                 return true;
             }
             at = start + 1;
@@ -129,8 +130,7 @@ impl Words {
     }
 
     /// Where a word may begin, from a place on.
-    fn start(&self, text: &str, mut at: usize) -> Option<usize> {
-        let bytes = text.as_bytes();
+    fn start(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
         let is_first = |byte: &u8| (self.firsts[usize::from(byte >> 6)] >> (byte & 63)) & 1 == 1;
         if self.values.is_empty() {
             return None;
@@ -145,8 +145,7 @@ impl Words {
     }
 
     /// The words that begin in a place, the longest first.
-    fn at<'t>(&'t self, text: &'t str, at: usize) -> impl Iterator<Item = Range<usize>> + 't {
-        let bytes = text.as_bytes();
+    fn at<'t>(&'t self, bytes: &'t [u8], at: usize) -> impl Iterator<Item = Range<usize>> + 't {
         let lengths = self.lengths.get(&bytes[at]).into_iter().flatten();
         let places = lengths.map(move |length| at..at + length);
         places.filter(move |place| {

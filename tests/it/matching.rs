@@ -596,6 +596,20 @@ fn what_the_server_issued_stays_where_the_client_put_its_own_before() {
 }
 
 #[test]
+fn what_an_answer_that_is_no_text_issued_must_come_back() {
+    let asked = |id: &str| post(&format!(r#"{{"ref": "{id}"}}"#));
+    let mut begun = turn(request("GET /v1/begin", &[], ""), "");
+    let Outcome::Response(response) = &mut begun.outcome else { panic!("it is answered") };
+    response.body = Body::Whole(bytes::Bytes::from_static(b"\0\xff\\u1\x088f3a9c2b\x12\xfe"));
+    let conversation = vec![begun, turn(asked("8f3a9c2b"), "{}")];
+
+    let mut run = Run::of(conversation, Rules::default());
+
+    assert_eq!(run.ask(&asked("1b2c3d4e")), None);
+    assert_eq!(run.ask(&asked("8f3a9c2b")), Some(1));
+}
+
+#[test]
 fn what_is_said_to_be_no_id_must_be_equal() {
     let rules = Rules::default().not_id("$.name").unwrap().not_id("query.id").unwrap();
     let of = |query: &str, name: &str| {
