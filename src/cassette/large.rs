@@ -65,7 +65,7 @@ pub(crate) fn may_be_passed(headers: &Headers) -> bool {
 pub(crate) enum Gathered {
     /// More may come.
     Growing {
-        /// Each of [`BLOCK`] bytes.
+        /// What is full.
         blocks: Vec<Bytes>,
         /// What is behind them.
         last: Vec<u8>,
@@ -83,11 +83,20 @@ impl Default for Gathered {
 }
 
 impl Gathered {
+    /// Makes room for so many bytes, which were announced: they need not be moved then.
+    pub(crate) fn expect(&mut self, length: usize) {
+        if let Self::Growing { last, .. } = self {
+            last.reserve_exact(length);
+        }
+    }
+
     /// Takes the next piece, unless it is settled.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) {
         let Self::Growing { blocks, last } = self else { return };
-        while last.len() + bytes.len() >= BLOCK {
-            let (fits, rest) = bytes.split_at(BLOCK - last.len());
+        while let room = last.capacity().max(BLOCK)
+            && last.len() + bytes.len() > room
+        {
+            let (fits, rest) = bytes.split_at(room - last.len());
             last.extend_from_slice(fits);
             blocks.push(std::mem::take(last).into());
             bytes = rest;
@@ -98,7 +107,9 @@ impl Gathered {
     /// How many bytes have come.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Growing { blocks, last } => blocks.len() * BLOCK + last.len(),
+            Self::Growing { blocks, last } => {
+                blocks.iter().map(Bytes::len).sum::<usize>() + last.len()
+            }
             Self::Settled(bytes) => bytes.len(),
         }
     }
@@ -219,15 +230,18 @@ mod tests {
             [(0, 1), (7, 3), (BLOCK, BLOCK), (2 * BLOCK + 5, 1000), (BLOCK + 1, 3 * BLOCK)]
         {
             let all: Vec<u8> = (0..length).map(|at| at as u8).collect();
-            let mut gathered = Gathered::default();
-            all.chunks(piece).for_each(|piece| gathered.push(piece));
+            for announced in [0, length / 2, length, length + 1] {
+                let mut gathered = Gathered::default();
+                gathered.expect(announced);
+                all.chunks(piece).for_each(|piece| gathered.push(piece));
 
-            assert_eq!(gathered.len(), length);
-            assert_eq!(gathered.joined(), all);
-            gathered.settle();
-            assert_eq!((gathered.len(), gathered.joined()), (length, all.clone().into()));
-            let pieces: Vec<Bytes> = gathered.into_pieces().collect();
-            assert_eq!(pieces.concat(), all);
+                assert_eq!(gathered.len(), length);
+                assert_eq!(gathered.joined(), all);
+                gathered.settle();
+                assert_eq!((gathered.len(), gathered.joined()), (length, all.clone().into()));
+                let pieces: Vec<Bytes> = gathered.into_pieces().collect();
+                assert_eq!(pieces.concat(), all);
+            }
         }
     }
 }

@@ -127,7 +127,10 @@ impl Live {
         self.text.extend_from_slice(bytes);
         self.written = self.text.len();
         self.scanner.pass(self.written);
-        self.forget();
+        // To forget moves what is kept.
+        if self.text.len() > 8 * CONTEXT {
+            self.forget();
+        }
     }
 
     fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) {

@@ -12,6 +12,11 @@ pub(super) struct Arrived {
 }
 
 impl Arrived {
+    /// Makes room for so many bytes.
+    pub(super) fn expect(&mut self, length: usize) {
+        self.bytes.expect(length);
+    }
+
     /// Takes the next part of a chunk.
     pub(super) fn push(&mut self, part: &[u8]) {
         self.bytes.push(part);

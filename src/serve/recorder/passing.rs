@@ -46,7 +46,8 @@ pub(super) fn is_due(headers: &Headers, came: usize, piece: usize) -> bool {
     is_large && may_be_passed(headers)
 }
 
-fn announced(headers: &Headers) -> Option<u64> {
+/// The length of the body behind these header fields, if it was announced.
+pub(super) fn announced(headers: &Headers) -> Option<u64> {
     headers.get("content-length")?.trim().parse().ok()
 }
 

@@ -274,6 +274,7 @@ impl Take {
             }
             let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
             state.seen.extend(shown.unwrap_or_default());
+            state.expect_answer();
             state.answer.push(bytes);
         }
     }
@@ -282,8 +283,11 @@ impl Take {
     pub(super) fn end_chunk(&self) {
         let ms = self.ms();
         let mut state = self.state();
-        let seen = std::mem::take(&mut state.seen);
-        self.show_chunk(&mut state, ms, seen);
+        let mut seen = std::mem::take(&mut state.seen);
+        self.show_chunk(&mut state, ms, &seen);
+        // The next one has room there.
+        seen.clear();
+        state.seen = seen;
         state.answer.end_chunk(ms);
         self.chunks.fetch_add(1, Ordering::Relaxed);
     }
@@ -394,7 +398,7 @@ impl Take {
             }
             let ms = self.ms();
             let rest = state.finish_shown();
-            self.show_chunk(&mut state, ms, rest);
+            self.show_chunk(&mut state, ms, &rest);
             self.end_passing(&mut state, Peer::Server);
             state.ended = (!matches!(end, End::ClientClosed | End::Interrupted)).then_some(ms);
             state.answer.settle();
@@ -493,7 +497,7 @@ impl Take {
             let is_done = state.over && !matches!(state.asking, Asking::Arriving | Asking::Reading);
             if is_done {
                 // A long recording has many, and only what is saved is needed of them.
-                (state.secrets, state.pieces, state.noted) = Default::default();
+                (state.secrets, state.pieces, state.noted, state.seen) = Default::default();
             }
             is_done
         };
@@ -514,12 +518,11 @@ impl Take {
         }
     }
 
-    fn show_chunk(&self, state: &mut State, ms: u64, bytes: Vec<u8>) {
+    fn show_chunk(&self, state: &mut State, ms: u64, bytes: &[u8]) {
         if let Some(tape) = self.tape.upgrade().filter(|_| !bytes.is_empty()) {
-            let bytes = Cow::Borrowed(&bytes[..]);
-            let at =
-                tape.journal().note(&Entry::Chunk { n: self.number, ms, bytes: bytes.clone() });
-            state.noted.iter_mut().for_each(|noted| noted.note(&bytes, at.clone()));
+            let entry = Entry::Chunk { n: self.number, ms, bytes: Cow::Borrowed(bytes) };
+            let at = tape.journal().note(&entry);
+            state.noted.iter_mut().for_each(|noted| noted.note(bytes, at.clone()));
         }
     }
 
@@ -549,6 +552,13 @@ impl State {
             Outcome::Nothing(_) => None,
         };
         last.is_some_and(|frame| frame.message().is_none())
+    }
+
+    /// Makes room for a body that begins, as far as it was announced and will be held.
+    fn expect_answer(&mut self) {
+        let Outcome::Response(response) = &self.interaction.outcome else { return };
+        let length = passing::announced(&response.headers).filter(|_| self.answer.len() == 0);
+        self.answer.expect(length.map_or(0, |length| length.min(large::LARGE) as usize));
     }
 
     fn is_answered(&self) -> bool {
