@@ -134,8 +134,10 @@ impl Live {
     }
 
     fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let is_undecided = !self.held.is_empty();
         if !self.may_tell(bytes) {
-            return out.extend(self.take(bytes));
+            let taken = if is_undecided { self.take(bytes) } else { self.take_plain(bytes) };
+            return out.extend(taken);
         }
         if let Some(taken) = self.take_at_once(bytes) {
             return out.extend(taken);
@@ -164,7 +166,22 @@ impl Live {
 
     fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(bytes);
-        self.replace_known(Input::More);
+        let found = self.by_look(Input::More);
+        self.replace_known(Input::More, found);
+        self.scan(Input::More)
+    }
+
+    /// Takes bytes in which nothing tells of a secret, behind nothing that is held: they are not searched for
+    /// one again.
+    fn take_plain(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let is_idle = self.scanner.is_idle(self.text.len());
+        self.held.extend_from_slice(bytes);
+        let decided = self.decided_by_look();
+        self.replace_known(Input::More, (Vec::new(), decided));
+        if is_idle {
+            // A URL may have begun at the end.
+            self.scanner.pass(self.text.len().saturating_sub("://".len() - 1));
+        }
         self.scan(Input::More)
     }
 
@@ -188,14 +205,15 @@ impl Live {
     /// Gives what was held back. A value without an end is taken for a secret.
     pub fn finish(mut self) -> (Vec<u8>, Secrets) {
         let mut out = self.push_lines(self.line.len());
-        self.replace_known(Input::Done);
+        let found = self.by_look(Input::Done);
+        self.replace_known(Input::Done, found);
         out.extend(self.scan(Input::Done));
         (out, self.secrets)
     }
 
-    /// Moves what was held to the text, with known secrets replaced, as far as it is decided.
-    fn replace_known(&mut self, input: Input) {
-        let (found, decided) = self.by_look(input);
+    /// Moves what was held to the text, with what was found and known secrets replaced, as far as it is
+    /// decided.
+    fn replace_known(&mut self, input: Input, (found, decided): (Vec<Edit>, usize)) {
         self.learn();
         let (edits, end) = match input {
             Input::Done => (self.searcher.edits_of_body(&self.held), self.held.len()),
@@ -213,15 +231,28 @@ impl Live {
         self.held = rest;
     }
 
-    /// What is known by its look, and up to where it is decided. A word may have begun before.
-    fn by_look(&mut self, input: Input) -> (Vec<Edit>, usize) {
+    /// What was held, and before it where a word may have begun, with where it begins.
+    fn held_behind(&self) -> (Vec<u8>, usize) {
         const BEFORE: usize = 8;
+        let before = &self.text[self.text.len().saturating_sub(BEFORE)..];
+        ([before, &self.held].concat(), before.len())
+    }
+
+    /// Up to where it is decided what is known by its look, if no word of a rule stands there.
+    fn decided_by_look(&self) -> usize {
+        if !self.redactor.applies(Rule::Looks) {
+            return self.held.len();
+        }
+        let (text, offset) = self.held_behind();
+        look::begun(&text).saturating_sub(offset)
+    }
+
+    /// What is known by its look, and up to where it is decided.
+    fn by_look(&mut self, input: Input) -> (Vec<Edit>, usize) {
         if !self.redactor.applies(Rule::Looks) {
             return (Vec::new(), self.held.len());
         }
-        let before = &self.text[self.text.len().saturating_sub(BEFORE)..];
-        let offset = before.len();
-        let text = [before, &self.held].concat();
+        let (text, offset) = self.held_behind();
         let redactor = &self.redactor;
         let mut notes = Notes { redactor, side: Side::Response, secrets: &mut self.secrets };
         let (edits, end) = match input {

@@ -257,7 +257,7 @@ pub(super) fn open(text: &[u8]) -> usize {
 }
 
 /// Where the text ends in what a word of a rule begins with.
-fn begun(text: &[u8]) -> usize {
+pub(super) fn begun(text: &[u8]) -> usize {
     let from = text.len().saturating_sub(LOOKS.longest_word);
     let tail = text[from..].to_ascii_lowercase();
     let is_begun =

@@ -102,7 +102,7 @@ impl Scanner {
 
     /// Passes over what holds nothing, up to there.
     pub(super) fn pass(&mut self, length: usize) {
-        self.at = length;
+        self.at = self.at.max(length);
     }
 
     /// The first byte that may be looked at again, names before a colon aside.
