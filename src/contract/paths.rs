@@ -31,6 +31,7 @@ pub(super) fn settled<'e>(
         let others = known.iter().filter(is_same).map(|other| other.path.as_str());
         *path = called(path, others).unwrap_or_else(|| path.clone());
     }
+    name_open_places(&mut paths, &known);
     open_names(&mut paths);
     let answered: BTreeSet<(&str, String)> = paths
         .iter()
@@ -64,6 +65,37 @@ fn called<'p>(path: &str, all: impl Iterator<Item = &'p str>) -> Option<String> 
         }
     }
     best.map(|(_, path)| path.to_owned())
+}
+
+/// An open place has one name. Where several came, what was taken for a prefix (`dv` of `dv-8Zq…`) is none that all
+/// have: then it is named after what stands before it.
+fn name_open_places(paths: &mut BTreeMap<&Endpoint, String>, known: &BTreeSet<&Endpoint>) {
+    let is_known = |path: &str| known.iter().any(|other| other.path == path);
+    let without_names = |path: &str| -> String {
+        let segments = path.split('/').map(|segment| if is_open(segment) { "{}" } else { segment });
+        segments.collect::<Vec<_>>().join("/")
+    };
+    let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in paths.values() {
+        names.entry(without_names(path)).or_default().insert(path.clone());
+    }
+    for path in paths.values_mut().filter(|path| !is_known(path)) {
+        let others = &names[&without_names(path)];
+        let mut before = "";
+        let segments = path.split('/').enumerate().map(|(at, segment)| {
+            let differ = |other: &String| other.split('/').nth(at) != Some(segment);
+            let named =
+                (is_open(segment) && others.iter().any(differ)).then(|| named_after(before));
+            before = segment;
+            named.unwrap_or_else(|| segment.to_owned())
+        });
+        *path = segments.collect::<Vec<_>>().join("/");
+    }
+}
+
+/// Whether all of a segment is an open place.
+fn is_open(segment: &str) -> bool {
+    segment.starts_with('{') && segment.find('}') == Some(segment.len() - 1)
 }
 
 /// Opens the places where several names came.
@@ -158,6 +190,29 @@ mod tests {
                 "POST /model/us.nova-lite-v1%3A0/converse -> 200",
                 "POST /v1/models/gemini-2.0-pro:countTokens -> 200",
                 "POST /v1/models/{model_id}:generateContent -> 200",
+            ],
+        );
+    }
+
+    #[test]
+    fn an_open_place_has_one_name() {
+        check(
+            &[
+                "GET /jobs/{job_id} -> 200",
+                "GET /jobs/{dv_id} -> 200",
+                "DELETE /jobs/{x_id}/logs/{q_id} -> 204",
+                "DELETE /jobs/{job_id}/logs/{q_id} -> 204",
+                "GET /runs/{run_id}/{step_id} -> 200",
+                "GET /users/{me_id} -> 200",
+                "GET /users/{user_id} -> 200",
+            ],
+            &["GET /users/{user_id} -> 200", "GET /users/{me_id} -> 200"],
+            &[
+                "DELETE /jobs/{job_id}/logs/{q_id} -> 204",
+                "GET /jobs/{job_id} -> 200",
+                "GET /runs/{run_id}/{step_id} -> 200",
+                "GET /users/{me_id} -> 200",
+                "GET /users/{user_id} -> 200",
             ],
         );
     }
