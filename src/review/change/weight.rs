@@ -30,8 +30,9 @@ pub(super) enum About {
     Values { kind: Option<String>, place: Vec<String> },
 }
 
-/// The chance at which two recordings differ by accident that is accepted.
+/// The chance at which two recordings differ by accident that is accepted, and where each new recording shows it.
 const CHANCE: f64 = 0.01;
+const CHANCE_OF_ALL: f64 = 0.05;
 
 /// What one in so many recordings shows is seen often, and what so many show.
 const OFTEN: usize = 4;
@@ -96,7 +97,13 @@ impl Sides<'_> {
             if is_end && is_rule && self.is_over(draft, &new) {
                 continue;
             }
-            let weight = Weight { broken: broken.len(), all, recordings: total, before };
+            let weight = Weight {
+                broken: broken.len(),
+                all,
+                recordings: total,
+                before,
+                learned_from: self.learned_from,
+            };
             let is_alone = self.is_one_of_many(draft, all);
             if is_alone || !weight.is_proof() && !self.is_one_scenario(draft, &new) {
                 draft.verdict = Verdict::Unproven;
@@ -267,6 +274,8 @@ struct Weight {
     recordings: usize,
     /// Those of before that could and do not; nothing where only a contract is known.
     before: Option<usize>,
+    /// From how many the contract was learned; 0 where a person has written it.
+    learned_from: usize,
 }
 
 impl Weight {
@@ -274,7 +283,9 @@ impl Weight {
     fn is_proof(&self) -> bool {
         // What few recordings have at all was seen as seldom before.
         let is_seldom = self.all < MANY && self.all * OFTEN < self.recordings;
-        let is_each = self.broken == self.all && self.all >= 2 && !is_seldom;
+        let known = self.before.unwrap_or(self.learned_from);
+        let is_rare = known == 0 || self.chance(known) <= CHANCE_OF_ALL;
+        let is_each = self.broken == self.all && self.all >= 2 && !is_seldom && is_rare;
         is_each || self.before.is_some_and(|before| self.chance(before) < CHANCE)
     }
 
