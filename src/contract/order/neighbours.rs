@@ -21,10 +21,10 @@ impl Order {
         tags.chain(self.anywhere().iter().cloned()).collect()
     }
 
-    /// With which tags a trace may end; what stands before `[DONE]`, as that says nothing.
-    pub(crate) fn ends(&self) -> BTreeSet<String> {
+    /// With which tags a trace may end, none for one of nothing; what stands before `[DONE]`, as that says nothing.
+    pub(crate) fn ends(&self) -> BTreeSet<Option<String>> {
         let pairs = pairs(self.expression());
-        last(&pairs).into_iter().filter_map(Place::tag).map(str::to_owned).collect()
+        last(&pairs).into_iter().map(|place| place.tag().map(str::to_owned)).collect()
     }
 
     /// Which tags may directly follow each other, also in slices and where slices meet.

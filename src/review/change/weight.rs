@@ -165,7 +165,7 @@ impl Sides<'_> {
     fn is_over(&self, draft: &Draft, new: &[&Answer]) -> bool {
         let Some(orders) = self.orders else { return false };
         let anywhere: BTreeSet<&str> = orders.anywhere().collect();
-        let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<String> {
+        let ends = |answers: &mut dyn Iterator<Item = &Answer>| -> BTreeSet<Option<String>> {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             let words = asked.filter_map(|answer| answer.word.as_ref());
             let whole = words.filter(|word| word.extent == Extent::Whole);
@@ -173,7 +173,7 @@ impl Sides<'_> {
                 let mut tags = word.tokens.iter().rev().map(|token| &token.tag);
                 tags.find(|tag| *tag != DONE && !anywhere.contains(tag.as_str())).cloned()
             };
-            whole.filter_map(end).collect()
+            whole.map(end).collect()
         };
         let is_it = |case: &&Case| {
             draft.cases.is_empty() || draft.cases.contains(&case_name(case).unwrap_or_default())
@@ -183,7 +183,8 @@ impl Sides<'_> {
             false => ends(&mut self.old.iter()),
         };
         let now = ends(&mut new.iter().copied());
-        let are_known = || now.is_subset(&tags(orders));
+        let known = tags(orders);
+        let are_known = || now.iter().flatten().all(|tag| known.contains(tag));
         !now.is_empty() && now.is_disjoint(&before) && (before.len() == 1 || are_known())
     }
 }
