@@ -326,8 +326,10 @@ pub(super) fn begin(settings: &Settings, name: &Name) -> Result<Begun> {
         listener(Event::Unwritten { journal: journal.to_owned(), why: why.to_owned() });
     });
     let wording = settings.wording;
-    let (tape, rescued) = Tape::begin(&settings.folder, name, origins, wording, redactor, alarm)?;
-    Ok(Begun { tape: Arc::new(tape.told(settings.rules_of(name))), rescued })
+    let (mut tape, rescued) =
+        Tape::begin(&settings.folder, name, origins, wording, redactor, alarm)?;
+    tape.tell(settings.rules_of(name));
+    Ok(Begun { tape: Arc::new(tape), rescued })
 }
 
 /// The cassette that is extended: the one that is there, or an empty one.

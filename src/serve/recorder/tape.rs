@@ -109,10 +109,9 @@ impl Tape {
         Ok((tape, rescued))
     }
 
-    /// With what is said elsewhere about matching it.
-    #[must_use = "it is the tape"]
-    pub fn told(self, told: Rules) -> Self {
-        Self { told, ..self }
+    /// Tells it what is said elsewhere about matching it.
+    pub fn tell(&mut self, told: Rules) {
+        self.told = told;
     }
 
     /// A request has arrived.
