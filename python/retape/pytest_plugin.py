@@ -83,8 +83,9 @@ class Suite:
 
     def enter(self, scope: Scope) -> None:
         """From now on this one is asking."""
+        address = self.server.address
         self.stack.append(scope)
-        _transport.enter(self.server.address, scope.session_for)
+        _transport.enter(address, scope.session_for)
         self.route()
 
     def leave(self, scope: Scope) -> None:
@@ -343,6 +344,11 @@ def block_network(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def _refused(error: BaseException) -> BaseException:
+    """Why a test cannot begin, with no trace: it is no fault of the test."""
+    return pytest.fail.Exception(f"retape: {error}", pytrace=False)
+
+
 @pytest.fixture(autouse=True)
 def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     """The cassette of the test: `requests`, `play_count`, `all_played`; `None` if it has none."""
@@ -354,7 +360,7 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     try:
         scope = suite.prepare(_scope_of(request, suite))
     except (Refused, pytest.UsageError) as error:
-        raise pytest.fail.Exception(f"retape: {error}", pytrace=False) from None
+        raise _refused(error) from None
     item.stash[_SCOPE] = scope
     item.stash[_FAILED] = False
     first = suite.users.setdefault(scope.path, item.nodeid)
@@ -364,7 +370,7 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
         try:
             scope.open(suite.upstream if suite.has_base_address or "retape_url" in item.fixturenames else None)
         except (Refused, FileNotFoundError) as error:
-            pytest.fail(f"retape: {error}", pytrace=False)
+            raise _refused(error) from None
         suite.enter(scope)
         stack.callback(suite.leave, scope)
         yield Cassette(scope)
@@ -535,10 +541,13 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
         if misses:
             pytest.fail(_explained(misses), pytrace=False)
 
+    try:
+        suite.enter(scope)
+    except (Refused, FileNotFoundError) as error:
+        raise _refused(error) from None
     # Finalizers run in the order opposite to that in which they were added.
     fixturedef.addfinalizer(end)
     suite.shared[fixturedef.argname] = scope
-    suite.enter(scope)
     outcome = yield
     misses = scope.new_misses()
     suite.leave(scope)

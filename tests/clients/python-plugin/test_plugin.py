@@ -783,6 +783,17 @@ def test_what_goes_wrong_is_told_where_it_is_looked_for(pytester, run, live, mon
     assert "_server.py" not in told
 
 
+def test_that_there_is_no_binary_is_told_in_two_lines_for_a_shared_fixture_too(pytester, run, live, monkeypatch):
+    pytester.makepyfile(test_shared=SHARED.format(url=live.url, scope="module"))
+    monkeypatch.setenv("RETAPE_BIN", "/none/retape")
+
+    told = run().stdout.str()
+
+    assert "retape: cannot start `/none/retape`: No such file or directory\nhint: `pip install retape`" in told
+    assert not any(word in told for word in ("_server.py", "IndexError", "During handling")), told
+    assert live.asked == 0
+
+
 def test_a_marked_test_that_asks_nothing_of_retape_is_told(pytester, run, live):
     pytester.makepyfile(
         "import subprocess, sys\n"
