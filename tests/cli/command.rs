@@ -207,6 +207,18 @@ fn the_command_finds_the_address_wherever_it_is_told() {
 }
 
 #[test]
+fn an_address_without_braces_is_told() {
+    let stage = Stage::new();
+    stage.record(&server().url(), "tape", "GET /1");
+
+    let arguments = ["replay", "--allow-unused", "tape", "--env", "BASE=url/v1", "--", "true"];
+    let told = said(&stage.retape(&arguments).output().unwrap());
+
+    assert!(told.contains("retape: `BASE` is the word `url/v1`\n"), "{told}");
+    assert!(told.contains("hint: the address is `{url}`: `--env BASE={url}/v1`\n"), "{told}");
+}
+
+#[test]
 fn signals_reach_the_command_and_the_recording_is_saved() {
     for (signal, name, status) in
         [(Signal::TERM, "TERM", 41), (Signal::INT, "INT", 42), (Signal::HUP, "HUP", 43)]

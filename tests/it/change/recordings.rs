@@ -696,3 +696,23 @@ fn streams_that_lose_what_some_of_them_ended_with_break_the_contract() {
         ]
     );
 }
+
+#[test]
+fn what_all_new_recordings_show_is_proved_by_three_against_three() {
+    let [start, thought, stop] =
+        ["start", "thought", "stop"].map(|it| format!(r#"{{"type":"{it}"}}"#));
+    let scenarios = |from: usize, count: usize, said: &[&str]| -> Vec<(Name, Cassette)> {
+        let one = |number: usize| {
+            let name = Name::new(format!("talk-{number}")).unwrap();
+            let interactions = vec![exchange("/chat", &asked(number), 200, said)];
+            (name, Cassette { interactions, ..Cassette::default() })
+        };
+        (from..from + count).map(one).collect()
+    };
+    for (count, verdict) in [(2, Verdict::Unproven), (3, Verdict::Breaking)] {
+        let old = scenarios(0, count, &[&start, &stop]);
+        let report = compared(&old, &scenarios(10, count, &[&start, &thought, &stop]));
+
+        assert_eq!(report.changes[0].verdict, verdict, "{count}: {:?}", told(&report));
+    }
+}

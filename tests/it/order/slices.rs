@@ -46,6 +46,17 @@ fn slices_among_each_other_are_over_when_anything_else_comes() {
 }
 
 #[test]
+fn what_ends_each_of_them_and_what_ends_all_may_be_said() {
+    let each = order("(per id & (a b? c? ends (a | c)))+ end");
+
+    assert!(accepts(&each, &word("a:1 a:2 b:1 c:1 end")));
+    assert!(!accepts(&each, &word("a:1 a:2 b:1 end")), "one has lost its end");
+    let all = order("start (per id (a b))* stop? ends stop");
+    assert!(accepts(&all, &word("start a:1 b:1 stop")));
+    assert!(!accepts(&all, &word("start a:1 b:1")), "no slice is the last");
+}
+
+#[test]
 fn what_may_come_between_is_what_came() {
     let learned = |between: &str| {
         let words = (0..20).map(|number| {
