@@ -9,6 +9,8 @@ const http = require("node:http");
  */
 
 const FIELD = "retape-for";
+/** The field by which retape tells that the server gave no answer. */
+const ERROR = "retape-error";
 /** The agent that asks retape itself. */
 const IS_CONTROL = Symbol.for("retape.control");
 const KEYS = ["undici.globalDispatcher.1", "undici.globalDispatcher.2"].map((name) => Symbol.for(name));
@@ -58,7 +60,7 @@ function leading(inner, led) {
     return led(({ address, session }) => {
       if (origin === address) return asItIs();
       const headers = withField(options.headers, `${session} ${origin}`);
-      return inner.dispatch({ ...options, origin: address, headers }, handler);
+      return inner.dispatch({ ...options, origin: address, headers }, refusing(handler, origin));
     }, asItIs);
   };
   // All else that a dispatcher can do, the one in its place does.
@@ -67,6 +69,43 @@ function leading(inner, led) {
       if (name === "dispatch") return dispatch;
       const value = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** What Node says where nothing listens. */
+function refused(origin) {
+  const { hostname, port, protocol } = new URL(origin);
+  const at = { address: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+  const error = new Error(`connect ECONNREFUSED ${at.address}:${at.port}`);
+  return Object.assign(error, { code: "ECONNREFUSED", errno: -111, syscall: "connect", ...at });
+}
+
+/** A handler of undici that hears of a server which cannot be reached what it would hear without retape. */
+function refusing(handler, origin) {
+  let abort;
+  const heard = {
+    onConnect(stop, ...more) {
+      abort = stop;
+      return handler.onConnect(stop, ...more);
+    },
+    onHeaders(status, headers, ...more) {
+      const at = headers.findIndex((each, index) => index % 2 === 0 && String(each).toLowerCase() === ERROR);
+      if (at < 0 || String(headers[at + 1]) !== "unreachable") return handler.onHeaders(status, headers, ...more);
+      abort(refused(origin));
+      return false;
+    },
+    onResponseStart(controller, status, headers, ...more) {
+      if (headers[ERROR] === "unreachable") return controller.abort(refused(origin));
+      return handler.onResponseStart(controller, status, headers, ...more);
+    },
+  };
+  return new Proxy(handler, {
+    has: (target, name) => name in target,
+    get: (target, name) => {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return heard[name] ?? value.bind(target);
     },
   });
 }
@@ -92,6 +131,11 @@ function leadAgents(led) {
       // Fields that are given as a list are a text already.
       if (request.headersSent) request._header = request._header.replace("\r\n\r\n", `\r\n${FIELD}: ${value}\r\n\r\n`);
       else request.setHeader(FIELD, value);
+      const { emit } = request;
+      request.emit = function (event, ...details) {
+        const isRefused = event === "response" && details[0].headers[ERROR] === "unreachable";
+        return isRefused ? Boolean(request.destroy(refused(meant))) : emit.call(this, event, ...details);
+      };
       return addRequest.call(ours, request, { host: hostname, port, path: options.path });
     }, asItIs);
   };

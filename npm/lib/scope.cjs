@@ -45,7 +45,7 @@ class Scope {
   /** Ends its session. Returns what it came to. */
   async finish(save) {
     const came = await this.#server.finish(this.session, save);
-    const silent = came.recorded.find((each) => each.fault && each.answered === 0);
+    const silent = came.recorded.find((each) => each.unanswered);
     if (silent) throw new Error(`retape: the server did not answer a single request: ${silent.fault}`);
     return came;
   }

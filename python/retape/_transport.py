@@ -7,8 +7,10 @@ answer is what it would see of the server.
 
 from __future__ import annotations
 
+import errno
 import http.client
 import io
+import json
 import socket
 import sys
 import threading
@@ -21,6 +23,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 from urllib.parse import urlsplit
 
 FIELD = "retape-for"
+#: The field by which retape tells that the server gave no answer.
+ERROR = "retape-error"
 
 #: Given an origin such as ``https://api.example.com``, the session that it leads to; ``None`` if it is let pass.
 Route = Callable[[str], Optional[str]]
@@ -105,6 +109,11 @@ def _close_kept() -> None:
     _led.connections.clear()
 
 
+def _refused(answer: bytes) -> ConnectionRefusedError:
+    """What a client meets where nothing listens, in the words of retape."""
+    return ConnectionRefusedError(errno.ECONNREFUSED, json.loads(answer)["error"]["message"])
+
+
 def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> _Patch:
     """Puts a wrapper in the place of a method. The wrapper of an inherited one is taken away again."""
     own = owner.__dict__.get(name)
@@ -171,6 +180,13 @@ def _wrappers(own: Any = http.client.HTTPConnection) -> Tuple[Any, Any, Any]:
     def getting(original: Any) -> Any:
         def getresponse(self: Any, *args: Any, **kwargs: Any) -> Any:
             response = original(self, *args, **kwargs)
+            if self in _led.connections and response.headers.get(ERROR) == "unreachable":
+                why = _refused(response.read())
+                response.close()
+                urllib3 = sys.modules.get("urllib3.connection")
+                if urllib3 and isinstance(self, urllib3.HTTPConnection):
+                    raise urllib3.NewConnectionError(self, str(why)) from why
+                raise why
             if self in _led.connections and response.fp is not None and response.length:
                 # Some clients read it in their event loop, which is not to wait for it. Streams have no length.
                 try:
@@ -238,17 +254,30 @@ def _httpcore(name: str) -> List[_Patch]:
     #: Pools in the place of those that lead to a proxy.
     others: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
 
+    def is_refused(response: Any) -> bool:
+        return (ERROR.encode(), b"unreachable") in response.headers
+
     def handling(original: Any) -> Any:
         def handle_request(self: Any, request: Any) -> Any:
-            pool, request = lead(self, request, others, httpcore.ConnectionPool)
-            return original(pool, request)
+            pool, led_request = lead(self, request, others, httpcore.ConnectionPool)
+            response = original(pool, led_request)
+            if led_request is not request and is_refused(response):
+                response.read()
+                response.close()
+                raise httpcore.ConnectError(str(_refused(response.content)))
+            return response
 
         return handle_request
 
     def handling_async(original: Any) -> Any:
         async def handle_async_request(self: Any, request: Any) -> Any:
-            pool, request = lead(self, request, others, httpcore.AsyncConnectionPool)
-            return await original(pool, request)
+            pool, led_request = lead(self, request, others, httpcore.AsyncConnectionPool)
+            response = await original(pool, led_request)
+            if led_request is not request and is_refused(response):
+                await response.aread()
+                await response.aclose()
+                raise httpcore.ConnectError(str(_refused(response.content)))
+            return response
 
         return handle_async_request
 
@@ -260,6 +289,7 @@ def _httpcore(name: str) -> List[_Patch]:
 
 def _aiohttp() -> List[_Patch]:
     """aiohttp's client."""
+    from aiohttp.client_exceptions import ClientConnectorError
     from aiohttp.client_reqrep import ClientRequest
     from aiohttp.connector import BaseConnector
     from yarl import URL
@@ -284,6 +314,17 @@ def _aiohttp() -> List[_Patch]:
 
         return connect
 
+    def starting(request: Any, response: Any) -> Any:
+        original = response.start
+
+        async def start(*args: Any, **kwargs: Any) -> Any:
+            started = await original(*args, **kwargs)
+            if response.headers.get(ERROR) == "unreachable":
+                raise ClientConnectorError(request.connection_key, _refused(await response.read()))
+            return started
+
+        return start
+
     def sending(original: Any) -> Any:
         async def send(self: Any, conn: Any) -> Any:
             session = target(self)
@@ -292,10 +333,12 @@ def _aiohttp() -> List[_Patch]:
             proxy, self.proxy = self.proxy, None
             self.headers[FIELD] = session
             try:
-                return await original(self, conn)
+                response = await original(self, conn)
             finally:
                 self.proxy = proxy
                 self.headers.pop(FIELD, None)
+            response.start = starting(self, response)
+            return response
 
         return send
 

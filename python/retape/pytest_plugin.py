@@ -130,7 +130,7 @@ class Suite:
                 path = _place.shown(self.config, recording["path"])
                 self.reports["recorded"].append(path)
                 self.reports["replaced"] += [_place.shown(self.config, file) for file in scope.former()]
-            if recording["fault"] and not recording["answered"]:
+            if recording["unanswered"]:
                 raise Refused(f"the server did not answer a single request: {recording['fault']}")
         if save and came["mode"] == "replay" and not came["misses"]:
             for left in came["unplayed"]:

@@ -103,18 +103,19 @@ impl Zone {
     }
 }
 
-/// Runs the command once more, and keeps what it says to itself. Tells whether it succeeded; nothing if the time
-/// was up, and it was killed with all that it started.
+/// Runs the command once more, and keeps what it says to itself. Tells how it ended; nothing if it was
+/// interrupted or the time was up, and it was killed with all that it started.
 pub(super) async fn rerun(
     common: &Common,
     session: &Session,
     (zone, limit): (Zone, Duration),
     signals: &mut Signals,
-) -> Option<bool> {
+) -> Option<Exit> {
+    let unstarted = Some(Exit::Command(2));
     let Ok(trust) = common.proxy.then(|| Trust::new(session)).transpose() else {
-        return Some(false);
+        return unstarted;
     };
-    let Some(mut process) = process(common, session, trust.as_ref()) else { return Some(false) };
+    let Some(mut process) = process(common, session, trust.as_ref()) else { return unstarted };
     let is_said = common.variables.iter().any(|variable| variable.starts_with("TZ="));
     if zone == Zone::Another && !is_said {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -123,12 +124,12 @@ pub(super) async fn rerun(
     process.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
     process.process_group(0);
-    let Ok(mut child) = process.spawn() else { return Some(false) };
+    let Ok(mut child) = process.spawn() else { return unstarted };
     // A signal of the terminal does not reach its group: what proves nothing any more is killed.
     let mut started = Started(child.id());
     let ended = tokio::select! {
-        ended = child.wait() => Some(ended.is_ok_and(|status| status.success())),
-        _ = signals.next() => Some(false),
+        ended = child.wait() => ended.map_or(unstarted, |status| Some(Exit::of(status))),
+        _ = signals.next() => None,
         () = tokio::time::sleep(limit) => {
             tell::endless(limit);
             None
@@ -169,15 +170,22 @@ async fn wait(child: &mut Child, signals: &mut Signals) -> std::io::Result<ExitS
 
 fn exit_of(status: std::io::Result<ExitStatus>, program: &str) -> Exit {
     match status {
-        Ok(status) if status.success() => Exit::Agrees,
         Ok(status) => {
-            tell::line(&format!("`{program}` ended with {status}"));
-            Exit::Command(status_of(status))
+            if !status.success() {
+                tell::line(&format!("`{program}` ended with {status}"));
+            }
+            Exit::of(status)
         }
         Err(error) => {
             tell::line(&format!("cannot wait for `{program}`: {error}"));
             Exit::Command(2)
         }
+    }
+}
+
+impl Exit {
+    fn of(status: ExitStatus) -> Self {
+        if status.success() { Self::Agrees } else { Self::Command(status_of(status)) }
     }
 }
 

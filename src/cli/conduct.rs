@@ -115,23 +115,25 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     tell::verdict(&summary);
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
-    let is_proved = proof == Proof::Wanted && !common.command.is_empty();
-    if is_proved && matches!(exit, Exit::Agrees) {
-        return prove(settings, &summary, (common, took), &mut signals).await;
+    let is_proved =
+        proof == Proof::Wanted && !common.command.is_empty() && stopped.is_none() && exit == ran;
+    if is_proved {
+        return prove(settings, &summary, (common, took, exit), &mut signals).await;
     }
     Ok(exit)
 }
 
-/// Runs the command, which `took` so long, against what it has just recorded, with no server.
+/// Runs the command, which `took` so long and ended so, against what it has just recorded, with no server. One that
+/// fails is to fail as it did: of a large suite a test may.
 async fn prove(
     settings: SessionBuilder,
     summary: &Summary,
-    (common, took): (&Common, Duration),
+    (common, took, exit): (&Common, Duration, Exit),
     signals: &mut Signals,
 ) -> Result<Exit> {
     let recordings = &summary.recordings;
     if recordings.iter().all(|it| it.saved != Saved::Cassette || it.path.is_none()) {
-        return Ok(Exit::Agrees);
+        return Ok(exit);
     }
     let heard = signals.heard();
     // A client that goes on after a miss may do so for ever.
@@ -144,11 +146,14 @@ async fn prove(
         }
         let ended = child::rerun(common, session, (zone, limit), signals).await;
         is_endless = ended.is_none();
-        Some(ended.unwrap_or(false))
+        ended.map(|ended| ended == exit)
     });
     let proven = proven.await?;
-    tell::proven(&proven);
-    Ok(if proven.replays { Exit::Agrees } else { Exit::Findings })
+    tell::proven(&proven, exit);
+    Ok(match exit {
+        Exit::Agrees if !proven.replays => Exit::Findings,
+        exit => exit,
+    })
 }
 
 /// So long a command may take at least that is run against what it has recorded.

@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::Exit;
 use super::child::Heard;
 use crate::cassette::{Id, Name};
 use crate::error::Error;
@@ -267,7 +268,7 @@ pub(super) fn endless(limit: Duration) {
 }
 
 /// What became of the proof that a recording replays.
-pub(super) fn proven(proven: &Proven) {
+pub(super) fn proven(proven: &Proven, exit: Exit) {
     let runs = count(proven.runs, "run");
     for miss in &proven.misses {
         say(&missed("miss", miss));
@@ -281,14 +282,15 @@ pub(super) fn proven(proven: &Proven) {
         ));
     }
     if proven.replays {
-        return line(&format!("{GREEN}it replays{PLAIN} without the server ({runs})"));
+        let alike = if exit == Exit::Agrees { "" } else { ", and the command fails as it did" };
+        return line(&format!("{GREEN}it replays{PLAIN} without the server ({runs}){alike}"));
     }
     line(&format!(
         "{RED}it does not replay{PLAIN} ({runs} without the server); the recording is kept"
     ));
     if proven.misses.is_empty() {
         hint(
-            "the command fails, asks nothing, or makes up something else in each run: see `retape replay`",
+            "the command ends in another way, asks nothing, or makes up something else in each run: see `retape replay`",
         );
     }
 }

@@ -147,8 +147,8 @@ pub enum Course {
 }
 
 impl Recording {
-    /// Whether the server never answered. A client that did not wait for it does not count.
+    /// Whether the server that was named never answered. A client that did not wait for it does not count.
     pub fn is_unheard(&self) -> bool {
-        self.fault.is_some() && self.answered == 0
+        self.saved == Saved::Unanswered
     }
 }

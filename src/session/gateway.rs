@@ -31,7 +31,7 @@ use crate::redact::Redactor;
 use crate::review::report::{self, Unsent, Withheld};
 use crate::serve::recorder::{Asked, Tape};
 use crate::serve::replayer::{Aliases, Lost, Notice, Recorded, Replayer, miss_answer};
-use crate::serve::server::{Address, Answer, Place};
+use crate::serve::server::{Address, Answer, Place, as_from_server};
 use crate::store::mode::Mode;
 use crate::store::{self, Journal};
 
@@ -264,7 +264,10 @@ impl Gateway {
             self.note_passed();
             return Box::pin(live.ask(&head, &target, asked, place)).await;
         }
-        self.serve_at(&head, &Address { session, server: "", target }, asked, place).await
+        let address = Address { session, server: "", target };
+        let answer = self.serve_at(&head, &address, asked, place).await;
+        // A test runner's part within the client makes of it what the client's own library does.
+        if self.settings.is_opened { answer } else { as_from_server(answer) }
     }
 
     /// Answers what an address asks for, for a client that sees it at `place`.

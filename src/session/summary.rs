@@ -145,7 +145,7 @@ impl Summary {
                 "cassette": it.saved_name.as_str(),
                 "path": it.path,
                 "interactions": it.interactions,
-                "answered": it.answered,
+                "unanswered": it.is_unheard(),
                 "fault": it.fault,
             })
         };

@@ -46,6 +46,23 @@ fn the_first_recording_of_a_command_that_fails_is_saved_all_the_same() {
 }
 
 #[test]
+fn a_command_that_fails_is_proved_to_fail_alike_with_no_server() {
+    let (stage, upstream) = (Stage::new(), server());
+    let record = ["record", "--upstream", &upstream.url(), "tape"];
+    let mut command = stage.around(&record, "GET /1");
+
+    let output = command.env(client::EXITS, "3").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(upstream.asked().len(), 1);
+    assert_snapshot!(stage.harmless(&said(&output)), @"
+    retape: `CLIENT` ended with exit status: 3
+    retape: recorded 1 interaction in cassettes/tape.json, though the command failed
+    retape: it replays without the server (1 run), and the command fails as it did
+    ");
+}
+
+#[test]
 fn a_command_that_fails_does_not_replace_a_cassette() {
     let stage = Stage::new();
     let upstream = server();

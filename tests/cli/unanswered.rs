@@ -4,8 +4,9 @@ use insta::assert_snapshot;
 
 use crate::retape::{Running, Stage, said, told};
 use crate::secure::{Authority, Secure, Then, json};
-use crate::support::client::{Reply, get};
+use crate::support::client::{Reply, get, request, split};
 use crate::support::upstream::{self, Upstream, nobody};
+use crate::support::wire::Wire;
 
 /// What the client and the person who records are told of a server at that address, of which the
 /// cassette says that it ended so.
@@ -27,6 +28,25 @@ fn check(stage: &Stage, upstream: &str, end: &str) -> String {
     let kind = answer.field("retape-error").unwrap();
     let (_, host) = upstream.split_once("://").unwrap();
     format!("{} {kind}: {told}", answer.status).replace(host, "HOST")
+}
+
+/// What the person who records is told of a server that closes the connection. The client is told nothing.
+#[track_caller]
+fn check_closed(upstream: &Upstream) -> String {
+    let stage = Stage::new();
+    let mut running =
+        Running::start(stage.retape(&["record", "--upstream", &upstream.url(), "tape"]));
+    let url = running.line();
+    let mut wire = Wire::connect(split(&url).0);
+    wire.send(request("GET", &url, "", ""));
+    let heard = wire.rest();
+    let (code, said) = running.stop();
+
+    assert_eq!((code, heard), (Some(1), Vec::new()), "{said}");
+    assert!(stage.read("cassettes/tape.unanswered.json").contains("\"end\": \"server_closed\""));
+    let told = said.lines().find(|line| line.contains("did not answer:")).unwrap();
+    let told = told.trim_start_matches("retape: ");
+    told.replace(&upstream.address().to_string(), "HOST")
 }
 
 fn message(answer: &Reply) -> String {
@@ -107,9 +127,9 @@ fn plain_http_where_tls_is_asked_for() {
 fn tls_where_plain_http_is_asked_for() {
     let server = server(&Authority::new("stranger"), &["localhost"]);
 
-    let told = check(&Stage::new(), &format!("http://{}", server.authority()), "server_closed");
+    let told = check(&Stage::new(), &format!("http://{}", server.authority()), "unreachable");
 
-    assert_snapshot!(told, @"502 no_answer: `http://HOST` did not answer: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
+    assert_snapshot!(told, @"502 unreachable: `http://HOST` cannot be reached: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
 }
 
 #[test]
@@ -123,11 +143,11 @@ fn http_2_where_http_1_is_asked_for_and_the_other_way_round() {
         wire.wait_for_end();
     });
 
-    let asked_1 = check(&Stage::new(), &format!("http://{}", new.authority()), "server_closed");
-    let asked_2 = check(&Stage::new(), &old.url().replace("http", "h2c"), "server_closed");
+    let asked_1 = check(&Stage::new(), &format!("http://{}", new.authority()), "unreachable");
+    let asked_2 = check(&Stage::new(), &old.url().replace("http", "h2c"), "unreachable");
 
-    assert_snapshot!(asked_1, @"502 no_answer: `http://HOST` did not answer: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
-    assert_snapshot!(asked_2, @"502 no_answer: `http://HOST` did not answer: it does not speak HTTP/2 without TLS there; is it `http://`?");
+    assert_snapshot!(asked_1, @"502 unreachable: `http://HOST` cannot be reached: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
+    assert_snapshot!(asked_2, @"502 unreachable: `http://HOST` cannot be reached: it does not speak HTTP/2 without TLS there; is it `http://`?");
 }
 
 #[test]
@@ -152,13 +172,13 @@ fn somebody_else_there() {
     let closes = Upstream::start(|_, _| upstream::Then::Close);
     let resets = Upstream::start(|_, _| upstream::Then::Reset);
 
-    let garbage = check(&Stage::new(), &server.url(), "server_closed");
-    let closed = check(&Stage::new(), &closes.url(), "server_closed");
-    let reset = check(&Stage::new(), &resets.url(), "server_closed");
+    let garbage = check(&Stage::new(), &server.url(), "unreachable");
+    let closed = check_closed(&closes);
+    let reset = check_closed(&resets);
 
-    assert_snapshot!(garbage, @"502 no_answer: `http://HOST` did not answer: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
-    assert_snapshot!(closed, @"502 no_answer: `http://HOST` did not answer: it closed the connection");
-    assert_snapshot!(reset, @"502 no_answer: `http://HOST` did not answer: it closed the connection");
+    assert_snapshot!(garbage, @"502 unreachable: `http://HOST` cannot be reached: what it says is not HTTP/1.1; is it `https://` or `h2c://`?");
+    assert_snapshot!(closed, @"`http://HOST` did not answer: it closed the connection");
+    assert_snapshot!(reset, @"`http://HOST` did not answer: it closed the connection");
 }
 
 #[test]

@@ -102,11 +102,12 @@ impl Fault {
             | Self::ClosedInHandshake
             | Self::Tls(_)
             | Self::Unreachable(_)
-            | Self::Target => End::Unreachable,
+            | Self::Target
+            | Self::NotHttp
+            | Self::NotHttp1
+            | Self::NotHttp2 => End::Unreachable,
             Self::Silent(_) => End::Timeout,
-            Self::NotHttp | Self::NotHttp1 | Self::NotHttp2 | Self::Closed | Self::Broken(_) => {
-                End::ServerClosed
-            }
+            Self::Closed | Self::Broken(_) => End::ServerClosed,
             Self::Interrupted | Self::OutOfFiles => End::Interrupted,
         }
     }

@@ -178,9 +178,14 @@ impl Tape {
             weakened: self.redactor.weakened().to_vec(),
         };
         let is_own_fault = self.state().out_of_files;
+        // That a server which the client itself names cannot be reached may be what it is tested for.
+        let of_first = |it: &Interaction| it.request.path.starts_with('/');
+        let has_asked_named = !self.names_servers()
+            && (new.iter().any(of_first) || !cassette.recorded.origins.is_empty());
+        let is_unheard = recording.fault.is_some() && recording.answered == 0 && has_asked_named;
         recording.saved = match course {
             _ if is_own_fault => Saved::Failed,
-            _ if recording.is_unheard() => Saved::Unanswered,
+            _ if is_unheard => Saved::Unanswered,
             Course::BrokenOff if store::exists(&self.folder, &self.name) => Saved::Failed,
             Course::Whole | Course::BrokenOff | Course::Discarded => Saved::Cassette,
         };

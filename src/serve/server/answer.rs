@@ -113,6 +113,9 @@ impl Body for CutAfter {
 /// The field by which an answer of retape's own is told from the server's.
 pub const OURS: HeaderName = HeaderName::from_static("retape-error");
 
+/// What it says where the server cannot be reached.
+const UNREACHABLE: &str = "unreachable";
+
 /// An answer of retape's own, in the form that SDKs show: `{"error": {"type": …, "message": …}}`.
 pub fn problem(status: StatusCode, kind: &'static str, message: &str) -> Answer {
     let error =
@@ -128,14 +131,26 @@ pub fn problem(status: StatusCode, kind: &'static str, message: &str) -> Answer 
 #[derive(Debug, Clone)]
 pub struct NoAnswer(pub String);
 
-/// The answer where the server gave none, with the reason in words; it goes with it as [`NoAnswer`].
+/// The answer where the server gave none, with the reason in words; it goes with it as [`NoAnswer`]. A connection
+/// that the server closed is closed.
 pub fn no_answer(end: End, message: &str) -> Answer {
     let (status, kind) = match end {
         End::Timeout => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
-        End::Unreachable => (StatusCode::BAD_GATEWAY, "unreachable"),
+        End::Unreachable => (StatusCode::BAD_GATEWAY, UNREACHABLE),
         _ => (StatusCode::BAD_GATEWAY, "no_answer"),
     };
     let mut answer = problem(status, kind, message);
     answer.extensions_mut().insert(NoAnswer(message.to_owned()));
+    if end == End::ServerClosed {
+        answer.extensions_mut().insert(Breaks::Unanswered);
+    }
+    answer
+}
+
+/// What a client gets that named the server by itself: of one that cannot be reached, no answer.
+pub fn as_from_server(mut answer: Answer) -> Answer {
+    if answer.headers().get(OURS).is_some_and(|it| it == UNREACHABLE) {
+        answer.extensions_mut().insert(Breaks::Unanswered);
+    }
     answer
 }

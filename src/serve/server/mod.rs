@@ -22,7 +22,8 @@ mod via;
 
 pub use address::Address;
 pub use answer::{
-    Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, cut_after, full, no_answer, problem,
+    Answer, AnswerBody, Breaks, Cut, NoAnswer, OURS, as_from_server, cut_after, full, no_answer,
+    problem,
 };
 pub use early::Early;
 pub use listen::{FieldNames, Handler, Refusal, Server};

@@ -55,6 +55,10 @@ const live = http.createServer(async (request, response) => {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ path: request.url }));
 });
 await new Promise((resolve) => live.listen(0, "127.0.0.1", resolve));
+// Nobody listens there any more.
+const gone = http.createServer();
+const nobody = await new Promise((resolve) => gone.listen(0, "127.0.0.1", () => resolve(gone.address().port)));
+gone.close();
 const origin = `http://127.0.0.1:${live.address().port}`;
 
 for (const name of chosen.length > 0 ? chosen : Object.keys(RUNNERS)) {
@@ -110,6 +114,10 @@ async function suite(runner, place) {
     test("has a base address", async () => {
       assert.deepEqual(await (await require("undici").request(tape.url + "/base")).body.json(), { path: "/base" });
     });
+    test("meets nobody", async () => {
+      await assert.rejects(fetch("http://127.0.0.1:${nobody}/x"), (error) => error.cause.code === "ECONNREFUSED");
+      await assert.rejects(require("undici").request("http://127.0.0.1:${nobody}/y"), { code: "ECONNREFUSED", port: ${nobody} });
+    });
     test("goes by undici", async () => {
       assert.deepEqual(await (await require("undici").request("${origin}/u")).body.json(), { path: "/u" });
     });
@@ -120,6 +128,7 @@ async function suite(runner, place) {
           answer.setEncoding("utf8").on("data", (piece) => (text += piece)).on("end", () => resolve(JSON.parse(text)));
         }).on("error", reject);
       });
+      await assert.rejects(ask("/none", { port: ${nobody} }), { code: "ECONNREFUSED", port: ${nobody} });
       assert.deepEqual(await ask("/h", {}), { path: "/h" });
       assert.deepEqual(await ask("/l", { headers: ["host", "localhost", "accept", "*/*"], agent: false }), { path: "/l" });
     });
@@ -128,7 +137,7 @@ async function suite(runner, place) {
   asked = 0;
   passes(await run());
   assert.equal(asked, 7);
-  assert.equal(cassettes().length, 5, String(cassettes()));
+  assert.equal(cassettes().length, 6, String(cassettes()));
 
   passes(await run({ CI: "true" }));
   assert.equal(asked, 7, "nothing goes to the network");

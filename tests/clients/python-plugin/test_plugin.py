@@ -155,15 +155,34 @@ def test_https_goes_out_from_retape_and_not_from_the_client(pytester, run):
         @pytest.mark.retape
         @pytest.mark.parametrize("get", [httpx.get, requests.get])
         def test_get(get):
-            response = get("https://127.0.0.1:9/x")
-            assert response.status_code == 502
-            assert "unreachable" in response.text
+            with pytest.raises((httpx.ConnectError, requests.ConnectionError), match="`https://127.0.0.1:9` .* be reached"):
+                get("https://127.0.0.1:9/x")
         """
     )
 
-    result = run()
+    run().assert_outcomes(passed=2)
+    run("--record-mode=none").assert_outcomes(passed=2)
 
-    result.stdout.fnmatch_lines(["*the server did not answer a single request*"])
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_server_that_nobody_started_refuses_the_connection(pytester, run, client):
+    pytester.makepyfile(
+        client=CLIENTS[client],
+        test_it=f"""
+        import client, pytest
+
+        @pytest.mark.retape
+        def test_get():
+            with pytest.raises(Exception) as raised:
+                client.get("http://127.0.0.1:9/x")
+            names = {{each.__name__ for each in type(raised.value).__mro__}}
+            known = {{"ConnectError", "ConnectionError", "ClientConnectorError", "URLError", "EndpointConnectionError"}}
+            assert names & known, names
+        """,
+    )
+
+    run().assert_outcomes(passed=1)
+    run("--record-mode=none").assert_outcomes(passed=1)
 
 
 def test_a_swallowed_miss_fails_its_own_test_and_explains_itself(pytester, run, live):
