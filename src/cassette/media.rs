@@ -73,6 +73,7 @@ impl Media {
             "ndjson" | "jsonl" | "jsonlines" | "json-lines" => Some(Self::Lines),
             "json-seq" => Some(Self::Sequence),
             "json" => Some(Self::Json),
+            "xml" => Some(Self::Text),
             _ => None,
         }
     }

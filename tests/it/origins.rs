@@ -457,7 +457,9 @@ async fn check_asked(fields: &str, body: impl Fn(&str) -> String) {
 async fn a_request_that_names_our_address_is_found_again_at_another_one() {
     let json = "Content-Type: application/json\r\n";
     check_asked(json, |here| format!(r#"{{"callback":"{here}/done"}}"#)).await;
-    check_asked("Content-Type: text/plain\r\n", |here| format!("call {here}/done")).await;
+    for text in ["Content-Type: text/plain\r\n", "Content-Type: application/soap+xml\r\n", ""] {
+        check_asked(text, |here| format!("<call to='{here}/done'/>")).await;
+    }
     let form = "Content-Type: application/x-www-form-urlencoded\r\n";
     check_asked(form, |here| format!("a=b&to={}", here.replace(':', "%3A").replace('/', "%2F")))
         .await;

@@ -344,12 +344,13 @@ fn is_document(headers: &HeaderMap) -> bool {
     ends(b"/html") || ends(b"/xml") || ends(b"+xml")
 }
 
-/// Whether our address is replaced in the body of a request: JSON, a form or other text, neither
-/// compressed nor announced to be large, and not asked for first, for its length is known before it is. Record
-/// and replay must agree on it.
+/// Whether our address is replaced in the body of a request: JSON, a form, other text, or what is called nothing,
+/// neither compressed nor announced to be large, and not asked for first, for its length is known before it is.
+/// Record and replay must agree on it.
 pub fn may_name_us(headers: &HeaderMap) -> bool {
     let media = media(headers);
-    (media.holds_json() || matches!(media, Media::Text | Media::Form))
+    let is_unnamed = !headers.contains_key(CONTENT_TYPE);
+    (is_unnamed || media.holds_json() || matches!(media, Media::Text | Media::Form))
         && !headers.contains_key(CONTENT_ENCODING)
         && !is_asked_for_first(headers)
         && announced(headers).is_none_or(|length| length <= READ_WHOLE)
