@@ -3,6 +3,8 @@
 import json
 import os
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -21,7 +23,19 @@ class Provider:
         """Takes back what it was told and did not do."""
         self._post("/__stub/reset", {})
 
-    def _post(self, path: str, body: Any) -> None:
-        if self._url:
-            request = urllib.request.Request(self._url + path, json.dumps(body).encode())
-            urllib.request.urlopen(request, timeout=10).close()
+    @contextmanager
+    def slow(self, seconds: float) -> Iterator[None]:
+        """Lets the model think that long before each answer."""
+        before = self._post("/__stub/config", {})
+        self._post("/__stub/config", {"latency_ms": seconds * 1000})
+        try:
+            yield
+        finally:
+            self._post("/__stub/config", before)
+
+    def _post(self, path: str, body: Any) -> Any:
+        if not self._url:
+            return None
+        request = urllib.request.Request(self._url + path, json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
