@@ -3,12 +3,14 @@
 Usage: letta-server.py [HOST [PORT]]      by default 127.0.0.1 and 8283
 
 It takes MCP servers at 127.0.0.1, which Letta refuses to ask. Its agents write to each other at its own address. A
-tool has a minute, and runs in the folder that the recordings name.
+tool has a minute, and runs in the folder that the recordings name. The traces of the server name its libraries by
+links beside that folder, since a Python is installed elsewhere on each machine.
 """
 
 import ipaddress
 import os
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,8 +18,14 @@ from types import SimpleNamespace
 host, port = (sys.argv[1:] + ["127.0.0.1", "8283"][len(sys.argv) - 1 :])[:2]
 os.environ.setdefault("LETTA_SERVER_URL", f"http://{host}:{port}")
 os.environ.setdefault("TOOL_SANDBOX_TIMEOUT", "60")
-tools = Path(os.environ.setdefault("TOOL_EXEC_DIR", f"{tempfile.gettempdir()}/retape-letta-lab/exec"))
+lab = Path(tempfile.gettempdir(), "retape-letta-lab")
+tools = Path(os.environ.setdefault("TOOL_EXEC_DIR", str(lab / "exec")))
 tools.mkdir(parents=True, exist_ok=True)
+for name in ("stdlib", "purelib"):
+    folder, link = sysconfig.get_path(name), lab / name
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder)
+    sys.path = [str(link) if entry == folder else entry for entry in sys.path]
 
 from letta.helpers import url_validation  # noqa: E402
 from letta.main import app  # noqa: E402
