@@ -45,6 +45,7 @@ func TestAgents(t *testing.T) {
 
 func TestStream(t *testing.T) {
 	for _, text := range []string{"hi", "ho"} {
+		text := text // before Go 1.22, the tests would share it
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			server := Server{URL: live(t), Client: retape.Client(t)}
