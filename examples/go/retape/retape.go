@@ -117,6 +117,8 @@ var (
 	start   sync.Once
 	address *url.URL
 	failure error
+	// process holds the standard input of retape, which ends when that is closed. Go closes what nothing holds.
+	process *exec.Cmd
 )
 
 // running is where retape listens. The first test starts it, and it ends with the process of the tests.
@@ -129,17 +131,16 @@ func run() (*url.URL, error) {
 	if here := os.Getenv("RETAPE_URL"); here != "" {
 		return url.Parse(here)
 	}
-	command := exec.Command("retape", "run", "--attached", "--allow-unused")
-	command.Stderr = os.Stderr
-	// It ends when this is closed.
-	if _, err := command.StdinPipe(); err != nil {
+	process = exec.Command("retape", "run", "--attached", "--allow-unused")
+	process.Stderr = os.Stderr
+	if _, err := process.StdinPipe(); err != nil {
 		return nil, err
 	}
-	said, err := command.StdoutPipe()
+	said, err := process.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := command.Start(); err != nil {
+	if err := process.Start(); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(said).ReadString('\n')
