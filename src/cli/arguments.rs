@@ -170,6 +170,11 @@ impl Common {
         }
     }
 
+    /// Whether tests come, each of which may name its cassette and its server.
+    pub(super) fn is_suite(&self) -> bool {
+        self.cassette.is_none() && (self.attached || !self.command.is_empty())
+    }
+
     /// The command that records what this one would have had to replay.
     pub(super) fn rerun(&self) -> Rerun {
         let option = |name: &str, value: String| [name.to_owned(), value];

@@ -43,8 +43,6 @@ pub(super) struct Record {
 
 impl Record {
     pub(super) fn run(self) -> Result<Exit> {
-        // Tests may name their servers.
-        let is_suite = self.common.cassette.is_none() && !self.common.command.is_empty();
         let mut exit = Exit::Agrees;
         for take in 1..=self.takes {
             let is_last = take == self.takes;
@@ -55,7 +53,7 @@ impl Record {
                     .settle(self.common.session())
                     .rerun(self.common.rerun())
                     .mode(Mode::Record)
-                    .spare_upstream(is_suite),
+                    .spare_upstream(self.common.is_suite()),
                 common: &self.common,
                 live: Some(&self.live),
                 unplayed: conduct::Unplayed::IsFine,

@@ -35,7 +35,10 @@ impl Run {
         let mode = self.mode.map_or_else(Mode::from_env, Ok)?;
         let session = self.play.settle(self.live.settle(self.common.session()));
         conduct::conduct(Plan {
-            session: session.rerun(self.common.rerun()).mode(mode),
+            session: session
+                .rerun(self.common.rerun())
+                .mode(mode)
+                .spare_upstream(self.common.is_suite()),
             common: &self.common,
             live: (mode != Mode::Replay).then_some(&self.live),
             unplayed: Unplayed::of(&self.play),

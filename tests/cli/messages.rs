@@ -1,5 +1,7 @@
 //! Why it could not run.
 
+use std::process::Stdio;
+
 use insta::assert_snapshot;
 
 use crate::retape::{Stage, said};
@@ -27,6 +29,18 @@ fn a_suite_whose_requests_name_no_server_is_told_that_one_is_needed() {
     error: recording needs the address of a live server
     hint: name the live server (`--upstream URL`, `RETAPE_UPSTREAM`): the command did not say which one it means
     ");
+}
+
+#[test]
+fn a_test_runner_that_starts_it_names_the_servers_later() {
+    let stage = Stage::new();
+
+    for mode in ["record", "new_episodes", "passthrough"] {
+        let mut command = stage.retape(&["run", "--attached", "--allow-unused"]);
+        let output = command.env("RETAPE_MODE", mode).stdin(Stdio::null()).output().unwrap();
+
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    }
 }
 
 #[test]
