@@ -1,6 +1,7 @@
 "use strict";
 
 const http = require("node:http");
+const vm = require("node:vm");
 
 /**
  * Leads `fetch`, undici and whoever uses `node:http` or `node:https` (axios, got, node-fetch) to retape while a
@@ -17,7 +18,7 @@ const KEYS = ["undici.globalDispatcher.1", "undici.globalDispatcher.2"].map((nam
 
 /** The global objects whose `fetch` a test may call: jest gives it that of another realm. */
 function worlds() {
-  const outer = typeof fetch === "function" ? fetch.constructor("return globalThis")() : globalThis;
+  const outer = vm.runInThisContext("globalThis");
   return outer === globalThis ? [globalThis] : [globalThis, outer];
 }
 
@@ -38,10 +39,10 @@ function lead(opened, noteAsked = () => {}) {
 }
 
 function leadFetch(led) {
-  // The first use of it makes the dispatcher.
-  if (typeof Response === "function") new Response();
   const before = [];
   for (const world of worlds()) {
+    // The first use of it makes the dispatcher.
+    if (typeof world.Response === "function") new world.Response();
     for (const key of KEYS) {
       const inner = world[key];
       if (inner === undefined) continue;
