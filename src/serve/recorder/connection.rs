@@ -9,8 +9,9 @@ use http::{HeaderValue, Method, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
 use hyper_util::client::legacy::connect::Connection as _;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::watch;
+use tokio_util::io::InspectReader;
 use tower_service::Service as _;
 
 use super::driver::Driver;
@@ -18,6 +19,7 @@ use super::expected::Gate;
 use super::fault::Fault;
 use super::tls::Connector;
 use super::upstream::Outgoing;
+use crate::serve::server::Ear;
 
 /// A connection to the live server, driven by a task of its own.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ pub(super) struct Connection {
 #[derive(Debug)]
 enum Sender {
     /// One request at a time.
-    Http1(http1::SendRequest<Outgoing>, Driver),
+    Http1(http1::SendRequest<Outgoing>, Driver, Ear),
     /// Many at a time.
     Http2(http2::SendRequest<Outgoing>),
 }
@@ -65,10 +67,15 @@ impl Connection {
         }
         let mut builder = http1::Builder::new();
         builder.preserve_header_case(true);
-        let (sender, connection) = builder.handshake(io).await.map_err(broken)?;
+        let ear = Ear::default();
+        let io = InspectReader::new(TokioIo::new(io), {
+            let ear = ear.clone();
+            move |bytes: &[u8]| ear.hear(bytes)
+        });
+        let (sender, connection) = builder.handshake(TokioIo::new(io)).await.map_err(broken)?;
         let driver = Driver::new(connection.with_upgrades());
         let ended = drive(driver.clone(), ended);
-        Ok(Self { sender: Sender::Http1(sender, driver), ended })
+        Ok(Self { sender: Sender::Http1(sender, driver, ear), ended })
     }
 
     /// Sends a request and waits for the head of the answer, which holds the [`Driver`] of its body. The
@@ -80,13 +87,15 @@ impl Connection {
         let mut ended = self.ended;
         let address = request.uri().clone();
         let outcome = match self.sender {
-            Sender::Http1(mut sender, driver) => {
+            Sender::Http1(mut sender, driver, ear) => {
+                ear.listen();
                 let answer = sender.try_send_request(of_http1(request));
                 driver.go_on();
                 let answered = answered(answer, sender, &mut ended).await;
                 answered.map(|(mut response, sender)| {
                     response.extensions_mut().insert(driver.clone());
-                    (response, sender.map(|sender| Sender::Http1(sender, driver)))
+                    response.extensions_mut().insert(ear.heard());
+                    (response, sender.map(|sender| Sender::Http1(sender, driver, ear)))
                 })
             }
             Sender::Http2(mut sender) => {
@@ -129,14 +138,14 @@ impl Connection {
 
     pub(super) fn is_closed(&self) -> bool {
         match &self.sender {
-            Sender::Http1(sender, _) => sender.is_closed(),
+            Sender::Http1(sender, ..) => sender.is_closed(),
             Sender::Http2(sender) => sender.is_closed(),
         }
     }
 
     pub(super) fn is_ready(&self) -> bool {
         match &self.sender {
-            Sender::Http1(sender, _) => sender.is_ready(),
+            Sender::Http1(sender, ..) => sender.is_ready(),
             Sender::Http2(sender) => sender.is_ready(),
         }
     }
@@ -144,7 +153,7 @@ impl Connection {
     /// Waits until the last answer is read, or the connection is gone.
     pub(super) async fn ready(&mut self) {
         let _ = match &mut self.sender {
-            Sender::Http1(sender, _) => sender.ready().await,
+            Sender::Http1(sender, ..) => sender.ready().await,
             Sender::Http2(sender) => sender.ready().await,
         };
     }

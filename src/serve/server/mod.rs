@@ -33,5 +33,5 @@ pub use origin::{
 };
 pub use place::Place;
 pub use proxy::Proxy;
-pub use spelling::{names, spelled, spelling};
+pub use spelling::{Ear, names, spelled, spelling};
 pub use via::{Tunnel, Via, host_of, origin, session_of};

@@ -2,17 +2,18 @@
 //!
 //! # Rationale
 //!
-//! hyper keeps the spelling of a head beside it, where nobody but hyper can read it. So hyper is asked: it
-//! writes a head to memory, and reads one from there.
+//! hyper keeps the spelling of a head beside it, where nobody but hyper can read it. So the head of an answer is
+//! overheard as it comes, and hyper reads one from memory for what it is to write.
 
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::ready;
 use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
 use bytes::Bytes;
-use http::{Extensions, HeaderMap, HeaderValue, Request, Response, Version, response};
+use http::{Extensions, HeaderMap, Request, Response, response};
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -21,28 +22,92 @@ use hyper_util::rt::TokioIo;
 
 use crate::cassette::Headers;
 
+/// The head of an answer over HTTP/1.1, as it came. It stands among the extensions of the answer.
+#[derive(Debug, Clone, Default)]
+pub struct Head(Vec<u8>);
+
 /// Fields of an answer, with their names as the server spelled them. `fields` are some of its head.
 pub fn spelled(head: &response::Parts, fields: &HeaderMap) -> Headers {
-    let written = match head.version {
-        Version::HTTP_2 => Vec::new(),
-        _ => in_memory(b"HEAD / HTTP/1.1\r\n\r\n", |_| {
-            let mut response = Response::new(Empty::new());
-            // What the fields say does not matter, and could make hyper say something else.
-            let names =
-                fields.iter().map(|(name, _)| (name.clone(), HeaderValue::from_static("0")));
-            names.for_each(|(name, value)| _ = response.headers_mut().append(name, value));
-            *response.extensions_mut() = head.extensions.clone();
-            response
-        }),
-    };
-    let written = String::from_utf8_lossy(&written);
-    let names = written.lines().skip(1).map(|line| line.split(':').next().unwrap_or_default());
-    let fields = fields.iter().zip(names.chain(std::iter::repeat("")));
-    let fields = fields.map(|((name, value), spelled)| {
-        let is_same = spelled.eq_ignore_ascii_case(name.as_str());
-        (if is_same { spelled } else { name.as_str() }, Bytes::copy_from_slice(value.as_bytes()))
+    let written = head.extensions.get().map_or(&[][..], |Head(bytes)| bytes);
+    let lines = written.split(|byte| *byte == b'\n').skip(1);
+    let name = |line| str::from_utf8(split_at(line, b':')?).ok();
+    let mut names: Vec<&str> = lines.filter_map(name).collect();
+    let fields = fields.iter().map(|(name, value)| {
+        // Fields of one name stand together here, in the order in which they came.
+        let at = names.iter().position(|it| it.eq_ignore_ascii_case(name.as_str()));
+        let spelled = at.map_or(name.as_str(), |at| names.remove(at));
+        (spelled, Bytes::copy_from_slice(value.as_bytes()))
     });
     fields.collect()
+}
+
+fn split_at(line: &[u8], byte: u8) -> Option<&[u8]> {
+    line.get(..memchr::memchr(byte, line)?)
+}
+
+/// What is overheard of the answers on a connection, one after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Ear(Arc<Mutex<Listening>>);
+
+#[derive(Debug, Default)]
+struct Listening {
+    head: Vec<u8>,
+    is_whole: bool,
+}
+
+impl Ear {
+    /// Listens to the head of the next answer.
+    pub fn listen(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Listening::default();
+    }
+
+    /// The head that came last.
+    pub fn heard(&self) -> Head {
+        let mut listening = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Head(std::mem::take(&mut listening.head))
+    }
+
+    /// Takes what came from the server.
+    pub fn hear(&self, bytes: &[u8]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).hear(bytes);
+    }
+}
+
+impl Listening {
+    /// hyper takes no head that is longer.
+    const LONGEST: usize = 1 << 20;
+
+    fn hear(&mut self, bytes: &[u8]) {
+        if self.is_whole {
+            return;
+        }
+        let known = self.head.len().saturating_sub("\n\r".len());
+        self.head.extend_from_slice(bytes);
+        let mut from = known;
+        while let Some(end) = end_of_head(&self.head, from) {
+            // An interim answer comes before the answer; but behind 101 comes another protocol.
+            let is_interim = self.head.get(b"HTTP/1.1 ".len()) == Some(&b'1')
+                && !self.head[9..].starts_with(b"101");
+            if !is_interim {
+                self.head.truncate(end);
+                self.is_whole = true;
+                return;
+            }
+            self.head.drain(..end);
+            from = 0;
+        }
+        self.is_whole = self.head.len() > Self::LONGEST;
+    }
+}
+
+/// Where a head ends that has no end before `from`.
+fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut ends = memchr::memchr_iter(b'\n', &bytes[from..]).map(|at| from + at + 1);
+    ends.find_map(|end| match bytes.get(end..)? {
+        [b'\n', ..] => Some(end + 1),
+        [b'\r', b'\n', ..] => Some(end + 2),
+        _ => None,
+    })
 }
 
 /// The names of a recorded answer, as a head that hyper can read; nothing if hyper would spell them so
@@ -71,61 +136,62 @@ pub fn names(headers: &Headers) -> Option<Vec<u8>> {
 /// What makes hyper spell the names of an answer so.
 pub fn spelling(names: &[u8]) -> Extensions {
     let read = Cell::default();
-    in_memory(names, |request| {
+    let lines = memchr::memchr_iter(b'\n', names).count();
+    let wire = TokioIo::new(tokio::io::join(names, tokio::io::sink()));
+    let service = service_fn(|request: Request<Incoming>| {
         read.set(request.into_parts().0.extensions);
-        Response::new(Empty::new())
+        ready(Ok::<_, Infallible>(Response::new(Empty::<Bytes>::new())))
     });
-    read.take()
-}
-
-/// Lets hyper read a request, and gives what it writes.
-fn in_memory(
-    request: &[u8],
-    answer: impl Fn(Request<Incoming>) -> Response<Empty<Bytes>>,
-) -> Vec<u8> {
-    let lines = memchr::memchr_iter(b'\n', request).count();
-    let mut written = Vec::new();
-    let wire = TokioIo::new(tokio::io::join(request, &mut written));
-    let service = service_fn(|request| ready(Ok::<_, Infallible>(answer(request))));
     let mut builder = http1::Builder::new();
     // Behind the request is the end, at which hyper would answer nothing.
     builder.preserve_header_case(true).auto_date_header(false).max_headers(lines).half_close(true);
     // Memory keeps nobody waiting.
     let _ =
         pin!(builder.serve_connection(wire, service)).poll(&mut Context::from_waker(Waker::noop()));
-    written
+    read.take()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn heard(pieces: &[&[u8]]) -> Head {
+        let ear = Ear::default();
+        ear.listen();
+        pieces.iter().for_each(|piece| ear.hear(piece));
+        ear.heard()
+    }
+
     #[test]
-    fn names_come_back_as_they_were_spelled() {
-        for fields in [
-            &["Content-Type", "content-length", "ETag", "X-A", "x-a", "X-a"][..],
-            &["Set-Cookie", "WWW-Authenticate", "set-cookie"],
-            &["content-type", "server"],
-            &[],
-        ] {
-            let recorded: Headers = fields.iter().map(|name| (*name, "0")).collect();
-            let mut answer = Response::new(());
-            for name in fields {
-                let name = http::HeaderName::from_bytes(name.as_bytes()).unwrap();
-                answer.headers_mut().append(name, HeaderValue::from_static("0"));
-            }
-            let (mut head, ()) = answer.into_parts();
-            head.extensions = names(&recorded).map(|names| spelling(&names)).unwrap_or_default();
+    fn the_head_of_an_answer_is_overheard_however_it_comes() {
+        let head: &[u8] = b"HTTP/1.1 200 OK\r\nETag: \"1\"\r\nX-a: 2\r\n\r\n";
+        let early: &[u8] = b"HTTP/1.1 103 Early Hints\r\nLINK: </a>\r\n\r\n";
+        let all = [early, head, b"body: 1\n\n"].concat();
+        let bare = b"HTTP/1.0 200 OK\nA: 1\n\nB: 2\n\n";
+        let other: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nUPGRADE: x\r\n\r\n";
 
-            let spelled = spelled(&head, &head.headers);
+        assert_eq!(heard(&[&all]).0, head);
+        assert_eq!(heard(&all.chunks(1).collect::<Vec<_>>()).0, head);
+        assert_eq!(heard(&[bare]).0, b"HTTP/1.0 200 OK\nA: 1\n\n");
+        assert_eq!(heard(&[other, head]).0, other);
+    }
 
-            let sorted = |headers: &Headers| {
-                let mut names: Vec<_> = headers.iter().map(|(name, _)| name.to_owned()).collect();
-                names.sort_by_key(|name| name.to_ascii_lowercase());
-                names
-            };
-            assert_eq!(sorted(&spelled), sorted(&recorded));
+    #[test]
+    fn fields_are_named_as_they_came() {
+        let written =
+            b"HTTP/1.1 200 OK\r\nset-cookie: 1\r\nETag: 2\r\nGone: 3\r\nSet-Cookie: 4\r\n\r\n";
+        let mut answer = Response::new(());
+        for (name, value) in [("set-cookie", "1"), ("etag", "2"), ("set-cookie", "4"), ("new", "5")]
+        {
+            answer.headers_mut().append(name, http::HeaderValue::from_static(value));
         }
+        answer.extensions_mut().insert(heard(&[written]));
+        let (head, ()) = answer.into_parts();
+
+        let spelled = spelled(&head, &head.headers);
+
+        let names: Vec<_> = spelled.iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["set-cookie", "Set-Cookie", "ETag", "new"]);
     }
 
     #[test]
