@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::tell::Way;
 use crate::cassette::Name;
 use crate::config::{Fault, Glob};
 use crate::error::{Error, Kind};
@@ -168,6 +169,11 @@ impl Common {
             Some(file) => session.config(absolute(file)),
             None => session,
         }
+    }
+
+    /// How the command is to reach retape.
+    pub(super) fn way(&self) -> Way {
+        if self.proxy { Way::Proxy } else { Way::Address }
     }
 
     /// Whether tests come, each of which may name its cassette and its server.

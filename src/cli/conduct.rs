@@ -112,7 +112,7 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     }
     tell::faults(&summary);
     tell::idle_rules(&idle.told());
-    tell::verdict(&summary);
+    tell::verdict(&summary, common.way());
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
     let is_proved =

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::arguments::{absolute, place};
 use super::child::{Signals, status_of};
 use super::conduct::on_runtime;
-use super::tell::Flaw;
+use super::tell::{Flaw, Way};
 use super::{Exit, tell};
 use crate::cassette::Peer;
 use crate::error::{Error, Kind, Result};
@@ -164,7 +164,7 @@ impl Replay {
         };
         let summary = piped.close().save(Course::Whole)?;
         tell::unplayed(&summary.unplayed);
-        tell::verdict(&summary);
+        tell::verdict(&summary, Way::Streams);
         let is_left = self.strict && !summary.unplayed.is_empty();
         Ok(match played {
             _ if is_left || !summary.misses.is_empty() => Exit::Findings,

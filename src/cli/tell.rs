@@ -108,10 +108,21 @@ pub(super) fn recorded(summary: &Summary, flaw: Option<Flaw>) {
     tell_how_to_take(&summary.recordings);
 }
 
+/// How a client reaches a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By its base address.
+    Address,
+    /// Through the proxy that its environment names.
+    Proxy,
+    /// By the standard streams of a server that it starts.
+    Streams,
+}
+
 /// What a session came to, in one line.
-pub(super) fn verdict(summary: &Summary) {
+pub(super) fn verdict(summary: &Summary, way: Way) {
     if summary.requests == 0 {
-        return unused(summary);
+        return unused(summary, way);
     }
     let misses = count(summary.misses.len(), "miss");
     let colour = if summary.misses.is_empty() { GREEN } else { RED };
@@ -198,18 +209,30 @@ pub(super) fn without_braces(name: &str, value: &str) {
 }
 
 /// The client did its work without retape.
-fn unused(summary: &Summary) {
+fn unused(summary: &Summary, way: Way) {
     line("no request reached retape");
-    if summary.unused {
-        hint(
+    if !summary.unused {
+        return;
+    }
+    match way {
+        Way::Address => hint(
             "give the client retape's address as its base address: it is in RETAPE_URL, and `{url}` \
              in an argument stands for it; if nothing is to be asked, say `--allow-unused`",
-        );
-        if let Some(name) = PROXIES.into_iter().find(|name| env::var_os(name).is_some()) {
-            hint(&format!(
-                "`{name}` is set, so clients may ask that proxy instead; `NO_PROXY=127.0.0.1` lets them reach retape"
-            ));
+        ),
+        Way::Proxy => hint(
+            "the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node \
+             heeds them from 22.21 and 24.0 on, Go for no localhost); if nothing is to be asked, say \
+             `--allow-unused`",
+        ),
+        Way::Streams => {
+            hint("let the client start this command as its server, and ask something of it")
         }
+    }
+    let elsewhere = PROXIES.into_iter().find(|name| env::var_os(name).is_some());
+    if let Some(name) = elsewhere.filter(|_| way == Way::Address) {
+        hint(&format!(
+            "`{name}` is set, so clients may ask that proxy instead; `NO_PROXY=127.0.0.1` lets them reach retape"
+        ));
     }
 }
 

@@ -302,6 +302,7 @@ fn a_command_that_asks_nothing_fails_and_is_told_where_retape_is() {
     stage.record(&server().url(), "tape", "GET /1");
     let named = run(&[&["replay", "tape", "--", "true"]]);
     let strict = run(&[&["replay", "--strict", "--", "true"]]);
+    let proxied = run(&[&["record", "--proxy"], &nothing[..]]);
     let looked = run(&[&["replay", "tape", "--", "curl", "-s", "{url}/-/retape/health"]]);
     let not_run = run(&[&["replay", "tape", "--", "no-such-command"]]);
     let failed = run(&[&["replay", "tape", "--", "sh", "-c", "exit 3"]]);
@@ -313,6 +314,10 @@ fn a_command_that_asks_nothing_fails_and_is_told_where_retape_is() {
     assert_snapshot!(said(&recorded), @r"
     retape: no request reached retape
     hint: give the client retape's address as its base address: it is in RETAPE_URL, and `{url}` in an argument stands for it; if nothing is to be asked, say `--allow-unused`
+    ");
+    assert_snapshot!(said(&proxied), @r"
+    retape: no request reached retape
+    hint: the client does not heed HTTP_PROXY and HTTPS_PROXY, or not for this host: give it that proxy (Node heeds them from 22.21 and 24.0 on, Go for no localhost); if nothing is to be asked, say `--allow-unused`
     ");
     assert!(!said(&not_run).contains("no request"), "{}", said(&not_run));
     assert_eq!(failed.status.code(), Some(3));
