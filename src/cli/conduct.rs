@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 use super::arguments::{Common, Live, Play};
-use super::child::{self, Signal, Signals, Zone};
+use super::child::{self, Heard, Signal, Signals, Zone};
 use super::serve::{PATIENCE, Served, Start};
 use super::tell::Flaw;
 use super::{Exit, tell};
@@ -115,9 +115,10 @@ async fn perform(plan: Plan<'_>) -> Result<Exit> {
     tell::verdict(&summary, common.way());
     let is_refused = is_ci() && live.is_some_and(|live| !live.allow);
     let exit = judge(ran, &summary, &left, is_refused);
-    let is_proved =
-        proof == Proof::Wanted && !common.command.is_empty() && stopped.is_none() && exit == ran;
-    if is_proved {
+    // A command that was told to end would not end by itself.
+    let is_interrupted = signals.heard() == Heard::Some;
+    let is_proved = proof == Proof::Wanted && !common.command.is_empty() && !is_interrupted;
+    if is_proved && exit == ran {
         return prove(settings, &summary, (common, took, exit), &mut signals).await;
     }
     Ok(exit)
@@ -135,13 +136,12 @@ async fn prove(
     if recordings.iter().all(|it| it.saved != Saved::Cassette || it.path.is_none()) {
         return Ok(exit);
     }
-    let heard = signals.heard();
     // A client that goes on after a miss may do so for ever.
     let limit = PROOF.max(took * 10);
     let mut is_endless = false;
     let proven = settings.prove(recordings, async |session, run| {
         let zone = if run == 0 { Zone::Another } else { Zone::Ours };
-        if is_endless || signals.heard() != heard {
+        if is_endless || signals.heard() == Heard::Some {
             return None;
         }
         let ended = child::rerun(common, session, (zone, limit), signals).await;
