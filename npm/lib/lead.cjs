@@ -10,6 +10,8 @@ const vm = require("node:vm");
  */
 
 const FIELD = "retape-for";
+/** The field that says whom the client trusts, if it takes any certificate or has some of its own. */
+const TRUST = "retape-trust";
 /** The field by which retape tells that the server gave no answer. */
 const ERROR = "retape-error";
 /** The agent that asks retape itself. */
@@ -60,7 +62,7 @@ function leading(inner, led) {
     if (!/^https?:/.test(origin)) return asItIs();
     return led(({ address, session }) => {
       if (origin === address) return asItIs();
-      const headers = withField(options.headers, `${session} ${origin}`);
+      const headers = withFields(options.headers, fields(session, origin, optionsOf(inner).connect));
       return inner.dispatch({ ...options, origin: address, headers }, refusing(handler, origin));
     }, asItIs);
   };
@@ -111,10 +113,34 @@ function refusing(handler, origin) {
   });
 }
 
-function withField(headers, value) {
-  if (Array.isArray(headers)) return [...headers, FIELD, value];
-  if (headers && typeof headers[Symbol.iterator] === "function") return [...[...headers].flat(), FIELD, value];
-  return { ...headers, [FIELD]: value };
+/** What undici was told when it was made. */
+function optionsOf(dispatcher) {
+  const symbol = Object.getOwnPropertySymbols(dispatcher).find((each) => each.description === "options");
+  return (symbol && dispatcher[symbol]) || {};
+}
+
+/** What a request says to retape, whose client has such options for TLS. */
+function fields(session, origin, options) {
+  const said = { [FIELD]: `${session} ${origin}` };
+  const trusted = origin.startsWith("https:") && trustedBy(options ?? {});
+  return trusted ? { ...said, [TRUST]: trusted } : said;
+}
+
+function trustedBy({ ca, rejectUnauthorized }) {
+  if (!(rejectUnauthorized ?? process.env.NODE_TLS_REJECT_UNAUTHORIZED !== "0")) return "anyone";
+  const texts = [ca ?? []].flat().map(String).join("\n");
+  const blocks = texts.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g);
+  const certificates = [...blocks].map(([, block]) => block.replace(/\s/g, ""));
+  // More are a bundle of the known authorities.
+  return certificates.length <= 32 ? certificates.join() : "";
+}
+
+function withFields(headers, more) {
+  if (Array.isArray(headers)) return [...headers, ...Object.entries(more).flat()];
+  if (headers && typeof headers[Symbol.iterator] === "function") {
+    return [...[...headers].flat(), ...Object.entries(more).flat()];
+  }
+  return { ...headers, ...more };
 }
 
 /** Each request of `node:http` and `node:https` asks an agent for its connection. */
@@ -128,10 +154,11 @@ function leadAgents(led) {
     return led(({ address, session }) => {
       if (meant === address) return asItIs();
       const { hostname, port } = new URL(address);
-      const value = `${session} ${meant}`;
-      // Fields that are given as a list are a text already.
-      if (request.headersSent) request._header = request._header.replace("\r\n\r\n", `\r\n${FIELD}: ${value}\r\n\r\n`);
-      else request.setHeader(FIELD, value);
+      for (const [name, value] of Object.entries(fields(session, meant, { ...this.options, ...options }))) {
+        // Fields that are given as a list are a text already.
+        if (request.headersSent) request._header = request._header.replace("\r\n\r\n", `\r\n${name}: ${value}\r\n\r\n`);
+        else request.setHeader(name, value);
+      }
       const { emit } = request;
       request.emit = function (event, ...details) {
         const isRefused = event === "response" && details[0].headers[ERROR] === "unreachable";

@@ -22,6 +22,8 @@ from types import ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 from urllib.parse import urlsplit
 
+from . import _trust
+
 FIELD = "retape-for"
 #: The field by which retape tells that the server gave no answer.
 ERROR = "retape-error"
@@ -173,6 +175,9 @@ def _wrappers(own: Any = http.client.HTTPConnection) -> Tuple[Any, Any, Any]:
             take(self)
             done = original(self, method, url, *args, **kwargs)
             own.putheader(self, FIELD, session)
+            trusted = _trust.of_connection(self)
+            if trusted is not None:
+                own.putheader(self, _trust.FIELD, trusted)
             return done
 
         return putrequest
@@ -240,6 +245,9 @@ def _httpcore(name: str) -> List[_Patch]:
         # Many a test leaves its client open. With no real server there was nothing that had to be closed.
         kept = (field for field in request.headers if field[0].lower() != b"connection")
         headers = [*kept, (b"connection", b"close"), (FIELD.encode(), session.encode())]
+        trusted = _trust.of_context(getattr(pool, "_ssl_context", None))
+        if trusted is not None:
+            headers.append((_trust.FIELD.encode(), trusted.encode()))
         there = httpcore.URL(scheme=b"http", host=host.encode(), port=port, target=url.target)
         request = httpcore.Request(
             request.method, there, headers=headers, content=request.stream, extensions=request.extensions
@@ -290,9 +298,12 @@ def _httpcore(name: str) -> List[_Patch]:
 def _aiohttp() -> List[_Patch]:
     """aiohttp's client."""
     from aiohttp.client_exceptions import ClientConnectorError
-    from aiohttp.client_reqrep import ClientRequest
+    from aiohttp.client_reqrep import ClientRequest, Fingerprint
     from aiohttp.connector import BaseConnector
     from yarl import URL
+
+    #: Whom the sender of a request trusts.
+    trusted: "weakref.WeakKeyDictionary[Any, Optional[str]]" = weakref.WeakKeyDictionary()
 
     def target(request: Any) -> Optional[str]:
         url = request.url
@@ -305,6 +316,10 @@ def _aiohttp() -> List[_Patch]:
             if target(req) is None:
                 return await original(self, req, *args, **kwargs)
             meant, proxy = req.url, req.proxy
+            # What the request says comes before what its session says.
+            said = (req.ssl, getattr(self, "_ssl", None))
+            own = next((context for context in said if context not in (None, True)), None)
+            trusted[req] = _trust.ANYONE if isinstance(own, Fingerprint) else _trust.of_context(own)
             host, port = _led.address
             req.url, req.proxy = URL.build(scheme="http", host=host, port=port), None
             try:
@@ -331,12 +346,14 @@ def _aiohttp() -> List[_Patch]:
             if session is None:
                 return await original(self, conn)
             proxy, self.proxy = self.proxy, None
-            self.headers[FIELD] = session
+            told = {FIELD: session, _trust.FIELD: trusted.get(self)}
+            self.headers.update({name: value for name, value in told.items() if value is not None})
             try:
                 response = await original(self, conn)
             finally:
                 self.proxy = proxy
-                self.headers.pop(FIELD, None)
+                for name in told:
+                    self.headers.pop(name, None)
             response.start = starting(self, response)
             return response
 

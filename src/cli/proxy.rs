@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use rustls_native_certs::load_native_certs;
 
 use crate::error::{Error, Result};
+use crate::serve::recorder::{BUNDLES, bundles};
 use crate::session::Session;
 
 /// The certificates to trust, in a folder of our own, as long as the command runs.
@@ -17,22 +18,6 @@ use crate::session::Session;
 pub(super) struct Trust {
     folder: PathBuf,
 }
-
-/// The variables by which runtimes are told a file of certificates that takes the place of their own.
-const BUNDLES: [&str; 11] = [
-    // OpenSSL, Python's `ssl` and httpx, Go, Ruby, rustls
-    "SSL_CERT_FILE",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "AWS_CA_BUNDLE",
-    "GIT_SSL_CAINFO",
-    "NODE_EXTRA_CA_CERTS",
-    "DENO_CERT",
-    "CARGO_HTTP_CAINFO",
-    "PIP_CERT",
-    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-    "WEBSOCKET_CLIENT_CA_BUNDLE",
-];
 
 impl Trust {
     /// Writes the certificates that this machine trusts, those that the environment names, and that of
@@ -44,11 +29,7 @@ impl Trust {
         let trust = Self { folder: private_folder()? };
         let mut pem: String = roots.iter().map(|root| to_pem(root)).collect();
         // What the person trusts by such a variable is trusted beside.
-        let named = BUNDLES.iter().filter_map(std::env::var_os);
-        let mut named: Vec<PathBuf> = named.map(PathBuf::from).collect();
-        named.sort_unstable();
-        named.dedup();
-        for text in named.iter().filter_map(|file| fs::read_to_string(file).ok()) {
+        for text in bundles().iter().filter_map(|file| fs::read_to_string(file).ok()) {
             pem.push_str(text.trim_end());
             pem.push('\n');
         }

@@ -23,7 +23,7 @@ use crate::config::HostRule;
 use crate::error::{Error, Kind, Result};
 use crate::serve::recorder::{Asked, Course};
 use crate::serve::replayer::{Aliases, Replayer};
-use crate::serve::server::{Address, Answer, Handler, Refusal, Tunnel, Via, origin};
+use crate::serve::server::{Address, Answer, ClientTrust, Handler, Refusal, Tunnel, Via, origin};
 use crate::serve::websocket::is_upgrade;
 use crate::store::mode::Mode;
 
@@ -50,6 +50,9 @@ pub(super) struct Hub {
 /// What a client's transport says that leads here: the session, and the server that the client means to
 /// talk to, as in `~opened-3 https://api.example.com`.
 const FOR: HeaderName = HeaderName::from_static("retape-for");
+
+/// Whom that client trusts ([`ClientTrust`]).
+const TRUST: HeaderName = HeaderName::from_static("retape-trust");
 
 impl Hub {
     pub(super) fn new(main: Arc<Gateway>, settings: SessionBuilder) -> Self {
@@ -202,6 +205,9 @@ impl Hub {
             request.headers_mut().remove(HOST);
         }
         request.extensions_mut().insert(via);
+        if let Some(trust) = request.headers_mut().remove(TRUST) {
+            request.extensions_mut().insert(ClientTrust(trust));
+        }
     }
 
     /// Answers a request of this process, for the server that it names.

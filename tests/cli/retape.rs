@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::client;
 
 /// Variables that would say something to the binary.
-const SILENCED: [&str; 7] = [
+const SILENCED: [&str; 17] = [
     "CI",
     "RETAPE_MODE",
     "RETAPE_UPSTREAM",
@@ -17,6 +17,16 @@ const SILENCED: [&str; 7] = [
     "COLUMNS",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "AWS_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "NODE_EXTRA_CA_CERTS",
+    "DENO_CERT",
+    "CARGO_HTTP_CAINFO",
+    "PIP_CERT",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+    "WEBSOCKET_CLIENT_CA_BUNDLE",
 ];
 
 /// A folder to run the binary in, gone after the test.

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use h2::server::{Connection, SendResponse};
 use http::{HeaderMap, Request, Response};
@@ -69,6 +71,11 @@ impl Authority {
     pub fn write(&self, path: &Path) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, self.0.pem()).unwrap();
+    }
+
+    /// The certificate to trust, as a transport tells it.
+    pub fn told(&self) -> String {
+        STANDARD.encode(self.0.der())
     }
 
     /// TLS for a server of these names that speaks these protocols.

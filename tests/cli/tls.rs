@@ -316,3 +316,87 @@ fn certificates_to_trust_may_stand_in_a_folder() {
 
     assert_eq!((status, code), (200, Some(0)), "{said}");
 }
+
+#[test]
+fn certificates_are_trusted_that_variables_of_clients_name() {
+    let scene = Scene::new();
+    let server = scene.h2(|_, reply| async {
+        json(reply, 200, "[]");
+        Then::KeepAlive
+    });
+    let upstream = format!("https://{}", server.authority());
+    for variable in ["REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"] {
+        let mut command = scene.stage.retape(&["record", "--upstream", &upstream, "tape"]);
+        command.env(variable, scene.trusted());
+
+        let mut running = Running::start(command);
+        let status = get(&running.line()).status;
+        let (code, said) = running.stop();
+
+        assert_eq!((status, code), (200, Some(0)), "{variable}: {said}");
+    }
+}
+
+#[test]
+fn a_server_may_show_the_very_certificate_that_is_trusted() {
+    let scene = Scene::new();
+    let (itself, tls) = Authority::itself("localhost");
+    itself.write(&scene.trusted());
+    let server = Secure::start(tls, |_, reply| async {
+        json(reply, 200, "[]");
+        Then::KeepAlive
+    });
+    let port = server.authority().replace("localhost", "");
+    let ask = |host: &str| {
+        let upstream = format!("https://{host}{port}");
+        let mut command = scene.stage.retape(&["record", "--upstream", &upstream, "tape"]);
+        command.env("SSL_CERT_FILE", scene.trusted());
+        let mut running = Running::start(command);
+        let status = get(&running.line()).status;
+        running.stop();
+        status
+    };
+
+    assert_eq!(ask("localhost"), 200);
+    assert_eq!(ask("127.0.0.1"), 502);
+}
+
+#[test]
+fn each_client_trusts_whom_its_transport_says() {
+    let scene = Scene::new();
+    let server = scene.h2(|_, reply| async {
+        json(reply, 200, "[]");
+        Then::KeepAlive
+    });
+    let (itself, tls) = Authority::itself("localhost");
+    let other = Secure::start(tls, |_, reply| async {
+        json(reply, 200, "[]");
+        Then::KeepAlive
+    });
+    let origin = |server: &Secure| format!("https://{}", server.authority());
+    let (friend, stranger) = (scene.authority.told(), Authority::new("stranger").told());
+    let (first, second) = (origin(&server), origin(&other));
+    let mut running = Running::start(scene.stage.retape(&["run", "--allow-unused"]));
+    let url = running.line();
+    let settings = "{\"cassette\": \"tape\", \"mode\": \"record\"}";
+    let opened = ask("POST", &format!("{url}/-/retape/open"), "x-retape: 1\r\n", settings);
+    assert_eq!(opened.status, 200, "{}", opened.text());
+    let status = |origin: &str, trust: &str| {
+        let fields = format!("retape-for: ~opened-1 {origin}\r\nretape-trust: {trust}\r\n");
+        ask("GET", &format!("{url}/1"), &fields, "").status
+    };
+
+    assert_eq!(status(&first, &format!("{stranger},{friend}")), 200);
+    // It does not go on the connection of a client that trusts the server.
+    assert_eq!(status(&first, &stranger), 502);
+    assert_eq!(status(&first, ",no Base64,AAAA"), 502);
+    assert_eq!(status(&first, "anyone"), 200);
+    assert_eq!(status(&second, &itself.told()), 200);
+    assert_eq!(status(&second, &friend), 502);
+    ask("POST", &format!("{url}/-/retape/finish?session=~opened-1"), "x-retape: 1\r\n", "");
+    running.stop();
+    assert_eq!(server.heard().len() + other.heard().len(), 3);
+    assert!(!server.heard()[0].head.headers().contains_key("retape-trust"));
+    assert_eq!(scene.stage.cassettes(), ["tape.json"]);
+    assert!(!scene.cassette().contains("retape-trust"), "{}", scene.cassette());
+}

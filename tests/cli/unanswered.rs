@@ -94,17 +94,17 @@ fn a_certificate_for_another_name() {
 }
 
 #[test]
-fn a_certificate_of_an_authority() {
-    let (authority, tls) = Authority::itself("localhost");
+fn a_certificate_of_an_authority_that_nobody_named() {
+    let (_, tls) = Authority::itself("localhost");
     let server = Secure::start(tls, |_, reply| async {
         json(reply, 200, "[]");
         Then::KeepAlive
     });
     let url = format!("https://{}", server.authority());
 
-    let told = check(&trusting(&authority), &url, "unreachable");
+    let told = check(&trusting(&Authority::new("friend")), &url, "unreachable");
 
-    assert_snapshot!(told, @"502 unreachable: `https://HOST` cannot be reached: its TLS certificate is one for authorities, not for servers; `openssl req -x509 -addext basicConstraints=CA:FALSE` makes one for servers");
+    assert_snapshot!(told, @"502 unreachable: `https://HOST` cannot be reached: its TLS certificate is not trusted, as no known authority signed it; `SSL_CERT_FILE=FILE.pem` names certificates to trust");
 }
 
 #[test]

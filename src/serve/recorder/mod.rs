@@ -41,6 +41,8 @@ pub use pipes::Pipes;
 #[cfg(feature = "cli")]
 pub use rescue::recover;
 pub use tape::Tape;
+#[cfg(feature = "cli")]
+pub use tls::{BUNDLES, bundles};
 pub use upstream::Upstream;
 
 pub use super::recording::{Change, Course, Kept, Origins, Patience, Recording, Saved, Wording};

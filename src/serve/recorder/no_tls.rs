@@ -7,6 +7,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 
 use super::fault::Fault;
 use super::location::Speaks;
+use crate::serve::server::ClientTrust;
 
 /// What connects.
 pub(super) type Connector = HttpConnector;
@@ -37,11 +38,10 @@ impl fmt::Display for TlsFault {
     }
 }
 
-/// The same, for HTTP/1.1 alone.
-pub(super) fn connector_of_http1(tcp: HttpConnector, speaks: Speaks) -> (Connector, Trust) {
-    connector(tcp, speaks)
-}
-
-pub(super) fn connector(tcp: HttpConnector, _: Speaks) -> (Connector, Trust) {
-    (tcp, Trust)
+pub(super) fn connectors(
+    tcp: &HttpConnector,
+    _: Speaks,
+    _: Option<&ClientTrust>,
+) -> ([Connector; 2], Trust) {
+    ([tcp.clone(), tcp.clone()], Trust)
 }

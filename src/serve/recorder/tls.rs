@@ -2,15 +2,26 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use hyper_rustls::builderstates::WantsProtocols1;
-use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
-use rustls::{CertificateError, ClientConfig, ConfigBuilder, Error, WantsVerifier};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
 
 use super::fault::{Fault, found};
 use super::location::Speaks;
+use crate::serve::server::ClientTrust;
 
 /// What connects.
 pub(super) type Connector = HttpsConnector<HttpConnector>;
@@ -18,9 +29,9 @@ pub(super) type Connector = HttpsConnector<HttpConnector>;
 /// Whose word is taken for the certificate of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// That of the authorities that this machine, or `SSL_CERT_FILE` and `SSL_CERT_DIR`, name.
+    /// That of those whom this machine, the environment or the client names.
     Known,
-    /// Nobody's.
+    /// There is nobody.
     Nobody,
 }
 
@@ -31,8 +42,6 @@ pub(super) enum TlsFault {
     Untrusted,
     /// There is nobody who is trusted.
     NobodyTrusted,
-    /// The server shows the certificate of an authority, as `openssl req -x509` makes it.
-    OfAuthority,
     /// The server's certificate is not valid.
     Certificate(CertificateError),
     /// It does not speak TLS.
@@ -59,12 +68,7 @@ impl TlsFault {
             Error::InvalidCertificate(
                 CertificateError::UnknownIssuer | CertificateError::BadSignature,
             ) => Self::Untrusted,
-            // webpki's error, whose type is not at hand.
-            Error::InvalidCertificate(why @ CertificateError::Other(_))
-                if why.to_string().contains("CaUsedAsEndEntity") =>
-            {
-                Self::OfAuthority
-            }
+            error if is_of_authority(error) => Self::Untrusted,
             Error::InvalidCertificate(why) => Self::Certificate(why.clone()),
             Error::InvalidMessage(_) => Self::NotTls,
             other => Self::Other(other.clone()),
@@ -85,10 +89,6 @@ impl fmt::Display for TlsFault {
             Self::NobodyTrusted => {
                 write!(f, "no TLS certificates to trust can be read on this machine; {TRUST}")
             }
-            Self::OfAuthority => f.write_str(
-                "its TLS certificate is one for authorities, not for servers; \
-                 `openssl req -x509 -addext basicConstraints=CA:FALSE` makes one for servers",
-            ),
             Self::Certificate(why) => write!(f, "its TLS certificate was refused: {why}"),
             Self::NotTls => f.write_str("it does not speak TLS there; is it `http://`?"),
             Self::Other(why) => write!(f, "TLS could not be agreed upon: {why}"),
@@ -96,43 +96,163 @@ impl fmt::Display for TlsFault {
     }
 }
 
-/// What connects to a server that is spoken to like that.
-pub(super) fn connector(tcp: HttpConnector, speaks: Speaks) -> (Connector, Trust) {
-    let (builder, trust) = builder(speaks);
-    (builder.enable_all_versions().wrap_connector(tcp), trust)
-}
-
-/// The same, for HTTP/1.1 alone.
-pub(super) fn connector_of_http1(tcp: HttpConnector, speaks: Speaks) -> (Connector, Trust) {
-    let (builder, trust) = builder(speaks);
-    (builder.enable_http1().wrap_connector(tcp), trust)
-}
-
-fn builder(speaks: Speaks) -> (HttpsConnectorBuilder<WantsProtocols1>, Trust) {
-    let (tls, trust) = match speaks {
-        Speaks::Tls => trusting(),
-        Speaks::Plain | Speaks::PriorKnowledge => (trusting_nobody(), Trust::Nobody),
+/// What connects to a server that is spoken to like that, for a client that trusts whom it says: over what the
+/// server prefers, and over HTTP/1.1 alone.
+pub(super) fn connectors(
+    tcp: &HttpConnector,
+    speaks: Speaks,
+    client: Option<&ClientTrust>,
+) -> ([Connector; 2], Trust) {
+    let verifier = match speaks {
+        Speaks::Tls => Verifier::of(client),
+        Speaks::Plain | Speaks::PriorKnowledge => Verifier::trusting(Vec::new()),
     };
-    (HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http(), trust)
+    let trust = verifier.trust();
+    let config = ClientConfig::builder_with_provider(Arc::clone(&verifier.provider))
+        .with_safe_default_protocol_versions()
+        .expect("ring has the default versions")
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    let builder = || HttpsConnectorBuilder::new().with_tls_config(config.clone()).https_or_http();
+    let any = builder().enable_all_versions().wrap_connector(tcp.clone());
+    let http1 = builder().enable_http1().wrap_connector(tcp.clone());
+    ([any, http1], trust)
 }
 
-/// Trusts whom this machine trusts. If there is nobody, a request will say so.
-fn trusting() -> (ClientConfig, Trust) {
-    match tls().with_native_roots() {
-        Ok(tls) => (tls.with_no_client_auth(), Trust::Known),
-        Err(_) => (trusting_nobody(), Trust::Nobody),
+/// The variables that name certificates to trust, as the common runtimes know them.
+pub const BUNDLES: [&str; 11] = [
+    // OpenSSL, Python's `ssl` and httpx, Go, Ruby, rustls
+    "SSL_CERT_FILE",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "AWS_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "NODE_EXTRA_CA_CERTS",
+    "DENO_CERT",
+    "CARGO_HTTP_CAINFO",
+    "PIP_CERT",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+    "WEBSOCKET_CLIENT_CA_BUNDLE",
+];
+
+/// The files that they name in the environment of this process.
+pub fn bundles() -> Vec<PathBuf> {
+    let named = BUNDLES.iter().filter_map(std::env::var_os);
+    let mut named: Vec<PathBuf> = named.map(PathBuf::from).collect();
+    named.sort_unstable();
+    named.dedup();
+    named
+}
+
+/// Takes the certificates that the client of a recording would take.
+///
+/// # Rationale
+///
+/// To most clients a certificate that they were told to trust is enough where a server shows it. webpki refuses it if
+/// it may sign others, as those of `openssl req -x509` may.
+#[derive(Debug)]
+struct Verifier {
+    /// Nothing if each certificate is taken.
+    known: Option<Known>,
+    /// It is named, never taken from the process: another crate of the user's build may have installed one, or none.
+    provider: Arc<CryptoProvider>,
+}
+
+#[derive(Debug)]
+struct Known {
+    certificates: Vec<CertificateDer<'static>>,
+    /// What they have signed. Nothing if there are none.
+    signed: Option<Arc<WebPkiServerVerifier>>,
+}
+
+impl Verifier {
+    /// Trusts whom this machine, the environment and the client trust. If there is nobody, a request will say so.
+    fn of(client: Option<&ClientTrust>) -> Self {
+        let said = client.map_or(&b""[..], |ClientTrust(said)| said.as_bytes());
+        if said == b"anyone" {
+            return Self { known: None, provider: provider() };
+        }
+        let mut certificates = rustls_native_certs::load_native_certs().certs;
+        let own = said.split(|byte| *byte == b',').filter_map(|one| STANDARD.decode(one).ok());
+        certificates.extend(own.map(CertificateDer::from));
+        for file in bundles() {
+            let found = CertificateDer::pem_file_iter(file).into_iter().flatten();
+            certificates.extend(found.filter_map(Result::ok));
+        }
+        Self::trusting(certificates)
+    }
+
+    fn trusting(certificates: Vec<CertificateDer<'static>>) -> Self {
+        let provider = provider();
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(certificates.iter().cloned());
+        let signed =
+            WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
+        Self { known: Some(Known { certificates, signed: signed.build().ok() }), provider }
+    }
+
+    fn trust(&self) -> Trust {
+        match &self.known {
+            Some(Known { signed: None, .. }) => Trust::Nobody,
+            _ => Trust::Known,
+        }
     }
 }
 
-fn trusting_nobody() -> ClientConfig {
-    tls().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(known) = &self.known else { return Ok(ServerCertVerified::assertion()) };
+        let Some(signed) = &known.signed else {
+            return Err(CertificateError::UnknownIssuer.into());
+        };
+        match signed.verify_server_cert(shown, between, name, ocsp, now) {
+            Err(why) if is_of_authority(&why) && known.certificates.contains(shown) => {
+                verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, shown, signed, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, shown, signed, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
 }
 
-/// The provider of the cryptography is named, never taken from the process: another crate of the
-/// user's build may have installed one, or none.
-fn tls() -> ConfigBuilder<ClientConfig, WantsVerifier> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring has the default versions")
+/// Whether a server shows a certificate that may sign others. The type of that error is not at hand.
+fn is_of_authority(why: &Error) -> bool {
+    matches!(why, Error::InvalidCertificate(why @ CertificateError::Other(_))
+        if why.to_string().contains("CaUsedAsEndEntity"))
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
 }

@@ -1,7 +1,8 @@
 //! The live server that is recorded.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,10 +19,11 @@ use super::fault::Fault;
 use super::location::{Location, Speaks};
 use super::pool::{Pool, Repeatable};
 use super::sent::Abandoned;
-use super::tls::{Connector, Trust, connector, connector_of_http1};
+use super::tls::{Connector, Trust, connectors};
 use crate::cassette::End;
 use crate::error::{Error, Result};
 use crate::serve::recording::Patience;
+use crate::serve::server::ClientTrust;
 
 /// A body on its way to the server.
 pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
@@ -38,14 +40,21 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, Abandoned>;
 /// answers by closing the connection does so behind one to a `HEAD` too.
 #[derive(Debug, Clone)]
 pub struct Upstream {
+    location: Location,
+    /// One for each that its clients trust.
+    ways: Arc<Mutex<HashMap<Option<ClientTrust>, Arc<Way>>>>,
+    /// Whether it has answered before.
+    answered: Arc<AtomicBool>,
+}
+
+/// How a server is reached.
+#[derive(Debug)]
+struct Way {
     connector: Connector,
     /// For what HTTP/2 has no way to: to become a WebSocket.
     upgrading: Connector,
     pool: Pool,
-    location: Location,
     trust: Trust,
-    /// Whether it has answered before.
-    answered: Arc<AtomicBool>,
 }
 
 impl Upstream {
@@ -58,10 +67,19 @@ impl Upstream {
     /// If it is no such address.
     pub fn new(address: &str) -> Result<Self> {
         let location = Location::parse(address)?;
-        let (connector, trust) = connector(tcp(), location.speaks);
-        let (upgrading, _) = connector_of_http1(tcp(), location.speaks);
-        let pool = Pool::default();
-        Ok(Self { connector, upgrading, pool, location, trust, answered: Arc::default() })
+        Ok(Self { location, ways: Arc::default(), answered: Arc::default() })
+    }
+
+    /// How it is reached by whoever sends that request.
+    fn way(&self, request: &Request<Outgoing>) -> Arc<Way> {
+        let client = request.extensions().get().cloned();
+        let mut ways = self.ways.lock().unwrap_or_else(PoisonError::into_inner);
+        let way = ways.entry(client).or_insert_with_key(|client| {
+            let (connectors, trust) = connectors(&tcp(), self.location.speaks, client.as_ref());
+            let [connector, upgrading] = connectors;
+            Arc::new(Way { connector, upgrading, pool: Pool::default(), trust })
+        });
+        Arc::clone(way)
     }
 
     /// Whether this build can ask it.
@@ -120,21 +138,26 @@ impl Upstream {
         request: Request<Outgoing>,
         patience: Patience,
     ) -> Result<Response<Incoming>, Fault> {
-        let outcome = tokio::time::timeout(patience.silence, self.ask(request)).await;
+        let way = self.way(&request);
+        let outcome = tokio::time::timeout(patience.silence, self.ask(&way, request)).await;
         match outcome.unwrap_or(Err(Fault::Silent(patience.silence))) {
             Ok(response) => {
                 self.answered.store(true, Ordering::Relaxed);
                 Ok(response)
             }
-            Err(fault) => Err(self.explained(fault)),
+            Err(fault) => Err(self.explained(way.trust, fault)),
         }
     }
 
     /// Asks on a connection that was kept, or else on a new one.
-    async fn ask(&self, mut request: Request<Outgoing>) -> Result<Response<Incoming>, Fault> {
+    async fn ask(
+        &self,
+        way: &Way,
+        mut request: Request<Outgoing>,
+    ) -> Result<Response<Incoming>, Fault> {
         let address = request.uri().clone();
         if request.headers().contains_key(UPGRADE) {
-            let open = Connection::open(self.upgrading.clone(), address, false, || {});
+            let open = Connection::open(way.upgrading.clone(), address, false, || {});
             let own = Box::pin(open).await?;
             return own
                 .send(request)
@@ -143,9 +166,9 @@ impl Upstream {
                 .map_err(|unanswered| unanswered.fault);
         }
         let repeatable = repeatable(&request);
-        while let Some(kept) = self.pool.take(repeatable) {
+        while let Some(kept) = way.pool.take(repeatable) {
             let again = repeated(&request);
-            match self.ask_on(kept, request).await {
+            match way.ask_on(kept, request).await {
                 Ok(response) => return Ok(response),
                 Err(Unanswered { unsent: Some(unsent), .. }) => request = *unsent,
                 Err(Unanswered { fault, .. }) => match again {
@@ -158,13 +181,29 @@ impl Upstream {
             }
         }
         let speaks_http2 = self.location.speaks == Speaks::PriorKnowledge;
-        let connector = self.connector.clone();
+        let connector = way.connector.clone();
         // Most requests go on a kept connection, and need no room for this.
-        let open = Connection::open(connector, address, speaks_http2, self.pool.on_end());
+        let open = Connection::open(connector, address, speaks_http2, way.pool.on_end());
         let fresh = Box::pin(open).await?;
-        self.ask_on(fresh, request).await.map_err(|unanswered| unanswered.fault)
+        way.ask_on(fresh, request).await.map_err(|unanswered| unanswered.fault)
     }
 
+    /// The fault in the light of what the address says.
+    fn explained(&self, trust: Trust, fault: Fault) -> Fault {
+        match (self.location.speaks, fault) {
+            (_, Fault::Tls(fault)) => trust.explained(fault),
+            (Speaks::Plain, Fault::NotHttp) => Fault::NotHttp1,
+            (Speaks::PriorKnowledge, Fault::NotHttp | Fault::Closed | Fault::Broken(_))
+                if !self.answered.load(Ordering::Relaxed) =>
+            {
+                Fault::NotHttp2
+            }
+            (_, fault) => fault,
+        }
+    }
+}
+
+impl Way {
     async fn ask_on(
         &self,
         connection: Connection,
@@ -175,20 +214,6 @@ impl Upstream {
             self.pool.put(connection);
         }
         Ok(response)
-    }
-
-    /// The fault in the light of what the address says.
-    fn explained(&self, fault: Fault) -> Fault {
-        match (self.location.speaks, fault) {
-            (_, Fault::Tls(fault)) => self.trust.explained(fault),
-            (Speaks::Plain, Fault::NotHttp) => Fault::NotHttp1,
-            (Speaks::PriorKnowledge, Fault::NotHttp | Fault::Closed | Fault::Broken(_))
-                if !self.answered.load(Ordering::Relaxed) =>
-            {
-                Fault::NotHttp2
-            }
-            (_, fault) => fault,
-        }
     }
 }
 

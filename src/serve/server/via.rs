@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::HeaderMap;
 use http::header::PROXY_AUTHORIZATION;
 use http::uri::Authority;
+use http::{HeaderMap, HeaderValue};
 
 use super::Proxy;
 use crate::text::percent;
@@ -30,6 +30,11 @@ pub struct Via {
     /// The session that the proxy's user names.
     pub session: String,
 }
+
+/// Whom a client trusts besides those that this machine trusts, as its transport says: certificates in Base64 with
+/// commas between, or `anyone`. It stands among the extensions of the request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ClientTrust(pub HeaderValue);
 
 /// The session that a client names as the user of the proxy; empty if it names none.
 pub fn session_of(headers: &HeaderMap) -> String {

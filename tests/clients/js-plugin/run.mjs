@@ -3,10 +3,11 @@
 // Usage: node run.mjs FOLDER [RUNNER...]    FOLDER has retape-http, vitest, jest and undici installed
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import http from "node:http";
+import https from "node:https";
 import { createRequire } from "node:module";
 import path from "node:path";
 
@@ -55,6 +56,15 @@ const live = http.createServer(async (request, response) => {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ path: request.url }));
 });
 await new Promise((resolve) => live.listen(0, "127.0.0.1", resolve));
+// Its certificate is its own.
+const [key, cert] = ["key.pem", "cert.pem"].map((name) => path.join(folder, name));
+execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+  "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert], { stdio: "ignore" });
+const secure = https.createServer({ key: fs.readFileSync(key), cert: fs.readFileSync(cert) }, (_, response) => {
+  asked += 1;
+  response.writeHead(200, { "content-type": "application/json" }).end("{}");
+});
+await new Promise((resolve) => secure.listen(0, "localhost", resolve));
 // Nobody listens there any more.
 const gone = http.createServer();
 const nobody = await new Promise((resolve) => gone.listen(0, "127.0.0.1", () => resolve(gone.address().port)));
@@ -67,6 +77,7 @@ for (const name of chosen.length > 0 ? chosen : Object.keys(RUNNERS)) {
 }
 await lateHooks(path.join(folder, "late"));
 live.close();
+secure.close();
 
 /** Hooks that are defined once the file has waited for something. */
 async function lateHooks(place) {
@@ -152,6 +163,31 @@ async function suite(runner, place) {
     });
   `);
   passes(await run({ CI: "true" }));
+
+  write(`
+    const assert = require("node:assert");
+    const ca = require("node:fs").readFileSync("${cert}");
+    const { Agent, setGlobalDispatcher } = require("undici");
+    setGlobalDispatcher(new Agent({ connect: { ca } }));
+    retape({ cassette: ({ names }) => ["secure", ...names] });
+    const url = "https://localhost:${secure.address().port}/s";
+    const ask = (options) => new Promise((resolve, reject) => {
+      const done = (answer) => answer.resume().on("end", () => resolve(answer.statusCode));
+      require("node:https").get(url, options, done).on("error", reject);
+    });
+    test("trusts whom it is told to", async () => {
+      assert.equal(await ask({ rejectUnauthorized: false }), 200);
+      assert.equal(await ask({ ca }), 200);
+      assert.equal(await ask({ agent: new (require("node:https").Agent)({ ca: [String(ca)] }) }), 200);
+      assert.equal((await require("undici").request(url)).statusCode, 200);
+      await assert.rejects(ask({}));
+    });
+  `);
+  asked = 0;
+  passes(await run());
+  assert.equal(asked, 4);
+  passes(await run({ CI: "true" }));
+  assert.equal(asked, 4, "nothing goes to the network");
 
   // What hooks ask has a cassette too, and a name that they make up is the same in the tests.
   write(`

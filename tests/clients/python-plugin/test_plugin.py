@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import ssl
 import sys
 import threading
 import uuid
@@ -11,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import trustme
 
 from retape._names import former_part, part
 from retape._server import binary
@@ -162,6 +164,64 @@ def test_https_goes_out_from_retape_and_not_from_the_client(pytester, run):
 
     run().assert_outcomes(passed=2)
     run("--record-mode=none").assert_outcomes(passed=2)
+
+
+TRUSTING = {
+    "httpx": "httpx.get(url, verify={trust})",
+    "httpx_async": "asyncio.run(asked(url, {trust}))",
+    "requests": "requests.get(url, verify='ca.pem' if {trust} else False)",
+    "botocore": "botocore(url, 'ca.pem' if {trust} else False)",
+    "urllib": "urllib.request.urlopen(url, context={trust} or ssl._create_unverified_context())",
+    "aiohttp_request": "asyncio.run(aio(url, None, {trust}))",
+    "aiohttp_session": "asyncio.run(aio(url, {trust}, True))",
+}
+
+
+@pytest.mark.parametrize("client", TRUSTING)
+def test_a_server_is_recorded_whose_certificate_the_client_trusts(pytester, run, live, client):
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(pytester.path / "ca.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    live.socket = context.wrap_socket(live.socket, server_side=True)
+    pytester.makepyfile(
+        f"""
+        import asyncio, ssl, urllib.request
+        import aiohttp, httpx, pytest, requests
+        from botocore.awsrequest import AWSRequest
+        from botocore.httpsession import URLLib3Session
+
+        def botocore(url, verify):
+            return URLLib3Session(verify=verify).send(AWSRequest("GET", url).prepare())
+
+        async def asked(url, trust):
+            async with httpx.AsyncClient(verify=trust) as client:
+                return await client.get(url)
+
+        async def aio(url, session, request):
+            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=True if session is None else session)) as it:
+                async with it.get(url, **({{}} if request is True else {{"ssl": request}})) as response:
+                    return await response.read()
+
+        @pytest.mark.retape
+        @pytest.mark.parametrize("trust", [False, True], ids=["anyone", "one"])
+        def test_it(trust):
+            trust = trust and ssl.create_default_context(cafile="ca.pem")
+            url = "https://localhost:{live.server_port}/x"
+            {TRUSTING[client].format(trust="trust")}
+
+        @pytest.mark.retape
+        def test_nobody():
+            with pytest.raises(requests.ConnectionError):
+                requests.get("https://localhost:{live.server_port}/x")
+        """
+    )
+
+    run().assert_outcomes(passed=3)
+    assert live.asked == 2
+    stop(live)
+    run("--record-mode=none").assert_outcomes(passed=3)
+    assert not [path for path in pytester.path.glob("cassettes/**/*.json") if "retape-trust" in path.read_text()]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
