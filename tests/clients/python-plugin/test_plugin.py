@@ -182,7 +182,9 @@ def test_a_server_is_recorded_whose_certificate_the_client_trusts(pytester, run,
     authority = trustme.CA()
     authority.cert_pem.write_to_path(pytester.path / "ca.pem")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
+    leaf = authority.issue_cert("localhost")
+    leaf.cert_chain_pems[0].write_to_path(pytester.path / "leaf.pem")
+    leaf.configure_cert(context)
     live.socket = context.wrap_socket(live.socket, server_side=True)
     pytester.makepyfile(
         f"""
@@ -211,16 +213,22 @@ def test_a_server_is_recorded_whose_certificate_the_client_trusts(pytester, run,
             {TRUSTING[client].format(trust="trust")}
 
         @pytest.mark.retape
+        def test_leaf():
+            context = ssl.create_default_context()
+            context.load_verify_locations("leaf.pem")
+            httpx.get("https://localhost:{live.server_port}/x", verify=context)
+
+        @pytest.mark.retape
         def test_nobody():
             with pytest.raises(requests.ConnectionError):
                 requests.get("https://localhost:{live.server_port}/x")
         """
     )
 
-    run().assert_outcomes(passed=3)
-    assert live.asked == 2
+    run().assert_outcomes(passed=4)
+    assert live.asked == 3
     stop(live)
-    run("--record-mode=none").assert_outcomes(passed=3)
+    run("--record-mode=none").assert_outcomes(passed=4)
     assert not [path for path in pytester.path.glob("cassettes/**/*.json") if "retape-trust" in path.read_text()]
 
 
