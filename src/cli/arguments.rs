@@ -113,9 +113,10 @@ pub(super) struct Live {
 /// How a recording is played.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Play {
-    /// How fast: instant, recorded, or a factor such as 2x
-    #[arg(long, default_value = "instant")]
-    pace: crate::Pace,
+    /// How fast: instant, recorded, or a factor such as 2x. If nothing is said, what the cassette's rules say,
+    /// or instant
+    #[arg(long)]
+    pace: Option<crate::Pace>,
 
     /// In which pieces streams come: recorded, event, coalesced, a number of bytes, split-utf8, crlf, or
     /// random:SEED
@@ -219,7 +220,11 @@ impl Live {
 
 impl Play {
     pub(super) fn settle(&self, session: SessionBuilder) -> SessionBuilder {
-        let session = session.pace(self.pace).chunks(self.chunks);
+        let session = match self.pace {
+            Some(pace) => session.pace(pace),
+            None => session,
+        };
+        let session = session.chunks(self.chunks);
         let session = self.faults.iter().cloned().fold(session, SessionBuilder::fault);
         let lax = self.report_lax.as_ref().filter(|file| !file.as_os_str().is_empty());
         let session = match lax {

@@ -306,7 +306,13 @@ pub(super) fn proven(proven: &Proven, exit: Exit) {
     }
     if proven.replays {
         let alike = if exit == Exit::Agrees { "" } else { ", and the command fails as it did" };
-        return line(&format!("{GREEN}it replays{PLAIN} without the server ({runs}){alike}"));
+        let paced = match proven.paced {
+            true => ", and only at the recorded pace, as `pace` in the cassette says now",
+            false => "",
+        };
+        return line(&format!(
+            "{GREEN}it replays{PLAIN} without the server ({runs}){alike}{paced}"
+        ));
     }
     line(&format!(
         "{RED}it does not replay{PLAIN} ({runs} without the server); the recording is kept"

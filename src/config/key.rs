@@ -31,6 +31,7 @@ pub(crate) enum Key {
     Compare,
     Repeats,
     Early,
+    Pace,
     Headers,
     Ignore,
     Patterns,
@@ -40,14 +41,14 @@ pub(crate) enum Key {
     Optional,
 }
 
-words!(Key: Compare "compare", Repeats "repeats", Early "early", Headers "headers", Ignore "ignore",
-    Patterns "patterns", Unordered "unordered", Ids "ids", NotIds "not-ids",
+words!(Key: Compare "compare", Repeats "repeats", Early "early", Pace "pace", Headers "headers",
+    Ignore "ignore", Patterns "patterns", Unordered "unordered", Ids "ids", NotIds "not-ids",
     Optional "optional");
 
 impl Key {
     /// Whether a word stands below it, and no list.
     pub(crate) const fn is_of_a_word(self) -> bool {
-        matches!(self, Self::Compare | Self::Repeats | Self::Early)
+        matches!(self, Self::Compare | Self::Repeats | Self::Early | Self::Pace)
     }
 
     /// Whether it says what is an identifier and what is not.
@@ -111,6 +112,19 @@ pub enum Early {
 }
 
 words!(Early: Missed "missed", Given "given");
+
+/// When the parts of a recorded answer come, where no [`Pace`](crate::Pace) is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Timing {
+    /// Without waiting.
+    #[default]
+    Instant,
+    /// When they came: for clients that do something else if what they hear comes at once.
+    Recorded,
+}
+
+words!(Timing: Instant "instant", Recorded "recorded");
 
 /// What it means to clients that an object which a server sends has a field that it did not have.
 ///

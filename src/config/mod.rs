@@ -4,7 +4,7 @@
 //! when an answer may be given. They stand in `retape.toml` ([`Config`]), in the member `match` of a cassette,
 //! or in a test ([`SessionBuilder::rules`](crate::SessionBuilder::rules)), everywhere with the same
 //! words. Those of all three add up; where they contradict each other, about repeats, about what is
-//! early, or about what is an identifier, the cassette has the last word.
+//! early, about the pace, or about what is an identifier, the cassette has the last word.
 //!
 //! An [`Optional`] names requests that a client may leave out. A [`Fault`] says what is to go wrong in replay.
 //!
@@ -35,7 +35,7 @@ pub use file::Config;
 pub(crate) use glob::Glob;
 pub use hosts::{HostRule, Hosts};
 pub(crate) use key::Key;
-pub use key::{Compare, Early, NewFields, Repeats};
+pub use key::{Compare, Early, NewFields, Repeats, Timing};
 pub use pattern::Pattern;
 pub(crate) use protocol::Object;
 pub use protocol::Protocol;
@@ -68,6 +68,7 @@ pub struct Rules {
     compare: Option<Compare>,
     repeats: Option<Repeats>,
     early: Option<Early>,
+    timing: Option<Timing>,
     headers: Vec<String>,
     /// The places in the lists, those of one key after the other.
     places: Vec<(Key, At)>,
@@ -97,6 +98,16 @@ impl Rules {
         self.early.unwrap_or_default()
     }
 
+    /// When the parts of an answer come: [`Timing::Instant`] if nothing is said.
+    pub fn timing(&self) -> Timing {
+        self.timing.unwrap_or_default()
+    }
+
+    /// Whether it is said when the parts of an answer come.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.timing.is_some()
+    }
+
     /// The header fields that count as well, as they were spelled.
     pub fn headers(&self) -> &[String] {
         &self.headers
@@ -117,6 +128,12 @@ impl Rules {
     /// Says what becomes of a question that comes before what its answer shows.
     pub fn early(mut self, early: Early) -> Self {
         self.early = Some(early);
+        self
+    }
+
+    /// Says when the parts of an answer come.
+    pub fn timed(mut self, timing: Timing) -> Self {
+        self.timing = Some(timing);
         self
     }
 
@@ -164,6 +181,7 @@ impl Rules {
         self.compare = other.compare.or(self.compare);
         self.repeats = other.repeats.or(self.repeats);
         self.early = other.early.or(self.early);
+        self.timing = other.timing.or(self.timing);
         self.headers.extend_from_slice(&other.headers);
         let anew = |at: &At| other.places.iter().any(|(key, same)| key.is_of_ids() && same == at);
         self.places.retain(|(key, at)| !(key.is_of_ids() && anew(at)));
@@ -189,6 +207,10 @@ impl Rules {
                 let words = ("missed, given", Early::WORDS);
                 self.early = Some(key.said(text, Early::from_word(text), words)?);
             }
+            Key::Pace => {
+                let words = ("instant, recorded", Timing::WORDS);
+                self.timing = Some(key.said(text, Timing::from_word(text), words)?);
+            }
             Key::Headers => self.headers.push(header_name(text)?),
             Key::Optional => self.optional.push(text.parse()?),
             Key::Patterns => {
@@ -213,7 +235,8 @@ impl Rules {
         let compare = self.compare.map(|compare| (Key::Compare, compare.as_str()));
         let repeats = self.repeats.map(|repeats| (Key::Repeats, repeats.as_str()));
         let early = self.early.map(|early| (Key::Early, early.as_str()));
-        compare.into_iter().chain(repeats).chain(early)
+        let pace = self.timing.map(|timing| (Key::Pace, timing.as_str()));
+        compare.into_iter().chain(repeats).chain(early).chain(pace)
     }
 
     /// The keys whose values are lists of text, with the lists; those that are empty are left out.

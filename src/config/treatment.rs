@@ -37,6 +37,7 @@ impl Treatment<'_> {
             Key::Compare
             | Key::Repeats
             | Key::Early
+            | Key::Pace
             | Key::Headers
             | Key::Patterns
             | Key::Optional => None,

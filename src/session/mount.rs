@@ -12,7 +12,7 @@ use crate::cassette::{Body, Cassette, End, Outcome, Response};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::review::report::{self, Rerun};
-use crate::serve::replayer::{MISS, Pace, Recorded, Replayer, SHOULD_RETRY};
+use crate::serve::replayer::{MISS, Recorded, Replayer, SHOULD_RETRY};
 use crate::serve::server::{ADDRESSES, OURS, Place, may_hold_origins};
 use crate::store;
 
@@ -67,8 +67,7 @@ pub async fn mount(server: &MockServer, file: impl AsRef<Path>) -> Result<Mounte
     let recorded = Recorded::new(cassette, &rules).map_err(|error| error.at_file(file))?;
     let recorded = Arc::new(recorded);
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let player =
-        Player { name, replayer: Replayer::new(recorded, Pace::Instant), misses: Mutex::default() };
+    let player = Player { name, replayer: Replayer::new(recorded, None), misses: Mutex::default() };
     let mounted = Mounted { player: Arc::new(player) };
     let responder = Responder(Arc::clone(&mounted.player));
     Mock::given(any()).respond_with(responder).with_priority(255).mount(server).await;

@@ -88,7 +88,7 @@ impl Piped {
         let name = &settings.cassette;
         let said = self.gateway.tape(name).await?.so_far();
         let recorded = Recorded::new(said, &settings.rules_of(name))?;
-        let replayer = Arc::new(Replayer::new(Arc::new(recorded), Pace::Instant));
+        let replayer = Arc::new(Replayer::new(Arc::new(recorded), Some(Pace::Instant)));
         let mismatch = replayer.rehearse(heard).err();
         Ok(mismatch.map(|mismatch| self.gateway.missed("", name, &mismatch)))
     }

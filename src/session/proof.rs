@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Miss, Session, SessionBuilder, Summary};
-use crate::cassette::{Id, Ids, Name};
+use crate::cassette::{Cassette, Id, Name};
 use crate::compare::matching::{Learned, Proof};
+use crate::config::Timing;
 use crate::error::{Error, Kind, Result};
 use crate::redact::Redactor;
 use crate::serve::recorder::{Course, Recording, Saved};
+use crate::serve::replayer::Pace;
 use crate::store;
 use crate::store::mode::Mode;
 
@@ -29,6 +31,8 @@ pub struct Proven {
     pub fixed: Vec<(Name, Id)>,
     /// Places that differ although a person says that nothing there is made up: the person wins.
     pub denied: Vec<(Name, String)>,
+    /// Whether the client was content only when all came at the recorded pace: the recordings ask for it now.
+    pub paced: bool,
     /// What the last run missed.
     pub misses: Vec<Miss>,
 }
@@ -89,8 +93,15 @@ impl SessionBuilder {
         if recorded.is_empty() {
             return Ok(proven);
         }
+        let untimed = self.clone().complete()?;
+        let is_untimed = untimed.pace.is_none()
+            && recorded.keys().all(|name| !untimed.rules_of(name).is_timed());
         while proven.runs < RUNS && !proven.replays {
-            let session = self.clone().mode(Mode::Replay).proving().start().await?;
+            let settings = match proven.paced {
+                true => self.clone().pace(Pace::Times(1.0)),
+                false => self.clone(),
+            };
+            let session = settings.mode(Mode::Replay).proving().start().await?;
             let ran = run(&session, proven.runs).await;
             let closed = session.close().await;
             let proofs = closed.proofs();
@@ -99,7 +110,10 @@ impl SessionBuilder {
             proven.runs += 1;
             let has_made_up = proofs.iter().any(|(_, proof)| proof.has_made_up());
             // A client that asks nothing this time proves nothing.
-            proven.replays = is_content && misses.is_empty() && !has_made_up && !unused;
+            let is_played = misses.is_empty() && !has_made_up && !unused;
+            proven.replays = is_content && is_played;
+            // All that was asked for came. What is left is when it came.
+            proven.paced |= is_played && !is_content && is_untimed;
             proven.misses = misses;
             for (name, proof) in &proofs {
                 let denied = proof.denied().map(|place| (name.clone(), place.to_owned()));
@@ -112,6 +126,12 @@ impl SessionBuilder {
                     proven.add(name, learn(folder, name, proof)?);
                 }
             }
+        }
+        proven.paced &= proven.replays;
+        for (name, folder) in recorded.iter().filter(|_| proven.paced) {
+            rewrite(folder, name, |cassette| {
+                cassette.rules = std::mem::take(&mut cassette.rules).timed(Timing::Recorded);
+            })?;
         }
         Ok(proven)
     }
@@ -153,19 +173,27 @@ pub(super) fn learn_more(folder: &Path, proofs: &[(Name, Proof)]) -> Result<Vec<
 
 /// Writes into the table of a cassette what a run has shown.
 fn learn(folder: &Path, name: &Name, proof: &Proof) -> Result<Learned> {
-    let mut cassette = store::open(folder, name)?;
-    let before: Option<Ids> = cassette.ids.clone();
-    let mut ids = match &before {
-        Some(ids) => ids.clone(),
-        None => crate::identity::decide(&cassette, &cassette.rules),
-    };
-    let learned = proof.learn(&mut ids);
-    if before.as_ref() != Some(&ids) {
+    rewrite(folder, name, |cassette| {
+        let mut ids = match &cassette.ids {
+            Some(ids) => ids.clone(),
+            None => crate::identity::decide(cassette, &cassette.rules),
+        };
+        let learned = proof.learn(&mut ids);
         cassette.ids = Some(ids);
+        learned
+    })
+}
+
+/// Changes what a cassette says of its replay.
+fn rewrite<T>(folder: &Path, name: &Name, change: impl FnOnce(&mut Cassette) -> T) -> Result<T> {
+    let mut cassette = store::open(folder, name)?;
+    let before = (cassette.ids.clone(), cassette.rules.clone());
+    let changed = change(&mut cassette);
+    if before != (cassette.ids.clone(), cassette.rules.clone()) {
         let redactor = Redactor::of_rules(&cassette.redactions)?;
         store::save(folder, name, &redactor.cassette(cassette))?;
     }
-    Ok(learned)
+    Ok(changed)
 }
 
 fn is_whole(recording: &Recording) -> bool {

@@ -43,7 +43,7 @@ pub struct SessionBuilder {
     mode: Option<Mode>,
     listen: SocketAddr,
     allowed_hosts: Vec<String>,
-    pace: Pace,
+    pace: Option<Pace>,
     chunking: Chunking,
     faults: Vec<Fault>,
     patience: Patience,
@@ -93,7 +93,7 @@ pub(super) struct Settings {
     pub(super) mode: Mode,
     /// The hosts beside those of this machine that requests may name.
     pub(super) allowed_hosts: Vec<String>,
-    pub(super) pace: Pace,
+    pub(super) pace: Option<Pace>,
     pub(super) chunking: Chunking,
     pub(super) patience: Patience,
     pub(super) wording: Wording,
@@ -131,7 +131,7 @@ impl SessionBuilder {
             mode: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_hosts: Vec::new(),
-            pace: Pace::Instant,
+            pace: None,
             chunking: Chunking::Recorded,
             faults: Vec::new(),
             patience: Patience::default(),
@@ -232,9 +232,10 @@ impl SessionBuilder {
         self
     }
 
-    /// How fast recorded answers come.
+    /// How fast recorded answers come. If nothing is said, the cassette's rules decide
+    /// ([`Timing`](crate::config::Timing)).
     pub fn pace(mut self, pace: Pace) -> Self {
-        self.pace = pace;
+        self.pace = Some(pace);
         self
     }
 

@@ -526,7 +526,7 @@ mod tests {
         let settings = builder.mode(Mode::NewEpisodes).upstream("http://127.0.0.1:9");
         let settings = settings.complete().unwrap();
         let recorded = || Arc::new(base(&settings, &settings.cassette).unwrap());
-        let replayer = || Replayer::new(recorded(), crate::Pace::Instant);
+        let replayer = || Replayer::new(recorded(), None);
         let live = || Live::new(&settings, None).unwrap();
 
         assert_eq!(Track::Replay(Arc::new(replayer())).silence(), Some(SILENCE));

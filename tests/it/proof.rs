@@ -1,10 +1,12 @@
 //! A recording that proves that it replays.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use retape::cassette::{Evidence, Ids};
-use retape::{Error, Mode, Session};
+use retape::config::{Rules, Timing};
+use retape::{Error, Mode, Pace, Session};
 
 use crate::stage::Stage;
 use crate::support::client::{Reply, get, post, reply, split};
@@ -223,6 +225,53 @@ async fn a_client_that_asks_nothing_the_next_time_proves_nothing() {
 }
 
 /// A way in which clients make up names.
+/// A server whose answer takes a while, and a client that fails if it does not.
+async fn hurried(pace: Option<Pace>) -> (Stage, Result<(), Box<dyn std::error::Error>>) {
+    const WHILE: Duration = Duration::from_millis(60);
+    let upstream = Upstream::raw(|mut wire| {
+        wire.head();
+        wire.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n");
+        std::thread::sleep(WHILE);
+        wire.send("data: 2\n\n");
+    });
+    let stage = Stage::new();
+    let settings = stage.session(Mode::Record).upstream(upstream.url());
+    let settings = pace.into_iter().fold(settings, |settings, pace| settings.pace(pace));
+    let result = settings
+        .run(async |session: &Session| {
+            let began = Instant::now();
+            get(&format!("{}/slow", session.url()));
+            // What was recorded is rounded to milliseconds.
+            let is_slow = began.elapsed() + Duration::from_millis(5) > WHILE;
+            is_slow.then_some(()).ok_or_else(|| "it came too soon".into())
+        })
+        .await;
+    (stage, result)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_needs_the_recorded_pace_gets_it() {
+    let (stage, result) = hurried(None).await;
+
+    result.unwrap();
+    assert_eq!(stage.cassette().rules.timing(), Timing::Recorded);
+    assert!(stage.file("tape.json").contains(r#""pace": "recorded""#));
+    let session = stage.replay().await;
+    let began = Instant::now();
+    get(&format!("{}/slow", session.url()));
+    assert!(began.elapsed() > Duration::from_millis(40));
+    session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_pace_of_a_person_stays() {
+    let (stage, result) = hurried(Some(Pace::Instant)).await;
+
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("does not replay"), "{error}");
+    assert_eq!(stage.cassette().rules, Rules::default());
+}
+
 fn alphabets() -> impl Strategy<Value = (&'static str, usize)> {
     prop_oneof![
         Just("abcdefghijklmnopqrstuvwxyz"),

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::sample::select;
 use retape::cassette::format;
-use retape::config::{At, Config, Early, Repeats, Rules, Step, Treatment};
+use retape::config::{At, Config, Early, Repeats, Rules, Step, Timing, Treatment};
 use retape::{Cassette, Mode, store};
 
 use crate::stage::Stage;
@@ -18,6 +18,7 @@ const EXAMPLE: &str = r#"
 [match]
 repeats = "strict"
 early = "given"
+pace = "recorded"
 headers = ["x-tenant"]
 ignore = ["$.client.version", "query.debug"]
 unordered = ["$.tools"]
@@ -83,6 +84,7 @@ fn rules_for_all_cassettes_and_for_some_add_up() {
     let all = Rules::default()
         .repeats(Repeats::Strict)
         .early(Early::Given)
+        .timed(Timing::Recorded)
         .header("x-tenant")
         .and_then(|rules| rules.ignore("$.client.version")?.ignore("query.debug"))
         .and_then(|rules| rules.unordered("$.tools")?.id("$.ref")?.not_id("$.model_id"))
@@ -107,7 +109,7 @@ fn an_unknown_key_is_named_with_the_nearest_that_is_known() {
     ");
     assert_snapshot!(refused("[match]\nzzz = []"), @"
     unknown key `zzz` (line 2)
-    hint: known here: `compare`, `repeats`, `early`, `headers`, `ignore`, `patterns`, `unordered`, `ids`, `not-ids`, `optional`
+    hint: known here: `compare`, `repeats`, `early`, `pace`, `headers`, `ignore`, `patterns`, `unordered`, `ids`, `not-ids`, `optional`
     ");
     assert_snapshot!(refused("ignore = [\"$.x\"]"), @"
     unknown key `ignore` (line 1)
@@ -148,6 +150,10 @@ fn a_value_that_cannot_be_is_refused_with_its_line() {
     assert_snapshot!(refused("[match]\nrepeats = \"onec\""), @"
     `repeats` is `onec`, which is not one of allowed, once, strict (line 2)
     hint: did you mean `once`?
+    ");
+    assert_snapshot!(refused("[match]\npace = \"2x\""), @"
+    `pace` is `2x`, which is not one of instant, recorded (line 2)
+    hint: known here: `instant`, `recorded`
     ");
     assert_snapshot!(refused("[match]\nearly = \"gvien\""), @"
     `early` is `gvien`, which is not one of missed, given (line 2)
@@ -334,10 +340,11 @@ fn rules_in_a_cassette_are_written_as_they_are_in_the_configuration() {
     assert_eq!(format::decode_rules(&text).unwrap(), rules);
     assert_snapshot!(text, @r#"
     {
-      "retape": 1,
+      "retape": 2,
       "match": {
         "repeats": "strict",
         "early": "given",
+        "pace": "recorded",
         "headers": ["x-tenant"],
         "ignore": ["$.client.version", "query.debug"],
         "unordered": ["$.tools"],

@@ -15,6 +15,7 @@ pub(super) fn write(w: &mut Writer, rules: &Rules) {
     w.name(MEMBER);
     w.object(Spread::Broken);
     for (key, word) in rules.words() {
+        w.is_newer |= key == Key::Pace;
         w.text_member(key.as_str(), word);
     }
     for (key, list) in rules.lists() {

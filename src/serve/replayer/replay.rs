@@ -21,6 +21,7 @@ use super::spoil::Blow;
 use super::{Chunking, Pace, Recorded};
 use crate::cassette::{Body, Chunk, Headers, Request, target};
 use crate::compare::matching::{Asked, Mismatch, Playlist, Proof, without_numbers};
+use crate::config::Timing;
 use crate::identity::{Echo, Hole, MadeUp, Renamed};
 use crate::redact::{Found, Memory, Unveiled, of_request, spell_out};
 use crate::serve::server::{Answer, Place, is_asked_for_first, may_name_us};
@@ -77,8 +78,12 @@ impl Chosen {
 }
 
 impl Replayer {
-    /// Begins a run in which nothing was played yet.
-    pub fn new(recorded: Arc<Recorded>, pace: Pace) -> Self {
+    /// Begins a run in which nothing was played yet, at that pace, or else at the one that the recording needs.
+    pub fn new(recorded: Arc<Recorded>, pace: Option<Pace>) -> Self {
+        let pace = pace.unwrap_or_else(|| match recorded.index.rules().timing() {
+            Timing::Recorded => Pace::Times(1.0),
+            _ => Pace::Instant,
+        });
         let playlist = Arc::new(Mutex::new(Playlist::new(&recorded.index)));
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
