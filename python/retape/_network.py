@@ -1,4 +1,4 @@
-"""Blocks the network for a while: every connection of this process, whichever library makes it.
+"""Watches the network for a while, or blocks it: every connection of this process, whichever library makes it.
 
 An audit hook sees what CPython's own sockets do, so a library that kept the original functions is blocked
 as well. Loops and libraries with sockets of their own (uvloop, pycurl, gRPC) are not seen by it.
@@ -13,7 +13,7 @@ import socket
 import sys
 import threading
 from contextlib import contextmanager
-from typing import Any, Iterable, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 from urllib.parse import urlsplit
 
 
@@ -31,17 +31,43 @@ class _Block:
         return any(pattern.match(host) for pattern in self.patterns)
 
 
+class _Watch:
+    def __init__(self, always: Tuple[str, int], note: Callable[[str, int], None]) -> None:
+        self.always = always
+        self.note = note
+        #: The names that were looked up, by the ports that were meant.
+        self.names: Dict[Any, str] = {}
+
+    def see(self, sock: Any, address: Any) -> None:
+        if sock.type != socket.SOCK_STREAM or sock.family not in (socket.AF_INET, socket.AF_INET6):
+            return
+        host, port = address[:2]
+        if sys.platform == "win32" and host in ("127.0.0.1", "::1"):
+            return  # Every event loop makes a connection to itself.
+        for name in (host, self.names.get(port)):
+            if (name, port) == self.always:
+                return
+        self.note(self.names.get(port) or os.fsdecode(host), port)
+
+
 #: The families whose addresses are hosts or paths. Nothing else can be allowed.
 _NAMED = {socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", None)}
 _blocks: List[_Block] = []
+_watches: List[_Watch] = []
 _state = threading.local()
 _installed = False
 
 
 def _hook(event: str, args: Tuple[Any, ...]) -> None:
-    if not _blocks or not event.startswith("socket.") or getattr(_state, "passes", False):
+    if not (_blocks or _watches) or not event.startswith("socket.") or getattr(_state, "passes", False):
         return
-    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+    if not _blocks:
+        # What a block lets pass is allowed.
+        if event == "socket.connect":
+            _watches[-1].see(args[0], args[1])
+        elif event == "socket.getaddrinfo" and args[0] and not _is_address(os.fsdecode(args[0])):
+            _watches[-1].names[args[1]] = os.fsdecode(args[0])
+    elif event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
         _check(args[0], args[1])
     elif event == "socket.getaddrinfo":
         _look_up(args)
@@ -62,9 +88,11 @@ def _look_up(args: Tuple[Any, ...]) -> None:
     """A name that is allowed is looked up here, so that its addresses are known."""
     block, host = _blocks[-1], args[0]
     host = host.decode() if isinstance(host, bytes) else host
-    if host is None or host in (block.always[0], "localhost") or _is_address(host):
+    if host is None or _is_address(host):
         return
     if not block.allows_host(host):
+        if host in (block.always[0], "localhost"):
+            return
         raise NetworkBlocked("Network is disabled") from _refused(host)
     _state.passes = True
     try:
@@ -96,13 +124,28 @@ def is_blocked(url: str) -> bool:
     return bool(_blocks) and not _blocks[-1].allows_host(urlsplit(url).hostname or "")
 
 
-@contextmanager
-def blocked(allowed: Optional[Iterable[str]], always: Tuple[str, int]) -> Iterator[None]:
-    """Refuses connections, but to hosts that match one of the regular expressions, and to ``always``."""
+def watch(always: Tuple[str, int], note: Callable[[str, int], None]) -> None:
+    """From now on notes each connection, but to ``always``. Each call needs an :func:`unwatch`."""
+    _install()
+    _watches.append(_Watch(always, note))
+
+
+def unwatch() -> None:
+    """Ends what the last :func:`watch` began."""
+    _watches.pop()
+
+
+def _install() -> None:
     global _installed
     if not _installed:
         sys.addaudithook(_hook)
         _installed = True
+
+
+@contextmanager
+def blocked(allowed: Optional[Iterable[str]], always: Tuple[str, int]) -> Iterator[None]:
+    """Refuses connections, but to hosts that match one of the regular expressions, and to ``always``."""
+    _install()
     _blocks.append(_Block(allowed, always))
     pair = socket.socketpair
 

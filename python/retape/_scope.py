@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Set
+from urllib.parse import urlsplit
 
 from . import _place
 from ._server import Server
@@ -52,6 +54,12 @@ class Scope:
     is_proof: bool = False
     #: What retape says of the open session.
     opened: Optional[Dict[str, Any]] = None
+    #: The hosts that clients may reach by themselves, as regular expressions.
+    allowed: List[str] = field(default_factory=list)
+    #: The hosts whose requests went their own way, as they were to.
+    passed: Set[str] = field(default_factory=set)
+    #: Where something else connected to.
+    past: Set[str] = field(default_factory=set)
     #: How many misses were reported.
     reported: int = 0
 
@@ -69,7 +77,15 @@ class Scope:
 
     def session_for(self, origin: str) -> Optional[str]:
         """The session in which a server is asked; nothing if its requests go their own way."""
-        return None if self.passes(origin) else self.open()
+        if self.passes(origin):
+            self.passed.add(urlsplit(origin).hostname or "")
+            return None
+        return self.open()
+
+    def note_past(self, host: str, port: int) -> None:
+        """Notes a connection that does not lead to retape."""
+        if host not in self.passed and not any(re.match(pattern, host) for pattern in self.allowed):
+            self.past.add(f"{host}:{port}")
 
     def open(self, upstream: Optional[str] = None) -> str:
         """Its session. ``upstream`` is the live server of clients that have retape as their base address."""

@@ -16,7 +16,7 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 import pytest
 
 from . import _names, _place, _transport
-from ._network import blocked, is_blocked
+from ._network import blocked, is_blocked, unwatch, watch
 from ._proof import Proof
 from ._scope import MODES, Scope
 from ._server import Refused, Server
@@ -32,6 +32,8 @@ _REPORTS = {
     "unplayed": "recorded, and not asked for (record the test again, if that is meant to be)",
     "orphaned": "no test has this cassette",
     "silent": "asked nothing of retape (a program that the test starts is not led to it: give it `retape_url`)",
+    "past": "connected to past retape, so neither recorded nor replayed (`--allowed-hosts` names what may be reached; "
+    "`retape_url` is an address for clients that are not led)",
     "mixed": "recorded while a fixture was replayed, so the server may not know what the fixture made "
     "(record all anew: --record-mode=rewrite)",
     "idle": "in retape.toml, for cassettes that are not there",
@@ -86,11 +88,13 @@ class Suite:
         address = self.server.address
         self.stack.append(scope)
         _transport.enter(address, scope.session_for)
+        watch(address, scope.note_past)
         self.route()
 
     def leave(self, scope: Scope) -> None:
         """It is not asking any more."""
         assert self.stack.pop() is scope
+        unwatch()
         _transport.leave()
         self.route()
 
@@ -118,6 +122,8 @@ class Suite:
         """Ends the session of a test or a fixture, and notes what is to be reported."""
         self.opened.add(os.path.join(scope.folder, scope.name))
         self.opened.update(os.path.splitext(file)[0] for file in scope.also)
+        if not self.is_proving:
+            self.reports["past"] += [f"{where} ({title})" for where in sorted(scope.past)]
         came = scope.finish(save=save)
         if came is None:
             return
@@ -359,6 +365,7 @@ def vcr(request: pytest.FixtureRequest) -> Iterator[Optional[Cassette]]:
     suite = request.config.stash[_SUITE]
     try:
         scope = suite.prepare(_scope_of(request, suite))
+        scope.allowed = request.getfixturevalue("allowed_hosts") or []
     except (Refused, pytest.UsageError) as error:
         raise _refused(error) from None
     item.stash[_SCOPE] = scope
@@ -529,6 +536,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
             *_place.of_node(request.config, f"{fixturedef.baseid}::{name}"),
             _checked(_mode_of_run(request.config)) or _usual(suite),
             _rerun(item),
+            allowed=list(filter(None, (request.config.getoption("--allowed-hosts") or "").split(","))),
         )
     )
     failed: List[bool] = []
@@ -633,7 +641,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     is_marked = any(marker.name in ("vcr", "retape") for marker in item.own_markers)
     if is_marked and passed and report.passed and not os.path.isfile(scope.path):
         suite.reports["silent"].append(item.nodeid)
-    for name in ("unplayed", "silent"):
+    for name in ("unplayed", "silent", "past"):
         left = suite.reports[name][before[name] :]
         if left and item.config.getoption("--retape-strict") and report.passed:
             report.outcome = "failed"

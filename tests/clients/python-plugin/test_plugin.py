@@ -898,6 +898,55 @@ def test_a_marked_test_that_asks_nothing_of_retape_is_told(pytester, run, live):
     run("--retape-strict", "--record-mode=none").assert_outcomes(passed=1, errors=1)
 
 
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
+def test_what_goes_past_retape_is_told(pytester, run, live, workers):
+    pytester.makepyfile(
+        f"""
+        import socket, urllib.request
+        import pytest
+
+        pytestmark = pytest.mark.retape
+        address = ("localhost", {live.server_port})
+
+        def ask_by_hand():
+            with socket.create_connection(address) as connection:
+                connection.sendall(b"GET /x HTTP/1.0\\r\\n\\r\\n")
+                assert connection.makefile("rb").read()
+
+        def test_by_hand():
+            urllib.request.urlopen("{live.url}/a").close()
+            ask_by_hand()
+
+        @pytest.fixture(scope="module")
+        def made(): ask_by_hand()
+
+        def test_with_a_fixture(made): urllib.request.urlopen("{live.url}/b").close()
+
+        @pytest.mark.block_network(allowed_hosts=["localhost"])
+        def test_allowed(): ask_by_hand()
+
+        @pytest.mark.vcr(ignore_localhost=True)
+        def test_ignored():
+            urllib.request.urlopen("{live.url}/c").close()
+        """
+    )
+    run().assert_outcomes(passed=4)
+    told = [
+        "connected to past retape*",
+        f"  localhost:{live.server_port} (fixture `made`)",
+        f"  localhost:{live.server_port} (*::test_by_hand)",
+    ]
+
+    result = run("--record-mode=none", *workers)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(told, consecutive=True)
+    result.stdout.no_fnmatch_line("*(*::test_allowed)")
+    result.stdout.no_fnmatch_line("*(*::test_ignored)")
+    strict = run("--record-mode=none", "--retape-strict", "-k", "by_hand")
+    strict.assert_outcomes(passed=1, errors=1, deselected=3)
+    run("--record-mode=none", "--allowed-hosts=localhost", *workers).stdout.no_fnmatch_line("*past retape*")
+
+
 def test_a_test_that_is_recorded_beside_a_replayed_fixture_is_told(pytester, run, live):
     fixture = (
         "import httpx, pytest\n"
