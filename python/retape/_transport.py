@@ -54,6 +54,8 @@ class _Led:
         if not self.stack:
             return None
         address, route = self.stack[-1]
+        # A WebSocket begins as a request.
+        scheme = {"ws": "http", "wss": "https"}.get(scheme, scheme)
         default = {"http": 80, "https": 443}.get(scheme)
         if (host, port or default) == address:
             return None
@@ -121,6 +123,19 @@ def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> _Patch:
     own = owner.__dict__.get(name)
     setattr(owner, name, make(getattr(owner, name)))
     return owner, name, own
+
+
+@contextmanager
+def _as_if(owner: Any, **other: Any) -> Iterator[None]:
+    """Gives attributes other values for a while. Those that are not there yet go away again."""
+    meant = {name: owner.__dict__[name] for name in other if name in owner.__dict__}
+    owner.__dict__.update(other)
+    try:
+        yield
+    finally:
+        for name in other:
+            del owner.__dict__[name]
+        owner.__dict__.update(meant)
 
 
 def _wrappers(own: Any = http.client.HTTPConnection) -> Tuple[Any, Any, Any]:
@@ -227,7 +242,20 @@ def _urllib3() -> List[_Patch]:
     owners = (getattr(module, name, None) for name in ("HTTPConnection", "HTTPSConnection"))
     own = (owner for owner in owners if isinstance(owner, type) and "connect" in owner.__dict__)
     patches = [_replace(owner, "connect", connecting) for owner in own]
-    return [*patches, _replace(plain, "putrequest", putting)] if is_future else patches
+    if not is_future:
+        return patches
+
+    def getting(original: Any) -> Any:
+        def getresponse(self: Any, *args: Any, **kwargs: Any) -> Any:
+            response = original(self, *args, **kwargs)
+            if response.headers.get(ERROR) == "unreachable":
+                why = _refused(response.data)
+                raise sys.modules["urllib3.exceptions"].NewConnectionError(self, str(why)) from why
+            return response
+
+        return getresponse
+
+    return [*patches, _replace(plain, "putrequest", putting), _replace(plain, "getresponse", getting)]
 
 
 def _httpcore(name: str) -> List[_Patch]:
@@ -307,7 +335,7 @@ def _aiohttp() -> List[_Patch]:
 
     def target(request: Any) -> Optional[str]:
         url = request.url
-        if url.scheme not in ("http", "https"):
+        if url.scheme not in ("http", "https", "ws", "wss"):
             return None
         return _led.session_for(url.scheme, url.host, url.port)
 
@@ -362,6 +390,120 @@ def _aiohttp() -> List[_Patch]:
     return [_replace(BaseConnector, "connect", connecting), _replace(ClientRequest, "send", sending)]
 
 
+def _urllib3_future() -> List[_Patch]:
+    """The connections of urllib3.future in an event loop. They connect before a request is begun."""
+    module = sys.modules["urllib3._async.connection"]
+    plain, secure = module.AsyncHTTPConnection, module.AsyncHTTPSConnection
+    plainly = plain.connect
+
+    def target(connection: Any) -> Optional[str]:
+        tunnel = getattr(connection, "_tunnel_host", None)
+        scheme = "https" if tunnel else connection.scheme
+        return _led.session_for(scheme, tunnel or connection.host, connection._tunnel_port if tunnel else connection.port)
+
+    def connecting(original: Any) -> Any:
+        async def connect(self: Any) -> None:
+            if target(self) is None:
+                return await original(self)
+            host, port = _led.address
+            with _as_if(self, _dns_host=host, port=port, _tunnel_host=None, scheme="http"):
+                await plainly(self)
+            # What it looks at before it warns: nothing here goes over a wire that TLS would guard.
+            self.is_verified = True
+
+        return connect
+
+    def putting(original: Any) -> Any:
+        def putrequest(self: Any, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            session = target(self)
+            if session is not None:
+                self.putheader(FIELD, session)
+
+        return putrequest
+
+    def getting(original: Any) -> Any:
+        async def getresponse(self: Any, *args: Any, **kwargs: Any) -> Any:
+            response = await original(self, *args, **kwargs)
+            if response.headers.get(ERROR) == "unreachable":
+                why = _refused(await response.data)
+                raise sys.modules["urllib3.exceptions"].NewConnectionError(self, str(why)) from why
+            return response
+
+        return getresponse
+
+    patches = [_replace(owner, "connect", connecting) for owner in (plain, secure)]
+    return [*patches, _replace(plain, "putrequest", putting), _replace(plain, "getresponse", getting)]
+
+
+def _to_retape(uri: str) -> str:
+    """The address of a WebSocket at retape."""
+    parts = urlsplit(uri)
+    user, at, _ = parts.netloc.rpartition("@")
+    host, port = _led.address
+    return parts._replace(scheme="ws", netloc=f"{user}{at}{host}:{port}").geturl()
+
+
+def _websocket_session(uri: str, settings: Dict[str, Any]) -> Optional[str]:
+    """The session of a WebSocket, unless its client says by itself where to connect to."""
+    if any(settings.get(name) for name in ("sock", "unix", "host", "port", "address")):
+        return None
+    parts = urlsplit(uri)
+    return _led.session_for(parts.scheme, parts.hostname or "", parts.port)
+
+
+def _websockets() -> List[_Patch]:
+    """The package ``websockets`` in an event loop, from version 13 on."""
+    module = sys.modules["websockets.asyncio.client"]
+    connect = module.connect
+
+    def opening(original: Any) -> Any:
+        async def open_led(self: Any) -> Any:
+            session = _websocket_session(self.uri, self.create_connection_kwargs)
+            if session is None:
+                return await original(self)
+            there = _to_retape(self.uri)
+            kept = {k: v for k, v in self.create_connection_kwargs.items() if "ssl" not in k and "server_" not in k}
+            with _as_if(
+                self, uri=there, ws_uri=module.parse_uri(there), proxy=None, create_connection_kwargs=kept
+            ):
+                connection = await original(self)
+            begin = connection.protocol.connect
+
+            def begin_led() -> Any:
+                request = begin()
+                request.headers[FIELD] = session
+                return request
+
+            connection.protocol.connect = begin_led
+            return connection
+
+        return open_led
+
+    name = "open_tcp_connection" if hasattr(connect, "open_tcp_connection") else "create_connection"
+    return [_replace(connect, name, opening)]
+
+
+def _websockets_sync() -> List[_Patch]:
+    """The package ``websockets`` without an event loop. Before version 17 it has nothing to take hold of."""
+    module = sys.modules["websockets.sync.client"]
+
+    def opening(original: Any) -> Any:
+        def open_connection(self: Any, *args: Any, **kwargs: Any) -> Any:
+            session = _websocket_session(self.uri, {**self.open_socket_kwargs, "sock": self.sock})
+            if session is None:
+                return original(self, *args, **kwargs)
+            there = _to_retape(self.uri)
+            headers = module.Headers(self.additional_headers or {})
+            headers[FIELD] = session
+            with _as_if(self, ws_uri=module.parse_uri(there), proxy=None, ssl=None, additional_headers=headers):
+                return original(self, *args, **kwargs)
+
+        return open_connection
+
+    return [_replace(module.reconnect, "open_connection", opening)] if hasattr(module, "reconnect") else []
+
+
 #: What is patched once a module is there.
 _PATCHES: Dict[str, Callable[[], List[_Patch]]] = {
     "http.client": _http_client,
@@ -369,6 +511,9 @@ _PATCHES: Dict[str, Callable[[], List[_Patch]]] = {
     "httpcore": partial(_httpcore, "httpcore"),
     "httpcore2": partial(_httpcore, "httpcore2"),
     "aiohttp": _aiohttp,
+    "urllib3._async.connection": _urllib3_future,
+    "websockets.asyncio.client": _websockets,
+    "websockets.sync.client": _websockets_sync,
 }
 
 

@@ -125,10 +125,34 @@ CLIENTS = {
         "    request = AWSRequest('GET', url).prepare()\n"
         "    return json.loads(URLLib3Session().send(request).content)"
     ),
+    "httpx2": "import httpx2\ndef get(url): return httpx2.get(url).json()",
+    # What niquests needs takes the place of urllib3, so these are not installed beside the others.
+    "niquests": "import niquests\ndef get(url): return niquests.get(url).json()",
+    "niquests_async": (
+        "import asyncio, niquests\n"
+        "async def ask(url):\n"
+        "    async with niquests.AsyncSession() as session:\n"
+        "        return (await session.get(url)).json()\n"
+        "def get(url): return asyncio.run(ask(url))"
+    ),
+    "urllib3_future_async": (
+        "import asyncio, json, urllib3\n"
+        "async def ask(url):\n"
+        "    async with urllib3.AsyncPoolManager() as pool:\n"
+        "        return json.loads(await (await pool.request('GET', url)).data)\n"
+        "def get(url): return asyncio.run(ask(url))"
+    ),
 }
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.fixture(params=CLIENTS)
+def client(request):
+    name = request.param
+    if name not in ("httpx_async", "urllib"):
+        pytest.importorskip(name.replace("_async", ""))
+    return name
+
+
 def test_one_marker_records_and_replays_without_the_server(pytester, run, live, client):
     pytester.makepyfile(
         f"{CLIENTS[client]}\n"
@@ -147,6 +171,67 @@ def test_one_marker_records_and_replays_without_the_server(pytester, run, live, 
     run("--record-mode=none").assert_outcomes(passed=1)
     names = sorted(p.name for p in pytester.path.glob("cassettes/**/*.json"))
     assert names == ["test_get.json"]
+
+
+WEBSOCKETS = {
+    "aiohttp": (
+        "import asyncio, aiohttp\n"
+        "async def converse(url):\n"
+        "    async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:\n"
+        "        await socket.send_str('a')\n"
+        "        return (await socket.receive()).data\n"
+        "def say_a(url): return asyncio.run(converse(url))"
+    ),
+    "websockets_async": (
+        "import asyncio\n"
+        "from websockets.asyncio.client import connect\n"
+        "async def converse(url):\n"
+        "    async with connect(url, additional_headers={'x-tenant': 'b'}) as socket:\n"
+        "        await socket.send('a')\n"
+        "        return await socket.recv()\n"
+        "def say_a(url): return asyncio.run(converse(url))"
+    ),
+    "websockets": (
+        "from websockets.sync.client import connect\n"
+        "def say_a(url):\n"
+        "    with connect(url, additional_headers={'x-tenant': 'b'}) as socket:\n"
+        "        socket.send('a')\n"
+        "        return socket.recv()"
+    ),
+}
+
+
+@pytest.mark.parametrize("client", WEBSOCKETS)
+def test_a_websocket_is_led_like_a_request(pytester, run, client):
+    serve = pytest.importorskip("websockets.sync.server").serve
+    heard = []
+
+    def answer(socket):
+        for said in socket:
+            heard.append(said)
+            socket.send(f"{said}, you say")
+
+    pytester.makepyfile(
+        f"{WEBSOCKETS[client]}\n"
+        "import pytest\n"
+        "@pytest.mark.retape\n"
+        "def test_say_a(port): assert say_a(f'ws://127.0.0.1:{port}/chat') == 'a, you say'\n"
+        "@pytest.mark.retape\n"
+        "def test_nobody_listens():\n"
+        "    with pytest.raises(Exception, match='502|be reached'): say_a('wss://127.0.0.1:9/chat')\n"
+    )
+    with serve(answer, "127.0.0.1", 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = server.socket.getsockname()[1]
+        pytester.makeconftest(f"import pytest\n@pytest.fixture\ndef port(): return {port}\n")
+
+        result = run()
+        result.assert_outcomes(passed=2)
+        result.stdout.no_fnmatch_line("*past retape*")
+        assert heard == ["a"]
+        server.shutdown()
+
+    run("--record-mode=none", "--block-network").assert_outcomes(passed=2)
 
 
 def test_https_goes_out_from_retape_and_not_from_the_client(pytester, run):
@@ -232,7 +317,6 @@ def test_a_server_is_recorded_whose_certificate_the_client_trusts(pytester, run,
     assert not [path for path in pytester.path.glob("cassettes/**/*.json") if "retape-trust" in path.read_text()]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_a_server_that_nobody_started_refuses_the_connection(pytester, run, client):
     pytester.makepyfile(
         client=CLIENTS[client],
@@ -245,6 +329,7 @@ def test_a_server_that_nobody_started_refuses_the_connection(pytester, run, clie
                 client.get("http://127.0.0.1:9/x")
             names = {{each.__name__ for each in type(raised.value).__mro__}}
             known = {{"ConnectError", "ConnectionError", "ClientConnectorError", "URLError", "EndpointConnectionError"}}
+            known.add("MaxRetryError")
             assert names & known, names
         """,
     )
