@@ -671,6 +671,10 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     suite = session.config.stash[_SUITE]
+    interrupted = (item.stash.get(_SCOPE, None) for item in suite.items)
+    for scope in filter(None, interrupted):
+        with suppress(Refused):
+            scope.finish(save=False)
     with suppress(Refused):
         suite.reports["idle"] += suite.server.idle_rules()
     suite.server.stop()

@@ -1305,6 +1305,21 @@ def test_what_a_test_makes_up_is_found_when_it_is_recorded(pytester, run, live, 
     run("--record-mode=none", *workers).assert_outcomes(passed=4, failed=1)
 
 
+def test_an_interrupted_test_leaves_nothing_behind(pytester, run, live):
+    pytester.makepyfile(
+        "import urllib.request, pytest\n"
+        "pytestmark = pytest.mark.retape\n"
+        f"def test_a(): urllib.request.urlopen('{live.url}/a').close()\n"
+        "def test_b():\n"
+        f"    urllib.request.urlopen('{live.url}/b').close()\n"
+        "    raise KeyboardInterrupt\n"
+    )
+
+    result = run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert [p.name for p in pytester.path.glob("cassettes/*/*")] == ["test_a.json"]
+
+
 def test_a_recording_that_does_not_replay_is_told_and_kept(pytester, run, live):
     pytester.makepyfile(
         f"""
