@@ -459,14 +459,15 @@ def _websockets() -> List[_Patch]:
 
     def opening(original: Any) -> Any:
         async def open_led(self: Any) -> Any:
-            session = _websocket_session(self.uri, self.create_connection_kwargs)
+            # It had another name before version 17.
+            name = "create_connection_kwargs" if hasattr(self, "create_connection_kwargs") else "connection_kwargs"
+            given = getattr(self, name)
+            session = _websocket_session(self.uri, given)
             if session is None:
                 return await original(self)
             there = _to_retape(self.uri)
-            kept = {k: v for k, v in self.create_connection_kwargs.items() if "ssl" not in k and "server_" not in k}
-            with _as_if(
-                self, uri=there, ws_uri=module.parse_uri(there), proxy=None, create_connection_kwargs=kept
-            ):
+            kept = {key: value for key, value in given.items() if "ssl" not in key and "server_" not in key}
+            with _as_if(self, uri=there, ws_uri=module.parse_uri(there), proxy=None, **{name: kept}):
                 connection = await original(self)
             begin = connection.protocol.connect
 
