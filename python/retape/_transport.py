@@ -113,6 +113,11 @@ def _close_kept() -> None:
     _led.connections.clear()
 
 
+def _told(session: str, trusted: Optional[str]) -> Dict[str, str]:
+    """The fields for retape: which session is meant, and whom the client trusts if nobody else would know."""
+    return {FIELD: session} if trusted is None else {FIELD: session, _trust.FIELD: trusted}
+
+
 def _refused(answer: bytes) -> ConnectionRefusedError:
     """What a client meets where nothing listens, in the words of retape."""
     return ConnectionRefusedError(errno.ECONNREFUSED, json.loads(answer)["error"]["message"])
@@ -189,10 +194,8 @@ def _wrappers(own: Any = http.client.HTTPConnection) -> Tuple[Any, Any, Any]:
                 return original(self, method, url, *args, **kwargs)
             take(self)
             done = original(self, method, url, *args, **kwargs)
-            own.putheader(self, FIELD, session)
-            trusted = _trust.of_connection(self)
-            if trusted is not None:
-                own.putheader(self, _trust.FIELD, trusted)
+            for name, value in _told(session, _trust.of_connection(self)).items():
+                own.putheader(self, name, value)
             return done
 
         return putrequest
@@ -272,10 +275,8 @@ def _httpcore(name: str) -> List[_Patch]:
         host, port = _led.address
         # Many a test leaves its client open. With no real server there was nothing that had to be closed.
         kept = (field for field in request.headers if field[0].lower() != b"connection")
-        headers = [*kept, (b"connection", b"close"), (FIELD.encode(), session.encode())]
-        trusted = _trust.of_context(getattr(pool, "_ssl_context", None))
-        if trusted is not None:
-            headers.append((_trust.FIELD.encode(), trusted.encode()))
+        told = _told(session, _trust.of_context(getattr(pool, "_ssl_context", None)))
+        headers = [*kept, (b"connection", b"close"), *((k.encode(), v.encode()) for k, v in told.items())]
         there = httpcore.URL(scheme=b"http", host=host.encode(), port=port, target=url.target)
         request = httpcore.Request(
             request.method, there, headers=headers, content=request.stream, extensions=request.extensions
@@ -374,8 +375,8 @@ def _aiohttp() -> List[_Patch]:
             if session is None:
                 return await original(self, conn)
             proxy, self.proxy = self.proxy, None
-            told = {FIELD: session, _trust.FIELD: trusted.get(self)}
-            self.headers.update({name: value for name, value in told.items() if value is not None})
+            told = _told(session, trusted.get(self))
+            self.headers.update(told)
             try:
                 response = await original(self, conn)
             finally:
@@ -418,7 +419,8 @@ def _urllib3_future() -> List[_Patch]:
             original(self, *args, **kwargs)
             session = target(self)
             if session is not None:
-                self.putheader(FIELD, session)
+                for name, value in _told(session, _trust.of_connection(self)).items():
+                    self.putheader(name, value)
 
         return putrequest
 
@@ -470,10 +472,12 @@ def _websockets() -> List[_Patch]:
             with _as_if(self, uri=there, ws_uri=module.parse_uri(there), proxy=None, **{name: kept}):
                 connection = await original(self)
             begin = connection.protocol.connect
+            told = _told(session, _trust.of_context(self.create_connection_kwargs.get("ssl")))
 
             def begin_led() -> Any:
                 request = begin()
-                request.headers[FIELD] = session
+                for name, value in told.items():
+                    request.headers[name] = value
                 return request
 
             connection.protocol.connect = begin_led
@@ -496,7 +500,8 @@ def _websockets_sync() -> List[_Patch]:
                 return original(self, *args, **kwargs)
             there = _to_retape(self.uri)
             headers = module.Headers(self.additional_headers or {})
-            headers[FIELD] = session
+            for name, value in _told(session, _trust.of_context(self.ssl)).items():
+                headers[name] = value
             with _as_if(self, ws_uri=module.parse_uri(there), proxy=None, ssl=None, additional_headers=headers):
                 return original(self, *args, **kwargs)
 
