@@ -33,6 +33,9 @@ use crate::error::{Error, Kind, Result};
 /// An open, locked journal.
 #[derive(Debug)]
 pub struct Journal {
+    /// The folder above it that stays when nothing is left in it: that of the cassettes, or the one above
+    /// if that is new.
+    lasting: PathBuf,
     path: PathBuf,
     file: Mutex<Writer>,
     alarm: Alarm,
@@ -78,6 +81,8 @@ impl Journal {
     pub fn open(folder: &Path, name: &Name, alarm: Alarm) -> Result<(Self, Option<Recovered>)> {
         let path = Self::path_of(folder, name);
         regular::refuse_linked(folder, name)?;
+        let is_new = !folder.is_dir();
+        let lasting = if is_new { folder.parent().unwrap_or(folder) } else { folder }.to_owned();
         let mut file = locked(&path)?;
         let recovered = recover::recover(BufReader::new(&file), &path);
         file.rewind().map_err(|source| Error::io("read file", &path, source))?;
@@ -87,7 +92,7 @@ impl Journal {
                 .with_hint("let the release that wrote it save it, or remove the file"));
         }
         let writer = Writer { file, lines: Vec::new(), length: 0, is_torn: false };
-        Ok((Self { path, file: Mutex::new(writer), alarm }, recovered))
+        Ok((Self { lasting, path, file: Mutex::new(writer), alarm }, recovered))
     }
 
     /// Reads the journal that a killed recorder left, without touching it.
@@ -164,13 +169,19 @@ impl Journal {
         (self.alarm.0)(&self.path, why);
     }
 
-    /// Removes the journal: its cassette has been saved, or nothing was recorded.
+    /// Removes the journal: its cassette has been saved, or nothing was recorded. Folders that
+    /// were made for it go with it if nothing is left in them.
     ///
     /// # Errors
     ///
     /// If the file cannot be removed.
     pub fn remove(&self) -> Result<()> {
-        disk::remove(&self.path).map_err(|source| Error::io("remove file", &self.path, source))
+        disk::remove(&self.path).map_err(|source| Error::io("remove file", &self.path, source))?;
+        let above = self.path.ancestors().skip(1);
+        let mut own = above.take_while(|above| *above != self.lasting);
+        // The first one that is not empty ends it.
+        let _ = own.try_for_each(disk::remove_folder);
+        Ok(())
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -203,16 +214,21 @@ impl Writer {
 /// Opens a journal that nobody else writes, and makes the folder for it.
 fn locked(path: &Path) -> Result<File> {
     let hint = "choose a folder that can be written: `--cassettes DIR` or `RETAPE_CASSETTES`";
-    make_folder(path.parent().unwrap_or(path))?;
     loop {
+        make_folder(path.parent().unwrap_or(path))?;
         // What is no file is nobody's journal, and what a link leads to is somebody else's file.
         if fs::symlink_metadata(path).is_ok_and(|data| !data.is_file()) {
             return Err(Error::new(Kind::ForeignJournal).at(path).with_hint("remove it"));
         }
         let mut options = private();
         options.read(true).append(true).create(true);
-        let file = disk::open(&options, path)
-            .map_err(|source| Error::io("write file", path, source).or_hint(hint))?;
+        let file = match disk::open(&options, path) {
+            // Another recorder may have removed the folder, in which it had left nothing.
+            Err(_) if !path.parent().is_none_or(Path::is_dir) => continue,
+            opened => {
+                opened.map_err(|source| Error::io("write file", path, source).or_hint(hint))?
+            }
+        };
         match file.try_lock() {
             // Another recorder may have removed it between the two steps.
             Ok(()) if is_at(&file, path) => return Ok(file),
@@ -265,6 +281,29 @@ mod tests {
 
     use super::*;
     use crate::store::{Trial, under};
+
+    #[test]
+    fn folders_in_which_nothing_is_left_go_with_it() {
+        let above = tempfile::tempdir().unwrap();
+        let folder = above.path().join("cassettes");
+        let open = |name| {
+            let alarm = Alarm::new(|_, _| {});
+            Journal::open(&folder, &Name::new(name).unwrap(), alarm).unwrap().0
+        };
+        let [one, two, three] = ["a/b/one", "a/two", "a/b/three"].map(open);
+
+        three.remove().unwrap();
+        assert!(one.path().exists());
+        two.remove().unwrap();
+        assert!(one.path().exists());
+        one.remove().unwrap();
+        assert!(!folder.exists() && above.path().exists());
+
+        let again = open("a/b/one");
+        fs::write(folder.join("a/kept.toml"), "").unwrap();
+        again.remove().unwrap();
+        assert!(!folder.join("a/b").exists() && folder.join("a/kept.toml").exists());
+    }
 
     #[test]
     fn what_a_full_disk_refused_is_told_once_and_written_later() {
