@@ -10,7 +10,7 @@ use super::{Exit, tell};
 use crate::config::{Compare, Rules};
 use crate::error::{Error, Kind, Result};
 use crate::review::report::count;
-use crate::store::{self, Became, Facts, Import as How, Present, Secrets};
+use crate::store::{self, Became, Facts, Import as How, Present, Secrets, from_here};
 
 /// Make cassettes of what other tools recorded
 ///
@@ -71,6 +71,9 @@ impl Import {
     }
 }
 
+/// How many files that were left out are named.
+const FEW: usize = 3;
+
 /// What became of all files.
 #[derive(Default)]
 struct Tally {
@@ -81,7 +84,7 @@ struct Tally {
     codings: usize,
     lengths: usize,
     present: Vec<String>,
-    skipped: usize,
+    skipped: Vec<String>,
     failed: Vec<Error>,
 }
 
@@ -92,7 +95,9 @@ impl Tally {
             match became {
                 Ok(Became::Imported(facts)) => tally.add(facts),
                 Ok(Became::Present(name)) => tally.present.push(name.to_string()),
-                Ok(Became::Skipped) => tally.skipped += 1,
+                Ok(Became::Skipped(path)) => {
+                    tally.skipped.push(from_here(&path).display().to_string())
+                }
                 Err(error) => tally.failed.push(error),
             }
         }
@@ -117,6 +122,10 @@ impl Tally {
                 count(*interactions, "interaction")
             ));
         }
+        let skipped = match self.skipped.split_at_checked(FEW) {
+            Some((few, [_, ..])) => format!("{}, …", few.join(", ")),
+            _ => self.skipped.join(", "),
+        };
         let notes = [
             (self.several, "cassette", "asked several servers"),
             (self.redacted, "answer", "had a secret that was replaced; `--as-is` keeps it"),
@@ -126,8 +135,8 @@ impl Tally {
                 "said to be compressed and was not: `content-encoding` is left out",
             ),
             (self.lengths, "answer", "announced a body and had none: `content-length` is 0"),
-            (self.skipped, "file", "is of no format that is known, and was skipped"),
-            (self.present.len(), "cassette", "was there and stays; `--replace` replaces it"),
+            (self.skipped.len(), "file", &format!("of no known format, left out: {skipped}")),
+            (self.present.len(), "cassette", "there already, and stays; `--replace` replaces it"),
         ];
         for (number, what, said) in notes.into_iter().filter(|(number, ..)| *number > 0) {
             tell::line(&format!("  {}: {said}", count(number, what)));

@@ -426,6 +426,11 @@ fn one_recorded(recording: &Recording, flaw: Option<Flaw>) {
         tell_suspects(&recording.suspects);
         hint("look at them; `--allow` takes the recording as it is");
     }
+    if let Some(doubled) = &recording.doubled {
+        let why =
+            "the server's address and the client add the same path; leave it out of one of them";
+        hint(&format!("`{doubled}` was answered 404: {why}"));
+    }
     if recording.dropped > 0 {
         let requests = count(recording.dropped, "request");
         line(&format!("{requests} never came to an end and was left out"));

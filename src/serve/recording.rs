@@ -106,6 +106,8 @@ pub struct Recording {
     pub dropped: usize,
     /// Why the server did not answer the first request that it did not answer.
     pub fault: Option<String>,
+    /// A request that says the path of the server's address once more, and was answered 404.
+    pub doubled: Option<String>,
     /// What in it may be a secret, and was not replaced.
     pub suspects: Vec<Suspect>,
     /// What was not replaced though a rule of this release knows it, and who says so.

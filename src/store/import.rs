@@ -44,7 +44,7 @@ pub(crate) enum Became {
     /// There is a cassette of that name.
     Present(Name),
     /// It is a recording of no tool that is known.
-    Skipped,
+    Skipped(PathBuf),
 }
 
 /// What is in a file that was imported.
@@ -96,7 +96,9 @@ pub(crate) fn import(sources: &[Source], how: &Import) -> Vec<Result<Became>> {
 
 fn import_one(source: &Source, how: &Import) -> Result<Became> {
     let imported = match load_foreign(&source.path) {
-        Err(error) if error.is_unknown_format() && !source.is_named => return Ok(Became::Skipped),
+        Err(error) if error.is_unknown_format() && !source.is_named => {
+            return Ok(Became::Skipped(source.path.clone()));
+        }
         imported => imported?,
     };
     let Imported { mut cassette, corrected, name } = imported;

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::client;
 use crate::retape::{Running, Stage, said, told};
 use crate::support::client::get;
-use crate::support::upstream::{Asked, Upstream};
+use crate::support::upstream::{Asked, Then, Upstream, json};
 
 fn server() -> Upstream {
     Upstream::json(|asked: &Asked| format!("[\"{}\"]", asked.path()))
@@ -34,6 +34,31 @@ fn a_command_is_recorded_and_then_replayed_without_the_server() {
     retape: it replays without the server (1 run)
     ");
     assert_snapshot!(stage.harmless(&said(&replayed)), @"retape: replayed 1 cassette: 2 of 2 interactions played, 0 misses, nothing went to the network");
+}
+
+#[test]
+fn a_path_that_both_the_address_and_the_client_say_is_told() {
+    let stage = Stage::new();
+    let upstream = Upstream::start(|asked, wire| {
+        let status = if asked.path().starts_with("/v1/v1/") { 404 } else { 200 };
+        wire.send(json(status, "{}"));
+        Then::KeepAlive
+    });
+    let url = format!("{}/v1/", upstream.url());
+
+    let once =
+        stage.around(&["record", "--upstream", &url, "once"], "GET /things").output().unwrap();
+    let twice =
+        stage.around(&["record", "--upstream", &url, "twice"], "GET /v1/things").output().unwrap();
+
+    let host = upstream.address().to_string();
+    let told = stage.harmless(&said(&twice)).replace(&host, "HOST");
+    assert!(!said(&once).contains("hint:"), "{}", said(&once));
+    assert_snapshot!(told, @"
+    retape: recorded 1 interaction in cassettes/twice.json
+    hint: `GET http://HOST/v1/v1/things` was answered 404: the server's address and the client add the same path; leave it out of one of them
+    retape: it replays without the server (1 run)
+    ");
 }
 
 #[test]

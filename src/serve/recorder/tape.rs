@@ -174,6 +174,7 @@ impl Tape {
             kept: None,
             dropped,
             fault: self.state().fault.take(),
+            doubled: doubled(&cassette.recorded.upstream, new),
             suspects: Vec::new(),
             weakened: self.redactor.weakened().to_vec(),
         };
@@ -422,4 +423,16 @@ fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
         return true;
     }
     progress.chunks < chunks.len().max(frames) || earlier.is_listening()
+}
+
+/// A request that says the path of the server's address once more, and was answered 404.
+fn doubled(upstream: &str, asked: &[Interaction]) -> Option<String> {
+    let (_, path) = target::split(upstream);
+    let is_doubled = |it: &&Interaction| {
+        let below = it.request.path.strip_prefix(path);
+        let is_below = !path.is_empty() && below.is_some_and(|rest| rest.starts_with('/'));
+        is_below && it.response().is_some_and(|response| response.status == 404)
+    };
+    let Interaction { request, .. } = asked.iter().find(is_doubled)?;
+    Some(format!("{} {upstream}{}", request.method, request.path))
 }
