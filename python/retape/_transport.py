@@ -454,6 +454,17 @@ def _websocket_session(uri: str, settings: Dict[str, Any]) -> Optional[str]:
     return _led.session_for(parts.scheme, parts.hostname or "", parts.port)
 
 
+@contextmanager
+def _reached() -> Iterator[None]:
+    """Tells of a server that cannot be reached as if its WebSocket had been connected to."""
+    try:
+        yield
+    except sys.modules["websockets.exceptions"].InvalidStatus as error:
+        if error.response.headers.get(ERROR) == "unreachable":
+            raise _refused(error.response.body) from None
+        raise
+
+
 def _websockets() -> List[_Patch]:
     """The package ``websockets`` in an event loop, from version 13 on."""
     module = sys.modules["websockets.asyncio.client"]
@@ -480,7 +491,14 @@ def _websockets() -> List[_Patch]:
                     request.headers[name] = value
                 return request
 
+            shake = connection.handshake
+
+            async def shake_led(*args: Any, **kwargs: Any) -> None:
+                with _reached():
+                    await shake(*args, **kwargs)
+
             connection.protocol.connect = begin_led
+            connection.handshake = shake_led
             return connection
 
         return open_led
@@ -498,11 +516,11 @@ def _websockets_sync() -> List[_Patch]:
             session = _websocket_session(self.uri, {**self.open_socket_kwargs, "sock": self.sock})
             if session is None:
                 return original(self, *args, **kwargs)
-            there = _to_retape(self.uri)
+            there = module.parse_uri(_to_retape(self.uri))
             headers = module.Headers(self.additional_headers or {})
             for name, value in _told(session, _trust.of_context(self.ssl)).items():
                 headers[name] = value
-            with _as_if(self, ws_uri=module.parse_uri(there), proxy=None, ssl=None, additional_headers=headers):
+            with _reached(), _as_if(self, ws_uri=there, proxy=None, ssl=None, additional_headers=headers):
                 return original(self, *args, **kwargs)
 
         return open_connection
