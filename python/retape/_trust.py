@@ -9,6 +9,7 @@ import base64
 import re
 import ssl
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, FrozenSet, Iterable, Optional
 from weakref import WeakKeyDictionary
@@ -64,11 +65,13 @@ def _told(certificates: Iterable[bytes]) -> Optional[str]:
 @lru_cache(maxsize=None)
 def _known() -> FrozenSet[bytes]:
     """The authorities that this machine and certifi know."""
-    known = set(ssl.create_default_context().get_ca_certs(binary_form=True))
+    context = ssl.create_default_context()
     certifi = sys.modules.get("certifi")
     if certifi is not None:
-        known.update(_of_file(certifi.where()))
-    return frozenset(known)
+        # A client may ask for it in an event loop, where some forbid to open a file.
+        with suppress(OSError):
+            context.load_verify_locations(certifi.where())
+    return frozenset(context.get_ca_certs(binary_form=True))
 
 
 def _of_file(path: str) -> Iterable[bytes]:

@@ -234,6 +234,25 @@ def test_a_websocket_is_led_like_a_request(pytester, run, client):
     run("--record-mode=none", "--block-network").assert_outcomes(passed=2)
 
 
+def test_nothing_is_opened_where_a_loop_would_wait(pytester, run, live):
+    pytester.makepyfile(
+        f"""
+        import asyncio, builtins, certifi, httpx, pytest
+
+        async def get(monkeypatch):
+            async with httpx.AsyncClient() as client:
+                monkeypatch.setattr(builtins, "open", None)
+                return await client.get("{live.url}/a")
+
+        @pytest.mark.retape
+        def test_get(monkeypatch): assert asyncio.run(get(monkeypatch)).json() == {{"path": "/a"}}
+        """
+    )
+
+    run().assert_outcomes(passed=1)
+    run("--record-mode=none").assert_outcomes(passed=1)
+
+
 def test_https_goes_out_from_retape_and_not_from_the_client(pytester, run):
     pytester.makepyfile(
         """
