@@ -11,9 +11,14 @@ use http::request::Parts;
 use http::uri::Authority;
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
+#[cfg(not(feature = "http2"))]
+use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+#[cfg(feature = "http2")]
+use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::TokioIo;
+#[cfg(feature = "http2")]
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -215,10 +220,21 @@ async fn converse<H: Handler>(
             sent(answer, link)
         })
     });
+    let keeps_case = names == FieldNames::AsSent;
+    #[cfg(feature = "http2")]
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().preserve_header_case(names == FieldNames::AsSent).auto_date_header(false);
-    builder.http2().auto_date_header(false);
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    #[cfg(feature = "http2")]
+    let connection = {
+        builder.http1().preserve_header_case(keeps_case).auto_date_header(false);
+        builder.http2().auto_date_header(false);
+        builder.serve_connection_with_upgrades(TokioIo::new(stream), service)
+    };
+    #[cfg(not(feature = "http2"))]
+    let connection = http1::Builder::new()
+        .preserve_header_case(keeps_case)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
         biased;
