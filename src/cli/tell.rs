@@ -287,7 +287,9 @@ pub(super) fn endless(limit: Duration) {
         "the command did not end within {} s when it was run against the recording, and was killed",
         limit.as_secs()
     ));
-    hint("`--no-prove` records without that run");
+    hint(
+        "a command that waits for what its own server does cannot be replayed; `--no-prove` records without that run",
+    );
 }
 
 /// What became of the proof that a recording replays.

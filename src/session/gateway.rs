@@ -254,11 +254,10 @@ impl Gateway {
             let server = origin.split_once("://").map_or("", |(_, host)| host);
             self.server_of(&Address { session, server, target: path.into() }).await.is_some()
         };
-        let (target, place) = match &self.settings.proxy {
-            None if is_first || (!self.settings.is_opened && !is_named().await) => {
-                (Cow::Borrowed(path), Place::at(origin))
-            }
-            _ => (Cow::Owned(format!("{origin}{path}")), Place::default()),
+        let leads_to_first = self.settings.proxy.is_none() && !self.settings.is_opened;
+        let (target, place) = match is_first || (leads_to_first && !is_named().await) {
+            true => (Cow::Borrowed(path), Place::at(origin)),
+            false => (Cow::Owned(format!("{origin}{path}")), Place::default()),
         };
         if let (HostRule::Passed, Some(live)) = (rule, &self.untouched) {
             self.note_passed();
