@@ -105,7 +105,8 @@ impl Sides<'_> {
                 learned_from: self.learned_from,
             };
             let is_alone = self.is_one_of_many(draft, all);
-            if is_alone || !weight.is_proof() && !self.is_one_scenario(draft, &new) {
+            let is_each = broken.len() == all;
+            if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &new, is_each) {
                 draft.verdict = Verdict::Unproven;
                 draft.why = weight.sentence();
             }
@@ -121,20 +122,21 @@ impl Sides<'_> {
         self.old.is_empty() && cassettes.len() < 2 && self.learned_from > all
     }
 
-    /// Whether there is one recording on a side, of the scenario that shows the change: then what was there
-    /// and is not any more counts.
-    fn is_one_scenario(&self, draft: &Draft, new: &[&Answer]) -> bool {
+    /// Whether scenarios that were recorded before show the change, and either each one that could does, or
+    /// there is one recording on a side: then what was there and is not any more counts.
+    fn is_same_scenario(&self, draft: &Draft, new: &[&Answer], is_each: bool) -> bool {
         let are_one = |answers: &mut dyn Iterator<Item = &Answer>| {
             let asked = answers.filter(|answer| self.is_asked(draft, answer));
             asked.map(|answer| answer.witness.0).collect::<Recordings>().len() == 1
         };
-        let is_same = |place: &str| self.old.iter().any(|answer| answer.place == place);
-        let is_same = match self.old.is_empty() {
-            true => self.learned_from <= 1,
-            false => draft.shown.as_ref().is_some_and(|shown| is_same(&shown.place)),
+        let is_same = |place: &String| self.old.iter().any(|answer| answer.place == *place);
+        let (is_same, are_same) = match (&draft.shown, self.old.is_empty()) {
+            (_, true) => (self.learned_from <= 1, false),
+            (None, _) => (false, false),
+            (Some(shown), _) => (is_same(&shown.place), shown.places.iter().all(is_same)),
         };
-        let is_one = are_one(&mut new.iter().copied()) || are_one(&mut self.old.iter());
-        ends_something(draft.rule) && is_same && is_one
+        let is_one = || are_one(&mut new.iter().copied()) || are_one(&mut self.old.iter());
+        ends_something(draft.rule) && is_same && (is_each && are_same || is_one())
     }
 
     /// Whether an answer is one to the requests that a change is about.

@@ -716,3 +716,28 @@ fn what_all_new_recordings_show_is_proved_by_three_against_three() {
         assert_eq!(report.changes[0].verdict, verdict, "{count}: {:?}", told(&report));
     }
 }
+
+#[test]
+fn what_each_scenario_has_lost_is_proved_by_two_of_the_same() {
+    let scenarios = |from: usize, said: [&str; 2]| -> Vec<(Name, Cassette)> {
+        let one = |(number, said): (usize, &str)| {
+            let name = Name::new(format!("talk-{}", from + number)).unwrap();
+            let interactions = vec![exchange("/chat", &asked(number), 200, &[said])];
+            (name, Cassette { interactions, ..Cassette::default() })
+        };
+        said.into_iter().enumerate().map(one).collect()
+    };
+    let [whole, again, lost] =
+        [r#"{"items":[],"total":1}"#, r#"{"items":[],"total":2}"#, r#"{"items":[]}"#];
+    let old = scenarios(0, [whole, whole]);
+
+    for (from, said, verdict) in [
+        (0, [lost, lost], Verdict::Breaking),
+        (0, [lost, again], Verdict::Unproven),
+        (10, [lost, lost], Verdict::Unproven),
+    ] {
+        let report = compared(&old, &scenarios(from, said));
+
+        assert_eq!(report.changes[0].verdict, verdict, "{said:?}: {:?}", told(&report));
+    }
+}
