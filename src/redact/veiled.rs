@@ -42,17 +42,17 @@ pub(crate) fn spell_out(request: &mut Request) {
 
 fn spelled_out(text: &[u8]) -> Option<Vec<u8>> {
     let edits: Vec<Edit> =
-        memchr::memmem::find_iter(text, "redacted").filter_map(|at| encoded(text, at)).collect();
+        memchr::memchr_iter(b'%', text).filter_map(|at| encoded(text, at)).collect();
     (!edits.is_empty()).then(|| splice(text, &edits))
 }
 
-/// The percent-encoded placeholder whose word stands there.
-fn encoded(text: &[u8], at: usize) -> Option<Edit> {
-    let start = at.checked_sub(3)?;
+/// The percent-encoded placeholder that begins there.
+fn encoded(text: &[u8], start: usize) -> Option<Edit> {
     let rest = &text[start..text.len().min(start + LONGEST)];
-    let opens = rest[..3].eq_ignore_ascii_case(b"%5b");
-    let closing = rest.windows(3).position(|it| it.eq_ignore_ascii_case(b"%5d"));
-    let range = start..start + closing.filter(|_| opens)? + 3;
+    let (bracket, name) = rest.split_at_checked(3)?;
+    let opens = bracket.eq_ignore_ascii_case(b"%5b") && name.starts_with(b"redacted");
+    let closing = || rest.windows(3).position(|it| it.eq_ignore_ascii_case(b"%5d"));
+    let range = start..start + opens.then(closing).flatten()? + 3;
     let plain = percent::decoded(str::from_utf8(&text[range.clone()]).ok()?);
     value::is_placeholder(&plain).then(|| Edit::new(range, plain.into_owned().into_bytes()))
 }

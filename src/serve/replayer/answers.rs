@@ -391,8 +391,8 @@ impl Special {
             body = Some(shown);
         }
         wanted.place.keep_below(headers);
-        let rewriter = wanted.place.outward(wanted.upstream).filter(|_| self.addressed);
-        if let Some(rewriter) = rewriter {
+        let rewriter = || wanted.place.outward(wanted.upstream);
+        if let Some(rewriter) = self.addressed.then(rewriter).flatten() {
             rewriter.fields(headers, &ADDRESSES);
             if self.speaks_of_itself && !headers.contains_key(CONTENT_ENCODING) {
                 let plain = body.as_ref().unwrap_or(recorded);

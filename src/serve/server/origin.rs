@@ -297,8 +297,8 @@ fn of_sockets(origin: &str) -> Option<String> {
 }
 
 fn host_of(origin: &str) -> &[u8] {
-    let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
-    authority.split([':', '/']).next().unwrap_or(authority).as_bytes()
+    let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority).as_bytes();
+    authority.split(|byte| matches!(byte, b':' | b'/')).next().unwrap_or(authority)
 }
 
 /// Whether an origin is over before this byte.
