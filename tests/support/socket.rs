@@ -60,11 +60,15 @@ impl Sockets {
         Self { address }
     }
 
-    /// Answers each message, until the client closes.
+    /// Answers each message, until the client closes. A client that breaks the protocol is left.
     pub fn answering(answer: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> Self {
         Self::start(move |socket| {
-            while let Ok(text) = socket.read() {
-                answer(&text).iter().for_each(|text| socket.send(text));
+            loop {
+                match socket.read() {
+                    Ok(text) => answer(&text).iter().for_each(|text| socket.send(text)),
+                    Err(Ended::Cut) => return socket.leave(),
+                    Err(Ended::Closed(..)) => return,
+                }
             }
         })
     }
