@@ -37,6 +37,9 @@ const END: usize = 8;
 /// The bytes by which the beginning of a spelling is known.
 const BEGINNING: usize = 4;
 
+/// What stands for a secret in the name that a placeholder shows.
+const WITHIN_NAME: &[u8] = b"secret";
+
 /// The words of a filter.
 const FILTER: usize = 1 << 9;
 
@@ -87,8 +90,15 @@ impl Searcher {
                 self.ending(&text[..start + END], end, &mut found);
             }
         }
-        // The name of a field may be a secret's value elsewhere; placeholders are left alone.
-        found.retain(|edit: &Edit| !value::in_placeholder(text, edit.range.start));
+        found.retain_mut(|edit| {
+            let is_left = value::in_placeholder(text, edit.range.start);
+            // The name of a field may be a secret's value elsewhere. But it may hold a secret, too.
+            let holds_secret = is_left && is_random(&text[edit.range.clone()]);
+            if holds_secret {
+                edit.with = WITHIN_NAME.into();
+            }
+            holds_secret || !is_left
+        });
         splice::in_order(found)
     }
 
@@ -148,6 +158,12 @@ impl Searcher {
             next.starts_with(rest).then_some((start, &**placeholder))
         })
     }
+}
+
+/// Whether a spelling is of a value that is no word.
+fn is_random(spelling: &[u8]) -> bool {
+    let is_random = |text| value::is_distinctive(text) && !value::is_made_of_words(text);
+    str::from_utf8(spelling).is_ok_and(is_random)
 }
 
 /// The bit of the filter that stands for what a text begins with, if it is long enough.

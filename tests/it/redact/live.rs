@@ -20,6 +20,7 @@ fn live_output_leaks_nothing_however_the_body_is_cut() {
             "x; export API_KEY={random}, {random};{random}\tand Authorization: Bearer {random}"
         ),
         format!("data: {{\"text\":\"\\nPASSWORD = '{random}'\\n\"}}\n\n"),
+        format!("{{\"of {known} password\": \"{random}\", \"password of {known}\": 1}}"),
     ] {
         let redactor = Redactor::standard();
         let mut secrets = Secrets::default();

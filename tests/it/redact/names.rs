@@ -146,6 +146,19 @@ fn a_placeholder_that_a_client_puts_into_prose_is_called_as_the_secret_was() {
 }
 
 #[test]
+fn the_name_in_a_placeholder_shows_no_secret_either() {
+    let key = secret("pl");
+    let body = format!(r#"{{"{key} password": "{}", "password": "authorization"}}"#, secret("pw"));
+    let mut request = request("/", &[("authorization", &format!("Bearer {key}"))], body);
+
+    Redactor::standard().request(&mut request);
+
+    let body = String::from_utf8_lossy(&request.body).into_owned();
+    let (name, shown) = ("[redacted:authorization] password", "[redacted:secret_password]");
+    assert!(body.contains(name) && body.contains(shown), "{body}");
+}
+
+#[test]
 fn data_spread_over_several_lines_is_read_as_one() {
     let secret = secret("c3");
     let before =
