@@ -6,6 +6,7 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::FixedState;
 
 use crate::text::json::Text;
+use crate::text::sse::{self, Line};
 
 /// Calls with each JSON document of a text and where it begins: all of the text, or lines that are some
 /// or hold one behind `data:`, also where one goes over several such lines.
@@ -13,18 +14,48 @@ pub(crate) fn each_document(text: &str, mut told: impl FnMut(usize, Text<'_>)) {
     if let Some(whole) = Text::read_container(text) {
         return told(0, whole);
     }
-    let mut lines = Lines { text, at: 0, tried: 0 };
+    let mut lines = sse::event_lines(text.as_bytes());
+    // Up to where lines of data were put together.
+    let mut joined = 0;
     while let Some(line) = lines.next() {
-        let Some(data) = line.strip_prefix(DATA) else {
-            Text::read_container(line).into_iter().for_each(|found| told(lines.begin(line), found));
-            continue;
-        };
-        if let Some(document) = Text::read_container(data) {
-            told(lines.begin(data), document);
-        } else if data.trim_start().starts_with(['{', '[']) {
-            lines.several(lines.begin(line), &mut told);
+        let start = line.content.start;
+        let data = line.data(text.as_bytes());
+        let said = data.clone().unwrap_or(line.content.clone());
+        if let Some(document) = Text::read_container(&text[said.clone()]) {
+            told(said.start, document);
+        } else if start >= joined
+            && data.is_some()
+            && text[said].trim_start().starts_with(['{', '['])
+        {
+            let rest = std::iter::once(line).chain(lines.clone());
+            let data = data_of_event(text, rest);
+            joined = start + data.len();
+            if let Some(document) = Text::read_container(&data) {
+                told(start, document);
+                lines.by_ref().take_while(|line| line.end < joined).for_each(drop);
+            }
         }
     }
+}
+
+/// The data from a line of an event on. All else is white space, so that everything stays in its place.
+fn data_of_event(text: &str, lines: impl Iterator<Item = Line>) -> String {
+    let mut data = String::new();
+    let mut start = None;
+    for line in lines.take_while(|line| !line.content.is_empty()) {
+        let start = *start.get_or_insert(line.content.start);
+        let blank = |data: &mut String, to: usize| {
+            data.extend(std::iter::repeat_n(' ', to - start - data.len()));
+        };
+        if let Some(value) = line.data(text.as_bytes()) {
+            blank(&mut data, value.start);
+            data.push_str(&text[value]);
+            // A string does not go on in the next line.
+            data.push_str(if line.end > line.content.end { "\n" } else { "" });
+        }
+        blank(&mut data, line.end);
+    }
+    data
 }
 
 /// What the messages of a stream say in pieces: for each place, the strings that stand there in one
@@ -86,55 +117,6 @@ impl Together {
     }
 }
 
-const DATA: &str = "data:";
-
-/// The lines of a text, none of which is empty.
-struct Lines<'t> {
-    text: &'t str,
-    at: usize,
-    /// Up to where several lines were found to be no document.
-    tried: usize,
-}
-
-impl<'t> Lines<'t> {
-    fn next(&mut self) -> Option<&'t str> {
-        let rest = &self.text[self.at..];
-        let end = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
-        self.at += end;
-        (end > 0).then(|| &rest[..end])
-    }
-
-    /// Where what the last line ends with begins.
-    fn begin(&self, end_of_line: &str) -> usize {
-        self.at - end_of_line.len()
-    }
-
-    /// Reads the document that begins in a line at `start` and goes on in those behind it.
-    fn several(&mut self, start: usize, told: &mut impl FnMut(usize, Text<'_>)) {
-        if start < self.tried {
-            return;
-        }
-        // The names of the fields become white space, so that everything stays in its place.
-        let mut plain = String::new();
-        let mut rest = &self.text[start..];
-        while let Some(data) = rest.strip_prefix(DATA) {
-            let length = data.find(['\n', '\r']).unwrap_or(data.len());
-            let end = ["\r\n", "\n", "\r"].into_iter().find(|end| data[length..].starts_with(end));
-            let length = length + end.map_or(0, str::len);
-            plain.extend(std::iter::repeat_n(' ', DATA.len()));
-            plain.push_str(&data[..length]);
-            rest = &data[length..];
-        }
-        match Text::read_container(&plain) {
-            Some(document) => {
-                told(start, document);
-                self.at = start + plain.len();
-            }
-            None => self.tried = start + plain.len(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +135,10 @@ mod tests {
                 vec!["{\ndata:   \"a\":\ndata: 1}", "[2]"],
             ),
             ("data: {\r\ndata: \"a\": 1}\r\n\r\n", vec!["{\r\ndata: \"a\": 1}"]),
+            (
+                "\u{feff}data: {\"a\":\nid: ü\ndata: 1}\n\ndata: [2]\r\rdata: [3]",
+                vec!["{\"a\":\nid: ü\ndata: 1}", "[2]", "[3]"],
+            ),
             ("data: {\ndata: oh\n\ndata: [2]", vec!["[2]"]),
             ("data: {\ndata: {\ndata: [2]", vec!["[2]"]),
             ("data: {", vec![]),

@@ -85,11 +85,12 @@ fn lines(text: &[u8], notes: &mut Notes<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut run = Places::default();
     let mut in_data = false;
-    for line in sse::lines(text) {
-        let field = line.field(text);
-        let is_data = text[field.name.clone()] == *b"data" && field.name.end < field.value.start;
-        let start = if is_data { field.value.start } else { line.content.start };
-        let content = text[start..line.end].trim_ascii_end();
+    for line in sse::event_lines(text) {
+        let data = line.data(text);
+        let is_data = data.is_some();
+        let said = data.unwrap_or(line.content);
+        let start = said.start;
+        let content = text[said].trim_ascii_end();
         if is_data != in_data || (is_data && content.is_empty()) {
             edits.extend(finish(&mut run, notes));
             in_data = is_data;

@@ -22,11 +22,10 @@ struct Joined {
 /// The edits that `find` wants in texts that a stream of JSON messages has in pieces, in order.
 pub(super) fn edits(body: &[u8], find: impl FnMut(&[u8]) -> Vec<Edit>) -> Vec<Edit> {
     let mut all: HashMap<String, Joined> = HashMap::new();
-    for line in sse::lines(body) {
-        let field = line.field(body);
-        let is_data = body[field.name.clone()] == *b"data" && field.name.end < field.value.start;
-        let start = if is_data { field.value.start } else { line.content.start };
-        if let Some(json) = Text::parse_container(body[start..line.end].trim_ascii_end()) {
+    for line in sse::event_lines(body) {
+        let said = line.data(body).unwrap_or(line.content);
+        let start = said.start;
+        if let Some(json) = Text::parse_container(body[said].trim_ascii_end()) {
             take(json, start, &mut all);
         }
     }

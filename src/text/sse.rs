@@ -39,7 +39,51 @@ pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
     })
 }
 
+/// The lines of an event stream, of which it begins one with a byte order mark or without. A carriage return, a line
+/// feed, or both end one.
+pub(crate) fn event_lines(text: &[u8]) -> impl Iterator<Item = Line> + Clone + '_ {
+    let mut start = if text.starts_with(BOM) { BOM.len() } else { 0 };
+    std::iter::from_fn(move || {
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let length = memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len());
+        let ending = match rest[length..] {
+            [b'\r', b'\n', ..] => 2,
+            [] => 0,
+            _ => 1,
+        };
+        let content = start..start + length;
+        start += length + ending;
+        Some(Line { content, end: start })
+    })
+}
+
+/// What some servers begin a text with.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Where the events of a stream end: behind the empty lines that follow them.
+pub(crate) fn event_ends(text: &[u8]) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    let mut is_open = true;
+    for line in event_lines(text) {
+        if !line.content.is_empty() {
+            is_open = true;
+        } else if is_open {
+            ends.push(line.end);
+            is_open = false;
+        } else if let Some(last) = ends.last_mut() {
+            *last = line.end;
+        }
+    }
+    ends
+}
+
 impl Line {
+    /// Where the data stands, if it is the line of an event that has some.
+    pub(crate) fn data(&self, text: &[u8]) -> Option<Range<usize>> {
+        let Field { name, value } = self.field(text);
+        (text[name.clone()] == *b"data" && name.end < value.start).then_some(value)
+    }
+
     /// What ends it: nothing behind the last line of some texts.
     pub(crate) fn ending<'t>(&self, text: &'t str) -> &'t str {
         &text[self.content.end..self.end]
@@ -91,5 +135,17 @@ mod tests {
                 ("data", ":", "\r", ""),
             ]
         );
+    }
+    #[test]
+    fn the_lines_of_an_event_stream_end_as_the_standard_says() {
+        let ends = |text: &str| {
+            let lines = event_lines(text.as_bytes());
+            let lines: Vec<&str> = lines.map(|line| &text[line.content]).collect();
+            (lines.join("|"), event_ends(text.as_bytes()))
+        };
+
+        assert_eq!(ends("data: a\r\rdata: b\r"), ("data: a||data: b".to_owned(), vec![9]));
+        assert_eq!(ends("\u{feff}id: 1\r\n\r\n:x\n"), ("id: 1||:x".to_owned(), vec![12]));
+        assert_eq!(ends(": hi\r\n\r\ndata: a\n\n\n"), (": hi||data: a||".to_owned(), vec![8, 18]));
     }
 }

@@ -127,7 +127,7 @@ fn streamed(headers: &Headers, body: Bytes) -> Body {
     let is_plain = headers.get("content-encoding").is_none_or(|coding| coding == "identity");
     let ends = match media {
         _ if !is_plain => Vec::new(),
-        Media::EventStream => event_ends(&body),
+        Media::EventStream => sse::event_ends(&body),
         Media::Amazon => amazon::ends(&body).collect(),
         _ => sse::lines(&body).map(|line| line.end).collect(),
     };
@@ -140,21 +140,4 @@ fn streamed(headers: &Headers, body: Bytes) -> Body {
         }
     }
     Body::Stream(chunks)
-}
-
-/// Where events end: behind the empty lines that follow them.
-fn event_ends(body: &[u8]) -> Vec<usize> {
-    let mut ends: Vec<usize> = Vec::new();
-    let mut is_open = true;
-    for line in sse::lines(body) {
-        if !line.content.is_empty() {
-            is_open = true;
-        } else if is_open {
-            ends.push(line.end);
-            is_open = false;
-        } else if let Some(last) = ends.last_mut() {
-            *last = line.end;
-        }
-    }
-    ends
 }

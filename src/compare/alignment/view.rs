@@ -264,7 +264,7 @@ fn form_fields(text: &str) -> Vec<Record> {
 /// The events, each with the empty line that ends it.
 fn events(text: &str, rules: &Rules) -> Vec<Record> {
     let mut events = Vec::new();
-    let mut lines = sse::lines(text.as_bytes()).peekable();
+    let mut lines = sse::event_lines(text.as_bytes()).peekable();
     let mut start = 0;
     while lines.peek().is_some() {
         let mut event = Record::of(start..start);

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use bytes::Bytes;
 
 use crate::error::{Error, Kind};
+use crate::text::sse;
 
 /// In which pieces a recorded stream comes. Its bytes are the same in all of them, but for
 /// [`Chunking::Crlf`].
@@ -107,11 +108,8 @@ fn pieces(body: &[u8], cuts: &[usize], ends: &[usize]) -> Vec<(usize, Bytes)> {
 
 /// Where events end: behind an empty line; behind each line, if there is no empty one.
 pub(super) fn event_ends(body: &[u8]) -> Vec<usize> {
-    let behind = |mark: &[u8]| -> Vec<usize> {
-        memchr::memmem::find_iter(body, mark).map(|at| at + mark.len()).collect()
-    };
-    let marks: [&[u8]; 3] = [b"\r\n\r\n", b"\n\n", b"\n"];
-    marks.into_iter().map(behind).find(|ends| !ends.is_empty()).unwrap_or_default()
+    let ends = sse::event_ends(body);
+    if ends.is_empty() { sse::event_lines(body).map(|line| line.end).collect() } else { ends }
 }
 
 fn with_crlf(recorded: &[Bytes]) -> Vec<(usize, Bytes)> {

@@ -93,7 +93,7 @@ impl Point {
     /// Where the event ends.
     fn end(&self, body: &Bytes) -> Option<usize> {
         let mut is_here = false;
-        for line in sse::lines(body) {
+        for line in sse::event_lines(body) {
             if line.content.is_empty() {
                 if is_here {
                     return Some(line.end);

@@ -168,3 +168,23 @@ fn data_spread_over_several_lines_is_read_as_one() {
 
     assert_eq!(after, before.replace(&secret, "[redacted:api_key]"));
 }
+
+#[test]
+fn the_events_of_a_stream_end_as_the_standard_says() {
+    let secret = secret("c4");
+    let (first, second) = secret.split_at(secret.len() / 2);
+    let cut = |end: &str| {
+        let piece = |text: &str| format!("data: {{\"t\": \"{text}\"}}{end}{end}");
+        [piece("API_KEY="), piece(first), piece(second), piece(" and")].concat()
+    };
+    let whole = |end: &str| format!("data: {{\"api_key\":{end}data: \"{secret}\"}}{end}{end}");
+
+    for end in ["\n", "\r\n", "\r"] {
+        for begin in ["", "\u{feff}"] {
+            let [after, cut] = [whole(end), cut(end)]
+                .map(|stream| body("text/event-stream", &format!("{begin}{stream}")));
+            assert!(after.contains("[redacted:api_key]") && !after.contains(&secret), "{after:?}");
+            assert!(cut.contains("[redacted:") && !cut.contains(second), "{cut:?}");
+        }
+    }
+}
