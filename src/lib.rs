@@ -76,7 +76,7 @@
 //!
 //! retape does not invent what was not recorded, and does not check business logic. You point a client at
 //! it by its base address, or as its proxy. It is a test tool and binds the loopback address unless you say
-//! otherwise. WebSocket is not recorded yet.
+//! otherwise.
 
 #![cfg_attr(
     not(all(feature = "record", feature = "review")),

@@ -9,10 +9,10 @@ use clap::Args;
 use super::arguments::absolute;
 use super::{Exit, tell};
 use crate::error::{Error, Result};
-use crate::identity::since_1970;
 use crate::redact::{Redactor, Suspect};
 use crate::review::report::count;
 use crate::store;
+use crate::text::date;
 
 /// Look for secrets in cassettes, contracts and reports
 ///
@@ -148,7 +148,7 @@ fn cassette_of(file: &Path, bytes: &[u8]) -> Result<Option<crate::Cassette>> {
 
 /// How many days ago a time was.
 fn age(at: &str) -> Option<u64> {
-    let then = u64::try_from(since_1970(at)?).ok()?;
+    let then = date::since_1970(at)? / 1000;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     Some(now.as_secs().checked_sub(then)? / 86_400)
 }

@@ -53,11 +53,6 @@ impl Hole {
         [Some(self.scope), is_random.then_some(Scope::Anywhere)].into_iter().flatten()
     }
 
-    /// Whether both stand in the same place of their requests.
-    pub fn is_where(&self, other: &Self) -> bool {
-        self.place == other.place
-    }
-
     /// The value as JSON.
     pub fn spelled(&self) -> String {
         match self.form {

@@ -39,7 +39,7 @@ pub(crate) use identifier::SHORTEST;
 pub use identifier::identifiers;
 pub use ledger::{Entry, Ledger};
 pub use made_up::{MadeUp, Words, word_around};
-pub(crate) use moment::since_1970;
+pub(crate) use moment::epochs;
 pub use moment::{is_epoch, is_moment, moments};
 pub use name::{Meaning, refers};
 pub use origin::{Issuer, Origin};

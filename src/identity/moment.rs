@@ -41,7 +41,7 @@ fn follows(bytes: &[u8], found: &Range<usize>) -> bool {
 }
 
 /// The numbers in a text that may count from 1970 on, with what follows a decimal point and without.
-pub(super) fn epochs(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn epochs(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let words = words.map(|word| word.trim_matches('.')).filter(|word| word.len() >= 10);
     let words = words.flat_map(|word| {
@@ -68,20 +68,6 @@ pub fn is_epoch(spelled: &str) -> bool {
     let digits = [whole, rest].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
     let plausible = matches!(whole.as_bytes().first(), Some(b'1'..=b'4'));
     digits && plausible && matches!(whole.len(), 10 | 13 | 16 | 19)
-}
-
-/// The seconds from 1970 to a time in UTC as RFC 3339 writes it, to the second.
-pub(crate) fn since_1970(time: &str) -> Option<i64> {
-    if !fits(time.as_bytes(), "0000-00-00T00:00:00Z") {
-        return None;
-    }
-    let number = |range: Range<usize>| time.get(range)?.parse::<i64>().ok();
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    // Years begin in March here, so a leap day is the last one of its year.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leaps = year / 4 - year / 100 + year / 400;
-    let days = 365 * year + leaps + (153 * month + 2) / 5 + day - 719_469;
-    Some(((days * 24 + number(11..13)?) * 60 + number(14..16)?) * 60 + number(17..19)?)
 }
 
 /// The length of the date and time at the beginning.
@@ -235,19 +221,6 @@ mod tests {
             ("report.1732180000123.txt", vec!["1732180000123"]),
         ] {
             assert_eq!(epochs(text).collect::<Vec<_>>(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn seconds_count_from_1970() {
-        for (time, expected) in [
-            ("1970-01-01T00:00:00Z", Some(0)),
-            ("2000-02-29T23:59:59Z", Some(951_868_799)),
-            ("2026-11-21T08:00:00Z", Some(1_795_248_000)),
-            ("2026-11-21T08:00:00", None),
-            ("2026-11-21T08:00:00+01:00", None),
-        ] {
-            assert_eq!(since_1970(time), expected, "{time}");
         }
     }
 

@@ -32,15 +32,6 @@ pub fn contracts(cassettes: &Path) -> Result<Vec<Contract>> {
     files(cassettes, ACCEPTED).iter().map(|file| read(file)).collect()
 }
 
-/// Those that wait to be accepted.
-///
-/// # Errors
-///
-/// If one cannot be read.
-pub fn pending_contracts(cassettes: &Path) -> Result<Vec<Contract>> {
-    files(cassettes, PENDING).iter().map(|file| read(file)).collect()
-}
-
 /// Lets these contracts wait, and no others.
 ///
 /// # Errors

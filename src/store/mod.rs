@@ -56,9 +56,7 @@ pub(crate) use repository::in_repository;
 #[cfg(feature = "review")]
 pub use {
     approvals::{add_approvals, find_approvals, load_approvals},
-    contracts::{
-        accept, contract_name, contracts, forget, pending_contracts, propose, reject, withdraw,
-    },
+    contracts::{accept, contract_name, contracts, forget, propose, reject, withdraw},
     git::load_revision,
     side::{Side, load_side},
 };

@@ -117,7 +117,7 @@ fn other_recorders_of_the_family_are_read_as_well() {
          response: {status_code: 201, content: hi, headers: {a: b}, http_version: HTTP/1.1}}]";
 
     let ruby = imported(json);
-    assert_eq!(ruby.cassette.recorded.at, "2013-09-28T01:25:38");
+    assert_eq!(ruby.cassette.recorded.at, "2013-09-28T01:25:38Z");
     assert_eq!(ruby.cassette.interactions[0].request.method, "GET");
     let answer = ruby.cassette.interactions[0].response().unwrap();
     assert_eq!((answer.status, answer.reason.as_deref()), (404, Some("Gone Away")));

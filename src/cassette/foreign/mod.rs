@@ -21,8 +21,8 @@ use self::exchange::Exchange;
 pub use self::export::{Exported, To, export};
 use crate::cassette::{Cassette, Recorded};
 use crate::error::{Error, Kind, Result};
-use crate::text::nearest;
 use crate::text::tree::Tree;
+use crate::text::{date, nearest};
 
 /// What another tool recorded, as a cassette.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,6 +139,8 @@ pub fn import(text: &str) -> Result<Imported> {
         interactions.push(interaction.map_err(|error| error.in_interaction(number))?);
     }
     let tool = Some(format.tool.to_owned());
+    let second = |at: &String| Some(date::rfc3339(date::since_1970(at)? / 1000 * 1000));
+    let at = at.map(|at| second(&at).unwrap_or(at));
     let recorded = Recorded { at: at.unwrap_or_default(), tool, ..Recorded::default() };
     let mut cassette = Cassette { recorded, interactions, ..Cassette::default() };
     url::settle(&mut cassette);

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::identity::{is_epoch, since_1970};
-use crate::text::date::rfc3339;
+use crate::identity::{epochs, is_epoch};
+use crate::text::date::{rfc3339, since_1970};
 
 /// When a recording began.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,12 +25,12 @@ const BETWEEN: [u8; 4] = *b"-/_.";
 const NEAR: f64 = 3_653.0 * DAY;
 
 impl Clock {
-    /// Reads RFC 3339 in UTC.
+    /// Reads RFC 3339.
     pub(super) fn of(at: &str) -> Option<Self> {
-        let seconds = since_1970(at)?;
+        let seconds = since_1970(at)? / 1000;
         let day = |ahead: i64| -> Option<[u8; 8]> {
-            let ms = u64::try_from(seconds + ahead * DAY as i64).ok()? * 1000;
-            rfc3339(ms)[..10].replace('-', "").into_bytes().try_into().ok()
+            let there = seconds.checked_add_signed(ahead * DAY as i64)?;
+            rfc3339(there * 1000)[..10].replace('-', "").into_bytes().try_into().ok()
         };
         Some(Self { seconds: seconds as f64, days: [day(-1)?, day(0)?, day(1)?] })
     }
@@ -63,12 +63,13 @@ impl Clock {
 
     /// The numbers in a text that mean a time near this one, whatever they are called.
     pub(super) fn times(self, text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-        let words = words.map(|word| word.trim_matches('.'));
-        let times = words.filter(move |word| word.len() >= 10 && self.ahead(word).is_some());
-        times.map(move |word| {
+        let mut end = 0;
+        epochs(text).filter(move |word| self.ahead(word).is_some()).filter_map(move |word| {
             let start = word.as_ptr() as usize - text.as_ptr() as usize;
-            start..start + word.len()
+            // A number with a fraction stands there without it, too.
+            let is_next = start >= end;
+            end = end.max(start + word.len());
+            is_next.then_some(start..start + word.len())
         })
     }
 
@@ -105,5 +106,14 @@ mod tests {
             found.sort_by_key(|found| text.find(found));
             assert_eq!(found, expected, "{text}");
         }
+    }
+    #[test]
+    fn times_near_a_clock_are_found_in_names_of_files_too() {
+        let clock = Clock::of("2026-11-21T09:00:00Z").unwrap();
+        let text = "report-1795252000123.txt at 1795252000.25, 1195252000";
+
+        let found: Vec<&str> = clock.times(text).map(|range| &text[range]).collect();
+
+        assert_eq!(found, ["1795252000123", "1795252000.25"]);
     }
 }

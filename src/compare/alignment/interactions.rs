@@ -247,5 +247,5 @@ fn by_request(views: &[View<'_>]) -> Vec<Vec<usize>> {
 
 /// Whether nothing was written meanwhile.
 fn is_quiet(between: &[View<'_>]) -> bool {
-    between.iter().all(|view| matches!(view.interaction.request.method.as_str(), "GET" | "HEAD"))
+    between.iter().all(|view| view.interaction.request.only_reads())
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::line::{cut, visible};
 use super::{Gist, line};
-use crate::cassette::{Body, Cassette, End, Headers, Interaction, Request, Response};
+use crate::cassette::{Body, Cassette, End, Headers, Interaction, Media, Request, Response};
 use crate::message::{DONE, Framing, Message, Messages, Protocols, Tag, Trace};
 use crate::text::json::Text;
 
@@ -175,7 +175,7 @@ fn asked(request: &Request) -> Option<Gist> {
     let media = media(&request.headers);
     let body = request.readable();
     let text = str::from_utf8(&body).ok();
-    match text.filter(|_| !media.starts_with("multipart/")) {
+    match text.filter(|_| Media::of(Some(&*media)) != Media::Multipart) {
         Some(text) => Some(Gist::of_request(text)),
         None => {
             let size = line::size(request.body.len());

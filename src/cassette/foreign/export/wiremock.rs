@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Lost, lose, lose_of_answer};
 use crate::cassette::{
-    Body, Cassette, Headers, Interaction, Name, Outcome, Request, Response, target, text,
+    Body, Cassette, Headers, Interaction, Media, Name, Outcome, Request, Response, target, text,
 };
 
 /// One file with all mappings.
@@ -86,11 +86,8 @@ fn body_pattern(request: &Request, lost: &mut Lost) -> Option<Value> {
         };
         return Some(json!({"equalToJson": pattern}));
     }
-    let is_multipart = || {
-        let media = request.headers.get("content-type").unwrap_or_default();
-        media.trim_start().to_ascii_lowercase().starts_with("multipart/")
-    };
-    if plain.contains(PLACEHOLDER) || is_multipart() {
+    let is_multipart = Media::of_headers(&request.headers) == Media::Multipart;
+    if plain.contains(PLACEHOLDER) || is_multipart {
         lose(lost, "bodies with a secret or a boundary: any matches (requests)");
         return None;
     }
