@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use super::names::{Calls, Role, field_name};
 use super::{
-    Meaning, Words, each_document, fields, identifiers, is_epoch, is_moment, may_identify,
-    may_mark, may_number, moments, pieced_together, plain, refers, says_something, word_around,
+    Meaning, Words, each_document, each_text, fields, identifiers, is_epoch, is_moment,
+    may_identify, may_mark, may_number, moments, pieced_together, plain, refers, says_something,
+    word_around,
 };
 use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Reading, Step};
@@ -15,7 +16,6 @@ use crate::cassette::{
     Body, Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, Request, target, text,
 };
 use crate::config::{Rules, Treatment};
-use crate::text::percent;
 
 /// The table of names of a recording that has none.
 ///
@@ -182,12 +182,9 @@ fn found_in_requests(cassette: &Cassette, words: &Words) -> HashSet<String> {
     let exchanges = Exchanges::of(cassette);
     let cassette = exchanges.as_ref().map_or(cassette, |exchanges| &exchanges.cassette);
     for Interaction { request, .. } in &cassette.interactions {
-        let mut search = |text: &str| {
+        each_text(request, |text| {
             found.extend(words.find(text).map(|range| text[range].to_owned()));
-        };
-        search(&percent::decoded(&request.path));
-        search(&plain(&request.readable()));
-        request.headers.iter().for_each(|(_, value)| search(&text(value)));
+        });
     }
     found
 }
@@ -458,7 +455,7 @@ impl<'c> Given<'c> {
     }
 
     fn asked(&mut self, number: usize, request: &Request, wanted: &Wanted<'_>) {
-        let mut note = |text: &str| {
+        each_text(request, |text| {
             for range in wanted.all.find(text) {
                 let value = &text[range];
                 let firsts = [&self.words, &self.fields].map(|all| all.get(value));
@@ -467,10 +464,7 @@ impl<'c> Given<'c> {
                     self.said.insert(value.to_owned());
                 }
             }
-        };
-        note(&percent::decoded(&request.path));
-        note(&plain(&request.readable()));
-        request.headers.iter().for_each(|(_, value)| note(&text(value)));
+        });
     }
 
     /// Whether answers have only repeated what the client said. Of a small number it may be chance that a

@@ -1,6 +1,6 @@
 //! Which identifiers a recording holds, who issued each, and where it came back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::{Issuer, Origin, Words, decide, each_document, identifiers, plain};
@@ -36,6 +36,8 @@ pub struct Entry {
 struct Writer {
     entries: Vec<Entry>,
     known: HashMap<String, usize, foldhash::fast::RandomState>,
+    /// What else the client said: the server only gives it back.
+    said: HashSet<String, foldhash::fast::RandomState>,
     words: Words,
     fields: bool,
 }
@@ -77,7 +79,7 @@ impl Writer {
         let is_word = |id: &&Id| id.reach != Reach::Field && id.value.len() >= TELLING;
         let words = Words::of(all().filter(is_word).map(|id| id.value.as_str()));
         let fields = all().any(|id| !is_word(&id));
-        Self { entries, known, words, fields }
+        Self { entries, known, said: HashSet::default(), words, fields }
     }
 
     fn interaction(&mut self, number: usize, interaction: &Interaction) {
@@ -127,9 +129,6 @@ impl Writer {
             self.with_prefix(text, range, from);
             self.again(&text[range.clone()], from);
         }
-        if from.issuer == Issuer::Client {
-            return;
-        }
         let is_free = |range: &Range<usize>| {
             found.iter().all(|known| range.end <= known.start || known.end <= range.start)
         };
@@ -137,6 +136,13 @@ impl Writer {
             let value = &text[range.clone()];
             if self.known.contains_key(value) {
                 self.again(value, from);
+                continue;
+            }
+            if self.said.contains(value) {
+                continue;
+            }
+            if from.issuer == Issuer::Client {
+                self.said.insert(value.to_owned());
                 continue;
             }
             self.known.insert(value.to_owned(), self.entries.len());

@@ -25,6 +25,7 @@ pub(crate) mod names;
 mod nested;
 mod origin;
 mod plain;
+mod texts;
 
 pub use bindings::Bindings;
 pub use certain::{is_certain, is_mixed, is_sealed};
@@ -44,3 +45,4 @@ pub use moment::{is_epoch, is_moment, moments};
 pub use name::{Meaning, refers};
 pub use origin::{Issuer, Origin};
 pub(crate) use plain::plain;
+pub(crate) use texts::each_text;

@@ -1,10 +1,8 @@
 //! Requests that speak of what only a recording knows.
 
-use std::borrow::Cow;
-
 use crate::cassette::Request;
 use crate::compare::matching::issued_in;
-use crate::identity::identifiers;
+use crate::identity::{each_text, identifiers};
 use crate::redact::{Redactor, placeholder_in};
 use crate::serve::replayer::Replayer;
 use crate::text::percent;
@@ -28,14 +26,15 @@ pub(super) fn stale(
     if cassette.interactions.is_empty() {
         return None;
     }
-    let secret = texts(&asked).iter().find_map(|text| Some(placeholder_in(text)?.to_owned()));
+    let secret =
+        find_in_texts(&asked, |text| Some(placeholder_in(&percent::decoded(text))?.to_owned()));
     if let Some(text) = secret {
         return Some(Stale { text, interaction: None });
     }
     // It is shown, so no secret of the client's is to be taken for an identifier.
     Redactor::standard().request(&mut asked);
     let unplayed = replayer.unplayed();
-    texts(&asked).iter().find_map(|text| {
+    find_in_texts(&asked, |text| {
         let mut found = identifiers(text).map(|range| &text[range]);
         found.find_map(|text| {
             let from =
@@ -46,12 +45,9 @@ pub(super) fn stale(
     })
 }
 
-/// The texts of a request, without percent-encoding.
-fn texts(request: &Request) -> Vec<String> {
-    let values =
-        request.headers.iter().map(|(_, value)| String::from_utf8_lossy(value).into_owned());
-    let body = request.readable();
-    let body = String::from_utf8_lossy(&body);
-    let decoded = [Cow::Borrowed(request.path.as_str()), body];
-    decoded.iter().map(|text| percent::decoded(text).into_owned()).chain(values).collect()
+/// What is found first in the texts of a request.
+fn find_in_texts<T>(request: &Request, mut find: impl FnMut(&str) -> Option<T>) -> Option<T> {
+    let mut found = None;
+    each_text(request, |text| found = found.take().or_else(|| find(text)));
+    found
 }

@@ -1,6 +1,7 @@
 //! New episodes: what is sent to the live server, and what only the recording knows.
 
 use insta::assert_snapshot;
+use retape::review::report::{Colour, ids};
 use retape::{Mode, Session};
 
 use crate::stage::{Stage, without_test};
@@ -101,4 +102,22 @@ async fn an_identifier_that_the_client_has_from_elsewhere_is_sent_to_the_server(
 
     assert_eq!((answer.status, upstream.asked().len()), (200, 3));
     session.finish().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_identifier_that_the_client_said_first_in_a_header_is_sent_to_the_server() {
+    let (stage, upstream) =
+        (Stage::new(), Upstream::json(|asked| format!("[\"{AGENT}\", \"{}\"]", asked.path())));
+    let tag = format!("X-Trace-Tag: {AGENT}\r\n");
+    let session = stage.record(&upstream).await;
+    ask("POST", &format!("{}/session", session.url()), &tag, "{}");
+    session.finish().await.unwrap();
+    let told = ids("tape", &stage.cassette(), Colour::Plain);
+    let session = stage.session(Mode::NewEpisodes).upstream(upstream.url()).start().await.unwrap();
+
+    let answer = ask("GET", &format!("{}/items", session.url()), &tag, "");
+
+    assert_eq!((answer.status, upstream.asked().len()), (200, 2), "{}", answer.text());
+    session.finish().await.unwrap();
+    assert!(told.contains("0 issued by the server"), "{told}");
 }

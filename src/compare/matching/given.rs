@@ -2,8 +2,8 @@
 
 use memchr::memmem::Finder;
 
-use crate::cassette::{self, Cassette, Interaction, Request, Response};
-use crate::identity::{Words, each_document, plain, refers, word_around};
+use crate::cassette::{self, Cassette, Interaction, Response};
+use crate::identity::{Words, each_document, each_text, plain, refers, word_around};
 
 /// A shorter value is the same by chance as often as not.
 const SHORTEST: usize = 3;
@@ -35,9 +35,10 @@ pub(super) fn given(interactions: &[Interaction], value: &str) -> Option<(usize,
 pub fn issued_in(cassette: &Cassette, identifier: &str) -> Option<usize> {
     let words = Words::of([identifier].into_iter());
     let has = |text: &[u8]| words.find(&plain(text)).next().is_some();
-    let asks = |request: &Request| has(request.path.as_bytes()) || has(&request.readable());
     for (number, interaction) in cassette.interactions.iter().enumerate() {
-        if asks(&interaction.request) {
+        let mut asks = false;
+        each_text(&interaction.request, |text| asks |= words.find(text).next().is_some());
+        if asks {
             return None;
         }
         let holds = |response: &Response| {
