@@ -7,6 +7,7 @@ use super::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, sco
 use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::cassette::{Ids, Reach};
 use crate::config::Treatment;
+use crate::text::json::pointer;
 
 /// The table of names of a cassette, made ready to say what in a recorded request is open.
 #[derive(Debug, Default)]
@@ -218,17 +219,16 @@ pub(crate) fn form(node: &Node<'_>) -> Form {
     if node.kind == Kind::Text { Form::Text } else { Form::Number }
 }
 
+/// What a place begins with in which a pointer may follow.
+const INSIDE: [&str; 2] = ["part.", "frame."];
+
 /// The name of the field that a place is, in whatever way its words are put together.
 pub(crate) fn field_name(at: &str) -> String {
-    let name = match at.split_once('/') {
-        Some((_, pointer)) => {
-            let mut parts = pointer.split('/').rev();
-            let is_item = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
-            parts.find(|part| !is_item(part)).unwrap_or_default()
-        }
-        None => at.split_once('.').map_or(at, |(_, name)| name),
-    };
-    plain(name)
+    let has_pointer = at.starts_with('/') || INSIDE.iter().any(|part| at.starts_with(part));
+    match at.find('/').filter(|_| has_pointer) {
+        Some(start) => plain(&pointer::field(&at[start..])),
+        None => plain(at.split_once('.').map_or(at, |(_, name)| name)),
+    }
 }
 
 pub(crate) fn plain(name: &str) -> String {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::telling::{self, TELLING};
 use super::{Message, Protocols, TagSource};
 use crate::config::{At, Object};
-use crate::text::json::{Leaf, Text};
+use crate::text::json::{Leaf, Text, pointer};
 
 /// More messages do not tell more.
 const LOOKED_AT: usize = 2_000;
@@ -290,9 +290,7 @@ impl<'s, 'm> Scale<'s, 'm> {
         let fields = self.fields.iter().filter(|(field, _)| !is_own(field));
         let shape: f64 = fields.map(|(_, having)| self.saved_by_field(having, types, &sizes)).sum();
         let is_telling = match told {
-            Some(TagSource::Field(at)) => {
-                telling::is_kind(at.as_str().rsplit('/').next().unwrap_or_default())
-            }
+            Some(TagSource::Field(at)) => telling::is_kind(&pointer::field(at.as_str())),
             Some(TagSource::Present(_)) => false,
             Some(TagSource::Event | TagSource::Both(_)) | None => true,
         };

@@ -28,6 +28,7 @@ mod explained;
 mod export;
 mod exported;
 mod faults;
+mod fields;
 mod format;
 mod frozen;
 #[cfg(unix)]

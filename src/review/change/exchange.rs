@@ -9,7 +9,7 @@ use crate::compare::alignment::Renaming;
 use crate::compare::{self, Difference as Differing, Differences, Value};
 use crate::identity::{Meaning, SHORTEST, identifiers, moments};
 use crate::message::{Framing, Message, Messages, Protocols, Trace};
-use crate::text::json::Text;
+use crate::text::json::{Text, pointer};
 
 /// So much of a value is kept.
 const LONGEST: usize = 2_000;
@@ -277,10 +277,9 @@ impl List<'_> {
 /// Whether the name of a field tells that its value is another each time.
 fn is_told(difference: &Differing) -> bool {
     let Place::Json(pointer) = &difference.at else { return false };
-    let name = pointer.rsplit('/').next().unwrap_or_default();
     let kinds = [&difference.recorded, &difference.asked].map(|it| it.as_ref()?.kind());
     let told = matches!(
-        Meaning::of(name),
+        Meaning::of(&pointer::field(pointer)),
         Meaning::Mark | Meaning::Identity | Meaning::Moment | Meaning::Span
     );
     // One that comes, goes, or is of another type is a difference.

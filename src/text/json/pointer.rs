@@ -25,6 +25,12 @@ pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     pointer.split('/').skip(1).map(unescaped)
 }
 
+/// The name of the field that a value belongs to: that of an array, for its items.
+pub(crate) fn field(pointer: &str) -> Cow<'_, str> {
+    let is_item = |step: &&str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
+    pointer.rsplit('/').find(|step| !is_item(step)).map_or(Cow::Borrowed(""), unescaped)
+}
+
 impl<'a> Text<'a> {
     /// The value at a pointer.
     pub(crate) fn pointed(self, pointer: &str) -> Option<Text<'a>> {
@@ -45,5 +51,18 @@ mod tests {
         assert_eq!(pointer, "/a~1b~0/1/~01");
         assert_eq!(json.pointed(&pointer).map(Text::as_str), Some("5"));
         assert_eq!(json.pointed("/x"), None);
+    }
+
+    #[test]
+    fn the_field_of_a_value_is_the_last_step_that_counts_no_items() {
+        for (pointer, expected) in [
+            ("/a/request_id", "request_id"),
+            ("/message_ids/0/1", "message_ids"),
+            ("/ext~1request_id", "ext/request_id"),
+            ("/0", ""),
+            ("", ""),
+        ] {
+            assert_eq!(field(pointer), expected, "{pointer}");
+        }
     }
 }

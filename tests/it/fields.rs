@@ -1,0 +1,38 @@
+//! What the client makes up is open in its field, wherever the field stands, and comes back to it.
+
+use retape::Session;
+
+use crate::stage::Stage;
+use crate::support::client::{Reply, get, post};
+use crate::support::upstream::Upstream;
+
+/// Asks with one name while recording, where the server gives back what it hears, and with another in replay.
+async fn replayed(recorded: &str, live: &str, ask: impl Fn(&Session, &str) -> Reply) -> Reply {
+    let (stage, upstream) = (Stage::new(), Upstream::json(|asked| asked.text()));
+    let session = stage.record(&upstream).await;
+    ask(&session, recorded);
+    session.finish().await.unwrap();
+    drop(upstream);
+    let session = stage.replay().await;
+    let reply = ask(&session, live);
+    session.stop().await.unwrap();
+    reply
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_field_with_a_slash_in_its_name_is_open() {
+    for [recorded, live] in [[r#""r-1""#, r#""r-2""#], ["71", "72"], ["71", "71"]] {
+        let named = |value: &str| format!(r#"{{"ext/request_id": {value}}}"#);
+
+        let reply = replayed(recorded, live, |session, it| post(&session.url(), &named(it))).await;
+
+        assert_eq!((reply.status, reply.text()), (200, named(live)));
+    }
+    let asked = |session: &Session, name: &str| {
+        get(&format!("{}/items?ext/request_id={name}", session.url()))
+    };
+
+    let reply = replayed("r-1", "r-2", asked).await;
+
+    assert_eq!(reply.status, 200, "{}", reply.text());
+}
