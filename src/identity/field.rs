@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::nested::Nested;
 use super::{Form, Meaning, Scope, each_document, is_epoch};
-use crate::text::json::{Container, Text, Token, unescape};
+use crate::text::json::{Container, Places, Text, Token, unescape};
 
 /// A whole value that may be an identifier because of the name of its field, or its place in a JSON-RPC
 /// message.
@@ -134,9 +133,12 @@ impl Search<'_> {
         place: &dyn Fn(usize) -> usize,
         depth: usize,
     ) {
-        let Some(nested) = Nested::of(spelled) else { return };
-        if let Some(document) = Text::read_container(&nested.text) {
-            self.read(document, &|at| place(start + nested.place(at)), depth);
+        let inside = spelled.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        let inside = inside.filter(|it| it.trim_start().starts_with(['{', '[']));
+        let Some(inside) = inside else { return };
+        let nested = Places::of_json_string(inside, start + 1);
+        if let Some(document) = Text::parse_container(&nested.text) {
+            self.read(document, &|at| place(nested.outside(at)), depth);
         }
     }
 }

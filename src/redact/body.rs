@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::json::Places;
 use super::rule::{Notes, Rule};
 use super::{json, scan, url, value};
 use crate::cassette::Media;
 use crate::cassette::splice::{self, Edit};
-use crate::text::json::Text;
+use crate::text::json::{Places, Text};
 use crate::text::multipart::{self, Part};
 use crate::text::sse;
 
@@ -123,5 +122,5 @@ fn finish(run: &mut Places, notes: &mut Notes<'_>) -> Vec<Edit> {
         Some(json) => json::find(json, notes),
         None => scan::find(&run.text, notes),
     };
-    run.outside(found).collect()
+    json::outside(&run, found).collect()
 }

@@ -1,14 +1,13 @@
 //! Secrets in JSON texts, found token by token.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::levels::{Levels, Names};
 use super::name::Tells;
 use super::rule::Notes;
 use super::{body, value};
 use crate::cassette::splice::Edit;
-use crate::text::json::{Container, Text, Token, escape};
+use crate::text::json::{Container, Places, Text, Token};
 
 /// The edits that take the secrets out of a JSON text, in order.
 pub(super) fn find(json: Text<'_>, notes: &mut Notes<'_>) -> Vec<Edit> {
@@ -56,7 +55,7 @@ impl<'a> Walk<'a, '_, '_> {
         } else if self.notes.redactor.may_tell(inner.as_bytes()) {
             let places = Places::of_json_string(inner, start);
             let found = body::find_in_text(&places.text, self.notes);
-            self.edits.extend(places.outside(found));
+            self.edits.extend(outside(&places, found));
         }
     }
 
@@ -93,55 +92,10 @@ pub(super) fn plain(inner: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// A text put together from pieces of another, such as a string without its escapes, and where its
-/// bytes come from.
-#[derive(Default)]
-pub(super) struct Places {
-    pub(super) text: Vec<u8>,
-    /// Where a piece begins here, and where its first byte stands in the other text.
-    pieces: Vec<(usize, usize)>,
-}
-
-impl Places {
-    /// What a JSON string says that is spelled so, without the quotes, beginning at `offset`.
-    pub(super) fn of_json_string(spelled: &str, offset: usize) -> Self {
-        let mut places = Self::default();
-        let bytes = spelled.as_bytes();
-        let mut at = 0;
-        while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
-            places.push(&bytes[at..at + found], offset + at);
-            at += found;
-            let (char, length) = escape(&spelled[at..]);
-            let char = char.unwrap_or(match length {
-                1 => '\\',
-                2 => 'u',
-                _ => char::REPLACEMENT_CHARACTER,
-            });
-            places.push(char.encode_utf8(&mut [0; 4]).as_bytes(), offset + at);
-            at += length;
-        }
-        places.push(&bytes[at..], offset + at);
-        places.pieces.push((places.text.len(), offset + bytes.len()));
-        places
-    }
-
-    /// Adds bytes that stand at `offset` of the other text.
-    pub(super) fn push(&mut self, bytes: &[u8], offset: usize) {
-        self.pieces.push((self.text.len(), offset));
-        self.text.extend_from_slice(bytes);
-    }
-
-    /// Edits of this text as edits of the other.
-    pub(super) fn outside(&self, edits: Vec<Edit>) -> impl Iterator<Item = Edit> + '_ {
-        edits.into_iter().map(|Edit { range, with }| {
-            let Range { start, end } = range;
-            Edit { range: self.at(start)..self.at(end), with }
-        })
-    }
-
-    fn at(&self, here: usize) -> usize {
-        let next = self.pieces.partition_point(|(start, _)| *start <= here);
-        let (start, there) = self.pieces.get(next.wrapping_sub(1)).copied().unwrap_or_default();
-        there + (here - start)
-    }
+/// Edits of a text as edits of the other that it was put together from.
+pub(super) fn outside(places: &Places, edits: Vec<Edit>) -> impl Iterator<Item = Edit> + '_ {
+    edits.into_iter().map(|Edit { range, with }| {
+        let range = places.outside(range.start)..places.outside(range.end);
+        Edit { range, with }
+    })
 }

@@ -36,3 +36,16 @@ async fn a_field_with_a_slash_in_its_name_is_open() {
 
     assert_eq!(reply.status, 200, "{}", reply.text());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_field_comes_back_beside_an_escaped_emoji_in_a_string() {
+    let named = |name: &str| {
+        format!(
+            r#"{{"arguments": "{{\"message_id\": \"{name}\", \"t\": \"\ud83d\ude00\"}}", "message_id": "{name}"}}"#
+        )
+    };
+
+    let reply = replayed("m-1", "m-2", |session, it| post(&session.url(), &named(it))).await;
+
+    assert_eq!((reply.status, reply.text()), (200, named("m-2")));
+}

@@ -13,13 +13,13 @@ use std::ops::Range;
 use self::assigned::Begin;
 pub(super) use self::assigned::is_assigned;
 use self::held::{Begun, Held, Quote, Role, slashes_before};
-use super::json::Places;
+use super::json::outside;
 use super::levels::Levels;
 use super::name::Tells;
 use super::rule::{Notes, Rule};
 use super::{url, value};
 use crate::cassette::splice::Edit;
-use crate::text::json::Container;
+use crate::text::json::{Container, Places};
 
 /// The longest name, and the most white space around a colon, that is looked at.
 const REACH: usize = 80;
@@ -381,7 +381,7 @@ fn url_edits(url: &[u8], offset: usize, notes: &mut Notes<'_>) -> Vec<Edit> {
         Ok(url) => url::find(url, notes),
         Err(_) => Vec::new(),
     };
-    places.outside(found).collect()
+    outside(&places, found).collect()
 }
 
 /// Where the scheme of a URL begins whose `:` is at `colon`.

@@ -12,6 +12,7 @@
 mod fitted;
 mod layout;
 mod leaf;
+mod places;
 pub(crate) mod pointer;
 mod token;
 mod walk;
@@ -19,6 +20,7 @@ mod walk;
 pub(crate) use fitted::{Place, fitted};
 pub(crate) use layout::{Indent, Layout};
 pub(crate) use leaf::Leaf;
+pub(crate) use places::Places;
 pub(crate) use token::{
     Container, Text, Token, Tokens, canonical_number, escape, push_escape, unescape,
 };
