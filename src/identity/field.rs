@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::{Form, Meaning, Scope, each_document, is_epoch};
-use crate::text::json::{Container, Places, Text, Token, unescape};
+use crate::text::json::{Places, Text};
 
 /// A whole value that may be an identifier because of the name of its field, or its place in a JSON-RPC
 /// message.
@@ -73,56 +73,29 @@ const DEEPEST: usize = 3;
 impl Search<'_> {
     /// Reads a document that stands in `depth` strings; `place` tells where in the whole text.
     fn read(&mut self, document: Text<'_>, place: &dyn Fn(usize) -> usize, depth: usize) {
-        let mut names: Vec<(Container, Option<String>)> = Vec::new();
-        let mut tokens = document.tokens();
-        let mut calls = Envelopes::of(document);
-        while let Some(token) = tokens.next() {
-            let (value, form, spelled) = match token {
-                Token::Open(container) => {
-                    names.push((container, None));
-                    calls.open(names.len());
-                    continue;
-                }
-                Token::Close(_) => {
-                    names.pop();
-                    if let Some((Container::Object, name)) = names.last_mut() {
-                        *name = None;
-                    }
-                    continue;
-                }
-                Token::Comma | Token::Colon => continue,
-                Token::String(spelled) => (unescape(spelled), Form::Text, spelled),
-                Token::Scalar(spelled) => (spelled.into(), Form::Number, spelled),
-            };
-            let members = names.len();
-            let range = tokens.end() - spelled.len()..tokens.end();
-            let name = match names.last_mut() {
-                Some((Container::Object, name)) if name.is_none() => {
-                    *name = Some(value.into_owned());
-                    continue;
-                }
-                Some((Container::Object, name)) => name.take(),
-                _ => None,
-            };
-            let role = name.as_ref().and_then(|name| calls.role(members, name));
-            let scope = match (role, &name) {
-                (Some(role), _) => answered(role).filter(|_| depth == 0),
-                (None, Some(name)) if self.said.contains(&*value) => Some(scope_of(name, form)),
-                (None, Some(name)) => ordinary(name, &value, form),
-                (None, None) => None,
+        let whole = document.as_str();
+        let calls = Envelopes::of(document);
+        document.each_leaf(|pointer, name, value, spelled| {
+            let start = spelled.as_ptr() as usize - whole.as_ptr() as usize;
+            let form = if spelled.starts_with('"') { Form::Text } else { Form::Number };
+            let scope = match calls.role(pointer, &name) {
+                Some(role) => answered(role).filter(|_| depth == 0),
+                None if name.is_empty() => None,
+                None if self.said.contains(&*value) => Some(scope_of(&name, form)),
+                None => ordinary(&name, &value, form),
             };
             match scope {
                 Some(scope) => {
                     // Times and what stands in a string are exchanged without their quotes.
                     let bare = form == Form::Text && (scope == Scope::Moment || depth > 0);
                     let quotes = usize::from(bare);
-                    let range = place(range.start + quotes)..place(range.end - quotes);
+                    let range = place(start + quotes)..place(start + spelled.len() - quotes);
                     self.found.push(Field { range, scope, value: value.into_owned(), depth });
                 }
-                None if depth < DEEPEST => self.within(spelled, range.start, place, depth + 1),
+                None if depth < DEEPEST => self.within(spelled, start, place, depth + 1),
                 None => {}
             }
-        }
+        });
     }
 
     /// Looks into a string that may be JSON itself.
@@ -176,55 +149,53 @@ enum Role {
     Answered,
 }
 
-/// The JSON-RPC messages of a document, in order.
-#[derive(Debug)]
+/// The JSON-RPC messages of a document.
+#[derive(Debug, Default)]
 struct Envelopes {
-    /// The depth of their members.
-    depth: usize,
-    /// Whether each one asks something, or tells it.
-    methods: Vec<Option<String>>,
-    /// The one that was opened last, counted from 1.
-    current: usize,
+    /// Whether they are the elements of an array, and not the document itself.
+    are_items: bool,
+    /// Whether each one asks something or tells it, and does not answer.
+    ask: Vec<bool>,
 }
 
 impl Envelopes {
     /// Looks for them: the document itself, or the elements of an array.
     fn of(document: Text<'_>) -> Self {
-        let mut envelopes = Self { depth: 0, methods: Vec::new(), current: 0 };
         // Nearly no document is one, and to look into each would cost time.
         if RPC.find(document.as_str().as_bytes()).is_none() {
-            return envelopes;
+            return Self::default();
         }
-        let method = |message: Text<'_>| Some(message.get("method")?.string()?.into_owned());
+        let asks = |message: Text<'_>| message.get("method").and_then(Text::string).is_some();
         if document.get("jsonrpc").is_some() {
-            envelopes.depth = 1;
-            envelopes.methods.push(method(document));
+            Self { are_items: false, ask: vec![asks(document)] }
         } else if document.elements().any(|message| message.get("jsonrpc").is_some()) {
-            envelopes.depth = 2;
-            envelopes.methods = document.elements().map(method).collect();
+            Self { are_items: true, ask: document.elements().map(asks).collect() }
+        } else {
+            Self::default()
         }
-        envelopes
-    }
-
-    /// An object or array was opened, of which the members are at this depth.
-    fn open(&mut self, depth: usize) {
-        self.current += usize::from(depth == self.depth);
     }
 
     /// What a member is, if the envelope of its message says so.
-    fn role(&self, depth: usize, name: &str) -> Option<Role> {
+    fn role(&self, pointer: &str, name: &str) -> Option<Role> {
         match name {
-            _ if self.depth == 0 => None,
-            "id" if depth == self.depth && self.asks() => Some(Role::Made(Scope::Call)),
-            "id" if depth == self.depth => Some(Role::Answered),
+            _ if self.ask.is_empty() => None,
+            "id" => self
+                .asks(pointer)
+                .map(|asks| if asks { Role::Made(Scope::Call) } else { Role::Answered }),
             "requestId" => Some(Role::Made(Scope::Called)),
             "progressToken" => Some(Role::Made(Scope::Progress)),
             _ => None,
         }
     }
 
-    /// Whether the message that is being read asks something or tells it, and does not answer.
-    fn asks(&self) -> bool {
-        self.current.checked_sub(1).is_some_and(|at| matches!(self.methods.get(at), Some(Some(_))))
+    /// Whether the message asks whose id stands there: `/id` or `/1/id`.
+    fn asks(&self, pointer: &str) -> Option<bool> {
+        let message = pointer.strip_suffix("/id")?;
+        let number = match message.strip_prefix('/') {
+            Some(number) if self.are_items => number.parse().ok()?,
+            None if !self.are_items => 0,
+            _ => return None,
+        };
+        self.ask.get(number).copied()
     }
 }

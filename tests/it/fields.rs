@@ -38,6 +38,18 @@ async fn a_field_with_a_slash_in_its_name_is_open() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_of_an_array_comes_back_as_the_client_said_it() {
+    for [recorded, live] in [[r#"["m-1"]"#, r#"["m-2"]"#], [r#"[[71], "m-1"]"#, r#"[[72], "m-2"]"#]]
+    {
+        let named = |items: &str| format!(r#"{{"message_ids": {items}}}"#);
+
+        let reply = replayed(recorded, live, |session, it| post(&session.url(), &named(it))).await;
+
+        assert_eq!((reply.status, reply.text()), (200, named(live)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_field_comes_back_beside_an_escaped_emoji_in_a_string() {
     let named = |name: &str| {
         format!(
