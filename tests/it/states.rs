@@ -406,3 +406,25 @@ async fn what_changes_by_itself_is_told_in_recorded_order() {
 
     assert_eq!(polled, ["[0]", "[1]", "[2]", "[3]", "[3]"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_state_waits_for_a_write_that_names_what_the_path_encodes() {
+    let upstream = Upstream::json(|asked| match asked.path() {
+        "/runs" => r#"{"id": "run:k7x"}"#.to_owned(),
+        _ => r#"{"state": "stopped"}"#.to_owned(),
+    });
+    let stage = Stage::new();
+    let session = stage.record(&upstream).await;
+    post(&format!("{}/runs", session.url()), "{}");
+    let json = "Content-Type: application/json\r\n";
+    ask("PATCH", &format!("{}/control", session.url()), json, r#"{"key": "run:k7x"}"#);
+    get(&format!("{}/status/run%3Ak7x", session.url()));
+    session.finish().await.unwrap();
+    let session = stage.replay().await;
+    post(&format!("{}/runs", session.url()), "{}");
+
+    let shown = get(&format!("{}/status/run%3Ak7x", session.url()));
+
+    assert_eq!(shown.status, 470, "it shows what nobody has asked for yet: {}", shown.text());
+    session.stop().await.unwrap();
+}

@@ -10,7 +10,7 @@ use crate::cassette::splice::{Edit, splice};
 use crate::cassette::{self, Body, Cassette, Interaction, Outcome, Request};
 use crate::compare::alignment::answer_look;
 use crate::identity::names::Names;
-use crate::identity::{Form, Hole, Scope, Words};
+use crate::identity::{Form, Hole, Scope, Words, each_text};
 
 /// Requests that asked the same at the same time, and whose answers differ in nothing but in what the server
 /// issued.
@@ -111,12 +111,9 @@ impl Twins {
     /// Those that a request names.
     fn named_in(&self, request: &Request) -> Vec<usize> {
         let mut found = Vec::new();
-        let body = request.readable();
-        let fields = request.headers.iter().map(|(_, value)| cassette::text(value));
-        let texts = [request.path.as_str().into(), cassette::text(&body)].into_iter().chain(fields);
-        for text in texts {
-            found.extend(self.words.find(&text).map(|range| self.of_name[&text[range]]));
-        }
+        each_text(request, |text| {
+            found.extend(self.words.find(text).map(|range| self.of_name[&text[range]]));
+        });
         found.sort_unstable();
         found.dedup();
         found

@@ -7,6 +7,7 @@ use super::route::is_id;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::{Cassette, Interaction, Request};
 use crate::config::{Early, Rules};
+use crate::identity::each_text;
 use crate::identity::names::Names;
 
 /// What came before a request and may have changed what it asks for.
@@ -137,10 +138,9 @@ fn paths(request: &Request) -> impl Iterator<Item = u64> + '_ {
 
 /// What the server issued in a request.
 pub(super) fn issued(request: &Request, names: &Names) -> Vec<String> {
-    let body = request.readable();
     let mut found = Vec::new();
-    for text in [request.path.as_str(), std::str::from_utf8(&body).unwrap_or("")] {
+    each_text(request, |text| {
         found.extend(names.issued_in(text).map(|range| text[range].to_owned()));
-    }
+    });
     found
 }
