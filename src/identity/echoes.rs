@@ -6,7 +6,7 @@ use super::bindings::Scoped;
 use super::field::fields;
 use super::nested;
 use super::plain::Plain;
-use super::{Bindings, Hole, MadeUp, Scope, moments};
+use super::{Bindings, Hole, MadeUp, Scope, Words, moments};
 use crate::cassette::Body;
 use crate::cassette::splice::{self, Edit};
 
@@ -119,9 +119,10 @@ impl Renamed {
         let anywhere = self.0.get(&Scope::Anywhere).into_iter().flatten();
         // To prepare a search takes longer than to see that there is no room.
         let anywhere = anywhere.filter(|(recorded, _)| recorded.len() <= text.len());
-        let words = anywhere.flat_map(|(recorded, live)| {
-            let places = text.match_indices(recorded.as_str());
-            places.map(|(at, found)| Edit::new(at..at + found.len(), live.identifier.clone()))
+        let anywhere = Words::of(anywhere.map(|(recorded, _)| recorded.as_str()));
+        let words = anywhere.find(text).filter_map(|range| {
+            let live = self.live(Scope::Anywhere, &text[range.clone()])?;
+            Some(Edit::new(range, live.identifier.clone()))
         });
         let times = moments(text).filter_map(|range| {
             let live = self.live(Scope::Moment, &text[range.clone()])?;
@@ -134,5 +135,33 @@ impl Renamed {
 
     fn live(&self, scope: Scope, recorded: &str) -> Option<&Hole> {
         self.0.get(&scope)?.get(recorded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Form;
+
+    #[test]
+    fn in_a_header_field_words_get_their_names_and_parts_of_words_do_not() {
+        let hole = |name: &str| Hole {
+            place: 0,
+            scope: Scope::Anywhere,
+            identifier: name.to_owned(),
+            form: Form::Text,
+        };
+        let mut bindings = Bindings::default();
+        bindings.bind(&hole("task1"), &hole("task9"));
+        let renamed = Renamed::of([(Scope::Anywhere, "task1")].into_iter(), &bindings);
+
+        for (field, expected) in [
+            ("task1", Some("task9")),
+            ("/tasks/task1; id=task1", Some("/tasks/task9; id=task9")),
+            ("atask1z", None),
+            ("task12", None),
+        ] {
+            assert_eq!(renamed.text(field).as_deref(), expected, "{field}");
+        }
     }
 }
