@@ -14,6 +14,7 @@
 
 mod beside;
 mod clock;
+mod counted;
 mod interactions;
 mod renaming;
 mod value;

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::clock::Clock;
+use super::counted::{counted, issued, uncounted};
 use super::value::{Said, Sort, Word, apart, between, is_passing, times, words};
 use super::{Script, View};
 use crate::cassette::splice::{Edit, splice};
-use crate::cassette::{Evidence, Id, Ids, Reach};
+use crate::cassette::{Evidence, Id, Ids};
 use crate::identity::{Words, is_certain, is_epoch, is_mixed, is_sealed};
 
 /// What the names of a new recording are in an old one. One stands for one: no two are called the
@@ -346,45 +347,6 @@ fn tokens(said: Said<'_>) -> Vec<&str> {
     let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
     found.extend(runs.filter(|run| is_handle(run) || (run.len() >= 10 && is_epoch(run))));
     found
-}
-
-/// The names that were counted. Of those of the server the table of a recording tells: an answer to a request
-/// that does something issued them, and they say more than a number.
-fn counted(views: &[View<'_>], ids: Option<&Ids>) -> HashSet<String> {
-    let is_counted = |id: &&Id| {
-        let has = |class: fn(char) -> bool| id.value.contains(class);
-        has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic())
-    };
-    let issued = issued(views, ids).filter(is_counted).map(|id| id.value.clone());
-    issued.chain(views.iter().flat_map(numbered)).collect()
-}
-
-/// What a server issued in answer to a request that does something, and its client sent back.
-fn issued<'i>(views: &[View<'_>], ids: Option<&'i Ids>) -> impl Iterator<Item = &'i Id> {
-    let is_issued = |id: &&Id| {
-        let view = views.get(id.interaction);
-        let is_told = id.evidence == Evidence::Return && id.reach == Reach::Anywhere;
-        is_told && view.is_some_and(|view| !view.interaction.request.only_reads())
-    };
-    ids.into_iter().flat_map(|ids| &ids.server).filter(is_issued)
-}
-
-/// The numbered placeholders of secrets in a request, which are counted in the order in which they came:
-/// `[redacted:authorization~3]`.
-fn numbered(view: &View<'_>) -> Vec<String> {
-    const BEGIN: &str = "[redacted:";
-    let numbered = |text: &str| -> Vec<String> {
-        let found = text.match_indices(BEGIN).filter_map(|(at, _)| text[at..].split_once(']'));
-        let found = found.filter(|(name, _)| name.contains('~') && !name.contains('"'));
-        found.map(|(name, _)| format!("{name}]")).collect()
-    };
-    view.asked_texts().into_iter().flat_map(|said| numbered(said.text)).collect()
-}
-
-/// A text without its numbers: what counts on differs in nothing else.
-pub(super) fn uncounted(name: &str) -> String {
-    let parts = name.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join("0")
 }
 
 /// How often two names stood in the same place.

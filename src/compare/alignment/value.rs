@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use super::renaming::{self, Names};
+use super::renaming::Names;
 use crate::cassette::reading::hash::{combine, hash_of};
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::config::Rules;
-use crate::identity::{Meaning, SHORTEST, identifiers, is_epoch, is_moment, moments, refers};
+use crate::identity::{
+    Meaning, SHORTEST, identifiers, is_epoch, is_moment, may_number, moments, refers,
+};
 
 /// A value within a text, or the name of a member, which stands before its value. Each container
 /// stands before what is in it.
@@ -155,7 +157,7 @@ impl<'v> Value<'v> {
             }
             (_, Some(said)) => {
                 let masked = Names::default();
-                hash_of(&*renaming::uncounted(&masked.masked(said.text, &self.node().words)))
+                hash_of(&*super::counted::uncounted(&masked.masked(said.text, &self.node().words)))
             }
             _ => combine(&[code, combine(&inside)]),
         }
@@ -202,12 +204,14 @@ pub(crate) struct Field {
     pub(crate) is_id: bool,
     /// Random letters that hide how long the others are.
     pub(crate) is_padding: bool,
+    /// The number of a process, which the system gives out.
+    pub(crate) is_process: bool,
 }
 
 impl Field {
     /// Nothing is known.
     pub(crate) const PLAIN: Self =
-        Self { is_time: false, is_span: false, is_id: false, is_padding: false };
+        Self { is_time: false, is_span: false, is_id: false, is_padding: false, is_process: false };
 
     /// A place where identifiers stand.
     pub(crate) const ID: Self = Self { is_id: true, ..Self::PLAIN };
@@ -225,6 +229,7 @@ impl Field {
                 // What made the answer: `system_fingerprint`.
                 || name.ends_with("fingerprint"),
             is_padding: name == "obfuscation",
+            is_process: matches!(name, "pid" | "process_id" | "processId"),
         }
     }
 }
@@ -238,7 +243,10 @@ impl<'v> Said<'v> {
     /// Whether it is how long something took, or is only there to be another each time.
     pub(crate) fn is_span(self) -> bool {
         let is_number = || self.text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        self.field.is_padding || (self.field.is_span && is_number())
+        let is_process = || may_number(self.value());
+        self.field.is_padding
+            || (self.field.is_span && is_number())
+            || (self.field.is_process && is_process())
     }
 }
 

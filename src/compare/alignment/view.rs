@@ -139,6 +139,17 @@ impl<'a> View<'a> {
         said.chain(self.answered.iter().flat_map(Script::texts)).collect()
     }
 
+    /// The whole values in places for names, of each piece of the answer.
+    pub(super) fn answered_ids(&self) -> impl Iterator<Item = Vec<&str>> {
+        let script = self.answered.as_ref();
+        let text = script.and_then(Script::as_str).unwrap_or_default();
+        let records = script.into_iter().flat_map(|script| &script.records);
+        records.filter(|_| !text.is_empty()).map(move |record| {
+            let said = record.nodes(text).filter_map(Value::said).filter(|said| said.field.is_id);
+            said.map(Said::value).collect()
+        })
+    }
+
     /// The hashes of what it consists of, sorted, for telling how alike two are.
     pub(super) fn sketch(&self) -> Vec<u64> {
         let mut hashes = vec![self.request, self.response];
