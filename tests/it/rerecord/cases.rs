@@ -923,7 +923,7 @@ fn what_two_runs_have_shown_is_a_name_where_it_looks_like_one_too() {
 }
 
 /// What went over a WebSocket; messages of the client begin with `>`.
-fn frames(said: &[&str]) -> Cassette {
+pub fn frames(said: &[&str]) -> Cassette {
     let mut cassette = talk(&[("GET /ws", "")]);
     let Outcome::Response(response) = &mut cassette.interactions[0].outcome else {
         panic!("it was answered")

@@ -1,6 +1,7 @@
 //! A cassette that is recorded again differs from the old one in what has changed and nothing else.
 
 mod cases;
+mod chance;
 mod disguise;
 mod laws;
 mod recorded;

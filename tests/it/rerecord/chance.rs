@@ -1,0 +1,193 @@
+//! What differs by chance over WebSockets is kept, and what the server does otherwise is not.
+
+use retape::Cassette;
+use retape::cassette::{Content, Frame, Outcome, Peer};
+use retape::compare::renew::renew;
+
+use super::cases::frames;
+
+/// Several connections; messages of the client begin with `>`, and its leaving is `>close`.
+fn sockets(said: &[&[&str]]) -> Cassette {
+    let mut all = said.iter().map(|said| {
+        let (said, leaves) = match said.split_last() {
+            Some((&">close", said)) => (said, true),
+            _ => (*said, false),
+        };
+        let mut cassette = frames(said);
+        if let Outcome::Response(response) = &mut cassette.interactions[0].outcome
+            && leaves
+        {
+            let content = Content::Close { code: Some(1000), reason: String::new() };
+            let ms = response.frames.len() as u64;
+            response.frames.push(Frame { ms, from: Peer::Client, content, fragments: Vec::new() });
+        }
+        cassette
+    });
+    let mut cassette = all.next().unwrap();
+    all.for_each(|other| cassette.interactions.extend(other.interactions));
+    cassette
+}
+
+fn said(cassette: &Cassette) -> Vec<Vec<(Peer, String)>> {
+    let said = cassette.interactions.iter().map(|it| {
+        let frames = it.response().unwrap().frames.iter();
+        let messages = frames.filter_map(|frame| Some((frame.from, frame.message()?.clone())));
+        messages.map(|(from, text)| (from, String::from_utf8_lossy(&text).into_owned())).collect()
+    });
+    said.collect()
+}
+
+#[track_caller]
+fn check(old: &[&[&str]], new: &[&[&str]], expected: &[&[&str]]) {
+    let renewed = renew(&sockets(old), sockets(new)).cassette;
+
+    assert_eq!(said(&renewed), said(&sockets(expected)));
+}
+
+const ANN: &str = "0b3f6c1e-83a1-4f1c-9d8e-5f1c2b7a6d01";
+const BOB: &str = "7c9e2d4a-15b8-4e6f-a3d2-8b4f6e1c0a92";
+
+#[test]
+fn what_is_about_another_client_may_come_at_any_time() {
+    let [ann, bob] =
+        [ANN, BOB].map(|id| format!(r#">{{"type":"run","request_id":"{id}","text":"hi"}}"#));
+    let note = |id: &str, is: &str| format!(r#"{{"type":"{is}","request_id":"{id}"}}"#);
+    let [a, z] = [note(ANN, "busy"), note(ANN, "done")];
+    let [b, y] = [note(BOB, "busy"), note(BOB, "done")];
+    let old: [&[&str]; 2] = [&[&ann, &a, &b, &z, &y], &[&b, &bob, &a, &y, &z]];
+
+    check(&old, &[&[&ann, &b, &a, &y, &z], &[&bob, &b, &a, &z, &y]], &old);
+    check(&old, &[&[&b, &ann, &y, &a, &z], &[&bob, &a, &b, &z, &y]], &old);
+    // Not what is about one and the same.
+    let new: [&[&str]; 2] = [&[&ann, &z, &a, &b, &y], &[&b, &bob, &a, &y, &z]];
+    check(&old, &new, &new);
+    // Nor what is about nobody.
+    let ready = r#"{"type":"ready"}"#;
+    let old: [&[&str]; 2] = [&[&ann, ready, &a, &z], &[&bob, &b, &y]];
+    let new: [&[&str]; 2] = [&[&ann, &a, ready, &z], &[&bob, &b, &y]];
+    check(&old, &new, &new);
+}
+
+#[test]
+fn what_a_client_said_at_once_is_answered_sooner_or_later() {
+    let ask = |id: u32, of: &str| format!(r#">{{"id":{id},"method":"{of}"}}"#);
+    let answer = |id: u32| format!(r#"{{"id":{id},"result":"r{id}"}}"#);
+    let [one, two] = [ask(1, "sum"), ask(2, "sum")];
+    let [first, second] = [answer(1), answer(2)];
+    let old: [&[&str]; 1] = [&[&one, &two, &first, &second]];
+
+    check(&old, &[&[&one, &first, &two, &second]], &old);
+    // The client had heard something in between, which may be what the server waited for.
+    let asked = r#"{"method":"may I?"}"#;
+    let old: [&[&str]; 1] = [&[&one, asked, &two, &first, &second]];
+    let new: [&[&str]; 1] = [&[&one, asked, &first, &two, &second]];
+    check(&old, &new, &new);
+    // What has no answer of its own may be what the server waited for.
+    let told = r#">{"method":"go"}"#;
+    let old: [&[&str]; 1] = [&[&one, told, &first]];
+    let new: [&[&str]; 1] = [&[&one, &first, told]];
+    check(&old, &new, &new);
+}
+
+#[test]
+fn channels_of_which_two_messages_crossed_are_apart() {
+    let run = |n: u32| format!(r#">{{"channel":"shell","run":{n}}}"#);
+    let out = |is: &str| format!(r#"{{"channel":"iopub","is":"{is}"}}"#);
+    let reply = r#"{"channel":"shell","is":"reply"}"#;
+    let [busy, text, idle] = ["busy", "text", "idle"].map(out);
+    let (one, two) = (run(1), run(2));
+    let old: [&[&str]; 1] = [&[&one, &busy, &text, &idle, reply, &two, &busy, &text, reply, &idle]];
+
+    check(&old, &[&[&one, &busy, reply, &text, &idle, &two, reply, &busy, &text, &idle]], &old);
+    // Within a channel the order means something.
+    let turned = [&busy, &idle, &text].map(String::as_str);
+    let new = [&[&*one], &turned[..], &[reply, &two], &turned[..], &[reply]].concat();
+    check(&old, &[&new], &[&new]);
+    // Nothing has crossed.
+    let old: [&[&str]; 1] = [&[&one, &busy, reply, &text, &idle]];
+    let new: [&[&str]; 1] = [&[&one, &busy, &text, reply, &idle]];
+    check(&old, &new, &new);
+    // The client addresses no channel: these are sorts of messages.
+    let of = |text: &str| text.replace("\"channel\":\"shell\",\"run\"", "\"run\"");
+    let (one, two) = (of(&one), of(&two));
+    let old = [&[&*one, &busy, &text, &idle, reply, &two, &busy, &text, reply, &idle][..]];
+    let turned = [&*busy, reply, &text, &idle];
+    let new = [&[&*one], &turned[..], &[&*two], &turned[..]].concat();
+    check(&old, &[&new], &[&new]);
+}
+
+#[test]
+fn names_that_rise_one_at_a_time_are_counted() {
+    let ask = r#">{"type":"run"}"#;
+    let say = |n: u32| format!(r#"{{"type":"text","message_id":"ui-msg-{n}"}}"#);
+    let talk = |numbers: [u32; 3]| numbers.map(say);
+    let [a, b, c] = talk([1, 2, 3]);
+    let old: [&[&str]; 1] = [&[ask, &a, &a, &b, &c]];
+
+    for numbers in [[2, 4, 7], [1, 3, 5], [9, 10, 11]] {
+        let [one, two, three] = talk(numbers);
+        check(&old, &[&[ask, &one, &one, &two, &three]], &old);
+        // Two that become one, or one that becomes two, are a difference.
+        let new: [&[&str]; 1] = [&[ask, &one, &two, &two, &three]];
+        let renewed = renew(&sockets(&old), sockets(&new)).cassette;
+        assert_ne!(said(&renewed), said(&sockets(&old)));
+    }
+    // A list of what is there.
+    let list = |versions: [u32; 3]| {
+        let all = versions.map(|n| format!(r#"{{"model_id":"gpt-{n}"}}"#)).join(",");
+        format!(r#"{{"type":"models","data":[{all}]}}"#)
+    };
+    let (was, is) = (list([3, 4, 5]), list([4, 5, 6]));
+    let new: [&[&str]; 1] = [&[ask, &is]];
+    check(&[&[ask, &was]], &new, &new);
+}
+
+#[test]
+fn what_a_client_has_heard_already_when_it_leaves_may_come_once_more() {
+    let ask = r#">{"type":"run"}"#;
+    let [state, done] = [r#"{"type":"state","is":"idle"}"#, r#"{"type":"done"}"#];
+    let old: [&[&str]; 1] = [&[ask, state, done, ">close"]];
+    let again: [&[&str]; 1] = [&[ask, state, done, state, ">close"]];
+
+    check(&old, &again, &old);
+    check(&again, &old, &again);
+    // Something else, something that it had not heard, or without the client's leaving.
+    for end in [r#"{"type":"state","is":"busy"}"#, r#"{"type":"bye"}"#] {
+        let other: [&[&str]; 1] = [&[ask, state, done, end, ">close"]];
+        check(&old, &other, &other);
+        check(&other, &old, &old);
+    }
+    let open: [&[&str]; 1] = [&[ask, state, done, state]];
+    check(&[&[ask, state, done]], &open, &open);
+    // Or something has changed besides.
+    let changed: [&[&str]; 1] = [&[ask, r#"{"type":"state","is":"busy"}"#, done, state, ">close"]];
+    check(&again, &[&changed[0][..3]], &[&changed[0][..3]]);
+}
+
+#[test]
+fn how_much_a_client_hears_of_what_was_under_way_when_it_came_is_chance() {
+    let ask = r#">{"type":"run"}"#;
+    let [busy, idle] = ["busy", "idle"].map(|is| format!(r#"{{"of":"start","is":"{is}"}}"#));
+    let done = r#"{"of":"run","is":"done"}"#;
+    let old: [&[&str]; 1] = [&[&idle, &busy, &idle, ask, done]];
+
+    check(&old, &[&[ask, &busy, &idle, &idle, done]], &old);
+    check(&old, &[&[&idle, ask, &idle, &busy, &idle, done]], &old);
+    // Something is not said any more, or was never said again.
+    let new: [&[&str]; 1] = [&[&idle, &idle, ask, done]];
+    check(&old, &new, &new);
+    let new: [&[&str]; 1] = [&[&idle, &busy, ask, done]];
+    check(&[&[&busy, &idle, ask, done]], &new, &new);
+}
+
+#[test]
+fn the_number_of_a_process_is_chance() {
+    let ask = r#">{"type":"run"}"#;
+    let ran = |number: &str, exit: u32| format!(r#"{{"processId":"{number}","exit":{exit}}}"#);
+    let (was, is) = (ran("2170", 0), ran("87753", 0));
+    check(&[&[ask, &was]], &[&[ask, &is]], &[&[ask, &was]]);
+    let (failed, expected) = (ran("87753", 1), ran("2170", 1));
+    check(&[&[ask, &was]], &[&[ask, &failed]], &[&[ask, &expected]]);
+    let none = ran("none", 0);
+    check(&[&[ask, &was]], &[&[ask, &none]], &[&[ask, &none]]);
+}
