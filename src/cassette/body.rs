@@ -8,7 +8,7 @@ use super::{End, Headers, Media, coding};
 use crate::text::amazon;
 
 /// The bytes of a body as they went over the wire, compressed ones still compressed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Body {
     /// A body whose length was announced, or that came in one piece: how the network cut it up
     /// means nothing.
@@ -18,7 +18,7 @@ pub enum Body {
 }
 
 /// A piece of a streamed body: the payload of one HTTP chunk, as it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Chunk {
     /// Milliseconds since the request arrived.
     pub ms: u64,

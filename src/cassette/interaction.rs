@@ -19,7 +19,7 @@ pub struct Interaction {
 }
 
 /// How far an interaction had come at some moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Progress {
     /// Its number in the cassette, counted from 0.
     pub interaction: usize,

@@ -15,6 +15,7 @@ mod frame;
 mod headers;
 mod ids;
 mod interaction;
+mod interactions;
 pub(crate) mod large;
 mod media;
 mod name;
@@ -32,6 +33,7 @@ pub(crate) use headers::HOP_BY_HOP;
 pub use headers::Headers;
 pub use ids::{Evidence, Id, Ids, Reach};
 pub use interaction::{End, Interaction, Interim, Outcome, Progress, Request, Response};
+pub(crate) use interactions::Interactions;
 pub use large::{Large, Larges};
 pub(crate) use media::Media;
 pub use name::Name;
@@ -42,8 +44,8 @@ use std::collections::BTreeMap;
 use crate::config::Rules;
 
 /// One scenario's recorded interactions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cassette {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cassette<I = Vec<Interaction>> {
     /// Where and when it was recorded.
     pub recorded: Recorded,
     /// The redaction rules that were applied before it was written, by name and version
@@ -57,7 +59,7 @@ pub struct Cassette {
     /// hand.
     pub ids: Option<Ids>,
     /// What was asked and answered, in the order in which the requests arrived.
-    pub interactions: Vec<Interaction>,
+    pub interactions: I,
     /// The bodies that are not held in memory. Nothing in a cassette that was loaded as a whole.
     pub larges: Larges,
 }

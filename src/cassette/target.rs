@@ -5,8 +5,9 @@
 //! compares paths keeps origins apart.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use super::Cassette;
+use super::{Cassette, Interactions};
 
 /// The origin that a target names, if it is absolute, and the rest of it.
 pub(crate) fn split(target: &str) -> (&str, &str) {
@@ -33,26 +34,37 @@ pub(crate) fn absolute<'t>(upstream: &str, target: &'t str) -> Cow<'t, str> {
     }
 }
 
-impl Cassette {
+impl<I: Interactions> Cassette<I> {
     /// Names the first origin, if it was not known when the recording began, and writes what goes there
     /// without it. A named origin that nothing went to is not kept.
     pub(crate) fn settle_origins(&mut self) {
-        let paths = || self.interactions.iter().map(|it| it.request.path.as_str());
-        if self.recorded.upstream.is_empty() {
-            let first = paths().map(|path| split(path).0).find(|origin| !origin.is_empty());
-            self.recorded.upstream = first.unwrap_or_default().to_owned();
+        let (mut first, mut asked) = (None, BTreeSet::new());
+        let mut absolute = Vec::new();
+        for (number, interaction) in self.interactions.each().enumerate() {
+            let path = &interaction.request.path;
+            let (origin, _) = split(path);
+            if !origin.is_empty() {
+                absolute.push(number);
+                first.get_or_insert_with(|| origin.to_owned());
+                let named = self.recorded.origins.values();
+                asked.extend(named.filter(|address| relative(address, path) != path).cloned());
+            }
         }
-        let is_asked = |address: &str| paths().any(|path| relative(address, path) != path);
-        let mut origins = std::mem::take(&mut self.recorded.origins);
-        origins.retain(|_, address| is_asked(address));
-        self.recorded.origins = origins;
-        for interaction in &mut self.interactions {
-            let path = &mut interaction.request.path;
-            let behind = relative(&self.recorded.upstream, path).len();
-            path.drain(..path.len() - behind);
+        if self.recorded.upstream.is_empty() {
+            self.recorded.upstream = first.unwrap_or_default();
+        }
+        self.recorded.origins.retain(|_, address| asked.contains(address));
+        for number in absolute {
+            self.interactions.change(number, |interaction| {
+                let path = &mut interaction.request.path;
+                let behind = relative(&self.recorded.upstream, path).len();
+                path.drain(..path.len() - behind);
+            });
         }
     }
+}
 
+impl Cassette {
     /// The address of the server of that name, or of that host.
     pub(crate) fn address_of(&self, name: &str) -> Option<&str> {
         let of_host = || {

@@ -1,10 +1,10 @@
 //! Decides which values of a recording are names, by what came back, by looks and by names.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::names::{Calls, Role, field_name};
+use super::parts::Parts;
 use super::{
     Meaning, Words, each_document, each_text, fields, identifiers, is_epoch, is_moment,
     may_identify, may_mark, may_number, moments, pieced_together, plain, refers, says_something,
@@ -13,7 +13,8 @@ use super::{
 use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Reading, Step};
 use crate::cassette::{
-    Body, Cassette, Evidence, Headers, Id, Ids, Interaction, Media, Reach, Request, target, text,
+    Cassette, Evidence, Headers, Id, Ids, Interaction, Interactions, Media, Reach, Request, target,
+    text,
 };
 use crate::config::{Rules, Treatment};
 
@@ -38,12 +39,21 @@ enum Looks {
 }
 
 fn decide_by(looks: Looks, cassette: &Cassette, rules: &Rules) -> Ids {
-    if let Some(exchanges) = Exchanges::of(cassette) {
-        return exchanges.folded(decide_by(looks, &exchanges.cassette, rules));
-    }
+    let Some(exchanges) = Exchanges::of(cassette) else {
+        return decide_each(looks, cassette, rules);
+    };
+    exchanges.folded(decide_each(looks, &exchanges.cassette, rules))
+}
+
+/// The table of names of a recording in which there is no WebSocket.
+pub fn decide_long<I: Interactions>(cassette: &Cassette<I>) -> Ids {
+    decide_each(Looks::Together, cassette, &cassette.rules)
+}
+
+fn decide_each<I: Interactions>(looks: Looks, cassette: &Cassette<I>, rules: &Rules) -> Ids {
     let candidates = candidates(looks, cassette, rules);
     // What a cassette without a table is read by knows nothing of when a part of an answer came.
-    let parts = Parts::of(if looks == Looks::Together { &cassette.interactions } else { &[] });
+    let parts = Parts::of((looks == Looks::Together).then_some(&cassette.interactions));
     let given = Given::of(cassette, &candidates, parts);
     let mut ids = Ids::default();
     let mut known = HashSet::new();
@@ -224,10 +234,14 @@ enum Sort {
     Said,
 }
 
-fn candidates(looks: Looks, cassette: &Cassette, rules: &Rules) -> Vec<Candidate> {
+fn candidates<I: Interactions>(
+    looks: Looks,
+    cassette: &Cassette<I>,
+    rules: &Rules,
+) -> Vec<Candidate> {
     let mut found = Vec::new();
     let (mut random, mut alike) = (HashMap::new(), Vec::new());
-    for (interaction, recorded) in cassette.interactions.iter().enumerate() {
+    for (interaction, recorded) in cassette.interactions.each().enumerate() {
         let body = recorded.request.readable();
         let reading = Reading::of(&recorded.request, &body, rules);
         let calls = Calls::of(&reading);
@@ -333,74 +347,14 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     identifiers(text).filter(|word| !says_something(text, word))
 }
 
-/// Which answers were still being sent when a request was made, and what of them had come.
-#[derive(Default)]
-struct Parts<'c> {
-    interactions: &'c [Interaction],
-    /// The answers beside which anything was asked.
-    beside: HashSet<usize>,
-    /// The text that had come, and all of it, by the number of the answer and how many chunks that was.
-    texts: RefCell<HashMap<(usize, usize), [String; 2]>>,
-}
-
-impl<'c> Parts<'c> {
-    fn of(interactions: &'c [Interaction]) -> Self {
-        let after = interactions.iter().flat_map(|it| &it.after);
-        let beside = after.map(|progress| progress.interaction).collect();
-        Self { interactions, beside, ..Self::default() }
-    }
-
-    /// Notes an answer that holds a value, unless an earlier one did that was over by then.
-    fn note(
-        &self,
-        firsts: &mut HashMap<String, Vec<(usize, String)>>,
-        value: &str,
-        number: usize,
-        at: impl FnOnce() -> String,
-    ) {
-        let is_first =
-            |first: &(usize, String)| first.0 != number && self.beside.contains(&first.0);
-        match firsts.get_mut(value) {
-            Some(before) if before.iter().all(is_first) => before.push((number, at())),
-            Some(_) => {}
-            None => _ = firsts.insert(value.to_owned(), vec![(number, at())]),
-        }
-    }
-
-    /// Whether an answer had said a value at a place before a request was made.
-    fn had_come(&self, value: &str, (answer, at): &(usize, String), request: usize) -> bool {
-        let after = self.interactions.get(request).map_or(&[][..], |it| &it.after);
-        let progress = after.iter().find(|it| it.interaction == *answer);
-        let Some(progress) = progress.filter(|_| !at.starts_with("header.")) else { return true };
-        let mut texts = self.texts.borrow_mut();
-        let text = texts.entry((*answer, progress.chunks)).or_insert_with(|| {
-            let response = self.interactions[*answer].response();
-            let all = response.map(|it| it.readable().into_owned()).unwrap_or_default();
-            let come = match &all {
-                Body::Stream(chunks) => {
-                    let come = chunks.iter().take(progress.chunks).cloned();
-                    Body::Stream(come.collect())
-                }
-                Body::Whole(_) if progress.chunks == 0 => Body::default(),
-                Body::Whole(_) => all.clone(),
-            };
-            [come, all].map(|body| plain(&body.bytes()).into_owned())
-        });
-        let [come, all] = text;
-        // What was said in pieces stands in neither.
-        come.contains(value) || !all.contains(value)
-    }
-}
-
 /// What answers held before a request came back with it.
-#[derive(Default)]
-struct Given<'c> {
+struct Given<'c, I> {
     /// For each value the first answer that holds it as a word, and where. More than the first one where a
     /// request may have come before that part of it.
     words: HashMap<String, Vec<(usize, String)>>,
     /// The same for values of whole fields that are there to come back with.
     fields: HashMap<String, Vec<(usize, String)>>,
-    parts: Parts<'c>,
+    parts: Parts<'c, I>,
     /// What a request said before any answer did: answers only repeat it.
     said: HashSet<String>,
 }
@@ -441,15 +395,16 @@ impl<'c> Wanted<'c> {
     }
 }
 
-impl<'c> Given<'c> {
-    fn of(cassette: &'c Cassette, candidates: &[Candidate], parts: Parts<'c>) -> Self {
-        let mut given = Self { parts, ..Self::default() };
+impl<'c, I: Interactions> Given<'c, I> {
+    fn of(cassette: &'c Cassette<I>, candidates: &[Candidate], parts: Parts<'c, I>) -> Self {
+        let (words, fields, said) = Default::default();
+        let mut given = Self { words, fields, parts, said };
         let wanted = Wanted::of(candidates);
         // What comes behind the last request is nobody's to come back with.
         let last = candidates.last().map_or(0, |it| it.interaction);
-        for (number, interaction) in cassette.interactions.iter().enumerate().take(last) {
+        for (number, interaction) in cassette.interactions.each().enumerate().take(last) {
             given.asked(number, &interaction.request, &wanted);
-            given.answered(number, interaction, &wanted);
+            given.answered(number, &interaction, &wanted);
         }
         given
     }

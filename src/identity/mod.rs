@@ -24,12 +24,15 @@ mod name;
 pub(crate) mod names;
 mod nested;
 mod origin;
+mod parts;
 mod plain;
 mod texts;
 
 pub use bindings::Bindings;
 pub use certain::{is_certain, is_mixed, is_sealed};
-pub use decide::{decide, decide_again, decide_behind, decide_servers, is_server, server};
+pub use decide::{
+    decide, decide_again, decide_behind, decide_long, decide_servers, is_server, server,
+};
 pub(crate) use documents::{each_document, pieced_together};
 pub use echoes::{Echo, Renamed};
 pub use encoded::says_something;

@@ -7,7 +7,8 @@ use super::searcher::Searcher;
 use super::{Redactor, Secrets, body, deltas, header, look, unicode, url};
 use crate::cassette::splice::{Edit, in_order, splice};
 use crate::cassette::{
-    Body, Cassette, End, Frame, Headers, Media, Outcome, Peer, Request, Response, coding, large,
+    Body, Cassette, End, Frame, Headers, Interaction, Interactions, Media, Outcome, Peer, Recorded,
+    Request, Response, coding, large,
 };
 
 /// Applies the rules to a request, and replaces what they found wherever else it stands in it.
@@ -167,7 +168,7 @@ pub(super) fn body(
 
 /// Applies the rules to all interactions, and replaces what they found in any of them in all of them:
 /// first what a name tells, and then what is known by its look in what is left.
-pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
+pub(super) fn cassette<I: Interactions>(redactor: &Redactor, cassette: &mut Cassette<I>) {
     let mut secrets = redactor.known();
     by_names(redactor, cassette, &mut secrets);
     if let Some(redactor) = redactor.alike(&secrets) {
@@ -176,43 +177,64 @@ pub(super) fn cassette(redactor: &Redactor, cassette: &mut Cassette) {
     if let Some(range) = url::userinfo(&cassette.recorded.upstream) {
         cassette.recorded.upstream.replace_range(range.start..=range.end, "");
     }
-    known_in_cassette(redactor, cassette, &secrets.searcher());
-    let before = secrets.len();
-    for interaction in &mut cassette.interactions {
-        let found = looks(redactor, &mut interaction.request, &secrets);
-        secrets.extend(found);
-        if let Outcome::Response(answer) = &mut interaction.outcome {
-            looks_in_response(redactor, answer, &mut secrets);
-            // The first piece alone may look like a secret too.
-            for side in [Side::Request, Side::Response] {
-                let mut notes = Notes { redactor, side, secrets: &mut secrets };
-                if notes.applies(Rule::Looks) {
-                    edit_in_pieces(&mut answer.frames, side, |text| look::find(text, &mut notes));
-                }
-            }
-            for frame in &mut answer.frames {
-                let side = side_of(frame);
-                let mut notes = Notes { redactor, side, secrets: &mut secrets };
-                edit_frame(frame, |text| look::find(text, &mut notes));
-            }
-        }
+    let (before, searcher) = (secrets.len(), secrets.searcher());
+    known_in_recorded(redactor, &mut cassette.recorded, &searcher);
+    for number in 0..cassette.interactions.count() {
+        cassette.interactions.change(number, |interaction| {
+            known_in_interaction(redactor, interaction, &searcher);
+            by_looks(redactor, interaction, &mut secrets);
+        });
     }
     let mut searcher = Searcher::default();
     secrets.add_to(&mut searcher, before);
-    known_in_cassette(redactor, cassette, &searcher);
+    if searcher.is_empty() {
+        return;
+    }
+    known_in_recorded(redactor, &mut cassette.recorded, &searcher);
+    for number in 0..cassette.interactions.count() {
+        cassette
+            .interactions
+            .change(number, |interaction| known_in_interaction(redactor, interaction, &searcher));
+    }
+}
+
+/// Replaces what is known by its look.
+fn by_looks(redactor: &Redactor, interaction: &mut Interaction, secrets: &mut Secrets) {
+    let found = looks(redactor, &mut interaction.request, secrets);
+    secrets.extend(found);
+    let Outcome::Response(answer) = &mut interaction.outcome else { return };
+    looks_in_response(redactor, answer, secrets);
+    // The first piece alone may look like a secret too.
+    for side in [Side::Request, Side::Response] {
+        let mut notes = Notes { redactor, side, secrets };
+        if notes.applies(Rule::Looks) {
+            edit_in_pieces(&mut answer.frames, side, |text| look::find(text, &mut notes));
+        }
+    }
+    for frame in &mut answer.frames {
+        let side = side_of(frame);
+        let mut notes = Notes { redactor, side, secrets };
+        edit_frame(frame, |text| look::find(text, &mut notes));
+    }
 }
 
 /// Replaces what a name tells.
-fn by_names(redactor: &Redactor, cassette: &mut Cassette, secrets: &mut Secrets) {
-    for interaction in &mut cassette.interactions {
-        let own = secrets.begin();
-        let own = rules(redactor, &mut interaction.request, own);
-        known(redactor, &mut interaction.request, &own.searcher());
-        secrets.extend(own);
-        if let Outcome::Response(answer) = &mut interaction.outcome {
-            response(redactor, answer, secrets);
-            answer.frames.iter_mut().for_each(|it| frame(redactor, it, secrets));
-        }
+fn by_names<I: Interactions>(
+    redactor: &Redactor,
+    cassette: &mut Cassette<I>,
+    secrets: &mut Secrets,
+) {
+    for number in 0..cassette.interactions.count() {
+        cassette.interactions.change(number, |interaction| {
+            let own = secrets.begin();
+            let own = rules(redactor, &mut interaction.request, own);
+            known(redactor, &mut interaction.request, &own.searcher());
+            secrets.extend(own);
+            if let Outcome::Response(answer) = &mut interaction.outcome {
+                response(redactor, answer, secrets);
+                answer.frames.iter_mut().for_each(|it| frame(redactor, it, secrets));
+            }
+        });
     }
 }
 
@@ -232,22 +254,25 @@ pub(super) fn requests(redactor: &Redactor, cassette: &mut Cassette, shown: &[(S
     }
 }
 
-fn known_in_cassette(redactor: &Redactor, cassette: &mut Cassette, searcher: &Searcher) {
+fn known_in_recorded(redactor: &Redactor, recorded: &mut Recorded, searcher: &Searcher) {
+    if redactor.applies(Rule::Values) && !searcher.is_empty() {
+        recorded.server.iter_mut().for_each(|server| known_in_text(searcher, server));
+        known_in_text(searcher, &mut recorded.upstream);
+    }
+}
+
+fn known_in_interaction(redactor: &Redactor, interaction: &mut Interaction, searcher: &Searcher) {
     if !redactor.applies(Rule::Values) || searcher.is_empty() {
         return;
     }
-    cassette.recorded.server.iter_mut().for_each(|server| known_in_text(searcher, server));
-    known_in_text(searcher, &mut cassette.recorded.upstream);
-    for interaction in &mut cassette.interactions {
-        known_in_request(redactor, searcher, &mut interaction.request);
-        if let Outcome::Response(answer) = &mut interaction.outcome {
-            known_in_response(redactor, searcher, answer);
-            for side in [Side::Request, Side::Response] {
-                edit_in_pieces(&mut answer.frames, side, |text| searcher.edits(text));
-            }
-            for frame in &mut answer.frames {
-                edit_frame(frame, |text| searcher.edits_of_body(text));
-            }
+    known_in_request(redactor, searcher, &mut interaction.request);
+    if let Outcome::Response(answer) = &mut interaction.outcome {
+        known_in_response(redactor, searcher, answer);
+        for side in [Side::Request, Side::Response] {
+            edit_in_pieces(&mut answer.frames, side, |text| searcher.edits(text));
+        }
+        for frame in &mut answer.frames {
+            edit_frame(frame, |text| searcher.edits_of_body(text));
         }
     }
 }

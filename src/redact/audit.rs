@@ -1,12 +1,13 @@
 //! What is left in a cassette that may be a secret.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Redactor, value};
-use crate::cassette::{Cassette, Headers, Interaction, coding, large};
+use super::{Redactor, apply, value};
+use crate::cassette::{Cassette, Headers, Interaction, Interactions, coding, large};
 
 /// Something in a cassette that may be a secret, without what it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +36,38 @@ type Part = (String, Vec<u8>);
 impl Redactor {
     /// What these rules would replace in a cassette, and what else looks like a secret.
     pub fn audit(&self, cassette: &Cassette) -> Vec<Suspect> {
+        self.audit_each(cassette)
+    }
+
+    /// The same for one that may not be held in memory.
+    pub(crate) fn audit_each<I: Interactions>(&self, cassette: &Cassette<I>) -> Vec<Suspect> {
+        let is_again = !cassette.redactions.is_empty();
+        let rules = Self { is_again, ..self.unnumbered().with_own_of(cassette) };
+        // Where nothing is found in any of them, there is nothing to look for in the others.
+        let is_clean = |interaction: Cow<'_, Interaction>| {
+            let before = parts(&interaction);
+            let interactions = vec![interaction.into_owned()];
+            let mut alone = Cassette { interactions, ..Cassette::default() };
+            apply::cassette(&rules, &mut alone);
+            parts(&alone.interactions[0]) == before
+        };
+        if !cassette.interactions.each().all(is_clean) {
+            let redactions = cassette.redactions.clone();
+            let interactions = cassette.interactions.each().map(Cow::into_owned).collect();
+            return self.audit_held(&Cassette { redactions, interactions, ..Cassette::default() });
+        }
+        let mut suspects = Vec::new();
+        for (number, interaction) in cassette.interactions.each().enumerate() {
+            let suspect = |(place, rule)| Suspect { interaction: Some(number + 1), place, rule };
+            suspects.extend(parts(&interaction).iter().flat_map(generated).map(suspect));
+            suspects.extend(unreadable(&interaction).map(suspect));
+        }
+        suspects.sort();
+        suspects.dedup();
+        suspects
+    }
+
+    fn audit_held(&self, cassette: &Cassette) -> Vec<Suspect> {
         let clean = self.unnumbered().cassette(cassette.clone()).into_inner();
         let mut suspects = Vec::new();
         for (number, (before, after)) in

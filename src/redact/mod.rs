@@ -61,7 +61,7 @@ use self::name::{Known, Tells};
 use self::own::Own;
 use self::rule::{Notes, Rule, Side};
 use crate::cassette::splice::{in_order, splice};
-use crate::cassette::{Cassette, Headers, Ids, Request};
+use crate::cassette::{Cassette, Headers, Ids, Interactions, Request};
 use crate::config::Redaction;
 use crate::error::Result;
 
@@ -104,10 +104,10 @@ impl<T> Redacted<T> {
     }
 }
 
-impl Redacted<Cassette> {
+impl<I: Interactions> Redacted<Cassette<I>> {
     /// The cassette with a table of names, which are decided from what it holds: there is no secret left
     /// in that.
-    pub(crate) fn with_ids(mut self, decide: impl FnOnce(&Cassette) -> Ids) -> Self {
+    pub(crate) fn with_ids(mut self, decide: impl FnOnce(&Cassette<I>) -> Ids) -> Self {
         self.0.ids = Some(decide(&self.0));
         self
     }
@@ -157,7 +157,7 @@ impl Redactor {
 
     /// What a person says beside the rules, and the positive rules that a cassette names: what they
     /// found once they find again.
-    fn with_own_of(&self, cassette: &Cassette) -> Self {
+    fn with_own_of<I>(&self, cassette: &Cassette<I>) -> Self {
         let named = cassette.redactions.iter().filter(|name| !self.own.names().contains(*name));
         let named = named.filter(|name| !name.starts_with("not "));
         let said = named.filter_map(|name| Redaction::read(name).ok().flatten());
@@ -285,7 +285,10 @@ impl Redactor {
     }
 
     /// The same for a recording, of which the first interactions may be those of another cassette.
-    pub(crate) fn recording(&self, mut cassette: Cassette) -> Redacted<Cassette> {
+    pub(crate) fn recording<I: Interactions>(
+        &self,
+        mut cassette: Cassette<I>,
+    ) -> Redacted<Cassette<I>> {
         let redactor = self.with_own_of(&cassette);
         apply::cassette(&redactor, &mut cassette);
         cassette.redactions = redactor.rules().map(str::to_owned).collect();

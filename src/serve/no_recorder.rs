@@ -82,7 +82,7 @@ impl Tape {
         match *self {}
     }
 
-    pub fn so_far(&self) -> Cassette {
+    pub fn so_far(&self) -> Result<Cassette> {
         match *self {}
     }
 

@@ -188,8 +188,9 @@ impl Gateway {
             }
         }
         for cell in lock(&self.tapes).values() {
-            if let Some(tape) = cell.get() {
-                all.extend(inspect::interactions(&tape.so_far(), true, |_| false));
+            // What cannot be read is told when it is saved.
+            if let Some(Ok(cassette)) = cell.get().map(|tape| tape.so_far()) {
+                all.extend(inspect::interactions(&cassette, true, |_| false));
             }
         }
         all

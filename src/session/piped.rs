@@ -86,7 +86,7 @@ impl Piped {
     pub(crate) async fn rehearse(&self, heard: Vec<Content>) -> Result<Option<Miss>> {
         let settings = &self.gateway.settings;
         let name = &settings.cassette;
-        let said = self.gateway.tape(name).await?.so_far();
+        let said = self.gateway.tape(name).await?.so_far()?;
         let recorded = Recorded::new(said, &settings.rules_of(name))?;
         let replayer = Arc::new(Replayer::new(Arc::new(recorded), Some(Pace::Instant)));
         let mismatch = replayer.rehearse(heard).err();

@@ -11,8 +11,9 @@ use super::folder::make_folder;
 use super::foreign::{foreign_of, load_as_it_is};
 use super::list::list;
 use super::replace::{remove_unfinished, replace};
+use super::saving::Saving;
 use super::{Journal, disk, find_config, large, mention, regular};
-use crate::cassette::{Cassette, Large, Larges, Name, Response, format};
+use crate::cassette::{Cassette, Interactions, Large, Larges, Name, Response, format};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
 use crate::message::Protocols;
@@ -209,11 +210,16 @@ pub fn load_rules(folder: &Path, name: &Name) -> Result<Rules> {
 ///
 /// If something cannot be written; an earlier cassette of that name is as it was then.
 pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
+    save_any(folder, name, cassette)
+}
+
+/// The same for one that may not be held in memory.
+pub(crate) fn save_any<I: Interactions>(
+    folder: &Path,
+    name: &Name,
+    cassette: &Redacted<Cassette<I>>,
+) -> Result<PathBuf> {
     let path = path_of(folder, name);
-    // A broken `retape.toml` is told by who reads it for its own sake; a recording is not lost for it.
-    let protocols = Protocols::of(&find_config(folder).unwrap_or_default());
-    let trace = |response: &Response| report::trace(&protocols, response);
-    let file = format::encode_traced(cassette.get(), &trace);
     make_folder(path.parent().unwrap_or(folder))?;
     regular::refuse_linked(folder, name)?;
     let bodies = bodies_of(&path);
@@ -223,37 +229,16 @@ pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result
         path.file_name() == Some(file.as_ref())
     });
     remove_unfinished(&bodies, is_body);
-    let mut added = Vec::new();
-    if let Err(error) = write(&path, &bodies, &file, &mut added) {
-        // No cassette names them.
-        added.iter().for_each(|body| drop(disk::remove(body)));
-        let _ = disk::remove_folder(&bodies);
-        return Err(error);
-    }
-    remove_leftovers(&bodies, &file.bodies.into_keys().chain(file.larges.into_keys()).collect());
+    let mut saving = Saving::new(&path, &bodies);
+    // A broken `retape.toml` is told by who reads it for its own sake; a recording is not lost for it.
+    let protocols = Protocols::of(&find_config(folder).unwrap_or_default());
+    let trace = |response: &Response| report::trace(&protocols, response);
+    let (file, newer) = format::encode_in_pieces(cassette.get(), &trace, &mut |text, bodies| {
+        saving.take(text, &bodies);
+    });
+    let named = saving.finish(file, newer, cassette.interactions.complete())?;
+    remove_leftovers(&bodies, &named);
     Ok(path)
-}
-
-fn write(path: &Path, bodies: &Path, file: &format::File, added: &mut Vec<PathBuf>) -> Result<()> {
-    for (hash, bytes) in &file.bodies {
-        make_folder(bodies)?;
-        let body = bodies.join(hash);
-        if regular::read_own(&body).ok().as_deref() != Some(bytes.as_ref()) {
-            replace(&body, bytes)?;
-            added.push(body);
-        }
-    }
-    for (name, body) in &file.larges {
-        make_folder(bodies)?;
-        let path = bodies.join(name);
-        if large::write(body, &path)? {
-            added.push(path);
-        }
-    }
-    match regular::read_own(path).ok().as_deref() == Some(file.text.as_bytes()) {
-        true => Ok(()),
-        false => replace(path, file.text.as_bytes()),
-    }
 }
 
 /// Writes a report in one step. It can be made again, so nothing waits until it is on the disk.

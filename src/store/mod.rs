@@ -28,6 +28,7 @@ mod regular;
 mod replace;
 #[cfg(any(feature = "cli", feature = "insta"))]
 mod repository;
+mod saving;
 #[cfg(feature = "review")]
 mod side;
 
@@ -38,10 +39,10 @@ pub(crate) use disk::{Trial, under};
 pub(crate) use environment::environment;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
-pub(crate) use file::{how_to_come_by, load_with, nearest, open};
+pub(crate) use file::{how_to_come_by, load_with, nearest, open, save_any};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
-pub(crate) use journal::{Alarm, Entry, Journal, Recovered};
+pub(crate) use journal::{Alarm, Entry, Journal, Place, Recovered};
 pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;

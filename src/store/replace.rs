@@ -1,6 +1,7 @@
 //! Writing a file in one step.
 
 use std::fs::{self, File};
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
 use super::disk;
@@ -16,24 +17,74 @@ pub(super) fn replace_by(
     path: &Path,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> Result<()> {
-    let failed = |source| {
-        let error = Error::io("write file", path, source);
-        let what = error.hint().unwrap_or("choose another folder, then try again");
-        let hint = format!("what was there before is unharmed; {what}");
-        error.with_hint(hint)
-    };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let unfinished = unfinished(path, std::process::id());
-    let written = disk::create(&unfinished)
-        .and_then(|mut file| write(&mut file).and_then(|()| disk::sync(&file)))
-        .and_then(|()| disk::rename(&unfinished, path));
-    if let Err(source) = written {
-        let _ = disk::remove(&unfinished);
-        return Err(failed(source));
+    let failed = |source| unharmed(path, source);
+    let mut replacement = Replacement::begin(path).map_err(failed)?;
+    write(&mut replacement.file).and_then(|()| replacement.put()).map_err(failed)
+}
+
+/// A file was not written, and what was there before stays.
+pub(super) fn unharmed(path: &Path, source: std::io::Error) -> Error {
+    let error = Error::io("write file", path, source);
+    let what = error.hint().unwrap_or("choose another folder, then try again");
+    let hint = format!("what was there before is unharmed; {what}");
+    error.with_hint(hint)
+}
+
+/// A file beside another one whose place it is to take. It is gone if it does not.
+#[derive(Debug)]
+pub(super) struct Replacement {
+    path: PathBuf,
+    unfinished: PathBuf,
+    pub(super) file: File,
+    is_put: bool,
+}
+
+impl Replacement {
+    /// Begins it.
+    pub(super) fn begin(path: &Path) -> std::io::Result<Self> {
+        let unfinished = unfinished(path, std::process::id());
+        let file = disk::create(&unfinished).inspect_err(|_| drop(disk::remove(&unfinished)))?;
+        Ok(Self { path: path.to_owned(), unfinished, file, is_put: false })
     }
-    // The rename itself is durable once the folder is; not every system can sync a folder.
-    let _ = File::open(folder).and_then(|folder| disk::sync(&folder));
-    Ok(())
+
+    /// Brings what was written to the disk, and puts it in the place of the old file.
+    pub(super) fn put(mut self) -> std::io::Result<()> {
+        disk::sync(&self.file)?;
+        disk::rename(&self.unfinished, &self.path)?;
+        self.is_put = true;
+        // The rename itself is durable once the folder is; not every system can sync a folder.
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let _ = File::open(folder).and_then(|folder| disk::sync(&folder));
+        Ok(())
+    }
+
+    /// Whether the old file holds the same.
+    pub(super) fn is_same(&self) -> std::io::Result<bool> {
+        let there = fs::symlink_metadata(&self.path);
+        let length = fs::metadata(&self.unfinished)?.len();
+        if !there.is_ok_and(|there| there.is_file() && there.len() == length) {
+            return Ok(false);
+        }
+        let [mut old, mut new] =
+            [File::open(&self.path)?, File::open(&self.unfinished)?].map(std::io::BufReader::new);
+        loop {
+            let (one, other) = (old.fill_buf()?, new.fill_buf()?);
+            let count = one.len().min(other.len());
+            if count == 0 || one[..count] != other[..count] {
+                return Ok(one.len() == other.len() && count == 0);
+            }
+            old.consume(count);
+            new.consume(count);
+        }
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if !self.is_put {
+            let _ = disk::remove(&self.unfinished);
+        }
+    }
 }
 
 /// Removes what processes that are gone had written beside files of that folder when they were

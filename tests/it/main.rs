@@ -38,6 +38,7 @@ mod interim;
 mod invariant;
 mod journal;
 mod listening;
+mod long;
 mod matching;
 mod message;
 mod misses;

@@ -8,15 +8,22 @@ use super::reader::{Reader, not_json};
 use super::rules;
 use super::sidecar::Fetch;
 use super::writer::{Spread, Writer};
-use super::{File, FormatVersion, Tracer};
-use crate::cassette::{Cassette, Interaction, Recorded};
+use super::{File, FormatVersion, Taker, Tracer};
+use crate::cassette::{Cassette, Interaction, Interactions, Recorded};
 use crate::error::{Error, Kind, Result};
 use crate::text::json::{Container, Token, Tokens};
 
 /// The member that tells the version, at the top of the file.
 const VERSION: &str = "retape";
 
-pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
+/// So many bytes of text are taken at once.
+const PIECE: usize = 1 << 20;
+
+pub(super) fn write<I: Interactions>(
+    cassette: &Cassette<I>,
+    trace: &Tracer<'_>,
+    mut take: Option<&mut Taker<'_>>,
+) -> (File, Option<(usize, FormatVersion)>) {
     let mut w = Writer::beside(&cassette.larges);
     w.object(Spread::Broken);
     w.name(VERSION);
@@ -37,14 +44,21 @@ pub(super) fn write(cassette: &Cassette, trace: &Tracer<'_>) -> File {
     rules::write(&mut w, &cassette.rules);
     ids::write(&mut w, cassette.ids.as_ref());
     w.name("interactions");
-    w.list(Spread::Broken, &cassette.interactions, |w, interaction| {
-        exchange::write(w, interaction, trace)
+    let mut is_taken = false;
+    w.list(Spread::Broken, cassette.interactions.each(), |w, interaction| {
+        exchange::write(w, &interaction, trace);
+        if let Some(take) = take.as_mut().filter(|_| w.text.len() >= PIECE) {
+            is_taken = true;
+            take(&w.text, std::mem::take(&mut w.bodies));
+            w.text.clear();
+        }
     });
     w.end('}');
-    if w.is_newer {
-        w.text.replace_range(version..=version, &FormatVersion::CURRENT.0.to_string());
+    let newer = w.is_newer.then_some((version, FormatVersion::CURRENT));
+    if let Some((version, newer)) = newer.filter(|_| !is_taken) {
+        w.text.replace_range(version..=version, &newer.0.to_string());
     }
-    w.into_file()
+    (w.into_file(), newer.filter(|_| is_taken))
 }
 
 fn write_recorded(w: &mut Writer, recorded: &Recorded) {

@@ -107,7 +107,7 @@ impl Passing {
         if !shown.is_empty() {
             let (n, from) = self.place;
             let at = journal.note(&Entry::Passed { n, from, bytes: shown.into() });
-            self.noted.note(shown, at);
+            self.noted.note(shown, at.behind());
         }
     }
 }

@@ -1,6 +1,9 @@
 //! One interaction while it is being recorded.
 
+mod kept;
+
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
@@ -16,11 +19,11 @@ use super::shown::Shown;
 use super::tape::Tape;
 use crate::cassette::large::{self, Gathered};
 use crate::cassette::{
-    Body, Content, End, Frame, Headers, Interaction, Interim, Larges, Outcome, Peer, Progress,
-    Request, Response,
+    Body, Content, End, Frame, Headers, Interaction, Interim, Outcome, Peer, Progress, Request,
+    Response,
 };
 use crate::redact::{Live, Pieces, Redactor, Secrets};
-use crate::store::Entry;
+use crate::store::{Entry, Place};
 
 /// One interaction while it is being recorded. Everything is noted for the journal, redacted; whoever
 /// passes it on [writes](Self::write) it first. The ends of a request and of an answer are written at
@@ -39,6 +42,8 @@ pub struct Take {
     state: Mutex<State>,
     /// Nothing more comes of the request.
     closed: Notify,
+    /// Where the journal has it.
+    entries: Mutex<Vec<Range<u64>>>,
 }
 
 #[derive(Debug)]
@@ -86,7 +91,7 @@ impl Take {
         tape: &Arc<Tape>,
         number: usize,
         mut interaction: Interaction,
-        secrets: Secrets,
+        (secrets, head): (Secrets, Range<u64>),
     ) -> Self {
         let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let after = std::mem::take(&mut interaction.after).into_iter();
@@ -117,6 +122,7 @@ impl Take {
             chunks: AtomicUsize::new(0),
             state: Mutex::new(state),
             closed: Notify::new(),
+            entries: Mutex::new(vec![head]),
         }
     }
 
@@ -442,46 +448,6 @@ impl Take {
         self.chunks.load(Ordering::Relaxed)
     }
 
-    /// The interaction as far as it has come; `None` if the request was never complete and nothing
-    /// was answered, or the server was not asked. What is not held in memory is noted in `larges`.
-    pub(super) fn interaction(&self, larges: &mut Larges) -> Option<Interaction> {
-        let tape = self.tape.upgrade()?;
-        let state = self.state();
-        if state.unasked {
-            return None;
-        }
-        let mut interaction = state.interaction.clone();
-        let after = self.after.iter().map(|(interaction, chunks)| Progress {
-            interaction: *interaction as usize,
-            chunks: *chunks as usize,
-        });
-        interaction.after = after.collect();
-        let [asked, said] = state.passing.each_ref().map(Option::as_deref);
-        let mut kept = |passing: &Passing| passing.kept(tape.journal(), larges);
-        interaction.request.body = asked.map_or_else(|| state.body.joined(), &mut kept);
-        let is_whole = matches!(state.asking, Asking::Reading | Asking::Complete);
-        if is_whole {
-            let Request { headers, body, .. } = &mut interaction.request;
-            announce(headers, body);
-        }
-        match &mut interaction.outcome {
-            Outcome::Response(response) => {
-                response.body = match said {
-                    Some(said) => Body::Whole(kept(said)),
-                    None => Body::of_arrival(&response.headers, state.answer.chunks()),
-                };
-                if said.is_some() && response.end == End::Complete {
-                    announce(&mut response.headers, &response.body.bytes());
-                }
-                response.note_left(state.left);
-                response.note_end(state.ended);
-            }
-            Outcome::Nothing(_) if !is_whole => return None,
-            Outcome::Nothing(_) => {}
-        }
-        Some(interaction)
-    }
-
     /// Writes what was noted.
     pub(super) fn write(&self) {
         if let Some(tape) = self.tape.upgrade() {
@@ -492,24 +458,28 @@ impl Take {
     /// Tells whoever waits for it that one side has come to its end.
     fn told(&self) {
         self.closed.notify_waiters();
-        let is_done = {
+        let bytes = {
             let mut state = self.state();
             let is_done = state.over && !matches!(state.asking, Asking::Arriving | Asking::Reading);
             if is_done {
-                // A long recording has many, and only what is saved is needed of them.
+                // Many may be held, and only what is saved is needed of them.
                 (state.secrets, state.pieces, state.noted, state.seen) = Default::default();
             }
-            is_done
+            is_done.then(|| state.body.len() + state.answer.len())
         };
-        if let Some(tape) = self.tape.upgrade().filter(|_| is_done) {
-            tape.over(self.number);
+        if let Some((tape, bytes)) = self.tape.upgrade().zip(bytes) {
+            tape.over(self.number, bytes);
         }
     }
 
-    fn note(&self, entry: &Entry<'_>) {
-        if let Some(tape) = self.tape.upgrade() {
-            tape.journal().note(entry);
+    fn note(&self, entry: &Entry<'_>) -> Option<Place> {
+        let place = self.tape.upgrade()?.journal().note(entry);
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        match entries.last_mut() {
+            Some(last) if last.end == place.entry.start => last.end = place.entry.end,
+            _ => entries.push(place.entry.clone()),
         }
+        Some(place)
     }
 
     fn show_sent(&self, bytes: Vec<u8>) {
@@ -519,10 +489,12 @@ impl Take {
     }
 
     fn show_chunk(&self, state: &mut State, ms: u64, bytes: &[u8]) {
-        if let Some(tape) = self.tape.upgrade().filter(|_| !bytes.is_empty()) {
-            let entry = Entry::Chunk { n: self.number, ms, bytes: Cow::Borrowed(bytes) };
-            let at = tape.journal().note(&entry);
-            state.noted.iter_mut().for_each(|noted| noted.note(bytes, at.clone()));
+        if bytes.is_empty() {
+            return;
+        }
+        let place = self.note(&Entry::Chunk { n: self.number, ms, bytes: Cow::Borrowed(bytes) });
+        if let (Some(place), Some(noted)) = (place, &mut state.noted) {
+            noted.note(bytes, place.behind());
         }
     }
 
@@ -583,15 +555,6 @@ impl State {
 
 /// A request of more bytes is read on a thread of its own.
 const SLOW: usize = 128 * 1024;
-
-/// Addresses, or secrets, may have been replaced in a body whose length was announced before.
-fn announce(headers: &mut Headers, body: &[u8]) {
-    let length = large::length(body);
-    let announced = headers.get("content-length");
-    if announced.is_some_and(|announced| announced.trim().parse() != Ok(length)) {
-        headers.set("content-length", length.to_string());
-    }
-}
 
 /// The beginning of an interaction: what is known when the head of a request has arrived.
 pub(super) fn begun(after: Vec<Progress>, request: Request) -> Interaction {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -10,14 +11,17 @@ use tokio::sync::Notify;
 
 use super::clock::rfc3339;
 use super::rescue::{free, rescue};
+use super::roll::{Roll, Rolled};
 use super::take::{Take, begun};
+use super::takes::{Kept as Held, Takes};
 use crate::cassette::{
-    Cassette, Headers, Interaction, Larges, Name, Progress, Recorded, Request, coding, target,
+    Cassette, Headers, Interaction, Interactions, Larges, Name, Progress, Recorded, Request,
+    coding, target,
 };
 use crate::compare::renew::{Renewed, renew_by};
 use crate::config::Rules;
 use crate::error::{Error, Kind, Result};
-use crate::identity::{decide_again, decide_behind, decide_servers};
+use crate::identity::{decide_again, decide_behind, decide_long, decide_servers};
 use crate::redact::{Redacted, Redactor, Secrets};
 use crate::serve::recording::{Change, Course, Kept, Origins, Recording, Saved, Wording};
 use crate::store::{self, Alarm, Entry, Journal, Recovered};
@@ -41,7 +45,7 @@ pub struct Tape {
 #[derive(Debug)]
 struct State {
     recorded: Recorded,
-    takes: Vec<Arc<Take>>,
+    takes: Takes,
     open: BTreeMap<usize, Arc<Take>>,
     /// Why the server gave the first request without an answer none.
     fault: Option<String>,
@@ -89,7 +93,7 @@ impl Tape {
         }
         let state = State {
             recorded,
-            takes: Vec::new(),
+            takes: Takes::default(),
             open: BTreeMap::new(),
             fault: None,
             changes: BTreeMap::new(),
@@ -123,8 +127,8 @@ impl Tape {
             chunks: take.progress(),
         };
         let after: Vec<Progress> = state.open.iter().map(progress).collect();
-        let secrets = self.note(number, &after, &request);
-        let take = Arc::new(Take::new(self, number, begun(after, request), secrets));
+        let noted = self.note(number, &after, &request);
+        let take = Arc::new(Take::new(self, number, begun(after, request), noted));
         state.takes.push(Arc::clone(&take));
         state.open.insert(number, Arc::clone(&take));
         take
@@ -154,7 +158,7 @@ impl Tape {
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
         let complete = self.journal.complete();
-        let (mut cassette, dropped) = self.cassette(base);
+        let (mut cassette, dropped) = self.roll(base)?;
         // What is not held in memory is read from there.
         if cassette.larges.values().any(|large| large.file == self.journal.path()) {
             complete.map_err(|error| self.unsaved(error))?;
@@ -162,28 +166,31 @@ impl Tape {
         // They may have been changed while it was recorded.
         cassette.rules =
             store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
-        let new = &cassette.interactions[base.map_or(0, |base| base.interactions.len())..];
+        let before = base.map_or(0, |base| base.interactions.len());
+        let new = || cassette.interactions.each().skip(before);
         let mut recording = Recording {
             folder: self.folder.clone(),
             name: self.name.clone(),
             path: None,
             saved: Saved::Cassette,
             saved_name: self.name.clone(),
-            interactions: new.len(),
-            answered: new.iter().filter(|interaction| interaction.response().is_some()).count(),
+            interactions: cassette.interactions.count() - before,
+            answered: new().filter(|interaction| interaction.response().is_some()).count(),
             kept: None,
             dropped,
             fault: self.state().fault.take(),
-            doubled: doubled(&cassette.recorded.upstream, new),
+            doubled: doubled(&cassette.recorded.upstream, new()),
             suspects: Vec::new(),
             weakened: self.redactor.weakened().to_vec(),
         };
         let is_own_fault = self.state().out_of_files;
         // That a server which the client itself names cannot be reached may be what it is tested for.
-        let of_first = |it: &Interaction| it.request.path.starts_with('/');
-        let has_asked_named = !self.names_servers()
-            && (new.iter().any(of_first) || !cassette.recorded.origins.is_empty());
-        let is_unheard = recording.fault.is_some() && recording.answered == 0 && has_asked_named;
+        let has_asked_named = || {
+            let mut of_first = new().filter(|it| it.request.path.starts_with('/'));
+            !self.names_servers()
+                && (of_first.next().is_some() || !cassette.recorded.origins.is_empty())
+        };
+        let is_unheard = recording.fault.is_some() && recording.answered == 0 && has_asked_named();
         recording.saved = match course {
             _ if is_own_fault => Saved::Failed,
             _ if is_unheard => Saved::Unanswered,
@@ -196,17 +203,7 @@ impl Tape {
             Saved::Failed => free(&self.folder, &self.name, "failed"),
         };
         if recording.interactions > 0 {
-            let cassette = self.redactor.recording(cassette);
-            let cassette = cassette.with_ids(|cassette| {
-                let ids = decide_behind(base, cassette);
-                // A client that was given no address has one of its own.
-                if self.names_servers() { decide_servers(None, cassette, ids) } else { ids }
-            });
-            recording.suspects = self.redactor.audit(&cassette);
-            recording.path = Some(match self.replaced(base, recording.saved) {
-                None => self.save(&recording.saved_name, &cassette)?,
-                Some(old) => self.renew(&old, cassette.into_inner(), &mut recording)?,
-            });
+            recording.path = Some(self.put(cassette, base, &mut recording)?);
         }
         self.journal.remove()?;
         match (is_own_fault, &recording.path) {
@@ -215,17 +212,49 @@ impl Tape {
         }
     }
 
+    /// Decides what in it is a name, and saves it.
+    fn put(
+        &self,
+        cassette: Cassette<Roll<'_>>,
+        base: Option<&Cassette>,
+        recording: &mut Recording,
+    ) -> Result<PathBuf> {
+        let old = self.replaced(base, recording.saved);
+        let is_alone = base.is_none() && old.is_none() && !self.names_servers();
+        let roll = &cassette.interactions;
+        if is_alone && roll.is_long() && !roll.has_sockets() {
+            let cassette = self.redactor.recording(cassette).with_ids(decide_long);
+            recording.suspects = self.redactor.audit_each(&cassette);
+            return self.save(&recording.saved_name, &cassette);
+        }
+        let cassette = self.redactor.recording(held(cassette)?);
+        let cassette = cassette.with_ids(|cassette| {
+            let ids = decide_behind(base, cassette);
+            // A client that was given no address has one of its own.
+            if self.names_servers() { decide_servers(None, cassette, ids) } else { ids }
+        });
+        recording.suspects = self.redactor.audit(&cassette);
+        match old {
+            None => self.save(&recording.saved_name, &cassette),
+            Some(old) => self.renew(&old, cassette.into_inner(), recording),
+        }
+    }
+
     /// What was recorded so far, without secrets.
-    pub fn so_far(&self) -> Cassette {
-        self.redactor.recording(self.cassette(None).0).into_inner()
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read.
+    pub fn so_far(&self) -> Result<Cassette> {
+        Ok(self.redactor.recording(held(self.roll(None)?.0)?).into_inner())
     }
 
     /// Changes what is to be saved, by the numbers in [`so_far`](Self::so_far).
     pub fn change(&self, changes: &[(usize, Change)]) {
         let mut state = self.state();
         let takes = state.takes.iter().enumerate();
-        let kept = takes.filter(|(_, take)| take.interaction(&mut Larges::new()).is_some());
-        let kept: Vec<usize> = kept.map(|(number, _)| number).collect();
+        let kept: Vec<usize> =
+            takes.filter(|(_, take)| take.is_kept()).map(|(number, _)| number).collect();
         for (number, change) in changes {
             if let Some(take) = kept.get(*number) {
                 state.changes.insert(*take, change.clone());
@@ -250,8 +279,12 @@ impl Tape {
 
     /// Whether the server has said this in any answer so far.
     pub fn has_heard(&self, text: &str) -> bool {
-        let takes = self.state().takes.clone();
-        let mut heard = takes.iter().filter_map(|take| take.interaction(&mut Larges::new()));
+        let count = self.state().takes.len();
+        // Others go on meanwhile.
+        let take = |number| self.state().takes.get(number);
+        let interaction = |take: Held| take.interaction(&self.journal, &mut Larges::new());
+        let mut heard =
+            (0..count).filter_map(take).filter_map(|take| interaction(take).ok().flatten());
         let stands = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
         heard.any(|interaction| {
             interaction.response().is_some_and(|response| {
@@ -282,8 +315,12 @@ impl Tape {
     }
 
     /// Saves it. If that fails, the journal has it still.
-    fn save(&self, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
-        store::save(&self.folder, name, cassette).map_err(|error| self.unsaved(error))
+    fn save<I: Interactions>(
+        &self,
+        name: &Name,
+        cassette: &Redacted<Cassette<I>>,
+    ) -> Result<PathBuf> {
+        store::save_any(&self.folder, name, cassette).map_err(|error| self.unsaved(error))
     }
 
     fn unsaved(&self, error: Error) -> Error {
@@ -327,57 +364,93 @@ impl Tape {
         self.state().out_of_files = true;
     }
 
-    pub(super) fn over(&self, number: usize) {
-        self.state().open.remove(&number);
+    /// An interaction is over, with bodies of so many bytes.
+    pub(super) fn over(self: &Arc<Self>, number: usize, bytes: usize) {
+        let is_due = {
+            let mut state = self.state();
+            state.open.remove(&number);
+            state.takes.over(number, bytes)
+        };
         self.ended.notify_waiters();
+        if !is_due {
+            return;
+        }
+        // Whoever records it anew waits until nobody has it any more.
+        let tape = Arc::downgrade(self);
+        let put_away = move || while tape.upgrade().is_some_and(|tape| tape.puts_away()) {};
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(put_away)),
+            Err(_) => put_away(),
+        }
     }
 
-    /// Notes the head of a request for the journal; returns the secrets in it.
-    fn note(&self, n: usize, after: &[Progress], request: &Request) -> Secrets {
+    /// Lets an interaction live in the journal alone that is over. Gives whether there was one.
+    fn puts_away(&self) -> bool {
+        let next = self.state().takes.next();
+        let Some((number, take)) = next else { return false };
+        // One that cannot be read from there is held.
+        if let Ok(Some(finished)) = take.finished(&self.journal) {
+            self.state().takes.put_away(number, finished);
+        }
+        true
+    }
+
+    /// Notes the head of a request for the journal; returns the secrets in it, and where it stands.
+    fn note(&self, n: usize, after: &[Progress], request: &Request) -> (Secrets, Range<u64>) {
         let mut secrets = self.redactor.known();
         let mut harmless = request.clone();
         self.redactor.request_noting(&mut harmless, &mut secrets);
         if coding::Coding::of(request.headers.get("content-encoding").unwrap_or("")).is_some() {
             harmless.headers.remove("content-encoding");
         }
-        self.journal.note(&Entry::Request {
+        let place = self.journal.note(&Entry::Request {
             n,
             after: Cow::Borrowed(after),
             method: Cow::Borrowed(&harmless.method),
             path: Cow::Borrowed(&harmless.path),
             headers: Cow::Borrowed(&harmless.headers),
         });
-        secrets
+        (secrets, place.entry)
     }
 
     /// What was recorded, with the numbers of what never came to be left out.
-    fn cassette(&self, base: Option<&Cassette>) -> (Cassette, usize) {
+    fn roll(&self, base: Option<&Cassette>) -> Result<(Cassette<Roll<'_>>, usize)> {
         let state = self.state();
-        let mut cassette = base.cloned().unwrap_or_default();
+        let cassette = base.cloned().unwrap_or_default();
+        let (mut cassette, before) = cassette.with(Roll::new(&self.journal));
+        let before = before.into_iter().map(|it| Rolled::Held(Box::new(it)));
+        before.for_each(|it| cassette.interactions.push(it));
         if base.is_none() {
             cassette.recorded = state.recorded.clone();
         }
         let mut numbers = BTreeMap::new();
         for (number, take) in state.takes.iter().enumerate() {
-            let Some(interaction) = take.interaction(&mut cassette.larges) else { continue };
-            let changed = match state.changes.get(&number) {
-                Some(change) => change.applied(interaction),
-                None => Some(interaction),
-            };
-            let Some(mut interaction) = changed else { continue };
-            interaction.after.retain_mut(|progress| {
-                let Some(new) = numbers.get(&progress.interaction) else { return false };
-                progress.interaction = *new;
-                unfinished(progress, &cassette.interactions[*new])
-            });
-            numbers.insert(number, cassette.interactions.len());
-            cassette.interactions.push(interaction);
+            let Some(mut rolled) = take.rolled(&mut cassette.larges) else { continue };
+            if let Some(change) = state.changes.get(&number) {
+                let changed = change.applied(rolled.into_held(&self.journal)?);
+                let Some(changed) = changed else { continue };
+                rolled = Rolled::Held(Box::new(changed));
+            }
+            let roll = &mut cassette.interactions;
+            let new = roll.count();
+            roll.push(rolled);
+            let mut after = roll.at(new).after.clone();
+            if !after.is_empty() {
+                after.retain_mut(|progress| {
+                    let Some(new) = numbers.get(&progress.interaction) else { return false };
+                    progress.interaction = *new;
+                    unfinished(progress, &roll.at(*new))
+                });
+                roll.change(new, |interaction| interaction.after = after);
+            }
+            numbers.insert(number, new);
         }
+        cassette.interactions.complete()?;
         let left_out = state.changes.values().filter(|change| **change == Change::Drop).count();
         let dropped = state.takes.len() - numbers.len() - left_out;
         drop(state);
         self.settle_origins(&mut cassette);
-        (cassette, dropped)
+        Ok((cassette, dropped))
     }
 
     /// Whether its client names the servers, as nobody did when it was begun.
@@ -386,12 +459,14 @@ impl Tape {
     }
 
     /// Where no server was named, that which was the first one before stays it.
-    fn settle_origins(&self, cassette: &mut Cassette) {
+    fn settle_origins(&self, cassette: &mut Cassette<Roll<'_>>) {
         if self.names_servers()
             && let Ok(old) = store::open(&self.folder, &self.name)
         {
             let first = old.recorded.upstream;
-            if cassette.origins().contains(&target::split(&first).0) {
+            let origin = target::split(&first).0;
+            let mut asked = cassette.interactions.each();
+            if !origin.is_empty() && asked.any(|it| target::split(&it.request.path).0 == origin) {
                 cassette.recorded.upstream = first;
             }
         }
@@ -401,6 +476,12 @@ impl Tape {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The cassette with all that is in it held in memory.
+fn held(cassette: Cassette<Roll<'_>>) -> Result<Cassette> {
+    let (cassette, roll) = cassette.with(());
+    Ok(cassette.with(roll.into_held()?).0)
 }
 
 /// What was recorded is not all that was asked, and that is no fault of the server.
@@ -426,13 +507,16 @@ fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
 }
 
 /// A request that says the path of the server's address once more, and was answered 404.
-fn doubled(upstream: &str, asked: &[Interaction]) -> Option<String> {
+fn doubled<'c>(
+    upstream: &str,
+    mut asked: impl Iterator<Item = Cow<'c, Interaction>>,
+) -> Option<String> {
     let (_, path) = target::split(upstream);
-    let is_doubled = |it: &&Interaction| {
+    let is_doubled = |it: &Cow<'_, Interaction>| {
         let below = it.request.path.strip_prefix(path);
         let is_below = !path.is_empty() && below.is_some_and(|rest| rest.starts_with('/'));
         is_below && it.response().is_some_and(|response| response.status == 404)
     };
-    let Interaction { request, .. } = asked.iter().find(is_doubled)?;
+    let Interaction { request, .. } = &*asked.find(is_doubled)?;
     Some(format!("{} {upstream}{}", request.method, request.path))
 }

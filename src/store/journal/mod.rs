@@ -16,7 +16,7 @@ mod recover;
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufReader, Seek as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ pub use recover::Recovered;
 use super::file::path_of;
 use super::folder::make_folder;
 use super::{disk, regular};
-use crate::cassette::{Name, Recorded};
+use crate::cassette::{Interaction, Name, Recorded};
 use crate::error::{Error, Kind, Result};
 
 /// An open, locked journal.
@@ -132,14 +132,24 @@ impl Journal {
         })
     }
 
-    /// Adds a line to those that the next [`flush`](Self::flush) writes, and tells where that will stand
-    /// which is behind it.
-    pub fn note(&self, entry: &Entry<'_>) -> Range<u64> {
+    /// Adds an entry to those that the next [`flush`](Self::flush) writes, and gives where it will stand.
+    pub fn note(&self, entry: &Entry<'_>) -> Place {
         let mut writer = self.writer();
+        let start = writer.length + writer.lines.len() as u64;
         let behind = entry.write(&mut writer.lines) as u64;
-        // A line feed is behind it.
-        let end = writer.length + writer.lines.len() as u64 - 1;
-        end - behind..end
+        Place { entry: start..writer.length + writer.lines.len() as u64, behind }
+    }
+
+    /// The interaction whose entries stand there, as far as they say it; nothing if they say no request.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn interaction(&self, entries: &[Range<u64>]) -> Result<Option<Interaction>> {
+        let mut text = Vec::new();
+        let read = entries.iter().try_for_each(|entry| self.writer().read(entry, &mut text));
+        read.map_err(|source| Error::io("read file", &self.path, source))?;
+        Ok(recover::interaction(&text))
     }
 
     /// Writes the lines that were noted. A recording does not stop serving its client because a disk is
@@ -189,10 +199,43 @@ impl Journal {
     }
 }
 
+/// Where an entry stands in a journal.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// All of it.
+    pub entry: Range<u64>,
+    /// How many bytes stand behind its line.
+    behind: u64,
+}
+
+impl Place {
+    /// Where that stands which is behind its line.
+    pub fn behind(&self) -> Range<u64> {
+        // A line feed is behind it.
+        let end = self.entry.end - 1;
+        end - self.behind..end
+    }
+}
+
 /// So much room for lines is kept.
 const ROOM: usize = 1 << 20;
 
 impl Writer {
+    /// Appends what stands there, whether it was written or only noted.
+    fn read(&mut self, place: &Range<u64>, text: &mut Vec<u8>) -> io::Result<()> {
+        let written = place.start.min(self.length)..place.end.min(self.length);
+        let noted = [place.start, place.end].map(|at| (at.max(self.length) - self.length) as usize);
+        if !written.is_empty() {
+            let at = text.len();
+            text.resize(at + (written.end - written.start) as usize, 0);
+            // What is written goes to the end, wherever one reads.
+            self.file.seek(SeekFrom::Start(written.start))?;
+            self.file.read_exact(&mut text[at..])?;
+        }
+        text.extend_from_slice(self.lines.get(noted[0]..noted[1]).unwrap_or_default());
+        Ok(())
+    }
+
     /// Writes what was noted. What could not be written stays noted.
     fn write(&mut self) -> io::Result<()> {
         if self.lines.is_empty() {

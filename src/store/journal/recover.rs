@@ -6,6 +6,8 @@ use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
+use bytes::Bytes;
+
 use super::format::{BEGINNING, Entries, Entry};
 use crate::cassette::large::Naming;
 use crate::cassette::{
@@ -51,6 +53,18 @@ impl Partial {
             passed: Default::default(),
         }
     }
+
+    /// What came of it. `stand_in` gives what stands in the place of a body that is not held.
+    fn interaction(mut self, stand_in: &mut impl FnMut(Passed) -> Bytes) -> Interaction {
+        let [asked, said] = self.passed.map(|it| it.map(&mut *stand_in));
+        self.interaction.request.body = asked.unwrap_or_else(|| self.body.into());
+        if let Outcome::Response(response) = &mut self.interaction.outcome {
+            let whole = || Body::of_arrival(&response.headers, self.chunks);
+            response.body = said.map_or_else(whole, Body::Whole);
+            response.note_left(response.left);
+        }
+        self.interaction
+    }
 }
 
 /// A body that is not held in memory.
@@ -74,6 +88,15 @@ pub(super) fn recover(journal: impl BufRead, path: &Path) -> Option<Recovered> {
         return None;
     }
     Some(sum_up(recorded, partials, path))
+}
+
+/// The interaction whose entries these are, with its numbers as they are there; nothing if its request is
+/// not among them.
+pub(super) fn interaction(entries: &[u8]) -> Option<Interaction> {
+    let mut partials = BTreeMap::new();
+    Entries::of(entries).for_each(|entry| put(&mut partials, entry));
+    let (_, partial) = partials.pop_first()?;
+    Some(partial.interaction(&mut |passed| passed.naming.stand_in()))
 }
 
 /// Whether a journal is empty or begins as this release begins one. A first line that is torn is
@@ -184,19 +207,12 @@ fn sum_up(recorded: Recorded, partials: BTreeMap<usize, Partial>, path: &Path) -
         .map(|(new, (old, _))| (*old, new))
         .collect();
     let interactions = partials.into_values().filter(|partial| partial.asked).map(|mut partial| {
-        let [asked, said] = partial.passed.map(|it| it.map(&mut stand_in));
-        partial.interaction.request.body = asked.unwrap_or_else(|| partial.body.into());
         partial.interaction.after.retain_mut(|progress| {
             let new = numbers.get(&progress.interaction);
             progress.interaction = new.copied().unwrap_or_default();
             new.is_some()
         });
-        if let Outcome::Response(response) = &mut partial.interaction.outcome {
-            let whole = || Body::of_arrival(&response.headers, partial.chunks);
-            response.body = said.map_or_else(whole, Body::Whole);
-            response.note_left(response.left);
-        }
-        partial.interaction
+        partial.interaction(&mut stand_in)
     });
     let interactions = interactions.collect();
     let mut cassette =

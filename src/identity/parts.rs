@@ -1,0 +1,76 @@
+//! What of an answer had come when a request was made.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use super::plain;
+use crate::cassette::{Body, Interactions};
+
+/// Which answers were still being sent when a request was made, and what of them had come.
+pub(super) struct Parts<'c, I> {
+    /// Nothing if that does not count.
+    interactions: Option<&'c I>,
+    /// The answers beside which anything was asked.
+    beside: HashSet<usize>,
+    /// The text that had come, and all of it, by the number of the answer and how many chunks that was.
+    texts: RefCell<HashMap<(usize, usize), [String; 2]>>,
+}
+
+impl<'c, I: Interactions> Parts<'c, I> {
+    pub(super) fn of(interactions: Option<&'c I>) -> Self {
+        let mut beside = HashSet::new();
+        for interaction in interactions.iter().flat_map(|all| all.each()) {
+            beside.extend(interaction.after.iter().map(|progress| progress.interaction));
+        }
+        Self { interactions, beside, texts: RefCell::default() }
+    }
+
+    /// Notes an answer that holds a value, unless an earlier one did that was over by then.
+    pub(super) fn note(
+        &self,
+        firsts: &mut HashMap<String, Vec<(usize, String)>>,
+        value: &str,
+        number: usize,
+        at: impl FnOnce() -> String,
+    ) {
+        let is_first =
+            |first: &(usize, String)| first.0 != number && self.beside.contains(&first.0);
+        match firsts.get_mut(value) {
+            Some(before) if before.iter().all(is_first) => before.push((number, at())),
+            Some(_) => {}
+            None => _ = firsts.insert(value.to_owned(), vec![(number, at())]),
+        }
+    }
+
+    /// Whether an answer had said a value at a place before a request was made.
+    pub(super) fn had_come(
+        &self,
+        value: &str,
+        (answer, at): &(usize, String),
+        request: usize,
+    ) -> bool {
+        let is_meant = || !at.starts_with("header.") && self.beside.contains(answer);
+        let Some(all) = self.interactions.filter(|_| is_meant()) else { return true };
+        let asked = all.at(request);
+        let progress = asked.after.iter().find(|it| it.interaction == *answer);
+        let Some(progress) = progress else { return true };
+        let mut texts = self.texts.borrow_mut();
+        let text = texts.entry((*answer, progress.chunks)).or_insert_with(|| {
+            let answer = all.at(*answer);
+            let response = answer.response();
+            let all = response.map(|it| it.readable().into_owned()).unwrap_or_default();
+            let come = match &all {
+                Body::Stream(chunks) => {
+                    let come = chunks.iter().take(progress.chunks).cloned();
+                    Body::Stream(come.collect())
+                }
+                Body::Whole(_) if progress.chunks == 0 => Body::default(),
+                Body::Whole(_) => all.clone(),
+            };
+            [come, all].map(|body| plain(&body.bytes()).into_owned())
+        });
+        let [come, all] = text;
+        // What was said in pieces stands in neither.
+        come.contains(value) || !all.contains(value)
+    }
+}

@@ -1,0 +1,248 @@
+//! Interactions that are over, which live in the journal.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::cassette::{Body, Chunk, Headers, Interaction, Outcome, Progress, Response};
+use crate::error::{Error, Kind, Result};
+use crate::store::Journal;
+
+/// An interaction that is over: where the journal has it, and what is different there.
+#[derive(Debug, Clone)]
+pub(super) struct Finished {
+    entries: Arc<[Range<u64>]>,
+    different: Arc<Difference>,
+}
+
+/// The differences there are: the requests of one client have the same key in the same place.
+#[derive(Debug, Default)]
+pub(super) struct Differences(HashSet<Arc<Difference>>);
+
+/// What is different in the journal: secrets are not in it, it shows what is compressed as it reads, and
+/// what may be the beginning of a secret with the next chunk.
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
+struct Difference {
+    after: Option<Box<[Progress]>>,
+    path: Option<Box<str>>,
+    headers: Box<[Field]>,
+    body: Option<Bytes>,
+    answer: Option<Box<Answer>>,
+}
+
+/// The same of an answer.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Answer {
+    headers: Box<[Field]>,
+    trailers: Box<[Field]>,
+    body: Option<Said>,
+    left: Option<u64>,
+}
+
+/// A field that the journal does not have, or with another value.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Field {
+    at: usize,
+    /// Its name, if the journal does not have it.
+    name: Option<Box<str>>,
+    value: Bytes,
+}
+
+/// The body of an answer.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Said {
+    /// The same bytes, in one piece.
+    Whole,
+    /// The same bytes in chunks: when each came, and its length.
+    Cut(Box<[(u64, usize)]>),
+    /// Others.
+    Other(Body),
+}
+
+impl Finished {
+    /// What is needed of an interaction beside the journal. Nothing if that has it otherwise in a way that
+    /// is not known here: then it has to be kept.
+    pub(super) fn of(
+        interaction: &Interaction,
+        entries: &[Range<u64>],
+        journal: &Journal,
+    ) -> Result<Option<Self>> {
+        let Some(said) = journal.interaction(entries)? else { return Ok(None) };
+        let different = Difference::between(&said, interaction);
+        let is_same = different.applied(said) == *interaction;
+        let finished = || Self { entries: entries.into(), different: Arc::new(different) };
+        Ok(is_same.then(finished))
+    }
+
+    /// It shares what is different with others.
+    pub(super) fn shared(mut self, known: &mut Differences) -> Self {
+        self.different = known.share(self.different);
+        self
+    }
+
+    /// The interaction as it was, or was changed.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub(super) fn interaction(&self, journal: &Journal) -> Result<Interaction> {
+        Ok(self.different.applied(self.said(journal)?))
+    }
+
+    /// Changes it. Gives what it is then, if that has to be held.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub(super) fn change(
+        &mut self,
+        journal: &Journal,
+        known: &mut Differences,
+        change: impl FnOnce(&mut Interaction),
+    ) -> Result<Option<Interaction>> {
+        let said = self.said(journal)?;
+        let before = self.different.applied(said.clone());
+        let mut after = before.clone();
+        change(&mut after);
+        if after == before {
+            return Ok(None);
+        }
+        let different = Difference::between(&said, &after);
+        if different.applied(said) != after {
+            return Ok(Some(after));
+        }
+        self.different = known.share(Arc::new(different));
+        Ok(None)
+    }
+
+    fn said(&self, journal: &Journal) -> Result<Interaction> {
+        let said = journal.interaction(&self.entries)?;
+        said.ok_or_else(|| Error::new(Kind::ForeignJournal).at(journal.path()))
+    }
+}
+
+impl Differences {
+    fn share(&mut self, different: Arc<Difference>) -> Arc<Difference> {
+        if let Some(same) = self.0.get(&different) {
+            return Arc::clone(same);
+        }
+        self.0.insert(Arc::clone(&different));
+        different
+    }
+}
+
+impl Difference {
+    fn between(said: &Interaction, interaction: &Interaction) -> Self {
+        let (old, new) = (&said.request, &interaction.request);
+        let answers = said.response().zip(interaction.response());
+        Self {
+            after: (said.after != interaction.after).then(|| interaction.after.as_slice().into()),
+            path: (old.path != new.path).then(|| new.path.as_str().into()),
+            headers: fields_between(&old.headers, &new.headers),
+            body: (old.body != new.body).then(|| new.body.clone()),
+            answer: answers.and_then(|(old, new)| Answer::between(old, new)).map(Box::new),
+        }
+    }
+
+    fn applied(&self, mut said: Interaction) -> Interaction {
+        if let Some(after) = &self.after {
+            said.after = after.to_vec();
+        }
+        let request = &mut said.request;
+        if let Some(path) = &self.path {
+            request.path = path.to_string();
+        }
+        apply(&self.headers, &mut request.headers);
+        if let Some(body) = &self.body {
+            request.body = body.clone();
+        }
+        if let (Some(answer), Outcome::Response(response)) = (&self.answer, &mut said.outcome) {
+            answer.apply(response);
+        }
+        said
+    }
+}
+
+impl Answer {
+    fn between(old: &Response, new: &Response) -> Option<Self> {
+        let answer = Self {
+            headers: fields_between(&old.headers, &new.headers),
+            trailers: fields_between(&old.trailers, &new.trailers),
+            body: (old.body != new.body).then(|| Said::between(&old.body, &new.body)),
+            left: new.left,
+        };
+        let is_same = answer.headers.is_empty()
+            && answer.trailers.is_empty()
+            && answer.body.is_none()
+            && old.left == new.left;
+        (!is_same).then_some(answer)
+    }
+
+    fn apply(&self, response: &mut Response) {
+        apply(&self.headers, &mut response.headers);
+        apply(&self.trailers, &mut response.trailers);
+        response.left = self.left;
+        match &self.body {
+            None => {}
+            Some(Said::Whole) => response.body = Body::Whole(response.body.bytes()),
+            Some(Said::Cut(chunks)) => response.body = cut(&response.body.bytes(), chunks),
+            Some(Said::Other(body)) => response.body = body.clone(),
+        }
+    }
+}
+
+impl Said {
+    fn between(old: &Body, new: &Body) -> Self {
+        match new {
+            new if old.bytes() != new.bytes() => Self::Other(new.clone()),
+            Body::Whole(_) => Self::Whole,
+            Body::Stream(chunks) => {
+                Self::Cut(chunks.iter().map(|it| (it.ms, it.bytes.len())).collect())
+            }
+        }
+    }
+}
+
+fn cut(bytes: &Bytes, chunks: &[(u64, usize)]) -> Body {
+    let mut start = 0;
+    let chunk = |(ms, length): &(u64, usize)| {
+        let end = bytes.len().min(start + length);
+        let piece = bytes.slice(start..end);
+        start = end;
+        Chunk { ms: *ms, bytes: piece }
+    };
+    Body::Stream(chunks.iter().map(chunk).collect())
+}
+
+fn fields_between(old: &Headers, new: &Headers) -> Box<[Field]> {
+    let mut old = old.iter().peekable();
+    let field = |(at, (name, value)): (usize, (&str, &Bytes))| {
+        let there = old.next_if(|(other, _)| *other == name);
+        if there.is_some_and(|(_, other)| other == value) {
+            return None;
+        }
+        let name = there.is_none().then(|| name.into());
+        // It would keep what it is a piece of.
+        Some(Field { at, name, value: Bytes::copy_from_slice(value) })
+    };
+    new.iter().enumerate().filter_map(field).collect()
+}
+
+fn apply(fields: &[Field], headers: &mut Headers) {
+    if fields.is_empty() {
+        return;
+    }
+    let old = std::mem::take(headers);
+    let (mut old, mut fields) = (old.iter(), fields.iter().peekable());
+    for at in 0.. {
+        match fields.next_if(|field| field.at == at) {
+            Some(Field { name: Some(name), value, .. }) => headers.append(name, value.clone()),
+            field => {
+                let Some((name, value)) = old.next() else { return };
+                headers.append(name, field.map_or(value, |field| &field.value).clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! All takes of a recording, by their numbers.
+
+use std::sync::Arc;
+
+use super::finished::{Differences, Finished};
+use super::roll::Rolled;
+use super::take::Take;
+use crate::cassette::{Interaction, Larges};
+use crate::error::Result;
+use crate::store::Journal;
+
+/// All takes of a recording.
+///
+/// # Rationale
+///
+/// What is over stands in the journal. So a long recording need not hold it, and a short one need not read
+/// it again.
+#[derive(Debug, Default)]
+pub(super) struct Takes {
+    all: Vec<Kept>,
+    /// What is over and held, and how many bytes that may be.
+    over: Vec<usize>,
+    held: usize,
+    /// Whether somebody puts it away.
+    is_busy: bool,
+    differences: Differences,
+}
+
+/// An interaction, held or not.
+#[derive(Debug, Clone)]
+pub(super) enum Kept {
+    Held(Arc<Take>),
+    Finished(Finished),
+}
+
+/// So many bytes of what is over are held.
+const HELD: usize = 4 << 20;
+
+/// What an interaction takes beside its bodies.
+const HEADS: usize = 2 << 10;
+
+impl Takes {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// All of them in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Kept> {
+        self.all.iter()
+    }
+
+    /// The one of that number.
+    pub(super) fn get(&self, number: usize) -> Option<Kept> {
+        self.all.get(number).cloned()
+    }
+
+    /// The next one.
+    pub(super) fn push(&mut self, take: Arc<Take>) {
+        self.all.push(Kept::Held(take));
+    }
+
+    /// One is over, with bodies of so many bytes. Gives whether it is time to put some away.
+    pub(super) fn over(&mut self, number: usize, bytes: usize) -> bool {
+        self.over.push(number);
+        self.held += bytes + HEADS;
+        self.held > HELD && !std::mem::replace(&mut self.is_busy, true)
+    }
+
+    /// What is to be put away now; nothing if that is done.
+    pub(super) fn next(&mut self) -> Option<(usize, Arc<Take>)> {
+        let held = std::iter::from_fn(|| self.over.pop())
+            .find_map(|number| self.all.get(number)?.held().map(|take| (number, take)));
+        if held.is_none() {
+            (self.is_busy, self.held) = (false, 0);
+        }
+        held
+    }
+
+    /// One lives in the journal alone from now on.
+    pub(super) fn put_away(&mut self, number: usize, finished: Finished) {
+        let finished = finished.shared(&mut self.differences);
+        if let Some(kept) = self.all.get_mut(number) {
+            *kept = Kept::Finished(finished);
+        }
+    }
+}
+
+impl Kept {
+    /// It; `None` if it never came to be. What of it was never held is noted in `larges`.
+    ///
+    /// # Errors
+    ///
+    /// If it is in the journal, and that cannot be read.
+    pub(super) fn interaction(
+        &self,
+        journal: &Journal,
+        larges: &mut Larges,
+    ) -> Result<Option<Interaction>> {
+        self.rolled(larges).map(|it| it.into_held(journal)).transpose()
+    }
+
+    /// It as it is to be saved; `None` if it never came to be. What of it was never held is noted in `larges`.
+    pub(super) fn rolled(&self, larges: &mut Larges) -> Option<Rolled> {
+        match self {
+            Self::Held(take) => take.interaction(larges).map(|it| Rolled::Held(Box::new(it))),
+            Self::Finished(finished) => Some(Rolled::Finished(finished.clone())),
+        }
+    }
+
+    /// Whether it came to be.
+    pub(super) fn is_kept(&self) -> bool {
+        match self {
+            Self::Held(take) => take.interaction(&mut Larges::new()).is_some(),
+            Self::Finished(_) => true,
+        }
+    }
+
+    fn held(&self) -> Option<Arc<Take>> {
+        match self {
+            Self::Held(take) => Some(Arc::clone(take)),
+            Self::Finished(_) => None,
+        }
+    }
+}
