@@ -45,6 +45,7 @@ impl Interactions for Vec<Interaction> {
     }
 }
 
+#[cfg(feature = "record")]
 impl<I> Cassette<I> {
     /// The cassette with others in the place of its interactions, and those.
     pub(crate) fn with<J>(self, interactions: J) -> (Cassette<J>, I) {

@@ -46,6 +46,7 @@ fn decide_by(looks: Looks, cassette: &Cassette, rules: &Rules) -> Ids {
 }
 
 /// The table of names of a recording in which there is no WebSocket.
+#[cfg(feature = "record")]
 pub fn decide_long<I: Interactions>(cassette: &Cassette<I>) -> Ids {
     decide_each(Looks::Together, cassette, &cassette.rules)
 }

@@ -30,9 +30,9 @@ mod texts;
 
 pub use bindings::Bindings;
 pub use certain::{is_certain, is_mixed, is_sealed};
-pub use decide::{
-    decide, decide_again, decide_behind, decide_long, decide_servers, is_server, server,
-};
+#[cfg(feature = "record")]
+pub use decide::decide_long;
+pub use decide::{decide, decide_again, decide_behind, decide_servers, is_server, server};
 pub(crate) use documents::{each_document, pieced_together};
 pub use echoes::{Echo, Renamed};
 pub use encoded::says_something;

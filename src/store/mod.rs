@@ -37,9 +37,11 @@ pub use config::{find_config, load_config};
 pub(crate) use disk::{Trial, under};
 #[cfg(feature = "record")]
 pub(crate) use environment::environment;
+#[cfg(feature = "record")]
+pub(crate) use file::save_any;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
-pub(crate) use file::{how_to_come_by, load_with, nearest, open, save_any};
+pub(crate) use file::{how_to_come_by, load_with, nearest, open};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
 pub(crate) use journal::{Alarm, Entry, Journal, Place, Recovered};
