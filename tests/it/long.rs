@@ -18,7 +18,7 @@ fn server() -> Upstream {
             Some("events") => {
                 wire.send(EVENTS);
                 for number in 0..3 {
-                    wire.send_chunk(&format!("data: {{\"n\":{number},\"key\":\"sk-01234"));
+                    wire.send_chunk(format!("data: {{\"n\":{number},\"key\":\"sk-01234"));
                     wire.send_chunk("56789abcdefABCDEF\"}\n\n");
                 }
                 wire.send_end();
