@@ -483,7 +483,7 @@ def _websockets() -> List[_Patch]:
             with _as_if(self, uri=there, ws_uri=module.parse_uri(there), proxy=None, **{name: kept}):
                 connection = await original(self)
             begin = connection.protocol.connect
-            told = _told(session, _trust.of_context(self.create_connection_kwargs.get("ssl")))
+            told = _told(session, _trust.of_context(given.get("ssl")))
 
             def begin_led() -> Any:
                 request = begin()
