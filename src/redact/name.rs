@@ -52,7 +52,7 @@ const QUALIFIERS: &str = "\
 
 /// The same, but only if the value looks like a credential.
 const COMPOSED_PERHAPS: &str = "\
-    pat otp pin sid refresh access dsn jwt authentication auxiliary bearer \
+    pat otp pin sid refresh access dsn jwt auth authentication auxiliary bearer \
     authvalue accesskeyid";
 
 /// Words before `key` that make it one of a table, a list or a protocol.

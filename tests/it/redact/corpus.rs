@@ -241,6 +241,7 @@ fn places(chance: &mut Chance) -> Vec<Planted> {
         ("azure", "AccountName=x;AccountKey=", "==;EndpointSuffix=y"),
         ("xml", "<user><name>me</name><password>", "</password></user>"),
         ("xml2", "<AccessKeyId>x</AccessKeyId><SecretAccessKey>", "</SecretAccessKey>"),
+        ("soap", "<wsse:Password Type=\"x#PasswordText\">", "</wsse:Password></x>"),
         ("html", "<input type=hidden name=\"csrf_token\" value=\"", "\">"),
         ("config", "<add key=\"Password\" value=\"", "\" />"),
         ("attribute", "<db user=\"me\" password=\"", "\"/>"),

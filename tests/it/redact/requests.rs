@@ -14,6 +14,7 @@ fn headers_keep_what_is_readable() {
         &[
             ("Authorization", &format!("Bearer {secret}")),
             ("X-BARE-PASSWORD", &format!("password {secret}")),
+            ("X-Registry-Auth", &self::secret("e5")),
             ("cookie", &cookie),
             ("mcp-session-id", "0123456789abcdef0123"),
             ("referer", &format!("http://u:{secret}@h/p?token={secret}")),
@@ -27,6 +28,7 @@ fn headers_keep_what_is_readable() {
     let shown = |name| request.headers.get(name).expect("there");
     assert_eq!(shown("authorization"), "Bearer [redacted:authorization]");
     assert_eq!(shown("x-bare-password"), "password [redacted:x-bare-password]");
+    assert_eq!(shown("x-registry-auth"), "[redacted:x-registry-auth]");
     assert_eq!(shown("cookie"), "session=[redacted:session]; theme=[redacted:theme]");
     assert_eq!(shown("mcp-session-id"), "0123456789abcdef0123");
     assert_eq!(shown("referer"), "http://redacted@h/p?token=[redacted:token]");
