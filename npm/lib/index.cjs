@@ -5,6 +5,7 @@ const { binary } = require("./binary.cjs");
 const { Server } = require("./server.cjs");
 const { Scope, nameOf, fileParts } = require("./scope.cjs");
 const { lead } = require("./lead.cjs");
+const { watch } = require("./past.cjs");
 
 const server = new Server();
 
@@ -18,6 +19,8 @@ class Tapes {
   /** The command for the whole file, once its hooks have asked something: what they make, the tests share. */
   #rerun;
   #stop;
+  /** What was connected to past retape, and by which test. */
+  #past = new Set();
   #alias = `~js-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
   #url;
 
@@ -40,7 +43,7 @@ class Tapes {
   /** Begins the hooks of a file: what is asked while no test is running. */
   async beginHooks({ file, rerun }) {
     this.#hooks = this.#opening(this.#nameOfHooks(file), rerun);
-    await this.#ask(this.#hooks, () => (this.#rerun = rerun));
+    await this.#ask(this.#hooks, "hooks", () => (this.#rerun = rerun));
   }
 
   /** Tells what they have missed, if no test has begun for that. */
@@ -59,8 +62,9 @@ class Tapes {
     const misses = await hooks.newMisses();
     // Hooks that have failed let no test begin.
     const { unplayed } = await hooks.finish(this.#hasBegun && hooks.reported === 0);
+    if (this.#past.size > 0) console.error(`retape: ${explainedPast(this.#past)}`);
     if (misses.length > 0) throw new Error(explained(misses));
-    this.#check(unplayed);
+    this.#check(unplayed, hooks.past);
   }
 
   /** Begins a test. `test` tells it from others. */
@@ -74,7 +78,7 @@ class Tapes {
     try {
       const misses = (await this.#hooks?.newMisses()) ?? [];
       if (misses.length > 0) throw new Error(explained(misses));
-      await this.#ask(this.#scope);
+      await this.#ask(this.#scope, names.join(" > "));
     } catch (error) {
       this.#scope = undefined;
       throw error;
@@ -95,19 +99,29 @@ class Tapes {
       console.error(`retape: ${recorded[0].path} was recorded while the hooks of its file were replayed, so the server ` +
         "may not know what they made: record the file anew (RETAPE_MODE=record)");
     }
-    if (this.#hooks) await this.#ask(this.#hooks);
+    if (this.#hooks) await this.#ask(this.#hooks, "hooks");
     if (misses.length > 0) throw new Error(explained(misses));
     // The test has failed already, and node:test shows no second error.
     if (unanswered.length > 0) console.error(`retape: a live server gave no answer\n\n${unanswered.join("\n")}`);
-    if (passed) this.#check(unplayed);
+    if (passed) this.#check(unplayed, scope.past);
   }
 
   /** Leads what is asked from now on to a session, which goes on from that of the hooks. */
-  async #ask(scope, noteAsked) {
+  async #ask(scope, title, noteAsked) {
     this.#stop?.();
+    const unwatch = watch(server.url(), (host, port) => this.#notePast(scope, title, host, port));
     const opened = this.#open(scope);
-    this.#stop = lead(opened, noteAsked);
+    const unlead = lead(opened, noteAsked);
+    this.#stop = () => [unwatch, unlead].forEach((stop) => stop());
     await opened;
+  }
+
+  #notePast(scope, title, host, port) {
+    const { allowedHosts = [] } = this.#options;
+    if (allowedHosts.some((each) => new RegExp(each).test(host))) return;
+    const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    scope.past.add(where);
+    this.#past.add(`${where} (${title})`);
   }
 
   async #open(scope) {
@@ -118,8 +132,10 @@ class Tapes {
     return { address, session };
   }
 
-  #check(unplayed) {
-    if (!this.#options.strict || unplayed.length === 0) return;
+  #check(unplayed, past) {
+    if (!this.#options.strict) return;
+    if (past.size > 0) throw new Error(explainedPast(past));
+    if (unplayed.length === 0) return;
     const lines = unplayed.map((each) => `  ${each.method} ${each.path} (interaction ${each.interaction})`);
     throw new Error(`recorded, and not asked for:\n${lines.join("\n")}`);
   }
@@ -156,6 +172,12 @@ class Tapes {
     if (process.env.RETAPE_MODE) return process.env.RETAPE_MODE;
     return ["", "0", "false", undefined].includes(process.env.CI) ? "once" : "replay";
   }
+}
+
+function explainedPast(past) {
+  const said = "connected to past retape, so neither recorded nor replayed (`allowedHosts` names what may be reached; " +
+    "`tape.url` is an address for clients that are not led)";
+  return [`${said}:`, ...past].join("\n  ");
 }
 
 function explained(misses) {

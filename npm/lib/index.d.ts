@@ -11,8 +11,10 @@ export interface Options {
   mode?: Mode;
   /** The live server of clients that have `tape.url` as their base address; `RETAPE_UPSTREAM` without it. */
   upstream?: string;
-  /** Whether a test fails if something recorded was not asked for. */
+  /** Whether a test fails if something recorded was not asked for, or if it connects to a server past retape. */
   strict?: boolean;
+  /** Hosts that may be reached past retape: expressions, or the sources of such. */
+  allowedHosts?: (string | RegExp)[];
 }
 
 /** A recorded request and its answer. Bodies are Base64. */

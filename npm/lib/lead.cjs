@@ -1,10 +1,11 @@
 "use strict";
 
 const http = require("node:http");
+const https = require("node:https");
 const vm = require("node:vm");
 
 /**
- * Leads `fetch`, undici and whoever uses `node:http` or `node:https` (axios, got, node-fetch) to retape while a
+ * Leads `fetch`, undici and whoever uses `node:http` or `node:https` (axios, got, node-fetch, ws) to retape while a
  * test runs. Only the address that they connect to is another one, and a header field says which session and which
  * server is meant.
  */
@@ -36,7 +37,7 @@ function lead(opened, noteAsked = () => {}) {
     opened.then(go, otherwise);
     return true;
   };
-  const stops = [leadFetch(led), leadAgents(led)];
+  const stops = [leadFetch(led), leadUndici(led), leadAgents(led), giveAgents()];
   return () => stops.forEach((stop) => stop());
 }
 
@@ -57,14 +58,8 @@ function leadFetch(led) {
 
 function leading(inner, led) {
   const dispatch = (options, handler) => {
-    const origin = String(options.origin);
     const asItIs = () => inner.dispatch(options, handler);
-    if (!/^https?:/.test(origin)) return asItIs();
-    return led(({ address, session }) => {
-      if (origin === address) return asItIs();
-      const headers = withFields(options.headers, fields(session, origin, optionsOf(inner).connect));
-      return inner.dispatch({ ...options, origin: address, headers }, refusing(handler, origin));
-    }, asItIs);
+    return dispatchLed(led, { by: inner, ours: inner, origin: String(options.origin), options, handler, asItIs });
   };
   // All else that a dispatcher can do, the one in its place does.
   return new Proxy(inner, {
@@ -74,6 +69,34 @@ function leading(inner, led) {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
+}
+
+/** Sends a request of the dispatcher `by` to retape, by the dispatcher `ours`. */
+function dispatchLed(led, { by, ours, origin, options, handler, asItIs }) {
+  if (!/^https?:/.test(origin)) return asItIs();
+  return led(({ address, session }) => {
+    if (origin === address) return asItIs();
+    const headers = withFields(options.headers, fields(session, origin, own(by, "options")?.connect));
+    return ours.dispatch({ ...options, origin: address, headers }, refusing(handler, origin));
+  }, asItIs);
+}
+
+/** Dispatchers that a client has made for itself send by a method of their class, which each copy of undici has. */
+function leadUndici(led) {
+  const copies = Object.keys(require.cache).filter((file) => /[\\/]undici[\\/]index\.js$/.test(file));
+  const stops = copies.map((file) => {
+    const { Agent } = require.cache[file].exports;
+    const base = Object.getPrototypeOf(Agent.prototype);
+    const ours = new Agent();
+    const { dispatch } = base;
+    base.dispatch = function (options, handler) {
+      const asItIs = () => dispatch.call(this, options, handler);
+      const { origin = own(this, "url")?.origin } = options ?? {};
+      return dispatchLed(led, { by: this, ours, origin: String(origin), options, handler, asItIs });
+    };
+    return () => (base.dispatch = dispatch);
+  });
+  return () => stops.forEach((stop) => stop());
 }
 
 /** What Node says where nothing listens. */
@@ -113,10 +136,10 @@ function refusing(handler, origin) {
   });
 }
 
-/** What undici was told when it was made. */
-function optionsOf(dispatcher) {
-  const symbol = Object.getOwnPropertySymbols(dispatcher).find((each) => each.description === "options");
-  return (symbol && dispatcher[symbol]) || {};
+/** What a dispatcher of undici keeps to itself under a name. */
+function own(dispatcher, name) {
+  const symbol = Object.getOwnPropertySymbols(dispatcher).find((each) => each.description === name);
+  return symbol && dispatcher[symbol];
 }
 
 /** What a request says to retape, whose client has such options for TLS. */
@@ -168,6 +191,21 @@ function leadAgents(led) {
     }, asItIs);
   };
   return () => (http.Agent.prototype.addRequest = addRequest);
+}
+
+/** A request for which a function makes the connection asks no agent; those of `ws` are such. It gets an agent of its
+ *  own, which makes the connection so. */
+function giveAgents() {
+  const before = [http, https].flatMap((module) => ["request", "get"].map((name) => [module, name, module[name]]));
+  for (const [module, name, original] of before) {
+    module[name] = (...asked) => original(...asked.map((each) => withAgent(each, module.Agent)));
+  }
+  return () => before.forEach(([module, name, original]) => (module[name] = original));
+}
+
+function withAgent(options, Agent) {
+  if (typeof options?.createConnection !== "function" || (options.agent ?? undefined) !== undefined) return options;
+  return { ...options, agent: Object.assign(new Agent(), { createConnection: options.createConnection }) };
 }
 
 function originOf(request, { port, host }) {

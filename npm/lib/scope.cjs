@@ -12,6 +12,8 @@ class Scope {
   mode;
   /** How many misses were told. */
   reported = 0;
+  /** What was connected to past retape. */
+  past = new Set();
 
   constructor(server, settings) {
     this.#server = server;

@@ -1,6 +1,6 @@
 // The helpers for node:test, vitest and jest, run by these runners as users run them, against a server on loopback.
 //
-// Usage: node run.mjs FOLDER [RUNNER...]    FOLDER has retape-http, vitest, jest and undici installed
+// Usage: node run.mjs FOLDER [RUNNER...]    FOLDER has retape-http, vitest, jest, undici and ws installed
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
@@ -54,6 +54,11 @@ const live = http.createServer(async (request, response) => {
     return setTimeout(() => response.end("data: 2\n\n"), 20);
   }
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ path: request.url }));
+});
+const { WebSocketServer } = createRequire(path.resolve(folder, "package.json"))("ws");
+new WebSocketServer({ server: live }).on("connection", (socket) => {
+  asked += 1;
+  socket.on("message", (text) => socket.send(`heard ${text}`));
 });
 await new Promise((resolve) => live.listen(0, "127.0.0.1", resolve));
 // Its certificate is its own.
@@ -134,6 +139,25 @@ async function suite(runner, place) {
     test("goes by undici", async () => {
       assert.deepEqual(await (await require("undici").request("${origin}/u")).body.json(), { path: "/u" });
     });
+    test("goes by dispatchers of its own", async () => {
+      const { Agent, Client, Pool, fetch: another } = require("undici");
+      assert.deepEqual(await (await plain("${origin}/o", { dispatcher: new Agent() })).json(), { path: "/o" });
+      assert.deepEqual(await (await another("${origin}/p", { dispatcher: new Pool("${origin}") })).json(), { path: "/p" });
+      const client = new Client("${origin}");
+      assert.deepEqual(await (await client.request({ method: "GET", path: "/c" })).body.json(), { path: "/c" });
+      await assert.rejects(plain("http://127.0.0.1:${nobody}/x", { dispatcher: new Agent() }), (error) => error.cause.code === "ECONNREFUSED");
+    });
+    test("goes by WebSockets", async () => {
+      const comes = (socket, event) => new Promise((resolve, reject) => socket.once(event, resolve).once("error", reject));
+      const { WebSocket } = require("ws");
+      const socket = new WebSocket("${origin.replace("http", "ws")}/w");
+      await comes(socket, "open");
+      socket.send("hello");
+      assert.equal(String(await comes(socket, "message")), "heard hello");
+      socket.close();
+      await comes(socket, "close");
+      await assert.rejects(comes(new WebSocket("ws://127.0.0.1:${nobody}/w"), "open"), { code: "ECONNREFUSED" });
+    });
     test("goes by node:http", async () => {
       const ask = (path, options) => new Promise((resolve, reject) => {
         require("node:http").get("${origin}" + path, options, (answer) => {
@@ -149,11 +173,13 @@ async function suite(runner, place) {
   write(tests);
   asked = 0;
   passes(await run());
-  assert.equal(asked, 7);
-  assert.equal(cassettes().length, 6, String(cassettes()));
+  assert.equal(asked, 11);
+  assert.equal(cassettes().length, 8, String(cassettes()));
 
-  passes(await run({ CI: "true" }));
-  assert.equal(asked, 7, "nothing goes to the network");
+  const replayed = await run({ CI: "true" });
+  passes(replayed);
+  assert.doesNotMatch(replayed.text, /past retape/);
+  assert.equal(asked, 11, "nothing goes to the network");
 
   write(`
     const assert = require("node:assert");
@@ -163,6 +189,23 @@ async function suite(runner, place) {
     });
   `);
   passes(await run({ CI: "true" }));
+
+  // What is not led is told, and fails a test that is strict.
+  const past = (options) => write(`
+    retape(${options});
+    test("knocks", async () => new Promise((resolve) => require("node:net").connect(${live.address().port}, "127.0.0.1").on("connect", function () {
+      this.destroy();
+      resolve();
+    })));
+  `);
+  past("");
+  const told = await run();
+  passes(told);
+  assert.match(told.text, /past retape[^]*127\.0\.0\.1:\d+ \(knocks\)/);
+  past("{ strict: true }");
+  assert.notEqual((await run()).status, 0);
+  past(`{ strict: true, allowedHosts: ["127"] }`);
+  passes(await run());
 
   write(`
     const assert = require("node:assert");
