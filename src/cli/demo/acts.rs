@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 
-use super::agent::AgentServer;
+use super::agent::{AgentServer, Release};
 use super::client::{self, Broken, Transcript};
-use super::{CASSETTE, Folder, checks, terminal};
+use super::terminal::Loudness;
+use super::{CASSETTE, Folder, LATER, checks, terminal};
 use crate::cassette::{Cassette, Name};
 use crate::cli::{Exit, tell};
 use crate::error::{Error, Result};
-use crate::review::report::{self, Colour, Detail, ShowOptions};
+use crate::review::change::{self, Known};
+use crate::review::report::{self, Colour, Detail, Face, ShowOptions};
 use crate::serve::server::{FieldNames, Server};
 use crate::session::Event;
 use crate::store;
@@ -33,6 +35,7 @@ pub(super) async fn play(folder: &Folder, pause: Duration) -> Result<Exit> {
     let Some((seen, cassette)) = recorded else { return Ok(demo.fail()) };
     demo.replay(&seen).await?;
     demo.miss().await?;
+    demo.review(&cassette).await?;
     go_on(folder, &seen, &cassette);
     if !demo.findings.is_empty() {
         return Ok(demo.fail());
@@ -47,8 +50,7 @@ pub(super) async fn play(folder: &Folder, pause: Duration) -> Result<Exit> {
 }
 
 async fn start(pause: Duration) -> Result<Server> {
-    let listener = Server::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    let server = Server::start(listener, Arc::new(AgentServer::new(pause)), FieldNames::AsMeant)?;
+    let server = serve(AgentServer::new(pause, Release::First)).await?;
     terminal::act(1, "A server starts");
     terminal::text(&format!(
         "An agent server is up at http://{}. It streams tokens, asks a human before it acts, and \
@@ -57,6 +59,11 @@ async fn start(pause: Duration) -> Result<Server> {
         server.address()
     ));
     Ok(server)
+}
+
+async fn serve(agents: AgentServer) -> Result<Server> {
+    let listener = Server::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+    Server::start(listener, Arc::new(agents), FieldNames::AsMeant)
 }
 
 /// The acts between, and what was found not to be as it should.
@@ -69,15 +76,15 @@ impl Play<'_> {
     /// What the client saw, and what the file holds.
     async fn record(&mut self, server: &Server) -> Result<Option<(Transcript, Cassette)>> {
         let upstream = format!("http://{}", server.address());
-        let session = self.folder.session().mode(Mode::Record).fresh().upstream(&*upstream);
+        let session = self.folder.session(CASSETTE).mode(Mode::Record).fresh().upstream(&*upstream);
         let session = session.on_event(other_than_misses).start().await?;
         terminal::act(2, "Record: a client talks to it, through retape");
         terminal::text(&format!("client → retape at {} → {upstream}", session.url()));
         terminal::gap();
-        let held = client::hold(session.url()).await;
+        let held = client::hold(session.url(), Loudness::Aloud).await;
         session.finish().await?;
         let Some(seen) = self.whole(held) else { return Ok(None) };
-        let file = self.folder.file();
+        let file = self.folder.file(CASSETTE);
         let bytes = std::fs::read(&file).map_err(|source| Error::io("read file", &file, source))?;
         let cassette = store::load(&self.folder.absolute(), &Name::new(CASSETTE)?)?;
         terminal::gap();
@@ -112,12 +119,12 @@ impl Play<'_> {
     }
 
     async fn replay(&mut self, recorded: &Transcript) -> Result<()> {
-        let session = self.folder.session().mode(Mode::Replay).start().await?;
+        let session = self.folder.session(CASSETTE).mode(Mode::Replay).start().await?;
         terminal::act(4, "Replay: the same client talks to the file");
-        let file = self.folder.file();
+        let file = self.folder.file(CASSETTE);
         terminal::text(&format!("client → retape at {} → {}", session.url(), file.display()));
         terminal::gap();
-        let held = client::hold(session.url()).await;
+        let held = client::hold(session.url(), Loudness::Aloud).await;
         let summary = session.stop().await?;
         self.findings.extend(summary.misses.into_iter().map(|miss| miss.explanation));
         self.findings.extend(summary.unplayed.iter().map(|left| {
@@ -142,7 +149,7 @@ impl Play<'_> {
 
     /// Shows that replay does not guess.
     async fn miss(&mut self) -> Result<()> {
-        let session = self.folder.session().mode(Mode::Replay).start().await?;
+        let session = self.folder.session(CASSETTE).mode(Mode::Replay).start().await?;
         terminal::act(5, "A miss: the client asks what was not recorded");
         let answer = client::ask_otherwise(session.url()).await;
         let missed = session.stop().await?.misses;
@@ -159,6 +166,46 @@ impl Play<'_> {
         ));
         terminal::gap();
         terminal::quote(terminal::brief(&miss.explanation));
+        Ok(())
+    }
+
+    /// Records what a changed server says, and shows what that means for a client.
+    async fn review(&mut self, before: &Cassette) -> Result<()> {
+        let pause = Duration::from_micros(100);
+        let server = serve(AgentServer::new(pause, Release::Second)).await?;
+        let upstream = format!("http://{}", server.address());
+        let session = self.folder.session(LATER).mode(Mode::Record).fresh().upstream(upstream);
+        let session = session.on_event(other_than_misses).start().await?;
+        let held = client::hold(session.url(), Loudness::Silent).await;
+        session.finish().await?;
+        server.stop(Duration::from_millis(500)).await;
+        if self.whole(held).is_none() {
+            return Ok(());
+        }
+        terminal::act(6, "Review: what a new release of the server changes");
+        terminal::text(
+            "A second release of the server runs, and the same conversation is recorded with it. \
+             Ids, names and times are others again. What counts is what the server promises:",
+        );
+        terminal::gap();
+        let name = Name::new(CASSETTE)?;
+        let after = store::load(&self.folder.absolute(), &Name::new(LATER)?)?;
+        let sides = [before.clone(), after].map(|cassette| [(name.clone(), cassette)]);
+        let known = sides.each_ref().map(|cassettes| Known {
+            name: CASSETTE,
+            path: "",
+            cassettes,
+            accepted: &[],
+        });
+        let [old, new] = known;
+        let changed = change::compare(old, new);
+        if !changed.fails() {
+            self.findings.push("a change that breaks clients was not found".to_owned());
+        }
+        let said = report::changes(&changed, Face::Text, Colour::Plain);
+        let headline = said.lines().take(1);
+        let first = said.split("\n\n").nth(1).unwrap_or_default();
+        terminal::quote(headline.chain([""]).chain(first.lines()).map(str::to_owned));
         Ok(())
     }
 
@@ -183,8 +230,9 @@ fn other_than_misses(event: Event) {
 
 /// Shows the beginning of the file, and the commands to go on with.
 fn go_on(folder: &Folder, seen: &Transcript, cassette: &Cassette) {
-    let path = folder.file().to_string_lossy().into_owned();
-    let file = quoted(&path);
+    let [file, later] =
+        [CASSETTE, LATER].map(|cassette| folder.file(cassette).to_string_lossy().into_owned());
+    let [file, later] = [quoted(&file), quoted(&later)];
     // As it was called, so that the commands work where it is not on the PATH.
     let called = env::args().next().unwrap_or_else(|| "retape".to_owned());
     let retape = quoted(&called);
@@ -196,7 +244,11 @@ fn go_on(folder: &Folder, seen: &Transcript, cassette: &Cassette) {
         &format!("{retape} show --bodies {file}"),
     );
     terminal::command(
-        "the file as a server, for this command or, without one, for any client until Ctrl-C",
+        "what the second release breaks, in full",
+        &format!("{retape} diff {file} {later}"),
+    );
+    terminal::command(
+        "the file as a server for this command or, without one, for any client",
         &format!(
             "{retape} replay {file} -- \\\n     curl -s {{url}}/v1/agents/{}/messages",
             seen.agent

@@ -29,6 +29,15 @@ pub(super) struct AgentServer {
     agents: Mutex<BTreeMap<String, Agent>>,
     /// How long it takes for each token.
     pause: Duration,
+    release: Release,
+}
+
+/// What the server says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Release {
+    First,
+    /// It says no more what an answer has used.
+    Second,
 }
 
 /// What an agent remembers.
@@ -50,8 +59,8 @@ struct Call {
 type Refusal = (StatusCode, String);
 
 impl AgentServer {
-    pub(super) fn new(pause: Duration) -> Self {
-        Self { agents: Mutex::default(), pause }
+    pub(super) fn new(pause: Duration, release: Release) -> Self {
+        Self { agents: Mutex::default(), pause, release }
     }
 
     fn route(&self, method: &Method, path: &str, asked: &Value) -> Result<Answer, Refusal> {
@@ -70,7 +79,7 @@ impl AgentServer {
             (&Method::POST, ["v1", "agents", id, "messages", "stream"]) => {
                 let mut agents = self.agents();
                 let agent = agents.get_mut(*id).ok_or_else(|| unknown(id))?;
-                Ok(streamed(agent.hear(&asked["messages"][0])?, self.pause))
+                Ok(streamed(agent.hear(&asked["messages"][0], self.release)?, self.pause))
             }
             _ => Err((StatusCode::NOT_FOUND, "there is nothing at this path".to_owned())),
         }
@@ -133,11 +142,11 @@ fn typed(body: AnswerBody, content_type: &'static str) -> Answer {
 
 impl Agent {
     /// Takes a message in and gives the events of the answer.
-    fn hear(&mut self, message: &Value) -> Result<Vec<String>, Refusal> {
+    fn hear(&mut self, message: &Value, release: Release) -> Result<Vec<String>, Refusal> {
         if message["type"] == "approval" {
-            return Ok(self.take_decision(message)?.end());
+            return Ok(self.take_decision(message)?.end(release));
         }
-        Ok(self.take_question(message).end())
+        Ok(self.take_question(message).end(release))
     }
 
     fn take_question(&mut self, message: &Value) -> Turn<'_> {
@@ -240,10 +249,13 @@ impl<'a> Turn<'a> {
     }
 
     /// The data of all events.
-    fn end(mut self) -> Vec<String> {
+    fn end(mut self, release: Release) -> Vec<String> {
         let tokens = self.events.len();
         self.events.push(json!({"message_type": "stop_reason", "stop_reason": self.stop}));
-        self.events.push(json!({"message_type": "usage_statistics", "completion_tokens": tokens}));
+        if release == Release::First {
+            let usage = json!({"message_type": "usage_statistics", "completion_tokens": tokens});
+            self.events.push(usage);
+        }
         self.events.iter().map(Value::to_string).chain(["[DONE]".to_owned()]).collect()
     }
 }
@@ -269,7 +281,9 @@ mod tests {
     use super::*;
 
     fn ask(agent: &mut Agent, message: Value) -> String {
-        agent.hear(&message).map_or_else(|(_, detail)| detail, |events| events.join("\n"))
+        agent
+            .hear(&message, Release::First)
+            .map_or_else(|(_, detail)| detail, |events| events.join("\n"))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-use super::terminal::{Speaker, Voice};
+use super::terminal::{Loudness, Speaker, Voice};
 use super::uuid;
 use crate::message::sse::{Content, Decoder};
 
@@ -72,8 +72,8 @@ impl Answer {
 }
 
 /// Has the whole conversation with the server at an address, and prints it as it goes.
-pub(super) async fn hold(base: String) -> Result<Transcript, Broken> {
-    let mut conversation = Conversation::new(base);
+pub(super) async fn hold(base: String, loudness: Loudness) -> Result<Transcript, Broken> {
+    let mut conversation = Conversation::new(base, Voice::new(loudness));
     let begun = Instant::now();
     let held = conversation.go_through().await;
     conversation.voice.hush();
@@ -84,7 +84,7 @@ pub(super) async fn hold(base: String) -> Result<Transcript, Broken> {
 
 /// Creates an agent and asks it something else; gives the answer, whatever it is.
 pub(super) async fn ask_otherwise(base: String) -> Result<Answer, Broken> {
-    let mut conversation = Conversation::new(base);
+    let mut conversation = Conversation::new(base, Voice::default());
     conversation.create().await?;
     let (answer, _) = conversation.ask(OTHER_QUESTION).await?;
     Ok(answer)
@@ -106,11 +106,11 @@ struct Pending {
 }
 
 impl Conversation {
-    fn new(base: String) -> Self {
+    fn new(base: String, voice: Voice) -> Self {
         let http = Http::builder(TokioExecutor::new()).build(HttpConnector::new());
         let (name, key) = (format!("demo-{}", uuid()), format!("sk-demo-{}", uuid()));
         let transcript = Transcript { name, key, ..Transcript::default() };
-        Self { base, http, voice: Voice::default(), transcript }
+        Self { base, http, voice, transcript }
     }
 
     async fn go_through(&mut self) -> Result<(), Broken> {

@@ -25,14 +25,14 @@ use crate::session::{Session, SessionBuilder};
 /// server on a socket, a client that streams tokens, the recorder, a file, and the replayer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --dir the cassette is kept in retape-demo, which git is told to ignore. Each run records it
+Without --dir the cassettes are kept in retape-demo, which git is told to ignore. Each run records them
 anew. Exit status: 0 the replayed conversation is the recorded one, 1 it is not, 2 it could not run.
 
 Examples:
   retape demo
   retape demo --dir /tmp/look --tokens-per-second 10")]
 pub(super) struct Demo {
-    /// The folder for the cassette; retape-demo below the current one if it is not given
+    /// The folder for the cassettes; retape-demo below the current one if it is not given
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
@@ -57,13 +57,16 @@ impl Demo {
 /// The name of the cassette.
 const CASSETTE: &str = "refund";
 
+/// The name of the one that is recorded with the second release of the server.
+const LATER: &str = "refund-later";
+
 /// Where the demo keeps its file.
 ///
 /// # Rationale
 ///
 /// By default the folder is below the current one, because a file that is meant to be looked at has
 /// to be found. A `.gitignore` inside it keeps whatever repository that is clean. A folder that the
-/// user names is the user's: nothing but the cassette is put there.
+/// user names is the user's: nothing but the cassettes are put there.
 #[derive(Debug)]
 struct Folder(PathBuf);
 
@@ -80,19 +83,19 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// The settings of a session on the cassette.
-    fn session(&self) -> SessionBuilder {
+    /// The settings of a session on a cassette.
+    fn session(&self, cassette: &str) -> SessionBuilder {
         let options = vec!["--cassettes".to_owned(), self.absolute().display().to_string()];
-        Session::builder(CASSETTE).cassettes(self.absolute()).rerun(Rerun::Cassette(options))
+        Session::builder(cassette).cassettes(self.absolute()).rerun(Rerun::Cassette(options))
     }
 
     fn absolute(&self) -> PathBuf {
         absolute(&self.0)
     }
 
-    /// The cassette's file as the user would name it.
-    fn file(&self) -> PathBuf {
-        self.0.join(format!("{CASSETTE}.json"))
+    /// A cassette's file as the user would name it.
+    fn file(&self, cassette: &str) -> PathBuf {
+        self.0.join(format!("{cassette}.json"))
     }
 }
 

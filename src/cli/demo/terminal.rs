@@ -10,7 +10,7 @@ use crate::review::report::wrap;
 const INDENT: &str = "   ";
 
 /// The columns of a line.
-pub(super) const WIDTH: usize = 94;
+pub(super) const WIDTH: usize = 80;
 
 /// The columns before a line that is quoted.
 pub(super) const QUOTE: usize = INDENT.len() + 2;
@@ -62,10 +62,10 @@ pub(super) fn failed(finding: &str) {
 /// The explanation of a miss without its hints, what differs in colour.
 pub(super) fn brief(explanation: &str) -> impl Iterator<Item = String> {
     let lines = explanation.lines().take_while(|line| !line.starts_with("hint:"));
-    lines.map(|line| match line.trim_start().chars().next() {
+    lines.map(with_short_ids).map(|line| match line.trim_start().chars().next() {
         Some('-') => format!("{RED}{line}{PLAIN}"),
         Some('+') => format!("{GREEN}{line}{PLAIN}"),
-        _ => line.to_owned(),
+        _ => line,
     })
 }
 
@@ -74,8 +74,17 @@ pub(super) fn brief(explanation: &str) -> impl Iterator<Item = String> {
 pub(super) struct Voice {
     /// All that was printed, uncoloured, unbroken and with whole ids.
     pub(super) printed: String,
+    loudness: Loudness,
     speaker: Option<Speaker>,
     column: usize,
+}
+
+/// Whether what is said is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Loudness {
+    #[default]
+    Aloud,
+    Silent,
 }
 
 /// Who says something.
@@ -94,6 +103,10 @@ pub(super) enum Speaker {
 const MARGIN: usize = INDENT.len() + 11;
 
 impl Voice {
+    pub(super) fn new(loudness: Loudness) -> Self {
+        Self { loudness, ..Self::default() }
+    }
+
     /// Prints a line of its own.
     pub(super) fn line(&mut self, speaker: Speaker, text: &str) {
         self.hush();
@@ -164,7 +177,9 @@ impl Voice {
 
     fn put(&mut self, text: &str, shown: &str) {
         self.printed.push_str(text);
-        tell::data(shown);
+        if self.loudness == Loudness::Aloud {
+            tell::data(shown);
+        }
     }
 }
 
