@@ -13,7 +13,6 @@
 //! of one transfer stay as they were, and so do digests of bodies that are as they were. Everything else is
 //! taken from the new recording, value by value and byte by byte.
 
-mod asides;
 mod body;
 mod channels;
 mod exchange;
@@ -66,7 +65,7 @@ pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
         (rules, moved.as_ref()),
     );
     let kept = told.iter().filter(|it| it.is_kept).count();
-    let mut interactions: Vec<_> = match &news {
+    let interactions: Vec<_> = match &news {
         None => told.into_iter().map(|it| it.interaction).collect(),
         Some(news) => {
             let closed = |told: &Kept| closed(old, olds.as_ref()?.spot(told.old?).interaction);
@@ -74,7 +73,6 @@ pub fn renew_by(rules: &Rules, old: &Cassette, mut new: Cassette) -> Renewed {
             news.fold(&new, told.collect())
         }
     };
-    restore_asides(old, &mut interactions);
     let kept = match &news {
         None => kept,
         // Of a WebSocket all has to be as it was.
@@ -121,19 +119,6 @@ fn tell(
     }
     let kept = order::restored(entries, &alignment.waits_old, old, new);
     (kept, alignment.only_old.len())
-}
-
-/// Puts back what was said over WebSockets where nothing differs but what a client hears by chance when it comes,
-/// or leaves.
-fn restore_asides(old: &Cassette, interactions: &mut [Interaction]) {
-    let unasked = asides::unasked([&old.interactions, interactions]);
-    let mut sockets: Vec<_> = old.interactions.iter().filter(|it| it.is_socket()).collect();
-    for interaction in interactions.iter_mut().filter(|it| it.is_socket()) {
-        let same = |old: &&Interaction| asides::are_same_but_for_asides(old, interaction, &unasked);
-        if let Some(at) = sockets.iter().position(same) {
-            interaction.outcome.clone_from(&sockets.remove(at).outcome);
-        }
-    }
 }
 
 /// When a WebSocket was closed.

@@ -143,44 +143,6 @@ fn names_that_rise_one_at_a_time_are_counted() {
 }
 
 #[test]
-fn what_a_client_has_heard_already_when_it_leaves_may_come_once_more() {
-    let ask = r#">{"type":"run"}"#;
-    let [state, done] = [r#"{"type":"state","is":"idle"}"#, r#"{"type":"done"}"#];
-    let old: [&[&str]; 1] = [&[ask, state, done, ">close"]];
-    let again: [&[&str]; 1] = [&[ask, state, done, state, ">close"]];
-
-    check(&old, &again, &old);
-    check(&again, &old, &again);
-    // Something else, something that it had not heard, or without the client's leaving.
-    for end in [r#"{"type":"state","is":"busy"}"#, r#"{"type":"bye"}"#] {
-        let other: [&[&str]; 1] = [&[ask, state, done, end, ">close"]];
-        check(&old, &other, &other);
-        check(&other, &old, &old);
-    }
-    let open: [&[&str]; 1] = [&[ask, state, done, state]];
-    check(&[&[ask, state, done]], &open, &open);
-    // Or something has changed besides.
-    let changed: [&[&str]; 1] = [&[ask, r#"{"type":"state","is":"busy"}"#, done, state, ">close"]];
-    check(&again, &[&changed[0][..3]], &[&changed[0][..3]]);
-}
-
-#[test]
-fn how_much_a_client_hears_of_what_was_under_way_when_it_came_is_chance() {
-    let ask = r#">{"type":"run"}"#;
-    let [busy, idle] = ["busy", "idle"].map(|is| format!(r#"{{"of":"start","is":"{is}"}}"#));
-    let done = r#"{"of":"run","is":"done"}"#;
-    let old: [&[&str]; 1] = [&[&idle, &busy, &idle, ask, done]];
-
-    check(&old, &[&[ask, &busy, &idle, &idle, done]], &old);
-    check(&old, &[&[&idle, ask, &idle, &busy, &idle, done]], &old);
-    // Something is not said any more, or was never said again.
-    let new: [&[&str]; 1] = [&[&idle, &idle, ask, done]];
-    check(&old, &new, &new);
-    let new: [&[&str]; 1] = [&[&idle, &busy, ask, done]];
-    check(&[&[&busy, &idle, ask, done]], &new, &new);
-}
-
-#[test]
 fn the_number_of_a_process_is_chance() {
     let ask = r#">{"type":"run"}"#;
     let ran = |number: &str, exit: u32| format!(r#"{{"processId":"{number}","exit":{exit}}}"#);
