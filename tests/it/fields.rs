@@ -6,9 +6,13 @@ use crate::stage::Stage;
 use crate::support::client::{Reply, get, post};
 use crate::support::upstream::Upstream;
 
-/// Asks with one name while recording, where the server gives back what it hears, and with another in replay.
-async fn replayed(recorded: &str, live: &str, ask: impl Fn(&Session, &str) -> Reply) -> Reply {
-    let (stage, upstream) = (Stage::new(), Upstream::json(|asked| asked.text()));
+/// Asks with one name while recording, and with another in replay.
+async fn replayed(
+    upstream: Upstream,
+    [recorded, live]: [&str; 2],
+    ask: impl Fn(&Session, &str) -> Reply,
+) -> Reply {
+    let stage = Stage::new();
     let session = stage.record(&upstream).await;
     ask(&session, recorded);
     session.finish().await.unwrap();
@@ -19,12 +23,19 @@ async fn replayed(recorded: &str, live: &str, ask: impl Fn(&Session, &str) -> Re
     reply
 }
 
+/// A server that gives back what it hears.
+fn mirror() -> Upstream {
+    Upstream::json(|asked| asked.text())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_field_with_a_slash_in_its_name_is_open() {
     for [recorded, live] in [[r#""r-1""#, r#""r-2""#], ["71", "72"], ["71", "71"]] {
         let named = |value: &str| format!(r#"{{"ext/request_id": {value}}}"#);
 
-        let reply = replayed(recorded, live, |session, it| post(&session.url(), &named(it))).await;
+        let reply =
+            replayed(mirror(), [recorded, live], |session, it| post(&session.url(), &named(it)))
+                .await;
 
         assert_eq!((reply.status, reply.text()), (200, named(live)));
     }
@@ -32,7 +43,7 @@ async fn a_field_with_a_slash_in_its_name_is_open() {
         get(&format!("{}/items?ext/request_id={name}", session.url()))
     };
 
-    let reply = replayed("r-1", "r-2", asked).await;
+    let reply = replayed(mirror(), ["r-1", "r-2"], asked).await;
 
     assert_eq!(reply.status, 200, "{}", reply.text());
 }
@@ -43,7 +54,9 @@ async fn an_item_of_an_array_comes_back_as_the_client_said_it() {
     {
         let named = |items: &str| format!(r#"{{"message_ids": {items}}}"#);
 
-        let reply = replayed(recorded, live, |session, it| post(&session.url(), &named(it))).await;
+        let reply =
+            replayed(mirror(), [recorded, live], |session, it| post(&session.url(), &named(it)))
+                .await;
 
         assert_eq!((reply.status, reply.text()), (200, named(live)));
     }
@@ -51,13 +64,15 @@ async fn an_item_of_an_array_comes_back_as_the_client_said_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_field_comes_back_beside_an_escaped_emoji_in_a_string() {
-    let named = |name: &str| {
-        format!(
-            r#"{{"arguments": "{{\"message_id\": \"{name}\", \"t\": \"\ud83d\ude00\"}}", "message_id": "{name}"}}"#
-        )
+    let told = |name: &str| {
+        format!(r#"{{"arguments": "{{\"message_id\": \"{name}\", \"t\": \"\ud83d\ude00\"}}"}}"#)
+    };
+    let upstream = Upstream::json(move |_| told("m-1"));
+    let ask = |session: &Session, name: &str| {
+        post(&session.url(), &format!(r#"{{"message_id": "{name}"}}"#))
     };
 
-    let reply = replayed("m-1", "m-2", |session, it| post(&session.url(), &named(it))).await;
+    let reply = replayed(upstream, ["m-1", "m-2"], ask).await;
 
-    assert_eq!((reply.status, reply.text()), (200, named("m-2")));
+    assert_eq!((reply.status, reply.text()), (200, told("m-2")));
 }
