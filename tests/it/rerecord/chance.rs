@@ -54,12 +54,12 @@ fn what_is_about_another_client_may_come_at_any_time() {
     let note = |id: &str, is: &str| format!(r#"{{"type":"{is}","request_id":"{id}"}}"#);
     let [a, z] = [note(ANN, "busy"), note(ANN, "done")];
     let [b, y] = [note(BOB, "busy"), note(BOB, "done")];
-    let old: [&[&str]; 2] = [&[&ann, &a, &b, &z, &y], &[&b, &bob, &a, &y, &z]];
+    let old: [&[&str]; 2] = [&[&ann, &a, &b, &z, &y], &[&bob, &b, &a, &y, &z]];
 
     check(&old, &[&[&ann, &b, &a, &y, &z], &[&bob, &b, &a, &z, &y]], &old);
     check(&old, &[&[&b, &ann, &y, &a, &z], &[&bob, &a, &b, &z, &y]], &old);
     // Not what is about one and the same.
-    let new: [&[&str]; 2] = [&[&ann, &z, &a, &b, &y], &[&b, &bob, &a, &y, &z]];
+    let new: [&[&str]; 2] = [&[&ann, &z, &a, &b, &y], &[&bob, &b, &a, &y, &z]];
     check(&old, &new, &new);
     // Nor what is about nobody.
     let ready = r#"{"type":"ready"}"#;
