@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::plain;
-use crate::cassette::{Body, Interactions};
+use crate::cassette::{Body, Interactions, Progress};
 
 /// Which answers were still being sent when a request was made, and what of them had come.
 pub(super) struct Parts<'c, I> {
@@ -14,6 +14,8 @@ pub(super) struct Parts<'c, I> {
     beside: HashSet<usize>,
     /// The text that had come, and all of it, by the number of the answer and how many chunks that was.
     texts: RefCell<HashMap<(usize, usize), [String; 2]>>,
+    /// What the request that was asked about last was made beside: to read it takes longer than to remember it.
+    latest: RefCell<(Option<usize>, Vec<Progress>)>,
 }
 
 impl<'c, I: Interactions> Parts<'c, I> {
@@ -22,7 +24,8 @@ impl<'c, I: Interactions> Parts<'c, I> {
         for interaction in interactions.iter().flat_map(|all| all.each()) {
             beside.extend(interaction.after.iter().map(|progress| progress.interaction));
         }
-        Self { interactions, beside, texts: RefCell::default() }
+        let (texts, latest) = Default::default();
+        Self { interactions, beside, texts, latest }
     }
 
     /// Notes an answer that holds a value, unless an earlier one did that was over by then.
@@ -51,8 +54,11 @@ impl<'c, I: Interactions> Parts<'c, I> {
     ) -> bool {
         let is_meant = || !at.starts_with("header.") && self.beside.contains(answer);
         let Some(all) = self.interactions.filter(|_| is_meant()) else { return true };
-        let asked = all.at(request);
-        let progress = asked.after.iter().find(|it| it.interaction == *answer);
+        let mut latest = self.latest.borrow_mut();
+        if latest.0 != Some(request) {
+            *latest = (Some(request), all.at(request).after.clone());
+        }
+        let progress = latest.1.iter().find(|it| it.interaction == *answer);
         let Some(progress) = progress else { return true };
         let mut texts = self.texts.borrow_mut();
         let text = texts.entry((*answer, progress.chunks)).or_insert_with(|| {

@@ -7,12 +7,12 @@ use crate::support::client::{get, request};
 use crate::support::upstream::{Asked, EVENTS, Then, Upstream};
 use crate::support::wire::Wire;
 
-/// So many that there are more than the 4 MiB which are held.
-const ROUNDS: usize = 200;
+/// So many that there are more than the 16 MiB which are held.
+const ROUNDS: usize = 300;
 
 /// An answer for each kind of request: with a secret, as events, and with what the client said.
 fn server() -> Upstream {
-    let filler = "a long answer of so many words ".repeat(800);
+    let filler = "a long answer of so many words ".repeat(1900);
     Upstream::start(move |asked: &Asked, wire| {
         match asked.path().split('/').nth(1) {
             Some("events") => {

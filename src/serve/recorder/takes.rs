@@ -34,7 +34,7 @@ pub(super) enum Kept {
 }
 
 /// So many bytes of what is over are held.
-const HELD: usize = 4 << 20;
+const HELD: usize = 16 << 20;
 
 /// What an interaction takes beside its bodies.
 const HEADS: usize = 2 << 10;
