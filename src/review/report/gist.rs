@@ -15,7 +15,8 @@ const WORDS: &str = "\
     /role /choices/0/delta/role /stop_reason /delta/stop_reason /choices/0/finish_reason \
     /done_reason /tool_call/name /tool_calls/*/name /tool_calls/*/function/name \
     /choices/0/delta/tool_calls/*/function/name /content_block/name /item/name /params/name \
-    /params/progress /params/level /name /approvals/*/approve /approve /approvals/*/status \
+    /params/progress /params/level /result/serverInfo/name /result/tools/*/name \
+    /result/prompts/*/name /result/resources/*/name /name /approvals/*/approve /approve /approvals/*/status \
     /status /error_type /code /total_tokens /usage/total_tokens /usage/output_tokens";
 
 /// What a message says at length. Of several messages in a row the texts are put together.
