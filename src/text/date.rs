@@ -84,6 +84,7 @@ mod tests {
             assert_eq!(since_1970(expected), Some(ms), "{expected}");
         }
     }
+
     #[test]
     fn a_moment_is_read_with_its_fraction_and_time_zone() {
         for (moment, expected) in [

@@ -39,8 +39,8 @@ pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
     })
 }
 
-/// The lines of an event stream, of which it begins one with a byte order mark or without. A carriage return, a line
-/// feed, or both end one.
+/// The lines of an event stream. A carriage return, a line feed, or both end one. A byte order mark at the beginning
+/// is no part of the first.
 pub(crate) fn event_lines(text: &[u8]) -> impl Iterator<Item = Line> + Clone + '_ {
     let mut start = if text.starts_with(BOM) { BOM.len() } else { 0 };
     std::iter::from_fn(move || {
@@ -136,6 +136,7 @@ mod tests {
             ]
         );
     }
+
     #[test]
     fn the_lines_of_an_event_stream_end_as_the_standard_says() {
         let ends = |text: &str| {

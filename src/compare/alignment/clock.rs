@@ -107,6 +107,7 @@ mod tests {
             assert_eq!(found, expected, "{text}");
         }
     }
+
     #[test]
     fn times_near_a_clock_are_found_in_names_of_files_too() {
         let clock = Clock::of("2026-11-21T09:00:00Z").unwrap();
