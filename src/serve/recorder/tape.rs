@@ -158,7 +158,7 @@ impl Tape {
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
         let complete = self.journal.complete();
-        let (mut cassette, dropped) = self.roll(base)?;
+        let (mut cassette, dropped) = self.roll(base).map_err(|error| self.unsaved(error))?;
         // What is not held in memory is read from there.
         if cassette.larges.values().any(|large| large.file == self.journal.path()) {
             complete.map_err(|error| self.unsaved(error))?;
@@ -227,7 +227,8 @@ impl Tape {
             recording.suspects = self.redactor.audit_each(&cassette);
             return self.save(&recording.saved_name, &cassette);
         }
-        let cassette = self.redactor.recording(held(cassette)?);
+        let cassette = held(cassette).map_err(|error| self.unsaved(error))?;
+        let cassette = self.redactor.recording(cassette);
         let cassette = cassette.with_ids(|cassette| {
             let ids = decide_behind(base, cassette);
             // A client that was given no address has one of its own.
@@ -246,7 +247,9 @@ impl Tape {
     ///
     /// If the journal cannot be read.
     pub fn so_far(&self) -> Result<Cassette> {
-        Ok(self.redactor.recording(held(self.roll(None)?.0)?).into_inner())
+        let cassette = self.roll(None).and_then(|(cassette, _)| held(cassette));
+        let cassette = cassette.map_err(|error| self.unsaved(error))?;
+        Ok(self.redactor.recording(cassette).into_inner())
     }
 
     /// Changes what is to be saved, by the numbers in [`so_far`](Self::so_far).
