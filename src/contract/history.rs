@@ -7,6 +7,7 @@ use crate::cassette::{End, Interaction};
 use crate::contract::invariant::{Earlier, Field, Names, identified};
 use crate::identity::identifiers;
 use crate::message::{Protocols, Tag};
+use crate::text::json::Text;
 
 /// What a server has said in the earlier answers of a conversation.
 #[derive(Debug, Default)]
@@ -15,7 +16,12 @@ pub struct History {
     /// The fields of messages that say their type.
     names: Names,
     turns: Vec<Turn>,
+    /// The words of clients by field, and the number of the first interaction that says each.
+    chosen: HashMap<String, HashMap<String, usize>, foldhash::fast::RandomState>,
 }
+
+/// A longer text is no word.
+const LONGEST_WORD: usize = 48;
 
 /// What was said before an interaction, by its number.
 #[derive(Debug, Clone, Copy)]
@@ -52,12 +58,34 @@ impl History {
     pub(super) fn of_cuts(interactions: &[Interaction], cuts: &[Option<Cut>]) -> Self {
         let mut history = Self::default();
         for (number, (interaction, cut)) in interactions.iter().zip(cuts).enumerate() {
+            history.choose(number, interaction);
             if let Some(cut) = cut {
                 history.give(number, cut);
                 history.turn(number, interaction, cut);
             }
         }
         history
+    }
+
+    /// Notes the words that a client says.
+    fn choose(&mut self, number: usize, interaction: &Interaction) {
+        let body = interaction.request.readable();
+        let Some(json) = Text::parse_container(&body) else { return };
+        json.each_leaf(|_, name, word, spelled| {
+            if !spelled.starts_with('"') || word.len() > LONGEST_WORD {
+                return;
+            }
+            match self.chosen.get_mut(&*name) {
+                Some(words) if words.contains_key(&*word) => {}
+                Some(words) => {
+                    words.insert(word.into_owned(), number);
+                }
+                None => {
+                    let words = HashMap::from([(word.into_owned(), number)]);
+                    self.chosen.insert(name.into_owned(), words);
+                }
+            }
+        });
     }
 
     /// Notes what identifies something.
@@ -105,6 +133,12 @@ impl History {
 }
 
 impl<'h> Before<'h> {
+    /// Whether the client has said a word in a field of this name by then.
+    pub(super) fn has_chosen(self, field: &str, word: &str) -> bool {
+        let first = self.history.chosen.get(field).and_then(|words| words.get(word));
+        first.is_some_and(|first| *first <= self.number)
+    }
+
     /// Whether the server has given a value.
     pub(super) fn has_given(self, value: &str) -> bool {
         self.history.given.get(value).is_some_and(|given| given.first < self.number)

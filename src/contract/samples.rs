@@ -86,6 +86,11 @@ impl Around for Samples<'_> {
         self.asked(sample).is_some_and(|asked| asked.words.contains(text))
     }
 
+    fn has_chosen(&self, sample: Witness, field: &str, word: &str) -> bool {
+        let before = self.get(sample).and_then(|sample| sample.answer.before());
+        before.is_some_and(|before| before.has_chosen(field, word))
+    }
+
     fn was_declared(&self, sample: Witness, name: &str) -> bool {
         self.asked(sample).is_some_and(|asked| asked.properties.contains(name))
     }

@@ -740,6 +740,22 @@ fn a_field_that_is_named_like_a_type_tells_though_a_client_said_its_words_first(
 }
 
 #[test]
+fn a_field_that_repeats_what_the_client_chose_tells_nothing() {
+    let of = |number: usize| {
+        let (kind, status) = (["render", "encode"][number % 2], ["queued", "done"][number / 2 % 2]);
+        let result = if status == "done" { r#","url":"a","bytes":3"# } else { "" };
+        let said = format!(r#"{{"kind":"{kind}","status":"{status}"{result}}}"#);
+        let mut of = interaction("", number, &[&format!(r#"{{"type":"job","job":{said}}}"#)]);
+        of.request.body = format!(r#"{{"kind":"{kind}","number":{number}}}"#).into();
+        of
+    };
+
+    let text = taught_by((0..8).map(of).collect()).to_string();
+
+    assert!(text.contains("kind: string") && text.contains("by status"), "{text}");
+}
+
+#[test]
 fn a_field_that_is_there_or_not_decides() {
     let turn = |number: usize| {
         let (asked, said): (_, &[&str]) = match number % 2 {

@@ -34,6 +34,8 @@ pub fn tables(cells: &[Cell], size: Size, wanted: Wanted) -> String {
     });
     text += &table.by_kind("fresh with, %", &states());
     text += &table.by_kind("fresh broken by, %", &kinds(|it| (&it.fresh.broken_by, it.fresh.all)));
+    text +=
+        &table.by_kind("fresh unproven by, %", &kinds(|it| (&it.fresh.unproven_by, it.fresh.all)));
     text += &table.by_kind(
         "rounds of the same scenarios broken by, %",
         &kinds(|it| (&it.same.broken_by, it.same.all)),
@@ -198,11 +200,21 @@ impl Table<'_> {
 fn alarms(cells: &[Cell]) -> String {
     let mut text = String::new();
     for cell in cells.iter().filter(|cell| cell.half == Half::Shown) {
-        let (of, k, all) = (cell.protocol, cell.recordings, cell.tally.fresh.all);
-        let mut alarms: Vec<_> = cell.tally.alarms.iter().collect();
-        alarms.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-        for ((claim, endpoint, _), (count, what)) in alarms.into_iter().take(ALARMS) {
-            let _ = writeln!(text, "- {of}, k={k}, {count} of {all}: {claim}: {endpoint}: {what}");
+        let (of, k) = (cell.protocol, cell.recordings);
+        let Tally { fresh, other, .. } = &cell.tally;
+        let alarms = [
+            ("fresh", fresh.all, &cell.tally.alarms),
+            ("rounds of other scenarios", other.all, &other.alarms),
+        ];
+        for (which, all, alarms) in alarms {
+            let mut alarms: Vec<_> = alarms.iter().collect();
+            alarms.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+            for ((claim, endpoint, _), (count, what)) in alarms.into_iter().take(ALARMS) {
+                let _ = writeln!(
+                    text,
+                    "- {of}, k={k}, {count} of {all} {which}: {claim}: {endpoint}: {what}"
+                );
+            }
         }
         for (edit, what) in &cell.tally.missed {
             let _ = writeln!(text, "- {of}, k={k}, not refused: {edit}: {what}");

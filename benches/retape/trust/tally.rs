@@ -43,8 +43,9 @@ pub struct Fresh {
     pub unproven: usize,
     /// Something was never seen: an endpoint.
     pub new: usize,
-    /// How many are broken by claims of a kind.
+    /// How many are broken by claims of a kind, and how many of the others these leave unproven.
     pub broken_by: BTreeMap<Claim, usize>,
+    pub unproven_by: BTreeMap<Claim, usize>,
 }
 
 /// Times that all was recorded again.
@@ -56,6 +57,8 @@ pub struct Rounds {
     pub unproven: usize,
     /// How many are broken by claims of a kind.
     pub broken_by: BTreeMap<Claim, usize>,
+    /// What was broken: how many times, and the first in words.
+    pub alarms: BTreeMap<Site, (usize, String)>,
 }
 
 /// What scenarios are for.
@@ -104,10 +107,13 @@ impl Tally {
             self.fresh.new += usize::from(findings.iter().any(is_new));
             match worst(&found) {
                 None => self.fresh.accepted += 1,
-                Some(Level::Unproven) => self.fresh.unproven += 1,
+                Some(Level::Unproven) => {
+                    self.fresh.unproven += 1;
+                    count_kinds(&found, Level::Unproven, &mut self.fresh.unproven_by);
+                }
                 Some(Level::Broken) => {}
             }
-            count_kinds(&found, &mut self.fresh.broken_by);
+            count_kinds(&found, Level::Broken, &mut self.fresh.broken_by);
             for broken in found.into_keys() {
                 let site = (broken.claim, broken.endpoint, broken.site);
                 sites.entry(site).or_insert((0, broken.what)).0 += 1;
@@ -160,7 +166,11 @@ impl Tally {
 impl Rounds {
     fn count(&mut self, found: &BTreeMap<Found, usize>) {
         self.all += 1;
-        count_kinds(found, &mut self.broken_by);
+        count_kinds(found, Level::Broken, &mut self.broken_by);
+        for broken in found.keys().filter(|found| found.level == Level::Broken) {
+            let site = (broken.claim, broken.endpoint.clone(), broken.site.clone());
+            self.alarms.entry(site).or_insert_with(|| (0, broken.what.clone())).0 += 1;
+        }
         match worst(found) {
             None => {}
             Some(Level::Unproven) => self.unproven += 1,
@@ -173,9 +183,9 @@ fn worst(found: &BTreeMap<Found, usize>) -> Option<Level> {
     found.keys().map(|found| found.level).max()
 }
 
-/// Counts each kind of claim once that something is broken by.
-fn count_kinds(found: &BTreeMap<Found, usize>, kinds: &mut BTreeMap<Claim, usize>) {
-    let broken = found.keys().filter(|found| found.level == Level::Broken);
+/// Counts each kind of claim once by which something is broken, or unproven.
+fn count_kinds(found: &BTreeMap<Found, usize>, level: Level, kinds: &mut BTreeMap<Claim, usize>) {
+    let broken = found.keys().filter(|found| found.level == level);
     for claim in broken.map(|found| found.claim).collect::<BTreeSet<_>>() {
         *kinds.entry(claim).or_default() += 1;
     }

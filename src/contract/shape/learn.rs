@@ -152,6 +152,11 @@ pub(crate) trait Around {
         false
     }
 
+    /// Whether the client had said a word in a field of this name by the time of this sample.
+    fn has_chosen(&self, _sample: Witness, _field: &str, _word: &str) -> bool {
+        false
+    }
+
     /// Whether a client has made up a word.
     fn made_up(&self, _word: &str) -> bool {
         false
@@ -408,18 +413,40 @@ impl<'l> Learner<'l> {
         if values.keys().any(|word| self.around.made_up(word)) {
             return None;
         }
-        let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
         let name = self.place.iter().rfind(|step| !step.starts_with("[]"));
-        if name.is_some_and(|name| telling::is_kind(name) || telling::is_outcome(name)) {
-            return (recordings >= TELLING).then_some(values);
+        if name.is_some_and(|name| self.is_chosen(name, &values)) {
+            return None;
         }
-        let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
+        let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
+        let said_by = values.values().map(|of| self.recordings(of.iter().copied()));
+        let said_by: Vec<usize> = said_by.collect();
+        if name.is_some_and(|name| telling::is_kind(name) || telling::is_outcome(name)) {
+            // Half of what is said was said once: as likely as that, the next word is another one (I. J. Good,
+            // Biometrika 1953).
+            let once = said_by.iter().filter(|by| **by == 1).count();
+            let are_told = recordings >= TELLING && once * 2 < said_by.iter().sum();
+            return are_told.then_some(values);
+        }
         let is_echo = || {
             let mut all = strings.iter();
             all.all(|(said, witness)| self.around.was_asked(*witness, &said.text))
         };
-        (recordings >= EACH * values.len() && values.values().all(several) && !is_echo())
+        (recordings >= EACH * values.len() && said_by.iter().all(|by| *by > 1) && !is_echo())
             .then_some(values)
+    }
+
+    /// Whether a field says what the client has said in one of the same name: each time it had said that
+    /// before, and it could have said something else, as at other times.
+    fn is_chosen(&self, field: &str, values: &BTreeMap<&str, Vec<Witness>>) -> bool {
+        let said = || {
+            let each = values.iter();
+            each.flat_map(|(word, all)| all.iter().map(|witness| (*word, *witness)))
+        };
+        let has_chosen = |word: &str, at: Witness| self.around.has_chosen(at, field, word);
+        let is_other = |at: Witness| values.keys().any(|word| !has_chosen(word, at));
+        values.len() > 1
+            && said().all(|(word, at)| has_chosen(word, at))
+            && said().any(|(_, at)| is_other(at))
     }
 
     /// Objects. `known` are the tags that have been looked at already.
@@ -430,9 +457,15 @@ impl<'l> Learner<'l> {
         }
         let objects = Objects::of(all);
         let is_made_up = |word: &str| self.around.made_up(word);
-        let tag =
-            room.checked_sub(1).and_then(|room| Some((Tag::of(&objects, &is_made_up)?, room)));
-        let Some((Tag { field, groups }, room)) = tag else {
+        let is_chosen = |tag: &Tag<'_>| {
+            let witnesses =
+                |group: &Vec<usize>| group.iter().map(|object| all[*object].1).collect();
+            let said = tag.groups.iter().map(|(word, group)| (*word, witnesses(group)));
+            self.is_chosen(tag.field, &said.collect())
+        };
+        let by = |room| Some((Tag::of(&objects, &is_made_up, &is_chosen)?, room));
+        let tag = room.checked_sub(1).and_then(by);
+        let Some((Tag { field, groups, .. }, room)) = tag else {
             return Object::Plain(self.fields(&objects, known, room));
         };
         let known = [known, &[field]].concat();

@@ -26,19 +26,29 @@ const UNKNOWN: f64 = 40.0;
 pub(super) struct Tag<'s> {
     pub(super) field: &'s str,
     pub(super) groups: BTreeMap<&'s str, Vec<usize>>,
+    /// The place of the field among the known names.
+    rank: Option<usize>,
 }
 
 impl<'s> Tag<'s> {
     /// The tag of these objects. A word that a client has made up tells nothing apart, unless the name of
     /// the field says that it does: both sides know the kinds of a protocol, and either may say one first.
-    pub(super) fn of(objects: &Objects<'s>, is_made_up: &dyn Fn(&str) -> bool) -> Option<Self> {
+    /// Where the field only repeats what the client has chosen, its name says nothing.
+    pub(super) fn of(
+        objects: &Objects<'s>,
+        is_made_up: &dyn Fn(&str) -> bool,
+        is_chosen: &dyn Fn(&Self) -> bool,
+    ) -> Option<Self> {
         let candidates = objects.members().filter_map(|field| {
-            let tag = Self::candidate(field, objects.count())?;
-            if tag.rank().is_none() && tag.groups.keys().any(|word| is_made_up(word)) {
+            let mut tag = Self::candidate(field, objects.count())?;
+            if tag.rank.is_some() && is_chosen(&tag) {
+                tag.rank = None;
+            }
+            if tag.rank.is_none() && tag.groups.keys().any(|word| is_made_up(word)) {
                 return None;
             }
             let gain = tag.gain(objects);
-            (gain > 0.0).then_some((tag.rank(), gain, tag))
+            (gain > 0.0).then_some((tag.rank, gain, tag))
         });
         let best = candidates.max_by(|a, b| {
             (a.0.is_some(), a.1)
@@ -55,7 +65,8 @@ impl<'s> Tag<'s> {
         if field.values.len() < objects {
             return None;
         }
-        let most = if telling::rank(field.name).is_some() { MOST_KNOWN } else { MOST };
+        let rank = telling::rank(field.name);
+        let most = if rank.is_some() { MOST_KNOWN } else { MOST };
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (object, value) in &field.values {
             let Sample::String(said) = value else { return None };
@@ -67,12 +78,7 @@ impl<'s> Tag<'s> {
                 return None;
             }
         }
-        (groups.len() > 1).then_some(Self { field: field.name, groups })
-    }
-
-    /// The place among the known names.
-    fn rank(&self) -> Option<usize> {
-        telling::rank(self.field)
+        (groups.len() > 1).then_some(Self { field: field.name, groups, rank })
     }
 
     /// The bits that it saves to know the tag first.
@@ -101,7 +107,7 @@ impl<'s> Tag<'s> {
             repeated += if owners < sizes.len() { owners.saturating_sub(1) } else { 0 };
         }
         let price = BRANCH * sizes.len() as f64 + FIELD * repeated as f64;
-        let known = if self.rank().is_some() { 0.0 } else { UNKNOWN };
+        let known = if self.rank.is_some() { 0.0 } else { UNKNOWN };
         whole - apart.iter().sum::<f64>() - price - known
     }
 }

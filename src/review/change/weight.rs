@@ -76,27 +76,12 @@ impl Sides<'_> {
             let broken: Recordings =
                 places.filter_map(|place| numbers.get(place.as_str()).copied()).collect();
             let all = self.recordings(&new, draft, &broken).len();
-            let is_often = broken.len() >= 2 && broken.len() * OFTEN >= all;
-            let gone = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
-            if let Some(word) = gone {
+            let word = gone.get(&draft.path).filter(|_| draft.rule == Rule::ValueNew);
+            if let Some(word) = word {
                 draft.what = format!("{}, and is never `{word}` any more", draft.what);
-                // What came of something now and then may not have come this time.
-                if is_often && is_outcome(&draft.path) {
-                    continue;
-                }
-            }
-            // A type that came in the place of another one.
-            if draft.rule == Rule::TagNew && is_gone && is_often {
-                continue;
             }
             let before = self.recordings(&old, draft, &Recordings::new()).len();
             let before = (!old.is_empty()).then_some(before);
-            // What one request in its own case does is no rule.
-            let is_rule = draft.cases.is_empty() || (all >= 2 && before.is_none_or(|it| it >= 2));
-            let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
-            if is_end && is_rule && self.is_over(draft, &new) {
-                continue;
-            }
             let weight = Weight {
                 broken: broken.len(),
                 all,
@@ -104,6 +89,18 @@ impl Sides<'_> {
                 before,
                 learned_from: self.learned_from,
             };
+            // What came of something, or a type, in the place of another one.
+            let is_swap =
+                word.is_some() && is_outcome(&draft.path) || draft.rule == Rule::TagNew && is_gone;
+            if is_swap && weight.is_often() && weight.is_rare() {
+                continue;
+            }
+            // What one request in its own case does is no rule.
+            let is_rule = draft.cases.is_empty() || (all >= 2 && before.is_none_or(|it| it >= 2));
+            let is_end = matches!(draft.rule, Rule::OrderEndNew | Rule::OrderMissing);
+            if is_end && is_rule && self.is_over(draft, &new) {
+                continue;
+            }
             let is_alone = self.is_one_of_many(draft, all);
             let is_each = broken.len() == all;
             if is_alone || !weight.is_proof() && !self.is_same_scenario(draft, &new, is_each) {
@@ -186,8 +183,9 @@ impl Sides<'_> {
         };
         let now = ends(&mut new.iter().copied());
         let known = tags(orders);
-        let are_known = || now.iter().flatten().all(|tag| known.contains(tag));
-        !now.is_empty() && now.is_disjoint(&before) && (before.len() == 1 || are_known())
+        // A type that nobody knew and that ends streams is another end, and weighed as such.
+        let are_known = now.iter().flatten().all(|tag| known.contains(tag));
+        !now.is_empty() && now.is_disjoint(&before) && are_known
     }
 }
 
@@ -286,10 +284,19 @@ impl Weight {
     fn is_proof(&self) -> bool {
         // What few recordings have at all was seen as seldom before.
         let is_seldom = self.all < MANY && self.all * OFTEN < self.recordings;
-        let known = self.before.unwrap_or(self.learned_from);
-        let is_rare = known == 0 || self.chance(known) <= CHANCE_OF_ALL;
-        let is_each = self.broken == self.all && self.all >= 2 && !is_seldom && is_rare;
+        let is_each = self.broken == self.all && self.all >= 2 && !is_seldom && self.is_rare();
         is_each || self.before.is_some_and(|before| self.chance(before) < CHANCE)
+    }
+
+    /// Whether several recordings show it, and not only now and then.
+    fn is_often(&self) -> bool {
+        self.broken >= 2 && self.broken * OFTEN >= self.all
+    }
+
+    /// Whether it is rare that this many show it by accident; where nobody knows how many there were, it is.
+    fn is_rare(&self) -> bool {
+        let known = self.before.unwrap_or(self.learned_from);
+        known == 0 || self.chance(known) <= CHANCE_OF_ALL
     }
 
     /// Fisher's exact test: how likely all that show it are among the new ones, if each recording is as

@@ -697,23 +697,40 @@ fn streams_that_lose_what_some_of_them_ended_with_break_the_contract() {
     );
 }
 
+/// A stream in a cassette of its own, for each of some requests.
+fn talks(from: usize, count: usize, said: &[&str]) -> Vec<(Name, Cassette)> {
+    let said: Vec<String> = said.iter().map(|it| format!(r#"{{"type":"{it}"}}"#)).collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let one = |number: usize| {
+        let name = Name::new(format!("talk-{number}")).unwrap();
+        let interactions = vec![exchange("/chat", &asked(number), 200, &said)];
+        (name, Cassette { interactions, ..Cassette::default() })
+    };
+    (from..from + count).map(one).collect()
+}
+
 #[test]
 fn what_all_new_recordings_show_is_proved_by_three_against_three() {
-    let [start, thought, stop] =
-        ["start", "thought", "stop"].map(|it| format!(r#"{{"type":"{it}"}}"#));
-    let scenarios = |from: usize, count: usize, said: &[&str]| -> Vec<(Name, Cassette)> {
-        let one = |number: usize| {
-            let name = Name::new(format!("talk-{number}")).unwrap();
-            let interactions = vec![exchange("/chat", &asked(number), 200, said)];
-            (name, Cassette { interactions, ..Cassette::default() })
-        };
-        (from..from + count).map(one).collect()
-    };
     for (count, verdict) in [(2, Verdict::Unproven), (3, Verdict::Breaking)] {
-        let old = scenarios(0, count, &[&start, &stop]);
-        let report = compared(&old, &scenarios(10, count, &[&start, &thought, &stop]));
+        let old = talks(0, count, &["start", "stop"]);
+        let report = compared(&old, &talks(10, count, &["start", "thought", "stop"]));
 
         assert_eq!(report.changes[0].verdict, verdict, "{count}: {:?}", told(&report));
+    }
+}
+
+#[test]
+fn an_end_that_is_lost_breaks_and_another_end_may_have_been_possible() {
+    let accepted = learned(&talks(0, 3, &["start", "part", "stop"]));
+    for (said, verdict) in [
+        (["start", "part"].as_slice(), Verdict::Breaking),
+        (&["start", "part", "failed"], Verdict::Unproven),
+    ] {
+        let new = talks(10, 2, said);
+        let new = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
+        let report = change::check(&Protocols::default(), new).report;
+
+        assert_eq!(report.changes[0].verdict, verdict, "{said:?}: {:?}", told(&report));
     }
 }
 
