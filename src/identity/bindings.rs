@@ -70,6 +70,18 @@ impl Bindings {
         }
     }
 
+    /// Lets `live` stand for `recorded` no more.
+    pub fn unbind(&mut self, recorded: &Hole, live: &Hole) {
+        for scope in recorded.scopes() {
+            let known = self.live.entry(scope).or_default();
+            let is_bound = |it: &Hole| it.identifier == live.identifier;
+            if known.get(&recorded.identifier).is_some_and(is_bound) {
+                known.remove(&recorded.identifier);
+                self.recorded.entry(scope).or_default().remove(&live.identifier);
+            }
+        }
+    }
+
     /// What may stand anywhere, and what stands for it now.
     pub fn aliases(&self) -> Vec<(Hole, Hole)> {
         let all = self.live.get(&Scope::Anywhere).into_iter().flatten();

@@ -190,6 +190,46 @@ async fn a_client_that_asks_for_something_else_each_time_is_not_proved() {
     assert!(format!("{error:?}").contains("the recording has no such field"), "{error:?}");
 }
 
+/// Retries that another test left behind, before and after what this one asks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_comes_beside_the_recorded_one_opens_nothing_and_is_missed() {
+    let runs: [&[&str]; 3] = [
+        &["/kind/408", "/kind/timeout"],
+        &["/kind/timeout", "/kind/408"],
+        &["/kind/408", "/kind/timeout", "/kind/timeout"],
+    ];
+    for (paths, recorded) in runs.iter().flat_map(|paths| [(paths, 1), (paths, 2)]) {
+        let ask = |url: &str, run: usize| -> Vec<Reply> {
+            let first = vec!["/kind/timeout"; recorded];
+            let paths = if run == 0 { &first } else { *paths };
+            paths.iter().map(|path| get(&format!("{url}{path}"))).collect()
+        };
+        let (stage, result) = proved(ask).await;
+
+        let error = format!("{:?}", result.unwrap_err());
+        assert!(error.contains("GET /kind/408"), "{paths:?}: {error}");
+        assert_eq!(values(&stage), [], "{paths:?}");
+        let session = stage.replay().await;
+        assert_eq!(get(&format!("{}/kind/408", session.url())).status, 470);
+        session.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_taken_for_another_request_is_that_which_nobody_else_asks_for() {
+    let ask = |url: &str, run: usize| -> Vec<Reply> {
+        let names = ["name-9a8b", "name-1c2d", "name-3e4f"];
+        let mut paths = ["home".to_owned(), names[run].to_owned()];
+        // What has no order comes in another one.
+        paths.rotate_left(usize::from(run > 0));
+        paths.iter().map(|path| get(&format!("{url}/kind/{path}"))).collect()
+    };
+    let (stage, result) = proved(ask).await;
+
+    result.unwrap();
+    assert_eq!(values(&stage), [("9a8b".to_owned(), Evidence::Runs)]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_person_says_wins_over_what_differs() {
     let (stage, upstream) = (Stage::new(), server());
@@ -224,7 +264,6 @@ async fn a_client_that_asks_nothing_the_next_time_proves_nothing() {
     assert!(format!("{error:?}").contains("asked nothing"), "{error:?}");
 }
 
-/// A way in which clients make up names.
 /// A server whose answer takes a while, and a client that fails if it does not.
 async fn hurried(pace: Option<Pace>) -> (Stage, Result<(), Box<dyn std::error::Error>>) {
     const WHILE: Duration = Duration::from_millis(60);

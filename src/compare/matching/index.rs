@@ -390,6 +390,11 @@ impl Index {
         by_value.chain(self.agreement.lists(number)).chain(self.groups.get(entry.group))
     }
 
+    /// The interactions that ask the same as one, and it.
+    pub(super) fn alike(&self, number: usize) -> impl Iterator<Item = usize> {
+        self.groups.get(self.entries[number].group).into_iter().flat_map(Candidates::iter)
+    }
+
     pub(super) fn entry(&self, interaction: usize) -> &Entry {
         &self.entries[interaction]
     }

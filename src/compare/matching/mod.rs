@@ -9,6 +9,7 @@
 //! each difference counts.
 
 mod agreement;
+mod assumed;
 mod causes;
 mod credentials;
 mod fresh;

@@ -280,10 +280,30 @@ impl Playlist {
         }
     }
 
-    /// Plays an interaction whose request differs, with what stands in those open places that are filled.
-    pub(super) fn assume(&mut self, index: &Index, number: usize, bound: &[(Hole, Hole)]) {
+    /// Plays an interaction whose request differs, with what stands in those open places that are filled. Returns
+    /// what was not known before.
+    pub(super) fn assume(
+        &mut self,
+        index: &Index,
+        number: usize,
+        bound: &[(Hole, Hole)],
+    ) -> Vec<(Hole, Hole)> {
         self.mark_played(index, number);
+        let is_known = |(recorded, _): &&(Hole, Hole)| {
+            self.bindings.live(recorded.scope, &recorded.identifier).is_some()
+        };
+        let fresh = bound.iter().filter(|pair| !is_known(pair)).cloned().collect();
         bound.iter().for_each(|(recorded, live)| self.bindings.bind(recorded, live));
+        fresh
+    }
+
+    /// As if an interaction had not been played, and nothing been bound by it.
+    pub(super) fn retract(&mut self, index: &Index, number: usize, fresh: &[(Hole, Hole)]) {
+        self.unplayed += usize::from(std::mem::replace(&mut self.played[number], false));
+        fresh.iter().for_each(|(recorded, live)| self.bindings.unbind(recorded, live));
+        for list in index.lists(number) {
+            self.progress.entry(list.key).or_default().front = 0;
+        }
     }
 
     /// What stands for a secret of the recording in the answer to a request that has these.

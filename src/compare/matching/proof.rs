@@ -7,11 +7,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use similar::{DiffOp, capture_diff_slices};
 
+use super::assumed::{Assumed, Assumptions};
 use super::nearest::Library;
 use super::{Asked, Index, Playlist};
 use crate::cassette::exchanges::Exchanges;
 use crate::cassette::reading::{Kind, Node, Reading};
-use crate::cassette::{Cassette, Evidence, Id, Ids, Reach};
+use crate::cassette::{Cassette, Evidence, Id, Ids, Reach, Request};
 use crate::compare::difference::{Differences, compare};
 use crate::compare::recorded::Recorded;
 use crate::config::Treatment;
@@ -22,11 +23,9 @@ use crate::identity::{Hole, Scope, identifiers, server, word_around};
 /// made up by the client, and what looked made up and is the same was not.
 #[derive(Debug, Clone, Default)]
 pub struct Proof {
-    made_up: Vec<Id>,
+    assumptions: Assumptions,
     /// Servers that listened at another port, which the client has named.
     servers: Vec<Id>,
-    /// What stood there when it was recorded.
-    holes: Vec<Hole>,
     /// Places that differ although a person says that nothing there is made up.
     denied: BTreeSet<String>,
     /// How often each name of the recording was called the same, and otherwise.
@@ -58,15 +57,15 @@ const LONG: usize = 8;
 const TELLING: usize = 4;
 
 impl Proof {
-    /// What the run has shown to be made up.
-    pub fn holes(&self) -> &[Hole] {
-        &self.holes
+    /// What stood, when it was recorded, where the run has shown something to be made up.
+    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
+        self.assumptions.holes()
     }
 
     /// The same of the cassette whose exchanges were played.
     pub(crate) fn folded(mut self, exchanges: &Exchanges) -> Self {
-        let client = std::mem::take(&mut self.made_up);
-        self.made_up = exchanges.folded(Ids { client, ..Ids::default() }).client;
+        let folded = |client| exchanges.folded(Ids { client, ..Ids::default() }).client;
+        self.assumptions.change_made_up(folded);
         self
     }
 
@@ -77,19 +76,43 @@ impl Proof {
 
     /// Whether a request was answered although it differs.
     pub fn has_made_up(&self) -> bool {
-        !self.made_up.is_empty()
+        self.assumptions.made_up().next().is_some()
+    }
+
+    /// Whether any request was answered by an interaction that differs.
+    pub fn has_assumed(&self) -> bool {
+        !self.assumptions.is_empty()
+    }
+
+    /// Takes back what was assumed of interactions for which the client asks after all. Returns what had come in
+    /// their place.
+    pub fn retract(
+        &mut self,
+        index: &Index,
+        playlist: &mut Playlist,
+        asked: &Asked<'_>,
+    ) -> Vec<Request> {
+        let retracted = self.assumptions.retract(index, asked);
+        for Assumed { number, bound, fresh, .. } in &retracted {
+            playlist.retract(index, *number, fresh);
+            for (recorded, live) in bound {
+                *self.count(recorded, live) -= 1;
+            }
+        }
+        self.called.retain(|_, counts| *counts != (0, 0));
+        retracted.into_iter().map(|it| it.asked).collect()
     }
 
     /// Notes what stands for the names of a recorded request.
     pub fn note<'a>(&mut self, pairs: impl Iterator<Item = (&'a Hole, &'a Hole)>) {
         for (recorded, live) in pairs {
-            let called = self.called.entry(recorded.identifier.clone()).or_default();
-            if recorded.identifier == live.identifier {
-                called.0 += 1;
-            } else {
-                called.1 += 1;
-            }
+            *self.count(recorded, live) += 1;
         }
+    }
+
+    fn count(&mut self, recorded: &Hole, live: &Hole) -> &mut usize {
+        let (same, other) = self.called.entry(recorded.identifier.clone()).or_default();
+        if recorded.identifier == live.identifier { same } else { other }
     }
 
     /// Notes that a client names a recorded server, by the same port or by another one.
@@ -105,15 +128,18 @@ impl Proof {
     }
 
     /// Answers a request that nothing answers by the interaction that differs from it in the fewest
-    /// values, and notes these as made up. Nothing if something else differs, or if the server had
-    /// issued what differs.
+    /// values, and notes these as made up. Nothing if something else differs, if the server had
+    /// issued what differs, or if the client has asked for that interaction as it is: then this request comes
+    /// beside it, and not in its place.
     pub fn assume(
         &mut self,
         cassette: &Cassette,
         index: &Index,
         playlist: &mut Playlist,
-        asked: &Asked<'_>,
+        request: &Request,
     ) -> Option<usize> {
+        let plain = request.readable();
+        let asked = &index.read(request, &plain);
         let mut denied = BTreeSet::new();
         let said = self.said.get_or_insert_with(|| said(cassette, index));
         let chosen = {
@@ -134,16 +160,17 @@ impl Proof {
                 });
                 Some((number, found?))
             });
-            compared.min_by_key(|(number, (apart, ..))| (*apart, *number))
+            let is_free =
+                |(number, _): &(usize, _)| !self.assumptions.is_asked_for(index, playlist, *number);
+            compared.filter(is_free).min_by_key(|(number, (apart, ..))| (*apart, *number))
         };
         let Some((number, (_, made_up, bound))) = chosen else {
             self.denied.append(&mut denied);
             return None;
         };
-        self.made_up.extend(made_up);
-        self.holes.extend(bound.iter().map(|(recorded, _)| recorded.clone()));
         self.note(bound.iter().map(|(recorded, live)| (recorded, live)));
-        playlist.assume(index, number, &bound);
+        let fresh = playlist.assume(index, number, &bound);
+        self.assumptions.add(Assumed { number, asked: request.clone(), made_up, bound, fresh });
         Some(number)
     }
 
@@ -156,7 +183,7 @@ impl Proof {
     /// Puts into a table what was learned.
     pub fn learn(&self, ids: &mut Ids) -> Learned {
         let mut learned = Learned::default();
-        for id in self.made_up.iter().chain(&self.servers) {
+        for id in self.assumptions.made_up().chain(&self.servers) {
             let same = |known: &Id| {
                 let is_anywhere = id.reach == Reach::Anywhere;
                 known.value == id.value
@@ -169,7 +196,7 @@ impl Proof {
             }
         }
         let is_part = |id: &Id| {
-            let mut made_up = self.made_up.iter().filter(|whole| whole.at == id.at);
+            let mut made_up = self.assumptions.made_up().filter(|whole| whole.at == id.at);
             made_up.any(|whole| whole.value != id.value && whole.value.contains(&id.value))
         };
         ids.client.retain(|id| id.evidence == Evidence::Person || !is_part(id));

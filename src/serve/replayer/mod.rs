@@ -1,6 +1,7 @@
 //! Replaying: a server that answers from a cassette.
 
 mod answers;
+mod assume;
 mod body;
 mod chunking;
 mod drift;

@@ -68,11 +68,12 @@ impl Replayer {
     }
 
     /// The requests whose answers waited in vain for another one, or for the client to leave, since this was
-    /// asked last.
+    /// asked last; and those that came beside recorded ones, and were answered in their place.
     pub fn overdue(&self) -> Vec<Mismatch> {
+        let strays = self.take_strays();
         let overdue = self.take_overdue();
         if overdue.is_empty() {
-            return Vec::new();
+            return strays;
         }
         let requests = self.requests();
         let asking = |exchange: usize| {
@@ -102,7 +103,7 @@ impl Replayer {
                 origins: recorded.origins().into_iter().map(str::to_owned).collect(),
             }
         });
-        overdue.collect()
+        strays.into_iter().chain(overdue).collect()
     }
 
     /// What stands for the client-minted identifiers and times of what was played, by the recorded

@@ -42,6 +42,8 @@ pub struct Replayer {
     beside: Aliases,
     /// What the run shows about the recording, if it is to prove it.
     pub(super) proof: Option<Mutex<Proof>>,
+    /// Requests that came beside recorded ones, in such a run.
+    pub(super) strays: Mutex<Vec<Mismatch>>,
     /// What strict matching would have refused, if that is to be told.
     drift: Option<Box<Drift>>,
     /// What goes wrong, if anything is to.
@@ -88,7 +90,7 @@ impl Replayer {
         let length = if recorded.is_watched() { recorded.index.len() } else { 0 };
         let run = Run::begin(length);
         let (memory, sockets, ports, chunking) = Default::default();
-        let (beside, proof, drift, faults) = Default::default();
+        let (beside, proof, strays, drift, faults) = Default::default();
         Self {
             recorded,
             pace,
@@ -100,6 +102,7 @@ impl Replayer {
             ports,
             beside,
             proof,
+            strays,
             drift,
             faults,
         }
@@ -126,7 +129,7 @@ impl Replayer {
     /// What is known of this run to be made up, beside what the recording says.
     pub(super) fn shown(&self) -> Vec<Hole> {
         let proof = self.proof.as_ref().map(lock);
-        let shown = proof.iter().flat_map(|proof| proof.holes()).cloned();
+        let shown = proof.iter().flat_map(|proof| proof.holes().cloned());
         shown.chain(self.beside.iter().map(|(recorded, _)| recorded.clone())).collect()
     }
 
@@ -335,6 +338,7 @@ impl Replayer {
         let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
         if self.drift.is_none()
             && self.faults.is_none()
+            && !self.has_assumed()
             && let Some(chosen) = self.take_recognized(head, target, &body)
         {
             return Ok(chosen);
@@ -345,7 +349,9 @@ impl Replayer {
         let asked = recast.unwrap_or(asked);
         let plain = asked.readable();
         let read = self.recorded.index.read(&asked, &plain).by(found);
+        let strays = self.retract(&read);
         let chosen = self.take(&asked, &read);
+        self.assume_otherwise(strays);
         let found = read.into_found();
         drop(plain);
         if let Some(chosen) = &chosen {
@@ -406,18 +412,6 @@ impl Replayer {
         let recast = self.playlist().exchange_twins(index, asked)?;
         let body = recast.readable();
         self.take(&recast, &index.read(&recast, &body).by(found.clone()))
-    }
-
-    /// The interaction that a request differs from in the fewest values, if the run is to prove the
-    /// recording.
-    pub(super) fn assume(&self, (asked, found): &(Request, Found)) -> Option<Chosen> {
-        let (cassette, index) = (self.recorded.played(), &self.recorded.index);
-        let plain = asked.readable();
-        let mut playlist = self.playlist();
-        let proof = self.proof.as_ref()?;
-        let asked = index.read(asked, &plain);
-        let number = lock(proof).assume(cassette, index, &mut playlist, &asked)?;
-        Some(self.chosen(number, found, &playlist))
     }
 
     pub(super) fn explain(&self, asked: Request) -> Box<Mismatch> {
@@ -492,7 +486,7 @@ impl Replayer {
         self.chosen(number, asked.found(), playlist)
     }
 
-    fn chosen(&self, number: usize, found: &Found, playlist: &Playlist) -> Chosen {
+    pub(super) fn chosen(&self, number: usize, found: &Found, playlist: &Playlist) -> Chosen {
         if self.recorded.is_watched() {
             self.run.send_modify(|run| self.recorded.meanwhile.note(number, run));
         }

@@ -316,9 +316,13 @@ impl Replayer {
         let index = &self.recorded().index;
         let plain = asked.readable();
         let read = index.read(asked, &plain);
+        let strays = self.retract(&read);
         let mut playlist = self.playlist();
-        let number = playlist.take_next(index, &read)?;
-        Some(self.taken(number, &playlist, &read).number)
+        let number = playlist.take_next(index, &read);
+        let taken = number.map(|number| self.taken(number, &playlist, &read).number);
+        drop(playlist);
+        self.assume_otherwise(strays);
+        taken
     }
 
     /// A message as the recorded server would have been asked.
