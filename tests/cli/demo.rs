@@ -48,6 +48,7 @@ fn the_demo_records_replays_and_agrees() {
     assert_eq!(said.matches("│     + ").count(), 1, "the miss is not explained: {said}");
     assert!(!said.contains('\u{1b}'), "colour where there is no terminal: {said}");
     assert!(said.contains("│ breaking: POST …/stream ends after `stop_reason`"), "{said}");
+    assert!(said.contains("shown by refund-later.json"), "the new side is called so: {said}");
     let wide: Vec<_> = said.lines().filter(|line| line.chars().count() > 80).collect();
     // What is to be typed is not broken.
     assert!(

@@ -188,11 +188,12 @@ impl Play<'_> {
              Ids, names and times are others again. What counts is what the server promises:",
         );
         terminal::gap();
-        let name = Name::new(CASSETTE)?;
-        let after = store::load(&self.folder.absolute(), &Name::new(LATER)?)?;
-        let sides = [before.clone(), after].map(|cassette| [(name.clone(), cassette)]);
+        let names = [Name::new(CASSETTE)?, Name::new(LATER)?];
+        let after = store::load(&self.folder.absolute(), &names[1])?;
+        let [was, is] = names;
+        let sides = [[(was, before.clone())], [(is, after)]];
         let known = sides.each_ref().map(|cassettes| Known {
-            name: CASSETTE,
+            name: cassettes[0].0.as_str(),
             path: "",
             cassettes,
             accepted: &[],
