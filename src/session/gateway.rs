@@ -498,7 +498,7 @@ impl Gateway {
     fn withheld(&self, head: &Parts, address: &Address<'_>, slot: &Slot, why: &Stale) -> Miss {
         let name = slot.cassette.as_str();
         let recorded = slot.replayer().map(|it| it.recorded().cassette().interactions.len());
-        let miss = missed(head, address, name, String::new(), &self.settings.redactor());
+        let miss = missed(head, address, name, &self.settings.redactor());
         let request = Withheld {
             cassette: (name, recorded.unwrap_or_default()),
             asked: (&miss.method, &miss.path),
@@ -529,14 +529,17 @@ impl Gateway {
                 self.record_it(cassette)
             ));
         }
+        let miss = missed(head, address, cassette, &self.settings.redactor());
         let why = format!("{error:?}");
-        let miss = missed(head, address, cassette, why, &self.settings.redactor());
         let records = self.records(cassette);
-        if records {
+        let miss = if records {
+            let miss = miss.explained(why);
             self.tell(Event::Unrecorded(miss.clone()));
+            miss
         } else {
-            self.note(miss.clone());
-        }
+            let why = report::unopened(&why, (&miss.method, &miss.path));
+            self.note(miss.explained(why))
+        };
         if records || !(error.is_no_cassette() || error.is_no_name()) {
             lock(&self.failure).get_or_insert(error);
         }
@@ -576,17 +579,11 @@ impl Gateway {
 }
 
 /// A request that is not answered, as people may see it.
-fn missed(
-    head: &Parts,
-    address: &Address<'_>,
-    cassette: &str,
-    explanation: String,
-    redactor: &Redactor,
-) -> Miss {
+fn missed(head: &Parts, address: &Address<'_>, cassette: &str, redactor: &Redactor) -> Miss {
     let redacted = redactor.target(&address.target);
     let path = redacted.unwrap_or_else(|| address.target.clone().into_owned());
     let asked = (head.method.as_str(), path.as_str());
-    Miss::unexplained(address.session, cassette, asked).explained(explanation)
+    Miss::unexplained(address.session, cassette, asked)
 }
 
 /// The session that a host below `localhost` names: `hello.letta.localhost:8283` is `letta/hello`.

@@ -135,6 +135,8 @@ async fn a_cassette_that_is_not_there_is_a_miss() {
     assert_eq!(status, 470);
     assert_snapshot!(text, @"
     no cassette `no/such` (`FOLDER/no/such.json`)
+    so there is no answer to
+      GET /v1
     hint: record it:
       RETAPE_MODE=record RETAPE_UPSTREAM=URL cargo test NAME
       (without `.mode(…)` in the test)
@@ -157,6 +159,8 @@ async fn a_cassette_that_cannot_be_read_says_why() {
     assert_eq!(status, 470);
     assert_snapshot!(text, @r"
     not a cassette (`FOLDER/broken.json`, line 1): EOF while parsing a string at line 1 column 20
+    so there is no answer to
+      GET /v1
     hint: mend it, restore it from version control, or record it again
     ");
 
@@ -164,6 +168,8 @@ async fn a_cassette_that_cannot_be_read_says_why() {
     assert_eq!(status, 470);
     assert_snapshot!(text, @r"
     cassette format 99 is newer than this release, which reads up to 2 (`FOLDER/newer.json`)
+    so there is no answer to
+      GET /v1
     hint: install the release of retape that wrote it (`cargo install retape --locked` for the latest)
     ");
 }

@@ -322,6 +322,15 @@ pub fn withheld(request: &Withheld<'_>, rerun: &Rerun) -> String {
     lines.join("\n")
 }
 
+/// Explains a request whose cassette cannot be opened: why that is, with its hints, and what was asked.
+pub fn unopened(why: &str, (method, path): (&str, &str)) -> String {
+    let (why, hint) = why.split_once("\nhint: ").unwrap_or((why, ""));
+    let asked = format!("  {}", first_line(method, path));
+    let mut lines = vec![why.to_owned(), "so there is no answer to".to_owned(), asked];
+    lines.extend(Some(hint).filter(|hint| !hint.is_empty()).map(|hint| format!("hint: {hint}")));
+    lines.join("\n")
+}
+
 /// A message that a client has sent over a WebSocket when it was recorded, and did not now.
 pub struct Unsent<'a> {
     /// The cassette.

@@ -34,7 +34,7 @@ pub(crate) use line::count;
 #[cfg(feature = "cli")]
 pub(crate) use line::{time, visible, wrap};
 pub(crate) use miss::asking_to_json;
-pub use miss::{Differs, Unsent, Withheld, miss, unsent, withheld};
+pub use miss::{Differs, Unsent, Withheld, miss, unopened, unsent, withheld};
 #[cfg(feature = "insta")]
 pub(crate) use order::out_of_order;
 pub use rerun::Rerun;

@@ -300,6 +300,16 @@ async function suite(runner, place) {
   assert.match(missed.text, /asks two things/);
 
   write(`
+    retape();
+    test("has no cassette", async () => { await fetch("${origin}/nothing?of=it", { method: "PUT" }); });
+  `);
+  const without = await run({ CI: "true" });
+  assert.notEqual(without.status, 0);
+  assert.match(without.text, /no cassette `\S*things\/has no cassette`/);
+  assert.ok(without.text.includes(`PUT ${origin}/nothing?of=it`), without.text);
+  assert.match(without.text, /RETAPE_MODE=record (npx vitest run|npx jest|node --test)/);
+
+  write(`
     const assert = require("node:assert");
     retape();
     test("fails", async () => { await fetch("${origin}/fails"); assert.equal(1, 2); });

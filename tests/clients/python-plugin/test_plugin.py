@@ -1156,7 +1156,7 @@ def test_without_a_cassette_and_without_settings_the_folder_is_told(pytester, ru
     result.stdout.fnmatch_lines(["*pytest --record-mode=rewrite test_it.py::test_get", told])
     (pytester.path / "pytest.ini").write_text("")
     result = run("--record-mode=none")
-    result.stdout.fnmatch_lines(["*no cassette `tests/test_it/test_get`*"])
+    result.stdout.fnmatch_lines(["*no cassette `tests/test_it/test_get`*", f"*GET {live.url}/a*"])
     result.stdout.no_fnmatch_line("*found no settings*")
 
 
