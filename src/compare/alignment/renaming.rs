@@ -312,13 +312,16 @@ fn certain(views: &[View<'_>]) -> HashSet<String> {
     found
 }
 
-/// The times and sealed states in requests that an earlier answer gave.
+/// The times, sealed states and entity tags in requests that an earlier answer gave.
 fn returned(views: &[View<'_>]) -> HashSet<String> {
     let (mut given, mut found) = (HashSet::new(), HashSet::new());
     for view in views {
         let sent = view.asked_texts().into_iter().flat_map(tokens);
+        let sent = sent.chain(view.asked_fields().flat_map(|said| tags(said.text)));
         found.extend(sent.filter(|value| given.contains(value)).map(str::to_owned));
         given.extend(view.answered_texts().into_iter().flat_map(tokens));
+        // One in a header field goes with its body.
+        given.extend(view.answered_values().filter_map(|said| opaque(said.text)));
     }
     found
 }
@@ -348,6 +351,37 @@ fn tokens(said: Said<'_>) -> Vec<&str> {
     found.extend(runs.filter(|run| is_handle(run) || (run.len() >= 10 && is_epoch(run))));
     found
 }
+
+/// What the entity tags are that a header field consists of: `"a1", W/"b2"`. Whatever stands between the quotes,
+/// nobody but the server knows what it means.
+fn tags(field: &str) -> impl Iterator<Item = &str> {
+    let parts = || field.split(',').map(str::trim);
+    let tag = |part| weak(part).strip_prefix('"')?.strip_suffix('"');
+    let is_tags = parts().all(|part| tag(part).is_some());
+    parts().filter(move |_| is_tags).filter_map(tag).filter(|tag| is_telling(tag))
+}
+
+/// What may be an entity tag, or stand in one, as a whole value of JSON or XML.
+fn opaque(value: &str) -> Option<&str> {
+    const QUOTES: [&str; 4] = ["\\\"", "&quot;", "&#34;", "\""];
+    let value = value.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(value);
+    let value = weak(value);
+    let quoted = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+    Some(QUOTES.into_iter().find_map(quoted).unwrap_or(value)).filter(|it| is_telling(it))
+}
+
+fn weak(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
+}
+
+/// Whether a tag is no word and no count.
+fn is_telling(tag: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| tag.bytes().any(|byte| class(&byte));
+    tag.len() >= TELLING && has(u8::is_ascii_digit) && has(|byte| !byte.is_ascii_digit())
+}
+
+/// A shorter tag may be something else too.
+const TELLING: usize = 6;
 
 /// How often two names stood in the same place.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use crate::cassette::{Body, Headers, Interaction, Media, Outcome, Request};
 use crate::config::Rules;
 use crate::message::keeps_alive;
 use crate::text::json::Text;
-use crate::text::{form, sse};
+use crate::text::{form, markup, sse};
 
 /// An interaction made ready to be laid beside another.
 #[derive(Debug)]
@@ -132,11 +132,21 @@ impl<'a> View<'a> {
         said.chain(self.asked.texts()).collect()
     }
 
+    /// The header fields of the request.
+    pub(super) fn asked_fields(&self) -> impl Iterator<Item = Said<'_>> {
+        fields(&self.interaction.request.headers)
+    }
+
     /// All texts of the answer.
     pub(super) fn answered_texts(&self) -> Vec<Said<'_>> {
         let response = self.interaction.response();
         let said = response.into_iter().flat_map(|response| fields(&response.headers));
         said.chain(self.answered.iter().flat_map(Script::texts)).collect()
+    }
+
+    /// The values in the body of the answer.
+    pub(super) fn answered_values(&self) -> impl Iterator<Item = Said<'_>> {
+        self.answered.iter().flat_map(Script::texts)
     }
 
     /// The whole values in places for names, of each piece of the answer.
@@ -185,7 +195,7 @@ fn fields(headers: &Headers) -> impl Iterator<Item = Said<'_>> {
     })
 }
 
-/// A piece of a body with what ends it: an event, a line, a field of a form, or all of it.
+/// A piece of a body with what ends it: an event, a line, a field of a form, a value of XML, or all of it.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) range: Range<usize>,
@@ -209,6 +219,7 @@ impl Record {
                 value::read(text, 0..text.len(), rules, &mut record.nodes);
                 vec![record]
             }
+            _ if markup::is_markup(text) => elements(text, rules),
             _ => lines(text, rules),
         }
     }
@@ -256,6 +267,22 @@ fn lines(text: &str, rules: &Rules) -> Vec<Record> {
         record
     };
     sse::lines(text.as_bytes()).map(line).collect()
+}
+
+/// The values of XML or HTML, each with the marks before it. A change of one leaves all others as they were, also
+/// where the whole text is one line.
+fn elements(text: &str, rules: &Rules) -> Vec<Record> {
+    let record = |markup::Piece { before, name, value }: markup::Piece| {
+        let mut record = Record::of(before.start..value.end);
+        value::leaf(text, before, Field::PLAIN, &mut record.nodes);
+        let field = Field::of(&text[name]);
+        match Text::parse_container(text[value.clone()].as_bytes()) {
+            Some(_) => value::read(text, value, rules, &mut record.nodes),
+            None => value::leaf(text, value, field, &mut record.nodes),
+        }
+        record
+    };
+    markup::pieces(text).into_iter().map(record).collect()
 }
 
 fn form_fields(text: &str) -> Vec<Record> {

@@ -19,7 +19,7 @@ const OTHER_ONE: &str = "b3d4c5a6-1111-4222-8333-c4d5e6f70819";
 const OTHER_TWO: &str = "d1e2f3a4-5555-4666-8777-a8b9cadbecfd";
 
 /// A conversation of requests, `GET /path` or `POST /path BODY`, and JSON answers.
-fn talk(exchanges: &[(&str, &str)]) -> Cassette {
+pub fn talk(exchanges: &[(&str, &str)]) -> Cassette {
     let interactions = exchanges.iter().map(|(asked, answer)| exchange(asked, whole(answer)));
     Cassette { interactions: interactions.collect(), ..Cassette::default() }
 }
@@ -71,7 +71,7 @@ fn whole_text(cassette: &Cassette) -> Vec<u8> {
 
 /// The new recording is told in these words.
 #[track_caller]
-fn check(old: &Cassette, new: Cassette, expected: &Cassette) {
+pub fn check(old: &Cassette, new: Cassette, expected: &Cassette) {
     assert_eq!(told(&renew(old, new).cassette), told(expected));
 }
 

@@ -4,6 +4,7 @@ mod cases;
 mod chance;
 mod disguise;
 mod laws;
+mod markup;
 mod recorded;
 
 use retape::Cassette;
