@@ -8,6 +8,7 @@ const { lead } = require("./lead.cjs");
 const { watch } = require("./past.cjs");
 
 const server = new Server();
+const OPTIONS = ["cassette", "folder", "mode", "upstream", "strict", "allowedHosts"];
 
 /** The cassettes of the tests of a file, one after the other, and one of the hooks around them. */
 class Tapes {
@@ -25,6 +26,8 @@ class Tapes {
   #url;
 
   constructor(options = {}) {
+    const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+    if (unknown) throw new Error(`retape: there is no option \`${unknown}\`; there are ${OPTIONS.join(", ")}`);
     this.#options = options;
   }
 
@@ -59,6 +62,8 @@ class Tapes {
     if (!hooks) return;
     this.#hooks = undefined;
     this.#stop();
+    // They have failed to begin, and said why.
+    if (!hooks.session) return;
     const misses = await hooks.newMisses();
     // Hooks that have failed let no test begin.
     const { unplayed } = await hooks.finish(this.#hasBegun && hooks.reported === 0);

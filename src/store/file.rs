@@ -126,10 +126,19 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
     }
 }
 
-/// The cassette whose name is most alike.
+/// The cassette whose name is most alike. Each part is on its own, since `test_agents/test_agents` and `test_wrong/test_x` are
+/// names of different tests however much they have in common.
 pub(crate) fn nearest(folder: &Path, name: &Name) -> Option<Name> {
+    let parts = |name: &'_ str| name.split('/').map(str::to_owned).collect::<Vec<_>>();
+    let meant = parts(name.as_str());
+    let is_alike = |other: &&str| {
+        let others = parts(other);
+        let mut pairs = meant.iter().zip(&others);
+        meant.len() != others.len()
+            || pairs.all(|(one, other)| nearest::nearest(one, &[other]).is_some())
+    };
     let all = list(folder);
-    let names: Vec<&str> = all.iter().map(Name::as_str).collect();
+    let names: Vec<&str> = all.iter().map(Name::as_str).filter(is_alike).collect();
     let found = nearest::nearest(name.as_str(), &names)?;
     all.iter().find(|other| other.as_str() == found).cloned()
 }

@@ -73,6 +73,17 @@ fn a_misspelt_cassette_is_told_from_one_that_was_not_recorded() {
 }
 
 #[test]
+fn a_cassette_of_another_test_is_not_taken_for_the_one_that_was_meant() {
+    let stage = Stage::new();
+    stage.write("cassettes/test_agents/test_agents.json", "{}");
+
+    assert_snapshot!(refused(&stage, &["show", "test_wrong/test_x"]), @r"
+    error: no cassette `test_wrong/test_x` (`FOLDER/cassettes/test_wrong/test_x.json`)
+    hint: record it: `retape record --upstream URL test_wrong/test_x -- COMMAND`
+    ");
+}
+
+#[test]
 fn a_cassette_that_is_named_must_be_there_to_be_replayed() {
     assert_snapshot!(refused(&Stage::new(), &["replay", "letta/hello", "--", "true"]), @"
     error: no cassette `letta/hello` (`cassettes/letta/hello.json`)

@@ -310,6 +310,23 @@ async function suite(runner, place) {
   assert.match(without.text, /RETAPE_MODE=record (npx vitest run|npx jest|node --test)/);
 
   write(`
+    retape({ upstraem: "${origin}" });
+    test("has an option that is none", async () => {});
+  `);
+  const misspelt = await run();
+  assert.notEqual(misspelt.status, 0);
+  assert.match(misspelt.text, /there is no option `upstraem`; there are cassette, folder, mode, upstream/);
+
+  write(`
+    retape({ mode: "recrod" });
+    test("has a mode that is none", async () => {});
+  `);
+  const nowhere = await run();
+  assert.notEqual(nowhere.status, 0);
+  assert.match(nowhere.text, /`mode` is `recrod`/);
+  assert.ok(!nowhere.text.includes("no session"), nowhere.text);
+
+  write(`
     const assert = require("node:assert");
     retape();
     test("fails", async () => { await fetch("${origin}/fails"); assert.equal(1, 2); });
