@@ -126,8 +126,8 @@ pub(crate) fn how_to_come_by(folder: &Path, name: &Name, command: &str) -> Strin
     }
 }
 
-/// The cassette whose name is most alike. Each part is on its own, since `test_agents/test_agents` and `test_wrong/test_x` are
-/// names of different tests however much they have in common.
+/// The cassette whose name is most alike. Each part is on its own, since `test_agents/test_agents` and
+/// `test_wrong/test_x` are names of different tests however much they have in common.
 pub(crate) fn nearest(folder: &Path, name: &Name) -> Option<Name> {
     let parts = |name: &'_ str| name.split('/').map(str::to_owned).collect::<Vec<_>>();
     let meant = parts(name.as_str());
