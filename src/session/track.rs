@@ -1,6 +1,5 @@
 //! What a session of one cassette does with a request.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::PathBuf;
@@ -112,8 +111,6 @@ impl Track {
         asked: Asked,
         place: Place<'_>,
     ) -> Result<(Answer, Option<Played>), Unanswered> {
-        let (target, place) = self.led(target, place);
-        let target = &*target;
         let answer = match (self, asked) {
             // What is rare is no part of the future, which is moved for each request.
             (_, Asked::Upgrade(client)) => {
@@ -144,14 +141,6 @@ impl Track {
         Ok((answer, None))
     }
 
-    /// Where a target leads in a replay, and where its client sees that server.
-    fn led<'t>(&self, target: &'t str, place: Place<'t>) -> (Cow<'t, str>, Place<'t>) {
-        match self {
-            Self::Replay(replayer) => replayer.led(target, place),
-            Self::Forward(_) | Self::Extend(_) => (Cow::Borrowed(target), place),
-        }
-    }
-
     /// The answer to a request that is compared as another one, and passed on as it is.
     pub(super) async fn answer_as(
         &self,
@@ -161,8 +150,8 @@ impl Track {
     ) -> Result<Answer, Unanswered> {
         match self {
             Self::Replay(replayer) => {
-                let (target, place) = replayer.led(compared.target, place);
-                let answer = replayer.answer(compared.head, &target, compared.body, place);
+                let Whole { head, target, body } = compared;
+                let answer = replayer.answer(head, target, body, place);
                 answer.await.map_err(Unanswered::Mismatch)
             }
             Self::Extend(extension) => extension.answer(compared, sent, place).await,

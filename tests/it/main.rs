@@ -52,6 +52,7 @@ mod origins;
 mod outages;
 mod page;
 mod parallel;
+mod ports;
 mod proof;
 mod proxy;
 mod record;

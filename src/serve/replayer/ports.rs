@@ -4,24 +4,105 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use bytes::Bytes;
+use http::Method;
+use http::request::Parts;
+
 use super::Replayer;
-use super::replay::lock;
-use crate::cassette::target;
+use super::replay::{Chosen, lock};
+use crate::cassette::{Evidence, Request, target};
 use crate::compare::alignment::Moved;
 use crate::identity::is_server;
 use crate::serve::server::Place;
 
-/// For each server that a client has named: the recorded one that it stands for, if it is not that one itself.
-pub(super) type Ports = Mutex<HashMap<String, Option<String>>>;
+/// For each server that a client has named: the recorded one that it stands for.
+pub(super) type Ports = Mutex<HashMap<String, Stand>>;
+
+/// The recorded server that a live one stands for.
+#[derive(Debug, Clone)]
+pub(super) struct Stand {
+    recorded: String,
+    /// Whether it has answered a request: until then another one may be meant.
+    is_sure: bool,
+}
+
+impl Stand {
+    fn supposed(recorded: &str) -> Self {
+        Self { recorded: recorded.to_owned(), is_sure: false }
+    }
+}
+
+/// Where a target leads, and where its client sees that server.
+type Led<'t> = (Cow<'t, str>, Place<'t>);
+
+/// A request to a server that its client names.
+#[derive(Debug, Clone, Copy)]
+struct Call<'a> {
+    head: &'a Parts,
+    origin: &'a str,
+    /// What follows the origin in the target.
+    path: &'a str,
+    body: &'a Bytes,
+}
 
 impl Replayer {
-    /// Where a target leads, and where its client sees that server.
+    /// The interaction that answers a request, and where its client sees the server; or what was asked.
     ///
     /// A client that starts a server itself names it by another port each time. Where the table of names
-    /// says so, or this run is to show it, the port stands for the recorded one from then on.
-    pub fn led<'t>(&self, target: &'t str, place: Place<'t>) -> (Cow<'t, str>, Place<'t>) {
+    /// says so, or this run is to show it, what is asked first tells which recorded server the live one
+    /// stands for. It does so from then on.
+    pub(super) async fn found_at<'t>(
+        &self,
+        head: &Parts,
+        target: &'t str,
+        body: Bytes,
+        place: Place<'t>,
+    ) -> Result<(Chosen, Place<'t>), Box<Request>> {
         let (origin, path) = target::split(target);
-        match self.stands_for(origin).filter(|_| !origin.is_empty()) {
+        if origin.is_empty() {
+            return self.found(head, target, body, place).await.map(|chosen| (chosen, place));
+        }
+        let call = Call { head, origin, path, body: &body };
+        if self.known(origin).is_none() && !self.meet(call) {
+            self.suppose(call);
+        }
+        let (led, at) = self.led(target, place);
+        // In a place of its own: most requests name no server.
+        match Box::pin(self.found(head, &led, body.clone(), at)).await {
+            Ok(chosen) => {
+                self.settle(origin);
+                Ok((chosen, at))
+            }
+            Err(asked) if !self.meet_another(call) => Err(asked),
+            Err(_) => {
+                let (led, at) = self.led(target, place);
+                let found = Box::pin(self.found(head, &led, body.clone(), at)).await;
+                found.map(|chosen| {
+                    self.settle(origin);
+                    (chosen, at)
+                })
+            }
+        }
+    }
+
+    /// Where the target of a request leads whose body is not known yet, if its server is known, or can be
+    /// without it.
+    pub(super) fn led_by_head<'t>(
+        &self,
+        head: &Parts,
+        target: &'t str,
+        place: Place<'t>,
+    ) -> Option<Led<'t>> {
+        let (origin, path) = target::split(target);
+        let call = Call { head, origin, path, body: &Bytes::new() };
+        let is_led = origin.is_empty() || self.known(origin).is_some() || self.meet(call);
+        is_led.then(|| self.led(target, place))
+    }
+
+    /// Where a target leads as far as servers are known, and where its client sees that server.
+    pub(super) fn led<'t>(&self, target: &'t str, place: Place<'t>) -> Led<'t> {
+        let (origin, path) = target::split(target);
+        match self.known(origin).filter(|recorded| recorded != origin) {
             Some(recorded) => (Cow::Owned(format!("{recorded}{path}")), Place::at(origin)),
             None => (Cow::Borrowed(target), place),
         }
@@ -33,43 +114,131 @@ impl Replayer {
         let moved = place.origin.and_then(|(scheme, host)| {
             let ports = lock(&self.ports);
             // Few runs have any.
-            let moved =
+            let stand =
                 if ports.is_empty() { None } else { ports.get(&format!("{scheme}://{host}")) };
-            moved.cloned().flatten()
+            let stand = stand.filter(|it| it.recorded.split_once("://") != Some((scheme, host)))?;
+            cassette.origins().into_iter().find(|origin| *origin == stand.recorded)
         });
-        let moved =
-            moved.and_then(|it| cassette.origins().into_iter().find(|origin| *origin == it));
         moved.unwrap_or_else(|| self.recorded().server(place))
     }
 
-    fn stands_for(&self, origin: &str) -> Option<String> {
+    fn known(&self, origin: &str) -> Option<String> {
         if origin.is_empty() {
             return None;
         }
+        lock(&self.ports).get(origin).map(|stand| stand.recorded.clone())
+    }
+
+    /// Decides which recorded server a live one stands for by what it is asked, if that tells it.
+    ///
+    /// Of several, it is the one that was asked so first. A port that is the same tells something unless
+    /// ports are given out anew: then two are the same by chance.
+    fn meet(&self, call: Call<'_>) -> bool {
         let mut ports = lock(&self.ports);
-        if let Some(known) = ports.get(origin) {
-            return known.clone();
+        let Some(servers) = self.may_be(call.origin) else {
+            ports.insert(call.origin.to_owned(), Stand::supposed(call.origin));
+            return true;
+        };
+        let is_taken = |recorded: &str| ports.values().any(|stand| stand.recorded == recorded);
+        let is_chance = self.moves(call.origin) == Some(Evidence::Runs)
+            || ports.iter().any(|(live, stand)| *live != stand.recorded);
+        let mut asked: Vec<&str> = Vec::new();
+        for (server, _) in self.still_to_come(Some(&call.head.method)) {
+            if servers.contains(&server) && !asked.contains(&server) {
+                asked.push(server);
+            }
         }
+        // A port may have been given out twice, to one server after another: what is taken comes last.
+        asked.sort_by_key(|it| (*it != call.origin || is_chance, is_taken(it)));
+        let met = asked.into_iter().find(|it| self.would_answer(call, it));
+        met.is_some_and(|recorded| {
+            ports.insert(call.origin.to_owned(), Stand::supposed(recorded));
+            true
+        })
+    }
+
+    /// Supposes which recorded server is meant where nothing that was recorded is what is asked: the one
+    /// at the same port, else one that was asked for the same path, else the first that is free.
+    fn suppose(&self, call: Call<'_>) {
+        let mut ports = lock(&self.ports);
+        let Some(servers) = self.may_be(call.origin) else { return };
+        let is_taken = |recorded: &str| ports.values().any(|stand| stand.recorded == recorded);
+        let is_same = |path: &str| path.split('?').next() == call.path.split('?').next();
+        let alike = self.still_to_come(Some(&call.head.method));
+        let alike = alike.into_iter().filter(|(_, path)| is_same(path)).map(|(server, _)| server);
+        let same = servers.iter().copied().filter(|it| *it == call.origin);
+        let mut all = same.chain(alike).chain(servers.iter().copied());
+        if let Some(recorded) = all.find(|it| servers.contains(it) && !is_taken(it)) {
+            ports.insert(call.origin.to_owned(), Stand::supposed(recorded));
+        }
+    }
+
+    /// The recorded servers for which a live one may stand; nothing if it is itself one that does not move.
+    fn may_be(&self, origin: &str) -> Option<Vec<&str>> {
         let cassette = self.recorded().cassette();
-        let origins = cassette.origins();
-        let is_open = |recorded: &str| {
-            let mut client = cassette.ids.iter().flat_map(|ids| &ids.client);
-            self.proof.is_some() || client.any(|id| is_server(id, recorded))
-        };
-        let is_taken = |recorded: &str| {
-            ports.contains_key(recorded) || ports.values().flatten().any(|taken| taken == recorded)
-        };
-        let recorded = if origins.contains(&origin) {
-            Some(origin)
-        } else {
-            let mut others = origins.iter().copied().filter(|it| is_open(it) && !is_taken(it));
-            others.find(|it| Moved::between(it, origin).is_some())
-        };
-        if let (Some(recorded), Some(proof)) = (recorded, &self.proof) {
-            lock(proof).note_server(cassette, recorded, origin);
+        let mut servers = cassette.origins();
+        if servers.contains(&origin) && self.moves(origin).is_none() {
+            return None;
         }
-        let moved = recorded.filter(|it| *it != origin).map(str::to_owned);
-        ports.insert(origin.to_owned(), moved.clone());
-        moved
+        servers.retain(|it| *it == origin || Moved::between(it, origin).is_some());
+        servers.retain(|it| self.proof.is_some() || self.moves(it).is_some());
+        Some(servers)
+    }
+
+    /// What shows that a recorded server may listen elsewhere each time, if anything does.
+    fn moves(&self, recorded: &str) -> Option<Evidence> {
+        let mut client = self.recorded().cassette().ids.iter().flat_map(|ids| &ids.client);
+        client.find(|id| is_server(id, recorded)).map(|id| id.evidence)
+    }
+
+    /// The servers, and the paths, of what was recorded with a method, or with any, and not played yet.
+    fn still_to_come(&self, method: Option<&Method>) -> Vec<(&str, &str)> {
+        let cassette = self.recorded().played();
+        let upstream = target::split(&cassette.recorded.upstream).0;
+        let playlist = self.playlist();
+        let unplayed = playlist.unplayed().map(|number| &cassette.interactions[number].request);
+        let asked = unplayed.filter(|it| method.is_none_or(|method| method.as_str() == it.method));
+        let split = asked.map(|request| match target::split(&request.path) {
+            ("", path) => (upstream, path),
+            whole => whole,
+        });
+        split.collect()
+    }
+
+    /// Whether a recorded server was asked so, and that was not played yet.
+    fn would_answer(&self, Call { head, origin, path, body }: Call<'_>, recorded: &str) -> bool {
+        let (cassette, index) = (self.recorded().cassette(), &self.recorded().index);
+        let target = format!("{recorded}{path}");
+        let target = target::relative(&cassette.recorded.upstream, &target);
+        let (asked, found) = self.asked_of(recorded, head, target, body.clone(), Place::at(origin));
+        let plain = asked.readable();
+        let read = index.read(&asked, &plain).by(found);
+        self.playlist().answers(index, &read)
+    }
+
+    /// A request was answered by the server that a live one stands for.
+    fn settle(&self, origin: &str) {
+        let mut ports = lock(&self.ports);
+        let Some(stand) = ports.get_mut(origin).filter(|stand| !stand.is_sure) else { return };
+        stand.is_sure = true;
+        if let Some(proof) = &self.proof {
+            lock(proof).note_server(self.recorded().cassette(), &stand.recorded, origin);
+        }
+    }
+
+    /// Takes a live server that nothing answers for another one, if all that was asked of the one that it
+    /// stands for has come: a free port is given out again.
+    fn meet_another(&self, call: Call<'_>) -> bool {
+        let Some(stand) = lock(&self.ports).remove(call.origin) else { return false };
+        let is_over =
+            || self.still_to_come(None).iter().all(|(server, _)| *server != stand.recorded);
+        if !stand.is_sure {
+            return false;
+        }
+        let is_met = is_over() && self.meet(call);
+        if !is_met {
+            lock(&self.ports).insert(call.origin.to_owned(), stand);
+        }
+        is_met
     }
 }

@@ -184,8 +184,8 @@ impl Replayer {
         place: Place<'_>,
     ) -> Result<Answer, Box<Mismatch>> {
         let clock = self.pace.begin();
-        let chosen = self.found(head, target, body, place).await;
-        let chosen = chosen.map_err(|asked| self.explain(*asked))?;
+        let found = self.found_at(head, target, body, place).await;
+        let (chosen, place) = found.map_err(|asked| self.explain(*asked))?;
         Ok(self.send(chosen, head, place, clock).await)
     }
 
@@ -209,8 +209,9 @@ impl Replayer {
             return None;
         }
         let clock = self.pace.begin();
+        let (target, place) = self.led_by_head(head, target, place)?;
         let chosen = {
-            let target = target::relative(&self.recorded.cassette.recorded.upstream, target);
+            let target = target::relative(&self.recorded.cassette.recorded.upstream, &target);
             let (asked, found) = self.asked(head, target, Bytes::new(), place);
             let index = &self.recorded.index;
             let read = index.read(&asked, &[]).by(found);
@@ -432,6 +433,7 @@ impl Replayer {
         *self.playlist() = self.begin();
         self.run.send_modify(Run::reset);
         lock(&self.sockets).clear();
+        lock(&self.ports).clear();
         self.memory.clear();
         self.faults.iter().for_each(|faults| faults.reset());
     }
@@ -508,7 +510,18 @@ impl Replayer {
     /// The request as the recorded server would have been asked: its address in the place of ours,
     /// secrets replaced as they were in the recording.
     fn asked(&self, head: &Parts, target: &str, body: Bytes, place: Place<'_>) -> (Request, Found) {
-        let server = self.server(place);
+        self.asked_of(self.server(place), head, target, body, place)
+    }
+
+    /// The same for a server that the client sees at a place.
+    pub(super) fn asked_of(
+        &self,
+        server: &str,
+        head: &Parts,
+        target: &str,
+        body: Bytes,
+        place: Place<'_>,
+    ) -> (Request, Found) {
         let inward = |text: &[u8]| {
             let ours = place.may_stand_in(text);
             ours.then(|| place.inward(server)?.whole(text)).flatten()

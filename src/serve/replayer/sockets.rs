@@ -129,8 +129,8 @@ impl Replayer {
         place: Place<'_>,
     ) -> Result<Upgraded, Box<Mismatch>> {
         let clock = self.clock();
-        let chosen = self.found(head, target, Bytes::new(), place).await;
-        let mut chosen = chosen.map_err(|asked| self.explain(*asked))?;
+        let found = self.found_at(head, target, Bytes::new(), place).await;
+        let (mut chosen, place) = found.map_err(|asked| self.explain(*asked))?;
         let number = chosen.number;
         let script = match &chosen.blow {
             Some(blow) if blow.is_instead() => None,
@@ -159,7 +159,7 @@ impl Replayer {
         });
         let number = self.enter(number, script, None);
         let blow = blow.as_ref().and_then(Blow::within);
-        let server = self.recorded().server(place);
+        let server = self.server(place);
         let addresses = place.inward(server).zip(place.outward(server)).map(<[_; 2]>::from);
         let socket = Socket { replayer: Arc::clone(self), number, compression, addresses, blow };
         Ok(Upgraded::Opened(Opened { answer, socket }))

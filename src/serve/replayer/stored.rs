@@ -94,6 +94,7 @@ impl Replayer {
         let mut asked = Request { method, path: target.to_owned(), headers, body };
         let mut secrets = Secrets::default();
         redactor.request_noting(&mut asked, &mut secrets);
+        let (_, place) = self.led(target, place);
         let server = self.server(place);
         let inward = place.inward(server).filter(|_| may_name_us(&head.headers));
         Some(Hashed { live: Live::new(redactor, secrets), naming: Naming::default(), inward })
