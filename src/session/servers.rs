@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
+use http::Version;
+
 use super::gateway::lock;
 use crate::cassette::target;
 use crate::error::{Error, Kind, Result};
@@ -80,12 +82,18 @@ impl Servers {
         self.first.iter().chain(self.named.values()).try_for_each(|it| it.check_built())
     }
 
-    /// The server that a target leads to.
+    /// The server that a target leads to, for a client that asks by that version of HTTP. One that knows
+    /// beforehand that a server speaks HTTP/2 without TLS says so by its first byte.
     ///
     /// # Errors
     ///
     /// If there is none.
-    pub(super) fn lead<'t>(&self, target: &'t str, mode: Mode) -> Result<Led<'t>> {
+    pub(super) fn lead<'t>(
+        &self,
+        target: &'t str,
+        version: Version,
+        mode: Mode,
+    ) -> Result<Led<'t>> {
         let (origin, path) = target::split(target);
         let known = self.first.iter().chain(self.named.values());
         let below = |server: &&Arc<Upstream>| target::relative(server.origin(), target) != target;
@@ -96,13 +104,17 @@ impl Servers {
         match (&self.first, &self.any) {
             (Some(first), _) if origin.is_empty() => Ok(self.led(first.clone(), target)),
             (_, Some(any)) if !origin.is_empty() => {
+                let address = match origin.strip_prefix("http://") {
+                    Some(host) if version == Version::HTTP_2 => format!("h2c://{host}"),
+                    _ => origin.to_owned(),
+                };
                 let mut any = lock(any);
-                if let Some(server) = any.get(origin) {
+                if let Some(server) = any.get(&address) {
                     return Ok(self.led(server.clone(), path));
                 }
-                let server = Arc::new(Upstream::new(origin)?);
+                let server = Arc::new(Upstream::new(&address)?);
                 server.check_built()?;
-                any.insert(origin.to_owned(), server.clone());
+                any.insert(address, server.clone());
                 Ok(self.led(server, path))
             }
             _ => Err(no_upstream(mode)),

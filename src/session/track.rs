@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Version};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame, Incoming};
 use hyper::upgrade::OnUpgrade;
@@ -75,8 +75,8 @@ pub(super) struct Whole<'a> {
 #[derive(Debug)]
 pub(super) struct Live {
     servers: Servers,
-    /// One for each server that was asked.
-    recorders: Mutex<HashMap<String, Recorder>>,
+    /// One for each server that was asked, and version of HTTP.
+    recorders: Mutex<HashMap<(String, Version), Recorder>>,
     mode: Mode,
     patience: Patience,
     tape: Option<Arc<Tape>>,
@@ -291,14 +291,16 @@ impl Live {
     }
 
     async fn pass_on(&self, head: &Parts, target: &str, body: Asked, place: Place<'_>) -> Answer {
-        let Led { upstream, origin, target } = match self.servers.lead(target, self.mode) {
+        let led = self.servers.lead(target, head.version, self.mode);
+        let Led { upstream, origin, target } = match led {
             Ok(led) => led,
             Err(error) => return no_answer(End::Unreachable, &format!("{error:?}")),
         };
-        let recorder = match lock(&self.recorders).entry(origin) {
+        let recorder = match lock(&self.recorders).entry((origin, head.version)) {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(new) => {
-                let recorder = Recorder::new(upstream, self.patience, self.tape.clone(), new.key());
+                let recorder =
+                    Recorder::new(upstream, self.patience, self.tape.clone(), &new.key().0);
                 new.insert(recorder).clone()
             }
         };

@@ -1,5 +1,6 @@
 //! retape as a forward proxy.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -9,7 +10,7 @@ use retape::{Mode, Session, SessionBuilder};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsConnector;
 
 use crate::stage::Stage;
@@ -316,4 +317,61 @@ async fn a_server_that_a_client_of_the_proxy_cannot_reach_is_recorded_as_such() 
 
     assert_eq!([recorded, replayed], ["", ""]);
     assert_eq!(stage.cassette().interactions[0].outcome, Outcome::Nothing(End::Unreachable));
+}
+
+/// A server that speaks HTTP/2 from the first byte, and nothing else.
+async fn of_http2() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let Ok(mut connection) = h2::server::handshake(stream).await else { return };
+                while let Some(Ok((asked, mut answer))) = connection.accept().await {
+                    let said = format!("to {}", asked.uri());
+                    let mut body = answer.send_response(http::Response::new(()), false).unwrap();
+                    body.send_data(said.into(), true).unwrap();
+                }
+            });
+        }
+    });
+    address
+}
+
+/// What is answered to a client that knows that the server speaks HTTP/2.
+async fn ask_by_http2(stream: TcpStream, address: &str) -> String {
+    let (mut client, connection) = h2::client::handshake(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let (response, _) =
+        client.send_request(http::Request::get(address).body(()).unwrap(), true).unwrap();
+    let mut response = response.await.unwrap();
+    let status = response.status().as_u16();
+    let body = response.body_mut().data().await.unwrap().unwrap();
+    drop((client, response));
+    connection.await.unwrap().unwrap();
+    format!("{status} {}", String::from_utf8_lossy(&body))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_speaks_http_2_without_tls_is_passed_on_by_it() {
+    let (stage, server) = (Stage::new(), of_http2().await);
+    let talk = async |session: &Session| {
+        let [direct, tunnelled] = ["a", "b"].map(|path| format!("http://{server}/{path}"));
+        let through = tunnel(session, &server.to_string(), "").await.unwrap();
+        [
+            ask_by_http2(connected(session).await, &direct).await,
+            ask_by_http2(through, &tunnelled).await,
+        ]
+    };
+
+    let session = proxy(&stage, Mode::Record).start().await.unwrap();
+    let recorded = talk(&session).await;
+    session.finish().await.unwrap();
+    let session = proxy(&stage, Mode::Replay).start().await.unwrap();
+    let replayed = talk(&session).await;
+    session.finish().await.unwrap();
+
+    let expected = ["a", "b"].map(|path| format!("200 to http://{server}/{path}"));
+    assert_eq!(recorded, expected);
+    assert_eq!(replayed, expected);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::header::{CONNECTION, HOST, HeaderValue};
 use http::request::Parts;
-use http::uri::Authority;
+use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 #[cfg(not(feature = "http2"))]
@@ -28,7 +28,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::early::{Early, Interleaved};
 use super::resettable::{Link, Resettable};
 use super::unbroken::Unbroken;
-use super::{Answer, Breaks, Cut, Tunnel, Via, full, host_of, problem, proxy};
+use super::{Answer, Breaks, Cut, Named, Tunnel, Via, full, host_of, problem, proxy};
 use crate::error::{Error, Kind, Result};
 
 /// The answer to what is refused.
@@ -281,15 +281,18 @@ fn connect<H: Handler>(
 /// A request as HTTP/1.1 has it. One that does not name one host is refused (RFC 9112, section 3.2). That of a
 /// whole address takes the place of the field (section 3.2.2).
 fn as_meant(request: &mut Request<Incoming>) -> Result<(), Refusal> {
-    let named = request.uri().authority().filter(|_| request.method() != Method::CONNECT);
-    let named = named.and_then(|it| HeaderValue::try_from(host_of(it)).ok());
+    let named = request.uri().authority().filter(|_| request.method() != Method::CONNECT).cloned();
+    let host = named.as_ref().and_then(|it| HeaderValue::try_from(host_of(it)).ok());
     if request.version() != Version::HTTP_2 {
         refuse_hosts(request)?;
-    } else if named.is_some() {
+    } else if let Some(authority) = named {
+        let is_https = request.uri().scheme() == Some(&Scheme::HTTPS);
         let target = request.uri().path_and_query().cloned();
         *request.uri_mut() = target.map(Uri::from).unwrap_or_default();
+        let scheme = if is_https { "https" } else { "http" };
+        request.extensions_mut().insert(Named { scheme, authority });
     }
-    named.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
+    host.into_iter().for_each(|host| _ = request.headers_mut().insert(HOST, host));
     Ok(())
 }
 

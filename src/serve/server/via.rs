@@ -31,6 +31,14 @@ pub struct Via {
     pub session: String,
 }
 
+/// The host that a request by HTTP/2 names. It may be ours, by whatever name, or that of a server behind us as a
+/// proxy. It stands among the extensions of the request.
+#[derive(Debug, Clone)]
+pub struct Named {
+    pub scheme: &'static str,
+    pub authority: Authority,
+}
+
 /// Whom a client trusts besides those that this machine trusts, as its transport says: certificates in Base64 with
 /// commas between, or `anyone`. It stands among the extensions of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
