@@ -1,6 +1,7 @@
 //! What was said over WebSockets, as requests and answers.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
@@ -106,6 +107,29 @@ impl Exchanges {
         self.asked.get(&(interaction, frame)).copied()
     }
 
+    /// How many pieces of an answer had come for certain when a client sent a message on another WebSocket.
+    /// Nothing if the two are on one, or none: then they came in the order in which they stand.
+    ///
+    /// # Rationale
+    ///
+    /// Each WebSocket has a clock of its own. What had come on one when another was opened is all that tells
+    /// how one clock is to the other.
+    pub(crate) fn had_come(&self, source: &Cassette, answer: usize, asked: usize) -> Option<usize> {
+        let (Spot { interaction: one, .. }, Spot { interaction: other, part }) =
+            (self.spots[answer], self.spots[asked]);
+        let Part::Frame(frame) = part else { return None };
+        if one == other || !source.interactions[one].is_socket() {
+            return None;
+        }
+        let asked = frames_of(source, other).get(frame)?.ms;
+        let had_come = |ms: u64| match one < other {
+            true => ms < asked.saturating_add(opened_within(source, one, other).start),
+            false => ms.saturating_add(opened_within(source, other, one).end) < asked,
+        };
+        let said = self.cassette.interactions[answer].response()?.body.chunks();
+        Some(said.iter().take_while(|chunk| had_come(chunk.ms)).count())
+    }
+
     /// A table of the exchanges as one of the cassette.
     pub(crate) fn folded(&self, mut ids: Ids) -> Ids {
         for id in ids.client.iter_mut().chain(&mut ids.server) {
@@ -146,6 +170,22 @@ impl Exchanges {
             id.at = if at.is_empty() { "body".to_owned() } else { at };
         }
     }
+}
+
+/// Between which moments of a WebSocket a later one was opened, in milliseconds.
+fn opened_within(source: &Cassette, one: usize, other: usize) -> Range<u64> {
+    let mut after = source.interactions[other].after.iter();
+    let Some(progress) = after.find(|progress| progress.interaction == one) else {
+        // It was over.
+        return u64::MAX..u64::MAX;
+    };
+    let frames = frames_of(source, one);
+    let (come, rest) = frames.split_at(progress.chunks.min(frames.len()));
+    come.last().map_or(0, |it| it.ms)..rest.first().map_or(u64::MAX, |it| it.ms)
+}
+
+fn frames_of(source: &Cassette, number: usize) -> &[Frame] {
+    source.interactions[number].response().map_or(&[], |response| &response.frames)
 }
 
 impl Cassette {
@@ -198,10 +238,7 @@ impl Folding {
             self.places.push(self.done.len());
             return self.done.push(interaction);
         };
-        let frames = |number: usize| {
-            let response = source.interactions[number].response();
-            response.map_or(&[][..], |response| &response.frames)
-        };
+        let frames = |number| frames_of(source, number);
         if part == Part::Request && !source.interactions[number].is_socket() {
             self.places.push(self.done.len());
             return self.done.push(interaction);

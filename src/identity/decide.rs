@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::names::{Calls, Role, field_name};
-use super::parts::Parts;
+use super::parts::{Parts, Sockets};
 use super::{
     Meaning, Words, each_document, each_text, fields, identifiers, is_epoch, is_moment,
     may_identify, may_mark, may_number, moments, pieced_together, plain, refers, says_something,
@@ -40,21 +40,27 @@ enum Looks {
 
 fn decide_by(looks: Looks, cassette: &Cassette, rules: &Rules) -> Ids {
     let Some(exchanges) = Exchanges::of(cassette) else {
-        return decide_each(looks, cassette, rules);
+        return decide_each(looks, cassette, rules, None);
     };
-    exchanges.folded(decide_each(looks, &exchanges.cassette, rules))
+    let sockets = Some((&exchanges, cassette));
+    exchanges.folded(decide_each(looks, &exchanges.cassette, rules, sockets))
 }
 
 /// The table of names of a recording in which there is no WebSocket.
 #[cfg(feature = "record")]
 pub fn decide_long<I: Interactions>(cassette: &Cassette<I>) -> Ids {
-    decide_each(Looks::Together, cassette, &cassette.rules)
+    decide_each(Looks::Together, cassette, &cassette.rules, None)
 }
 
-fn decide_each<I: Interactions>(looks: Looks, cassette: &Cassette<I>, rules: &Rules) -> Ids {
+fn decide_each<I: Interactions>(
+    looks: Looks,
+    cassette: &Cassette<I>,
+    rules: &Rules,
+    sockets: Option<Sockets<'_>>,
+) -> Ids {
     let candidates = candidates(looks, cassette, rules);
     // What a cassette without a table is read by knows nothing of when a part of an answer came.
-    let parts = Parts::of((looks == Looks::Together).then_some(&cassette.interactions));
+    let parts = Parts::of((looks == Looks::Together).then_some(&cassette.interactions), sockets);
     let given = Given::of(cassette, &candidates, parts);
     let mut ids = Ids::default();
     let mut known = HashSet::new();

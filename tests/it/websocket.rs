@@ -1,5 +1,8 @@
 //! WebSockets, recorded and replayed.
 
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+
 use insta::assert_snapshot;
 use retape::Mode;
 use retape::cassette::{Content, End, Frame};
@@ -242,6 +245,39 @@ async fn two_clients_may_come_in_another_order() {
     let session = stage.replay().await;
     both(&session.url(), [1, 0]);
     session.finish().await.unwrap().all_played().unwrap();
+}
+
+/// Each WebSocket is timed from its own beginning, so by the times the answer seems to come first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_client_made_up_is_its_own_though_another_one_hears_of_it() {
+    let (say, heard) = mpsc::channel();
+    let (say, heard) = (Mutex::new(say), Mutex::new(heard));
+    let server = Sockets::start(move |socket| {
+        let text = socket.read().unwrap();
+        if text == "listen" {
+            let said: String = heard.lock().unwrap().recv().unwrap();
+            return socket.send(&said);
+        }
+        let said = format!("{{\"of\":{text}}}");
+        say.lock().unwrap().send(said.clone()).unwrap();
+        socket.send(&said);
+    });
+    let both = |url: &str, id: &str| {
+        let mut ann = Socket::open(&format!("{url}/ws"));
+        std::thread::sleep(Duration::from_millis(100));
+        let mut bob = Socket::open(&format!("{url}/ws"));
+        bob.send("listen");
+        let heard = ann.ask(&format!("{{\"id\":\"{id}\"}}"));
+        (heard, bob.read().unwrap())
+    };
+    let ids = ["8f3a9c2b1d4e5f60718293a4b5c6d7e8", "11aa22bb33cc44dd55ee66ff77001122"];
+    let stage = recorded(&server, |url| drop(both(url, ids[0]))).await;
+
+    let session = stage.replay().await;
+    let (heard, _) = both(&session.url(), ids[1]);
+    session.finish().await.unwrap().all_played().unwrap();
+
+    assert_eq!(heard, format!("{{\"of\":{{\"id\":\"{}\"}}}}", ids[1]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
