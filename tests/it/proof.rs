@@ -10,6 +10,7 @@ use retape::{Error, Mode, Pace, Session};
 
 use crate::stage::Stage;
 use crate::support::client::{Reply, get, post, reply, split};
+use crate::support::socket::{Socket, Sockets};
 use crate::support::upstream::{Asked, Upstream};
 use crate::support::wire::Wire;
 
@@ -413,4 +414,31 @@ async fn bytes_that_differ_from_run_to_run_are_no_name() {
     let error = result.unwrap_err();
     assert!(format!("{error:?}").contains("compare = "), "{error:?}");
     assert_eq!(values(&stage), [], "it can be read");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_websocket_said_of_itself_answers_no_request() {
+    let (stage, upstream) = (Stage::new(), server());
+    let sockets = Sockets::start(|socket| {
+        std::thread::sleep(Duration::from_millis(100));
+        socket.send("late");
+    });
+    let runs = AtomicUsize::new(0);
+    let settings = stage.session(Mode::Record).upstream(sockets.url());
+    let result = settings
+        .named_upstream("other", upstream.url())
+        .run(async |session: &Session| {
+            let url = session.url();
+            let mut socket = Socket::open(&format!("{url}/x?by=websocket"));
+            get(&format!("{url}/-other/y"));
+            assert_eq!(socket.read().unwrap(), "late");
+            if runs.fetch_add(1, Ordering::Relaxed) > 0 {
+                assert_eq!(get(&format!("{url}/x?by=polling")).status, 470);
+            }
+            Ok::<_, Error>(())
+        })
+        .await;
+
+    assert!(result.is_err(), "it asks for something else the second time");
+    assert_eq!(values(&stage), []);
 }
