@@ -28,6 +28,7 @@ mod body;
 mod deltas;
 mod header;
 mod json;
+mod letters;
 mod levels;
 mod live;
 mod look;

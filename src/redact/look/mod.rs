@@ -18,7 +18,7 @@ use regex::bytes::Regex;
 
 use super::name::{self, Tells};
 use super::rule::{Notes, Rule};
-use super::{own, value};
+use super::{letters, own, value};
 use crate::cassette::splice::{Edit, in_order};
 
 const RULES: &str = include_str!("rules.txt");
@@ -285,19 +285,26 @@ const fn is_of_token(byte: u8) -> bool {
         )
 }
 
-/// Whether a value has figures or letters in both cases, as words have not.
+/// Whether a value has figures or letters in both cases, as words have not, or letters in no order of words.
 fn is_mixed(value: &str) -> bool {
     let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
     let cases = count(u8::is_ascii_uppercase).min(count(u8::is_ascii_lowercase));
-    count(u8::is_ascii_digit) >= 3 || cases >= 3
+    count(u8::is_ascii_digit) >= 3 || cases >= 3 || letters::are_random(value)
 }
 
 /// Whether a value stands in documentation for one.
 fn is_sample(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    ["example", "xxxx", "....", "****", "your-", "your_", "<", "${", "{{"]
-        .iter()
-        .any(|sample| lower.contains(sample))
+    let words = ["example", "your-", "your_", "<", "${", "{{"];
+    words.iter().any(|word| lower.contains(word)) || is_filled_in(lower.as_bytes())
+}
+
+/// Whether a good part of a value only fills it: `sk-xxxxxxxx`. By chance, letters stand together so too, but few
+/// of many.
+fn is_filled_in(value: &[u8]) -> bool {
+    let runs = value.chunk_by(|one, other| one == other);
+    let filling = runs.filter(|run| run.len() >= 4 && b"x.*".contains(&run[0])).flatten().count();
+    filling > 0 && filling * 8 >= value.len()
 }
 
 fn is_basic(value: &str) -> bool {

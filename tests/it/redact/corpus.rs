@@ -301,8 +301,8 @@ fn places(chance: &mut Chance) -> Vec<Planted> {
     all
 }
 
-fn corpus() -> Vec<Planted> {
-    let mut chance = Chance(7);
+fn corpus(seed: u64) -> Vec<Planted> {
+    let mut chance = Chance(seed);
     let mut all = places(&mut chance);
     for (class, looks) in [("looks", LOOKS), ("held out: no look", HELD_OUT_LOOKS)] {
         for pattern in looks.split_whitespace() {
@@ -360,7 +360,7 @@ fn stands(text: &[u8], secret: &str) -> bool {
 #[expect(clippy::print_stdout, reason = "the figures are for people, with `--nocapture`")]
 fn no_planted_secret_remains_that_a_rule_knows() {
     let mut left: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
-    for planted in corpus() {
+    for planted in corpus(7) {
         let (count, remaining) = left.entry(planted.class).or_default();
         *count += 1;
         if remains(&planted) {
@@ -381,6 +381,24 @@ fn no_planted_secret_remains_that_a_rule_knows() {
 }
 
 #[test]
+fn no_planted_secret_remains_whatever_its_letters_are() {
+    let mut left = Vec::new();
+    for seed in 0..30 {
+        let planted = corpus(seed).into_iter().enumerate();
+        // Another one of the places of each look and each name with each seed.
+        let chosen = planted.filter(|(at, planted)| match planted.class {
+            "looks" => at % 8 == seed as usize % 8,
+            "names" => at % 13 == seed as usize % 13,
+            _ => false,
+        });
+        let remaining = chosen.filter(|(_, planted)| remains(planted));
+        left.extend(remaining.map(|(_, planted)| (seed, planted.what, planted.secret)));
+    }
+
+    assert_eq!(left, Vec::new());
+}
+
+#[test]
 fn the_journal_hides_what_the_cassette_hides_however_it_is_cut() {
     let redactor = Redactor::standard();
     let mut left = Vec::new();
@@ -390,7 +408,7 @@ fn the_journal_hides_what_the_cassette_hides_however_it_is_cut() {
             .iter()
             .any(|it| planted.what.contains(it))
     };
-    for planted in corpus().iter().filter(|it| !it.class.starts_with("held") && !is_late(it)) {
+    for planted in corpus(7).iter().filter(|it| !it.class.starts_with("held") && !is_late(it)) {
         let (_, said) = &planted.exchange;
         let body = said.body.bytes();
         let is_plain =
