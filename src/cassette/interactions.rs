@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Cassette, Interaction};
+use super::{Interaction, Progress, target};
 use crate::error::Result;
 
 /// Interactions by their numbers. A long recording does not hold them in memory.
@@ -29,6 +29,16 @@ pub trait Interactions {
     fn each(&self) -> impl Iterator<Item = Cow<'_, Interaction>> {
         (0..self.count()).map(|number| self.at(number))
     }
+
+    /// What was going on when the one of that number was asked.
+    fn after(&self, number: usize) -> Vec<Progress> {
+        self.at(number).after.clone()
+    }
+
+    /// Whether the one of that number went to an origin that it names.
+    fn names_origin(&self, number: usize) -> bool {
+        !target::split(&self.at(number).request.path).0.is_empty()
+    }
 }
 
 impl Interactions for Vec<Interaction> {
@@ -42,29 +52,5 @@ impl Interactions for Vec<Interaction> {
 
     fn change(&mut self, number: usize, change: impl FnOnce(&mut Interaction)) {
         change(&mut self[number]);
-    }
-}
-
-#[cfg(feature = "record")]
-impl<I> Cassette<I> {
-    /// The cassette with others in the place of its interactions, and those.
-    pub(crate) fn with<J>(self, interactions: J) -> (Cassette<J>, I) {
-        let Self { recorded, redactions, interrupted, rules, ids, interactions: old, larges } =
-            self;
-        (Cassette { recorded, redactions, interrupted, rules, ids, interactions, larges }, old)
-    }
-}
-
-impl Default for Cassette {
-    fn default() -> Self {
-        Self {
-            recorded: Default::default(),
-            redactions: Vec::new(),
-            interrupted: false,
-            rules: Default::default(),
-            ids: None,
-            interactions: Vec::new(),
-            larges: Default::default(),
-        }
     }
 }

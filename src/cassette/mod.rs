@@ -44,8 +44,8 @@ use std::collections::BTreeMap;
 use crate::config::Rules;
 
 /// One scenario's recorded interactions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cassette<I = Vec<Interaction>> {
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cassette {
     /// Where and when it was recorded.
     pub recorded: Recorded,
     /// The redaction rules that were applied before it was written, by name and version
@@ -59,7 +59,7 @@ pub struct Cassette<I = Vec<Interaction>> {
     /// hand.
     pub ids: Option<Ids>,
     /// What was asked and answered, in the order in which the requests arrived.
-    pub interactions: I,
+    pub interactions: Vec<Interaction>,
     /// The bodies that are not held in memory. Nothing in a cassette that was loaded as a whole.
     pub larges: Larges,
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::{Cassette, Interactions};
+use super::{Cassette, Interactions, Recorded};
 
 /// The origin that a target names, if it is absolute, and the rest of it.
 pub(crate) fn split(target: &str) -> (&str, &str) {
@@ -34,30 +34,26 @@ pub(crate) fn absolute<'t>(upstream: &str, target: &'t str) -> Cow<'t, str> {
     }
 }
 
-impl<I: Interactions> Cassette<I> {
+impl Recorded {
     /// Names the first origin, if it was not known when the recording began, and writes what goes there
     /// without it. A named origin that nothing went to is not kept.
-    pub(crate) fn settle_origins(&mut self) {
+    pub(crate) fn settle_origins(&mut self, all: &mut impl Interactions) {
         let (mut first, mut asked) = (None, BTreeSet::new());
-        let mut absolute = Vec::new();
-        for (number, interaction) in self.interactions.each().enumerate() {
-            let path = &interaction.request.path;
-            let (origin, _) = split(path);
-            if !origin.is_empty() {
-                absolute.push(number);
-                first.get_or_insert_with(|| origin.to_owned());
-                let named = self.recorded.origins.values();
-                asked.extend(named.filter(|address| relative(address, path) != path).cloned());
-            }
+        let absolute: Vec<usize> = (0..all.count()).filter(|it| all.names_origin(*it)).collect();
+        for number in &absolute {
+            let path = &all.at(*number).request.path;
+            first.get_or_insert_with(|| split(path).0.to_owned());
+            let named = self.origins.values();
+            asked.extend(named.filter(|address| relative(address, path) != path).cloned());
         }
-        if self.recorded.upstream.is_empty() {
-            self.recorded.upstream = first.unwrap_or_default();
+        if self.upstream.is_empty() {
+            self.upstream = first.unwrap_or_default();
         }
-        self.recorded.origins.retain(|_, address| asked.contains(address));
+        self.origins.retain(|_, address| asked.contains(address));
         for number in absolute {
-            self.interactions.change(number, |interaction| {
+            all.change(number, |interaction| {
                 let path = &mut interaction.request.path;
-                let behind = relative(&self.recorded.upstream, path).len();
+                let behind = relative(&self.upstream, path).len();
                 path.drain(..path.len() - behind);
             });
         }
@@ -65,6 +61,11 @@ impl<I: Interactions> Cassette<I> {
 }
 
 impl Cassette {
+    /// The same for the one that is recorded in it.
+    pub(crate) fn settle_origins(&mut self) {
+        self.recorded.settle_origins(&mut self.interactions);
+    }
+
     /// The address of the server of that name, or of that host.
     pub(crate) fn address_of(&self, name: &str) -> Option<&str> {
         let of_host = || {

@@ -40,28 +40,28 @@ enum Looks {
 
 fn decide_by(looks: Looks, cassette: &Cassette, rules: &Rules) -> Ids {
     let Some(exchanges) = Exchanges::of(cassette) else {
-        return decide_each(looks, cassette, rules, None);
+        return decide_each(looks, &cassette.interactions, rules, None);
     };
     let sockets = Some((&exchanges, cassette));
-    exchanges.folded(decide_each(looks, &exchanges.cassette, rules, sockets))
+    exchanges.folded(decide_each(looks, &exchanges.cassette.interactions, rules, sockets))
 }
 
 /// The table of names of a recording in which there is no WebSocket.
 #[cfg(feature = "record")]
-pub fn decide_long<I: Interactions>(cassette: &Cassette<I>) -> Ids {
-    decide_each(Looks::Together, cassette, &cassette.rules, None)
+pub fn decide_long(interactions: &impl Interactions, rules: &Rules) -> Ids {
+    decide_each(Looks::Together, interactions, rules, None)
 }
 
 fn decide_each<I: Interactions>(
     looks: Looks,
-    cassette: &Cassette<I>,
+    interactions: &I,
     rules: &Rules,
     sockets: Option<Sockets<'_>>,
 ) -> Ids {
-    let candidates = candidates(looks, cassette, rules);
+    let candidates = candidates(looks, interactions, rules);
     // What a cassette without a table is read by knows nothing of when a part of an answer came.
-    let parts = Parts::of((looks == Looks::Together).then_some(&cassette.interactions), sockets);
-    let given = Given::of(cassette, &candidates, parts);
+    let parts = Parts::of((looks == Looks::Together).then_some(interactions), sockets);
+    let given = Given::of(interactions, &candidates, parts);
     let mut ids = Ids::default();
     let mut known = HashSet::new();
     let mut own = HashSet::new();
@@ -241,14 +241,10 @@ enum Sort {
     Said,
 }
 
-fn candidates<I: Interactions>(
-    looks: Looks,
-    cassette: &Cassette<I>,
-    rules: &Rules,
-) -> Vec<Candidate> {
+fn candidates(looks: Looks, interactions: &impl Interactions, rules: &Rules) -> Vec<Candidate> {
     let mut found = Vec::new();
     let (mut random, mut alike) = (HashMap::new(), Vec::new());
-    for (interaction, recorded) in cassette.interactions.each().enumerate() {
+    for (interaction, recorded) in interactions.each().enumerate() {
         let body = recorded.request.readable();
         let reading = Reading::of(&recorded.request, &body, rules);
         let calls = Calls::of(&reading);
@@ -403,13 +399,13 @@ impl<'c> Wanted<'c> {
 }
 
 impl<'c, I: Interactions> Given<'c, I> {
-    fn of(cassette: &'c Cassette<I>, candidates: &[Candidate], parts: Parts<'c, I>) -> Self {
+    fn of(interactions: &'c I, candidates: &[Candidate], parts: Parts<'c, I>) -> Self {
         let (words, fields, said) = Default::default();
         let mut given = Self { words, fields, parts, said };
         let wanted = Wanted::of(candidates);
         // What comes behind the last request is nobody's to come back with.
         let last = candidates.last().map_or(0, |it| it.interaction);
-        for (number, interaction) in cassette.interactions.each().enumerate().take(last) {
+        for (number, interaction) in interactions.each().enumerate().take(last) {
             given.asked(number, &interaction.request, &wanted);
             given.answered(number, &interaction, &wanted);
         }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::plain;
 use crate::cassette::exchanges::Exchanges;
-use crate::cassette::{Body, Cassette, Interactions, Progress};
+use crate::cassette::{Body, Cassette, Interactions};
 
 /// Which answers were still being sent when a request was made, and what of them had come.
 pub(super) struct Parts<'c, I> {
@@ -17,8 +17,6 @@ pub(super) struct Parts<'c, I> {
     beside: HashSet<usize>,
     /// The text that had come, and all of it, by the number of the answer and how many chunks that was.
     texts: RefCell<HashMap<(usize, usize), [String; 2]>>,
-    /// What the request that was asked about last was made beside: to read it takes longer than to remember it.
-    latest: RefCell<(Option<usize>, Vec<Progress>)>,
 }
 
 /// What went over WebSockets, and the cassette that it is in.
@@ -27,8 +25,9 @@ pub(super) type Sockets<'c> = (&'c Exchanges, &'c Cassette);
 impl<'c, I: Interactions> Parts<'c, I> {
     pub(super) fn of(interactions: Option<&'c I>, sockets: Option<Sockets<'c>>) -> Self {
         let mut beside = HashSet::new();
-        for interaction in interactions.iter().flat_map(|all| all.each()) {
-            beside.extend(interaction.after.iter().map(|progress| progress.interaction));
+        if let Some(all) = interactions {
+            let after = (0..all.count()).flat_map(|number| all.after(number));
+            beside.extend(after.map(|progress| progress.interaction));
         }
         let is_several = |(_, source): &Sockets<'_>| {
             source.interactions.iter().filter(|it| it.is_socket()).nth(1).is_some()
@@ -40,8 +39,7 @@ impl<'c, I: Interactions> Parts<'c, I> {
                 |it: &usize| source.interactions[exchanges.spot(*it).interaction].is_socket();
             beside.extend(all.filter(of_socket));
         }
-        let (texts, latest) = Default::default();
-        Self { interactions, sockets, beside, texts, latest }
+        Self { interactions, sockets, beside, texts: RefCell::default() }
     }
 
     /// Notes an answer that holds a value, unless an earlier one did that was over by then.
@@ -79,16 +77,12 @@ impl<'c, I: Interactions> Parts<'c, I> {
     ) -> bool {
         let is_meant = || !at.starts_with("header.") && self.beside.contains(answer);
         let Some(all) = self.interactions.filter(|_| is_meant()) else { return true };
-        let mut latest = self.latest.borrow_mut();
-        if latest.0 != Some(request) {
-            *latest = (Some(request), all.at(request).after.clone());
-        }
-        let beside = latest.1.iter().find(|it| it.interaction == *answer).map(|it| it.chunks);
+        let beside = all.after(request).into_iter().find(|it| it.interaction == *answer);
         let elsewhere = || {
             let (exchanges, source) = self.sockets?;
             exchanges.had_come(source, *answer, request)
         };
-        let Some(had_come) = beside.or_else(elsewhere) else { return true };
+        let Some(had_come) = beside.map(|it| it.chunks).or_else(elsewhere) else { return true };
         let mut texts = self.texts.borrow_mut();
         let text = texts.entry((*answer, had_come)).or_insert_with(|| {
             let answer = all.at(*answer);

@@ -168,19 +168,19 @@ pub(super) fn body(
 
 /// Applies the rules to all interactions, and replaces what they found in any of them in all of them:
 /// first what a name tells, and then what is known by its look in what is left.
-pub(super) fn cassette<I: Interactions>(redactor: &Redactor, cassette: &mut Cassette<I>) {
+pub(super) fn recording(redactor: &Redactor, recorded: &mut Recorded, all: &mut impl Interactions) {
     let mut secrets = redactor.known();
-    by_names(redactor, cassette, &mut secrets);
+    by_names(redactor, all, &mut secrets);
     if let Some(redactor) = redactor.alike(&secrets) {
-        by_names(&redactor, cassette, &mut secrets);
+        by_names(&redactor, all, &mut secrets);
     }
-    if let Some(range) = url::userinfo(&cassette.recorded.upstream) {
-        cassette.recorded.upstream.replace_range(range.start..=range.end, "");
+    if let Some(range) = url::userinfo(&recorded.upstream) {
+        recorded.upstream.replace_range(range.start..=range.end, "");
     }
     let (before, searcher) = (secrets.len(), secrets.searcher());
-    known_in_recorded(redactor, &mut cassette.recorded, &searcher);
-    for number in 0..cassette.interactions.count() {
-        cassette.interactions.change(number, |interaction| {
+    known_in_recorded(redactor, recorded, &searcher);
+    for number in 0..all.count() {
+        all.change(number, |interaction| {
             known_in_interaction(redactor, interaction, &searcher);
             by_looks(redactor, interaction, &mut secrets);
         });
@@ -190,11 +190,9 @@ pub(super) fn cassette<I: Interactions>(redactor: &Redactor, cassette: &mut Cass
     if searcher.is_empty() {
         return;
     }
-    known_in_recorded(redactor, &mut cassette.recorded, &searcher);
-    for number in 0..cassette.interactions.count() {
-        cassette
-            .interactions
-            .change(number, |interaction| known_in_interaction(redactor, interaction, &searcher));
+    known_in_recorded(redactor, recorded, &searcher);
+    for number in 0..all.count() {
+        all.change(number, |interaction| known_in_interaction(redactor, interaction, &searcher));
     }
 }
 
@@ -219,13 +217,9 @@ fn by_looks(redactor: &Redactor, interaction: &mut Interaction, secrets: &mut Se
 }
 
 /// Replaces what a name tells.
-fn by_names<I: Interactions>(
-    redactor: &Redactor,
-    cassette: &mut Cassette<I>,
-    secrets: &mut Secrets,
-) {
-    for number in 0..cassette.interactions.count() {
-        cassette.interactions.change(number, |interaction| {
+fn by_names(redactor: &Redactor, all: &mut impl Interactions, secrets: &mut Secrets) {
+    for number in 0..all.count() {
+        all.change(number, |interaction| {
             let own = secrets.begin();
             let own = rules(redactor, &mut interaction.request, own);
             known(redactor, &mut interaction.request, &own.searcher());

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{Redactor, apply, value};
-use crate::cassette::{Cassette, Headers, Interaction, Interactions, coding, large};
+use crate::cassette::{Cassette, Headers, Interaction, Interactions, Recorded, coding, large};
 
 /// Something in a cassette that may be a secret, without what it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,35 +36,37 @@ type Part = (String, Vec<u8>);
 impl Redactor {
     /// What these rules would replace in a cassette, and what else looks like a secret.
     pub fn audit(&self, cassette: &Cassette) -> Vec<Suspect> {
-        self.audit_each(cassette)
+        self.audit_each(cassette, &cassette.interactions)
     }
 
-    /// The same for one that may not be held in memory.
-    pub(crate) fn audit_each<I: Interactions>(&self, cassette: &Cassette<I>) -> Vec<Suspect> {
+    /// The same for one with these interactions, which need not be held in memory.
+    pub(crate) fn audit_each(&self, cassette: &Cassette, all: &impl Interactions) -> Vec<Suspect> {
         let is_again = !cassette.redactions.is_empty();
         let rules = Self { is_again, ..self.unnumbered().with_own_of(cassette) };
-        // Where nothing is found in any of them, there is nothing to look for in the others.
-        let is_clean = |interaction: Cow<'_, Interaction>| {
-            let before = parts(&interaction);
-            let interactions = vec![interaction.into_owned()];
-            let mut alone = Cassette { interactions, ..Cassette::default() };
-            apply::cassette(&rules, &mut alone);
-            parts(&alone.interactions[0]) == before
-        };
-        if !cassette.interactions.each().all(is_clean) {
-            let redactions = cassette.redactions.clone();
-            let interactions = cassette.interactions.each().map(Cow::into_owned).collect();
-            return self.audit_held(&Cassette { redactions, interactions, ..Cassette::default() });
-        }
         let mut suspects = Vec::new();
-        for (number, interaction) in cassette.interactions.each().enumerate() {
+        for (number, interaction) in all.each().enumerate() {
             let suspect = |(place, rule)| Suspect { interaction: Some(number + 1), place, rule };
-            suspects.extend(parts(&interaction).iter().flat_map(generated).map(suspect));
+            let parts = parts(&interaction);
+            suspects.extend(parts.iter().flat_map(generated).map(suspect));
             suspects.extend(unreadable(&interaction).map(suspect));
+            // Where nothing is found in any of them, there is nothing to look for in the others.
+            if !rules.is_clean(interaction.into_owned(), &parts) {
+                let redactions = cassette.redactions.clone();
+                let interactions = all.each().map(Cow::into_owned).collect();
+                let held = Cassette { redactions, interactions, ..Cassette::default() };
+                return self.audit_held(&held);
+            }
         }
         suspects.sort();
         suspects.dedup();
         suspects
+    }
+
+    /// Whether these rules find nothing in an interaction alone.
+    fn is_clean(&self, interaction: Interaction, before: &[Part]) -> bool {
+        let mut alone = vec![interaction];
+        apply::recording(self, &mut Recorded::default(), &mut alone);
+        parts(&alone[0]) == before
     }
 
     fn audit_held(&self, cassette: &Cassette) -> Vec<Suspect> {

@@ -105,11 +105,20 @@ impl<T> Redacted<T> {
     }
 }
 
-impl<I: Interactions> Redacted<Cassette<I>> {
+impl Redacted<Cassette> {
     /// The cassette with a table of names, which are decided from what it holds: there is no secret left
     /// in that.
-    pub(crate) fn with_ids(mut self, decide: impl FnOnce(&Cassette<I>) -> Ids) -> Self {
+    pub(crate) fn with_ids(mut self, decide: impl FnOnce(&Cassette) -> Ids) -> Self {
         self.0.ids = Some(decide(&self.0));
+        self
+    }
+}
+
+#[cfg(feature = "record")]
+impl<I: Interactions> Redacted<(Cassette, I)> {
+    /// The same for one whose interactions need not be held in memory: that table was decided from what it holds.
+    pub(crate) fn with_ids(mut self, ids: Ids) -> Self {
+        self.0.0.ids = Some(ids);
         self
     }
 }
@@ -158,7 +167,7 @@ impl Redactor {
 
     /// What a person says beside the rules, and the positive rules that a cassette names: what they
     /// found once they find again.
-    fn with_own_of<I>(&self, cassette: &Cassette<I>) -> Self {
+    fn with_own_of(&self, cassette: &Cassette) -> Self {
         let named = cassette.redactions.iter().filter(|name| !self.own.names().contains(*name));
         let named = named.filter(|name| !name.starts_with("not "));
         let said = named.filter_map(|name| Redaction::read(name).ok().flatten());
@@ -286,14 +295,23 @@ impl Redactor {
     }
 
     /// The same for a recording, of which the first interactions may be those of another cassette.
-    pub(crate) fn recording<I: Interactions>(
-        &self,
-        mut cassette: Cassette<I>,
-    ) -> Redacted<Cassette<I>> {
+    pub(crate) fn recording(&self, mut cassette: Cassette) -> Redacted<Cassette> {
         let redactor = self.with_own_of(&cassette);
-        apply::cassette(&redactor, &mut cassette);
+        apply::recording(&redactor, &mut cassette.recorded, &mut cassette.interactions);
         cassette.redactions = redactor.rules().map(str::to_owned).collect();
         Redacted(cassette)
+    }
+
+    /// The same for one whose interactions need not be held in memory.
+    #[cfg(feature = "record")]
+    pub(crate) fn long_recording<I: Interactions>(
+        &self,
+        (mut cassette, mut interactions): (Cassette, I),
+    ) -> Redacted<(Cassette, I)> {
+        let redactor = self.with_own_of(&cassette);
+        apply::recording(&redactor, &mut cassette.recorded, &mut interactions);
+        cassette.redactions = redactor.rules().map(str::to_owned).collect();
+        Redacted((cassette, interactions))
     }
 
     /// Takes the secrets out of a request, as [`cassette`](Self::cassette) does.

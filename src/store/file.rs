@@ -219,14 +219,25 @@ pub fn load_rules(folder: &Path, name: &Name) -> Result<Rules> {
 ///
 /// If something cannot be written; an earlier cassette of that name is as it was then.
 pub fn save(folder: &Path, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
-    save_any(folder, name, cassette)
+    save_with(folder, name, cassette, &cassette.interactions)
 }
 
-/// The same for one that may not be held in memory.
-pub(crate) fn save_any<I: Interactions>(
+/// The same for one whose interactions need not be held in memory.
+#[cfg(feature = "record")]
+pub(crate) fn save_long(
     folder: &Path,
     name: &Name,
-    cassette: &Redacted<Cassette<I>>,
+    cassette: &Redacted<(Cassette, impl Interactions)>,
+) -> Result<PathBuf> {
+    let (cassette, interactions) = cassette.get();
+    save_with(folder, name, cassette, interactions)
+}
+
+fn save_with(
+    folder: &Path,
+    name: &Name,
+    cassette: &Cassette,
+    interactions: &impl Interactions,
 ) -> Result<PathBuf> {
     let path = path_of(folder, name);
     make_folder(path.parent().unwrap_or(folder))?;
@@ -242,10 +253,9 @@ pub(crate) fn save_any<I: Interactions>(
     // A broken `retape.toml` is told by who reads it for its own sake; a recording is not lost for it.
     let protocols = Protocols::of(&find_config(folder).unwrap_or_default());
     let trace = |response: &Response| report::trace(&protocols, response);
-    let (file, newer) = format::encode_in_pieces(cassette.get(), &trace, &mut |text, bodies| {
-        saving.take(text, &bodies);
-    });
-    let named = saving.finish(file, newer, cassette.interactions.complete())?;
+    let mut take = |text: &str, bodies| saving.take(text, &bodies);
+    let (file, newer) = format::encode_in_pieces(cassette, interactions, &trace, &mut take);
+    let named = saving.finish(file, newer, interactions.complete())?;
     remove_leftovers(&bodies, &named);
     Ok(path)
 }

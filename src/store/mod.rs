@@ -38,13 +38,13 @@ pub(crate) use disk::{Trial, under};
 #[cfg(feature = "record")]
 pub(crate) use environment::environment;
 #[cfg(feature = "record")]
-pub(crate) use file::save_any;
+pub(crate) use file::save_long;
 pub(crate) use file::{change_report, write_report};
 pub use file::{exists, load, load_file, load_rules, path_of, save, text_of};
 pub(crate) use file::{how_to_come_by, load_with, nearest, open};
 #[cfg(feature = "cli")]
 pub(crate) use import::{Became, Facts, Import, Present, Secrets, import, sources};
-pub(crate) use journal::{Alarm, Entry, Journal, Place, Recovered};
+pub(crate) use journal::{Alarm, Entry, Journal, Place, Reader, Recovered};
 pub(crate) use large::Pieces;
 #[cfg(any(feature = "cli", feature = "insta"))]
 pub(crate) use list::list;

@@ -7,8 +7,8 @@ use crate::support::client::{get, request};
 use crate::support::upstream::{Asked, EVENTS, Then, Upstream};
 use crate::support::wire::Wire;
 
-/// So many that there are more than the 16 MiB which are held.
-const ROUNDS: usize = 300;
+/// So many that there are more than the 8 MiB which are held.
+const ROUNDS: usize = 180;
 
 /// An answer for each kind of request: with a secret, as events, and with what the client said.
 fn server() -> Upstream {
@@ -88,4 +88,25 @@ async fn a_long_recording_is_saved_as_a_short_one_is() {
     let events = cassette.interactions[1].response().unwrap();
     assert_eq!(events.body.chunks().len(), 6);
     assert!(!stage.file("tape.json").contains("0123456789"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_journal_that_cannot_be_read_is_no_cassette_and_how_to_save_it_is_said() {
+    let (stage, upstream) = (Stage::new(), server());
+    let session = stage.record(&upstream).await;
+    for round in 0..ROUNDS + 50 {
+        get(&format!("{}/plain/{round:06}", session.url()));
+    }
+
+    let journal = std::fs::File::options().write(true).open(stage.folder().join("tape.json.part"));
+    journal.unwrap().set_len(100).unwrap();
+    let error = session.finish().await.unwrap_err();
+
+    // What was over lives there and nowhere else.
+    let hint = error.hint().unwrap_or_default();
+    assert!(
+        hint.contains("retape recover") && hint.contains("saves what the journal has"),
+        "{hint}"
+    );
+    assert!(!stage.files().contains(&"tape.json".to_owned()));
 }

@@ -19,8 +19,10 @@ const VERSION: &str = "retape";
 /// So many bytes of text are taken at once.
 const PIECE: usize = 1 << 20;
 
-pub(super) fn write<I: Interactions>(
-    cassette: &Cassette<I>,
+/// Writes a cassette with these interactions, whatever it holds itself.
+pub(super) fn write(
+    cassette: &Cassette,
+    interactions: &impl Interactions,
     trace: &Tracer<'_>,
     mut take: Option<&mut Taker<'_>>,
 ) -> (File, Option<(usize, FormatVersion)>) {
@@ -45,7 +47,7 @@ pub(super) fn write<I: Interactions>(
     ids::write(&mut w, cassette.ids.as_ref());
     w.name("interactions");
     let mut is_taken = false;
-    w.list(Spread::Broken, cassette.interactions.each(), |w, interaction| {
+    w.list(Spread::Broken, interactions.each(), |w, interaction| {
         exchange::write(w, &interaction, trace);
         if let Some(take) = take.as_mut().filter(|_| w.text.len() >= PIECE) {
             is_taken = true;

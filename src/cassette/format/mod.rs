@@ -72,21 +72,22 @@ pub fn encode(cassette: &Cassette) -> File {
 /// Writes a cassette, with what `trace` says of an answer before its body. That is there for people
 /// only and is not read again.
 pub fn encode_traced(cassette: &Cassette, trace: &Tracer<'_>) -> File {
-    let (file, _) = document::write(cassette, trace, None);
+    let (file, _) = document::write(cassette, &cassette.interactions, trace, None);
     file
 }
 
 /// Takes what is written of a cassette so far: its text, and the bodies beside it.
 pub(crate) type Taker<'a> = dyn FnMut(&str, BTreeMap<String, Bytes>) + 'a;
 
-/// Writes a cassette that is not held in memory, and gives what was not taken of it. If a newer version
-/// than the one that was taken is needed to read it, also where that stands.
-pub(crate) fn encode_in_pieces<I: Interactions>(
-    cassette: &Cassette<I>,
+/// Writes a cassette with these interactions, which need not be held in memory, and gives what was not taken of
+/// it. If a newer version than the one that was taken is needed to read it, also where that stands.
+pub(crate) fn encode_in_pieces(
+    cassette: &Cassette,
+    interactions: &impl Interactions,
     trace: &Tracer<'_>,
     take: &mut Taker<'_>,
 ) -> (File, Option<(usize, FormatVersion)>) {
-    document::write(cassette, trace, Some(take))
+    document::write(cassette, interactions, trace, Some(take))
 }
 
 /// Reads a cassette. `body` fetches a body that lives beside the file, by its name.

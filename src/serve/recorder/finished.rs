@@ -6,15 +6,27 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::cassette::{Body, Chunk, Headers, Interaction, Outcome, Progress, Response};
+use crate::cassette::{Body, Chunk, Headers, Interaction, Outcome, Progress, Response, target};
 use crate::error::{Error, Kind, Result};
-use crate::store::Journal;
+use crate::store::{Journal, Reader};
 
-/// An interaction that is over: where the journal has it, and what is different there.
+/// An interaction that is over: where the journal has it, what is different there, and what is often asked.
 #[derive(Debug, Clone)]
 pub(super) struct Finished {
     entries: Arc<[Range<u64>]>,
     different: Arc<Difference>,
+    after: Arc<[(u32, u32)]>,
+    facts: Facts,
+}
+
+/// What is asked of all interactions, which takes longer to read than to hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts {
+    /// How many chunks its answer has, or a WebSocket frames.
+    pub(super) chunks: u32,
+    pub(super) is_answered: bool,
+    pub(super) is_listening: bool,
+    pub(super) names_origin: bool,
 }
 
 /// The differences there are: the requests of one client have the same key in the same place.
@@ -25,7 +37,6 @@ pub(super) struct Differences(HashSet<Arc<Difference>>);
 /// what may be the beginning of a secret with the next chunk.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 struct Difference {
-    after: Option<Box<[Progress]>>,
     path: Option<Box<str>>,
     headers: Box<[Field]>,
     body: Option<Bytes>,
@@ -69,11 +80,17 @@ impl Finished {
         entries: &[Range<u64>],
         journal: &Journal,
     ) -> Result<Option<Self>> {
-        let Some(said) = journal.interaction(entries)? else { return Ok(None) };
+        let Some(mut said) = journal.interaction(entries)? else { return Ok(None) };
+        said.after.clone_from(&interaction.after);
         let different = Difference::between(&said, interaction);
         let is_same = different.applied(said) == *interaction;
-        let finished = || Self { entries: entries.into(), different: Arc::new(different) };
-        Ok(is_same.then(finished))
+        let finished = |after| Self {
+            entries: entries.into(),
+            different: Arc::new(different),
+            after,
+            facts: Facts::of(interaction),
+        };
+        Ok(packed(&interaction.after).filter(|_| is_same).map(finished))
     }
 
     /// It shares what is different with others.
@@ -87,8 +104,31 @@ impl Finished {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub(super) fn interaction(&self, journal: &Journal) -> Result<Interaction> {
-        Ok(self.different.applied(self.said(journal)?))
+    pub(super) fn interaction(&self, reader: &mut Reader<'_>) -> Result<Interaction> {
+        Ok(self.different.applied(self.said(reader)?))
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    /// What was going on when it was asked.
+    pub(super) fn after(&self) -> Vec<Progress> {
+        let progress = |(interaction, chunks): &(u32, u32)| Progress {
+            interaction: *interaction as usize,
+            chunks: *chunks as usize,
+        };
+        self.after.iter().map(progress).collect()
+    }
+
+    /// Changes that. Gives whether it can be held so.
+    pub(super) fn set_after(&mut self, after: &[Progress]) -> bool {
+        let packed = packed(after);
+        let is_held = packed.is_some();
+        if let Some(packed) = packed.filter(|packed| *packed != self.after) {
+            self.after = packed;
+        }
+        is_held
     }
 
     /// Changes it. Gives what it is then, if that has to be held.
@@ -98,29 +138,54 @@ impl Finished {
     /// If it cannot be read.
     pub(super) fn change(
         &mut self,
-        journal: &Journal,
+        reader: &mut Reader<'_>,
         known: &mut Differences,
         change: impl FnOnce(&mut Interaction),
     ) -> Result<Option<Interaction>> {
-        let said = self.said(journal)?;
+        let mut said = self.said(reader)?;
         let before = self.different.applied(said.clone());
         let mut after = before.clone();
         change(&mut after);
         if after == before {
             return Ok(None);
         }
+        said.after.clone_from(&after.after);
         let different = Difference::between(&said, &after);
-        if different.applied(said) != after {
+        if different.applied(said) != after || !self.set_after(&after.after) {
             return Ok(Some(after));
         }
         self.different = known.share(Arc::new(different));
+        self.facts = Facts::of(&after);
         Ok(None)
     }
 
-    fn said(&self, journal: &Journal) -> Result<Interaction> {
-        let said = journal.interaction(&self.entries)?;
-        said.ok_or_else(|| Error::new(Kind::ForeignJournal).at(journal.path()))
+    fn said(&self, reader: &mut Reader<'_>) -> Result<Interaction> {
+        let said = reader.interaction(&self.entries)?;
+        let foreign = || Error::new(Kind::ForeignJournal).at(reader.journal().path());
+        let mut said = said.ok_or_else(foreign)?;
+        said.after = self.after();
+        Ok(said)
     }
+}
+
+impl Facts {
+    pub(super) fn of(interaction: &Interaction) -> Self {
+        let response = interaction.response();
+        let chunks = response.map_or(0, |it| it.body.chunks().len().max(it.frames.len()));
+        Self {
+            chunks: u32::try_from(chunks).unwrap_or(u32::MAX),
+            is_answered: response.is_some(),
+            is_listening: interaction.is_listening(),
+            names_origin: !target::split(&interaction.request.path).0.is_empty(),
+        }
+    }
+}
+
+/// What was going on in half the room, if the numbers are not too large for it.
+fn packed(after: &[Progress]) -> Option<Arc<[(u32, u32)]>> {
+    let pair =
+        |it: &Progress| Some((u32::try_from(it.interaction).ok()?, u32::try_from(it.chunks).ok()?));
+    after.iter().map(pair).collect()
 }
 
 impl Differences {
@@ -138,7 +203,6 @@ impl Difference {
         let (old, new) = (&said.request, &interaction.request);
         let answers = said.response().zip(interaction.response());
         Self {
-            after: (said.after != interaction.after).then(|| interaction.after.as_slice().into()),
             path: (old.path != new.path).then(|| new.path.as_str().into()),
             headers: fields_between(&old.headers, &new.headers),
             body: (old.body != new.body).then(|| new.body.clone()),
@@ -147,9 +211,6 @@ impl Difference {
     }
 
     fn applied(&self, mut said: Interaction) -> Interaction {
-        if let Some(after) = &self.after {
-            said.after = after.to_vec();
-        }
         let request = &mut said.request;
         if let Some(path) = &self.path {
             request.path = path.to_string();

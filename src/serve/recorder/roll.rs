@@ -1,12 +1,12 @@
 //! All interactions of a recording, of which a long one holds the last ones only.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
-use super::finished::{Differences, Finished};
-use crate::cassette::{End, Interaction, Interactions, Outcome, Request};
+use super::finished::{Differences, Facts, Finished};
+use crate::cassette::{End, Interaction, Interactions, Outcome, Progress, Request};
 use crate::error::{Error, Result};
-use crate::store::Journal;
+use crate::store::{Journal, Reader};
 
 /// All interactions of a recording, in order. Those that live in the journal are read from there each time
 /// they are looked at.
@@ -14,9 +14,11 @@ use crate::store::Journal;
 pub(super) struct Roll<'j> {
     all: Vec<Rolled>,
     journal: &'j Journal,
+    /// Reads what is to be changed, one after the other.
+    reader: Reader<'j>,
     differences: Differences,
     /// Why one could not be read.
-    failed: RefCell<Option<Error>>,
+    failed: Mutex<Option<Error>>,
 }
 
 /// An interaction as it is to be saved.
@@ -30,7 +32,7 @@ impl<'j> Roll<'j> {
     /// None yet. Others are read from that journal.
     pub(super) fn new(journal: &'j Journal) -> Self {
         let (all, differences, failed) = Default::default();
-        Self { all, journal, differences, failed }
+        Self { all, journal, reader: journal.reader(), differences, failed }
     }
 
     /// Adds the next one.
@@ -55,8 +57,44 @@ impl<'j> Roll<'j> {
     ///
     /// If one cannot be read from the journal.
     pub(super) fn into_held(self) -> Result<Vec<Interaction>> {
-        let Self { all, journal, .. } = self;
-        all.into_iter().map(|it| it.into_held(journal)).collect()
+        let Self { all, mut reader, .. } = self;
+        all.into_iter().map(|it| it.into_held(&mut reader)).collect()
+    }
+
+    /// What is often asked of the one of that number.
+    pub(super) fn facts(&self, number: usize) -> Facts {
+        match &self.all[number] {
+            Rolled::Held(interaction) => Facts::of(interaction),
+            Rolled::Finished(finished) => finished.facts(),
+        }
+    }
+
+    /// Says anew what was going on when the one of that number was asked.
+    pub(super) fn set_after(&mut self, number: usize, after: Vec<Progress>) {
+        let is_set = match &mut self.all[number] {
+            Rolled::Finished(finished) => finished.set_after(&after),
+            Rolled::Held(_) => false,
+        };
+        if !is_set {
+            self.change(number, |interaction| interaction.after = after);
+        }
+    }
+
+    fn read<'r>(&self, rolled: &'r Rolled, reader: &mut Reader<'_>) -> Cow<'r, Interaction> {
+        match rolled {
+            Rolled::Held(interaction) => Cow::Borrowed(interaction),
+            Rolled::Finished(finished) => {
+                let read = finished.interaction(reader);
+                Cow::Owned(read.unwrap_or_else(|error| {
+                    self.fail(error);
+                    nothing()
+                }))
+            }
+        }
+    }
+
+    fn fail(&self, error: Error) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 }
 
@@ -66,10 +104,10 @@ impl Rolled {
     /// # Errors
     ///
     /// If it cannot be read from the journal.
-    pub(super) fn into_held(self, journal: &Journal) -> Result<Interaction> {
+    pub(super) fn into_held(self, reader: &mut Reader<'_>) -> Result<Interaction> {
         match self {
             Self::Held(interaction) => Ok(*interaction),
-            Self::Finished(finished) => finished.interaction(journal),
+            Self::Finished(finished) => finished.interaction(reader),
         }
     }
 }
@@ -80,16 +118,7 @@ impl Interactions for Roll<'_> {
     }
 
     fn at(&self, number: usize) -> Cow<'_, Interaction> {
-        match &self.all[number] {
-            Rolled::Held(interaction) => Cow::Borrowed(interaction),
-            Rolled::Finished(finished) => match finished.interaction(self.journal) {
-                Ok(interaction) => Cow::Owned(interaction),
-                Err(error) => {
-                    self.failed.borrow_mut().get_or_insert(error);
-                    Cow::Owned(nothing())
-                }
-            },
-        }
+        self.read(&self.all[number], &mut self.journal.reader())
     }
 
     fn change(&mut self, number: usize, change: impl FnOnce(&mut Interaction)) {
@@ -97,15 +126,32 @@ impl Interactions for Roll<'_> {
             Rolled::Held(interaction) => return change(interaction),
             Rolled::Finished(finished) => finished,
         };
-        match finished.change(self.journal, &mut self.differences, change) {
+        match finished.change(&mut self.reader, &mut self.differences, change) {
             Ok(None) => {}
             Ok(Some(other)) => self.all[number] = Rolled::Held(Box::new(other)),
-            Err(error) => _ = self.failed.get_mut().get_or_insert(error),
+            Err(error) => self.fail(error),
         }
     }
 
     fn complete(&self) -> Result<()> {
-        self.failed.borrow_mut().take().map_or(Ok(()), Err)
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn each(&self) -> impl Iterator<Item = Cow<'_, Interaction>> {
+        let mut reader = self.journal.reader();
+        self.all.iter().map(move |rolled| self.read(rolled, &mut reader))
+    }
+
+    fn after(&self, number: usize) -> Vec<Progress> {
+        match &self.all[number] {
+            Rolled::Held(interaction) => interaction.after.clone(),
+            Rolled::Finished(finished) => finished.after(),
+        }
+    }
+
+    fn names_origin(&self, number: usize) -> bool {
+        self.facts(number).names_origin
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) enum Kept {
 }
 
 /// So many bytes of what is over are held.
-const HELD: usize = 16 << 20;
+const HELD: usize = 8 << 20;
 
 /// What an interaction takes beside its bodies.
 const HEADS: usize = 2 << 10;
@@ -77,6 +77,16 @@ impl Takes {
         held
     }
 
+    /// How many bytes there are in bodies that are held.
+    #[cfg(test)]
+    pub(super) fn bytes_held(&self) -> usize {
+        let held = self.all.iter().filter_map(Kept::held);
+        let held = held.filter_map(|take| take.interaction(&mut Larges::new()));
+        let bytes =
+            |it: Interaction| it.request.body.len() + it.response().map_or(0, |it| it.body.len());
+        held.map(bytes).sum()
+    }
+
     /// One lives in the journal alone from now on.
     pub(super) fn put_away(&mut self, number: usize, finished: Finished) {
         let finished = finished.shared(&mut self.differences);
@@ -97,7 +107,7 @@ impl Kept {
         journal: &Journal,
         larges: &mut Larges,
     ) -> Result<Option<Interaction>> {
-        self.rolled(larges).map(|it| it.into_held(journal)).transpose()
+        self.rolled(larges).map(|it| it.into_held(&mut journal.reader())).transpose()
     }
 
     /// It as it is to be saved; `None` if it never came to be. What of it was never held is noted in `larges`.
@@ -121,5 +131,42 @@ impl Kept {
             Self::Held(take) => Some(Arc::clone(take)),
             Self::Finished(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tape::Tape;
+    use super::*;
+    use crate::cassette::{End, Headers, Name, Request};
+    use crate::redact::Redactor;
+    use crate::serve::recording::{Origins, Wording};
+    use crate::store::Alarm;
+
+    #[test]
+    fn no_more_is_held_than_may_be_however_long_a_recording_is() {
+        let (folder, name) = (tempfile::tempdir().unwrap(), Name::new("tape").unwrap());
+        let (origins, redactor, alarm) =
+            (Origins::default(), Redactor::standard(), Alarm::new(|_, _| {}));
+        let tape = Tape::begin(folder.path(), &name, origins, Wording::Fresh, redactor, alarm);
+        let tape = Arc::new(tape.unwrap().0);
+        let body = bytes::Bytes::from("word ".repeat(20_000));
+
+        let mut most = 0;
+        for number in 0..2 * HELD / body.len() {
+            let (method, path) = ("GET".to_owned(), format!("/{number}"));
+            let (headers, asked) = (Headers::new(), bytes::Bytes::new());
+            let take = tape.take(Request { method, path, headers, body: asked });
+            take.asked();
+            take.head(200, None, Headers::from_iter([("content-type", "text/plain")]));
+            take.part(&body);
+            take.end_chunk();
+            take.write();
+            take.end(End::Complete);
+            most = most.max(tape.bytes_held());
+        }
+        tape.discard().unwrap();
+
+        assert!((HELD / 2..=HELD).contains(&most), "{most}");
     }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::clock::rfc3339;
+use super::finished::Facts;
 use super::rescue::{free, rescue};
 use super::roll::{Roll, Rolled};
 use super::take::{Take, begun};
@@ -158,7 +159,7 @@ impl Tape {
     /// If something cannot be written. The journal and an earlier cassette are as they were then.
     pub fn finish(&self, base: Option<&Cassette>, course: Course) -> Result<Recording> {
         let complete = self.journal.complete();
-        let (mut cassette, dropped) = self.roll(base).map_err(|error| self.unsaved(error))?;
+        let (mut cassette, roll, dropped) = self.roll(base).map_err(|error| self.unsaved(error))?;
         // What is not held in memory is read from there.
         if cassette.larges.values().any(|large| large.file == self.journal.path()) {
             complete.map_err(|error| self.unsaved(error))?;
@@ -167,15 +168,15 @@ impl Tape {
         cassette.rules =
             store::load_rules(&self.folder, &self.name).unwrap_or_else(|_| self.rules.clone());
         let before = base.map_or(0, |base| base.interactions.len());
-        let new = || cassette.interactions.each().skip(before);
+        let new = || roll.each().skip(before);
         let mut recording = Recording {
             folder: self.folder.clone(),
             name: self.name.clone(),
             path: None,
             saved: Saved::Cassette,
             saved_name: self.name.clone(),
-            interactions: cassette.interactions.count() - before,
-            answered: new().filter(|interaction| interaction.response().is_some()).count(),
+            interactions: roll.count() - before,
+            answered: (before..roll.count()).filter(|it| roll.facts(*it).is_answered).count(),
             kept: None,
             dropped,
             fault: self.state().fault.take(),
@@ -203,7 +204,7 @@ impl Tape {
             Saved::Failed => free(&self.folder, &self.name, "failed"),
         };
         if recording.interactions > 0 {
-            recording.path = Some(self.put(cassette, base, &mut recording)?);
+            recording.path = Some(self.put(cassette, roll, base, &mut recording)?);
         }
         self.journal.remove()?;
         match (is_own_fault, &recording.path) {
@@ -215,19 +216,17 @@ impl Tape {
     /// Decides what in it is a name, and saves it.
     fn put(
         &self,
-        cassette: Cassette<Roll<'_>>,
+        cassette: Cassette,
+        roll: Roll<'_>,
         base: Option<&Cassette>,
         recording: &mut Recording,
     ) -> Result<PathBuf> {
         let old = self.replaced(base, recording.saved);
         let is_alone = base.is_none() && old.is_none() && !self.names_servers();
-        let roll = &cassette.interactions;
         if is_alone && roll.is_long() && !roll.has_sockets() {
-            let cassette = self.redactor.recording(cassette).with_ids(decide_long);
-            recording.suspects = self.redactor.audit_each(&cassette);
-            return self.save(&recording.saved_name, &cassette);
+            return self.put_long(cassette, roll, recording);
         }
-        let cassette = held(cassette).map_err(|error| self.unsaved(error))?;
+        let cassette = held(cassette, roll).map_err(|error| self.unsaved(error))?;
         let cassette = self.redactor.recording(cassette);
         let cassette = cassette.with_ids(|cassette| {
             let ids = decide_behind(base, cassette);
@@ -241,13 +240,33 @@ impl Tape {
         }
     }
 
+    /// The same for one that is not held.
+    fn put_long(
+        &self,
+        cassette: Cassette,
+        roll: Roll<'_>,
+        recording: &mut Recording,
+    ) -> Result<PathBuf> {
+        let redacted = self.redactor.long_recording((cassette, roll));
+        let (cassette, roll) = redacted.get();
+        // Both read all of it, and neither asks what the other found.
+        let ids = std::thread::scope(|scope| {
+            let ids = scope.spawn(|| decide_long(roll, &cassette.rules));
+            recording.suspects = self.redactor.audit_each(cassette, roll);
+            ids.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let redacted = redacted.with_ids(ids);
+        store::save_long(&self.folder, &recording.saved_name, &redacted)
+            .map_err(|error| self.unsaved(error))
+    }
+
     /// What was recorded so far, without secrets.
     ///
     /// # Errors
     ///
     /// If the journal cannot be read.
     pub fn so_far(&self) -> Result<Cassette> {
-        let cassette = self.roll(None).and_then(|(cassette, _)| held(cassette));
+        let cassette = self.roll(None).and_then(|(cassette, roll, _)| held(cassette, roll));
         let cassette = cassette.map_err(|error| self.unsaved(error))?;
         Ok(self.redactor.recording(cassette).into_inner())
     }
@@ -278,6 +297,12 @@ impl Tape {
     #[cfg(feature = "cli")]
     pub fn unfinished(&self) -> usize {
         self.state().open.len()
+    }
+
+    /// How many bytes there are in bodies that are held.
+    #[cfg(test)]
+    pub(super) fn bytes_held(&self) -> usize {
+        self.state().takes.bytes_held()
     }
 
     /// Whether the server has said this in any answer so far.
@@ -318,12 +343,8 @@ impl Tape {
     }
 
     /// Saves it. If that fails, the journal has it still.
-    fn save<I: Interactions>(
-        &self,
-        name: &Name,
-        cassette: &Redacted<Cassette<I>>,
-    ) -> Result<PathBuf> {
-        store::save_any(&self.folder, name, cassette).map_err(|error| self.unsaved(error))
+    fn save(&self, name: &Name, cassette: &Redacted<Cassette>) -> Result<PathBuf> {
+        store::save(&self.folder, name, cassette).map_err(|error| self.unsaved(error))
     }
 
     fn unsaved(&self, error: Error) -> Error {
@@ -417,12 +438,12 @@ impl Tape {
     }
 
     /// What was recorded, with the numbers of what never came to be left out.
-    fn roll(&self, base: Option<&Cassette>) -> Result<(Cassette<Roll<'_>>, usize)> {
+    fn roll(&self, base: Option<&Cassette>) -> Result<(Cassette, Roll<'_>, usize)> {
         let state = self.state();
-        let cassette = base.cloned().unwrap_or_default();
-        let (mut cassette, before) = cassette.with(Roll::new(&self.journal));
-        let before = before.into_iter().map(|it| Rolled::Held(Box::new(it)));
-        before.for_each(|it| cassette.interactions.push(it));
+        let (mut cassette, mut roll) =
+            (base.cloned().unwrap_or_default(), Roll::new(&self.journal));
+        let before = std::mem::take(&mut cassette.interactions);
+        before.into_iter().for_each(|it| roll.push(Rolled::Held(Box::new(it))));
         if base.is_none() {
             cassette.recorded = state.recorded.clone();
         }
@@ -430,30 +451,29 @@ impl Tape {
         for (number, take) in state.takes.iter().enumerate() {
             let Some(mut rolled) = take.rolled(&mut cassette.larges) else { continue };
             if let Some(change) = state.changes.get(&number) {
-                let changed = change.applied(rolled.into_held(&self.journal)?);
+                let changed = change.applied(rolled.into_held(&mut self.journal.reader())?);
                 let Some(changed) = changed else { continue };
                 rolled = Rolled::Held(Box::new(changed));
             }
-            let roll = &mut cassette.interactions;
             let new = roll.count();
             roll.push(rolled);
-            let mut after = roll.at(new).after.clone();
+            let mut after = roll.after(new);
             if !after.is_empty() {
                 after.retain_mut(|progress| {
                     let Some(new) = numbers.get(&progress.interaction) else { return false };
                     progress.interaction = *new;
-                    unfinished(progress, &roll.at(*new))
+                    unfinished(progress, roll.facts(*new))
                 });
-                roll.change(new, |interaction| interaction.after = after);
+                roll.set_after(new, after);
             }
             numbers.insert(number, new);
         }
-        cassette.interactions.complete()?;
+        roll.complete()?;
         let left_out = state.changes.values().filter(|change| **change == Change::Drop).count();
         let dropped = state.takes.len() - numbers.len() - left_out;
         drop(state);
-        self.settle_origins(&mut cassette);
-        Ok((cassette, dropped))
+        self.settle_origins(&mut cassette.recorded, &mut roll);
+        Ok((cassette, roll, dropped))
     }
 
     /// Whether its client names the servers, as nobody did when it was begun.
@@ -462,18 +482,18 @@ impl Tape {
     }
 
     /// Where no server was named, that which was the first one before stays it.
-    fn settle_origins(&self, cassette: &mut Cassette<Roll<'_>>) {
+    fn settle_origins(&self, recorded: &mut Recorded, roll: &mut Roll<'_>) {
         if self.names_servers()
             && let Ok(old) = store::open(&self.folder, &self.name)
         {
             let first = old.recorded.upstream;
             let origin = target::split(&first).0;
-            let mut asked = cassette.interactions.each();
+            let mut asked = roll.each();
             if !origin.is_empty() && asked.any(|it| target::split(&it.request.path).0 == origin) {
-                cassette.recorded.upstream = first;
+                recorded.upstream = first;
             }
         }
-        cassette.settle_origins();
+        recorded.settle_origins(roll);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -482,9 +502,8 @@ impl Tape {
 }
 
 /// The cassette with all that is in it held in memory.
-fn held(cassette: Cassette<Roll<'_>>) -> Result<Cassette> {
-    let (cassette, roll) = cassette.with(());
-    Ok(cassette.with(roll.into_held()?).0)
+fn held(cassette: Cassette, roll: Roll<'_>) -> Result<Cassette> {
+    Ok(Cassette { interactions: roll.into_held()?, ..cassette })
 }
 
 /// What was recorded is not all that was asked, and that is no fault of the server.
@@ -499,14 +518,12 @@ fn out_of_files(path: Option<&Path>) -> Error {
 /// Whether an answer had still something to send. One of which only the end was missing had said
 /// all, unless the client listened for more: servers are often a moment late with the end. What a body
 /// in one piece had sent of itself depends on the network and is not kept.
-fn unfinished(progress: &mut Progress, earlier: &Interaction) -> bool {
-    let chunks = earlier.response().map_or(&[][..], |response| response.body.chunks());
-    let frames = earlier.response().map_or(0, |response| response.frames.len());
-    if chunks.is_empty() && frames == 0 {
+fn unfinished(progress: &mut Progress, earlier: Facts) -> bool {
+    if earlier.chunks == 0 {
         progress.chunks = 0;
         return true;
     }
-    progress.chunks < chunks.len().max(frames) || earlier.is_listening()
+    progress.chunks < earlier.chunks as usize || earlier.is_listening
 }
 
 /// A request that says the path of the server's address once more, and was answered 404.
@@ -515,9 +532,12 @@ fn doubled<'c>(
     mut asked: impl Iterator<Item = Cow<'c, Interaction>>,
 ) -> Option<String> {
     let (_, path) = target::split(upstream);
+    if path.is_empty() {
+        return None;
+    }
     let is_doubled = |it: &Cow<'_, Interaction>| {
         let below = it.request.path.strip_prefix(path);
-        let is_below = !path.is_empty() && below.is_some_and(|rest| rest.starts_with('/'));
+        let is_below = below.is_some_and(|rest| rest.starts_with('/'));
         is_below && it.response().is_some_and(|response| response.status == 404)
     };
     let Interaction { request, .. } = &*asked.find(is_doubled)?;

@@ -12,6 +12,7 @@
 //! together.
 
 mod format;
+mod reader;
 mod recover;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use format::Entry;
+pub use reader::Reader;
 pub use recover::Recovered;
 
 use super::file::path_of;
@@ -146,10 +148,12 @@ impl Journal {
     ///
     /// If the file cannot be read.
     pub fn interaction(&self, entries: &[Range<u64>]) -> Result<Option<Interaction>> {
-        let mut text = Vec::new();
-        let read = entries.iter().try_for_each(|entry| self.writer().read(entry, &mut text));
-        read.map_err(|source| Error::io("read file", &self.path, source))?;
-        Ok(recover::interaction(&text))
+        self.reader().interaction(entries)
+    }
+
+    /// Reads interactions, one near the other.
+    pub fn reader(&self) -> Reader<'_> {
+        Reader::of(self)
     }
 
     /// Writes the lines that were noted. A recording does not stop serving its client because a disk is
