@@ -35,6 +35,11 @@ impl<'j> Roll<'j> {
         Self { all, journal, reader: journal.reader(), differences, failed }
     }
 
+    /// Makes room for so many more at once.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.all.reserve_exact(count);
+    }
+
     /// Adds the next one.
     pub(super) fn push(&mut self, rolled: Rolled) {
         self.all.push(rolled);

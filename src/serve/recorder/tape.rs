@@ -443,6 +443,7 @@ impl Tape {
         let (mut cassette, mut roll) =
             (base.cloned().unwrap_or_default(), Roll::new(&self.journal));
         let before = std::mem::take(&mut cassette.interactions);
+        roll.reserve(before.len() + state.takes.len());
         before.into_iter().for_each(|it| roll.push(Rolled::Held(Box::new(it))));
         if base.is_none() {
             cassette.recorded = state.recorded.clone();
