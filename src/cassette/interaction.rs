@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{Body, Chunk, Frame, Headers, Media, coding};
+use super::{Body, Frame, Headers, Media, coding};
 
 /// A request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,18 +190,7 @@ impl Request {
 /// What comes so shortly after a client has left is the end of what it has heard, in milliseconds.
 const LATE: u64 = 50;
 
-/// So many milliseconds behind the last chunk, the end of a body is a silence of its own.
-const SILENCE: u64 = 250;
-
 impl Response {
-    /// Notes when a stream ended, as an empty chunk, where that was long after its last one.
-    pub(crate) fn note_end(&mut self, ms: Option<u64>) {
-        let (Body::Stream(chunks), Some(ms)) = (&mut self.body, ms) else { return };
-        if chunks.last().is_some_and(|last| ms >= last.ms.saturating_add(SILENCE)) {
-            chunks.push(Chunk { ms, bytes: Bytes::new() });
-        }
-    }
-
     /// Notes when the client left, if more of the body came later.
     pub(crate) fn note_left(&mut self, left: Option<u64>) {
         let last = self.body.chunks().iter().rfind(|chunk| !chunk.bytes.is_empty());
@@ -271,6 +260,7 @@ impl End {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cassette::Chunk;
 
     #[test]
     fn when_the_client_left_is_noted_if_more_came_long_after() {

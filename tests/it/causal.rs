@@ -179,11 +179,17 @@ async fn a_body_that_begins_after_its_client_gave_up_is_silence_in_replay() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_end_of_a_stream_has_a_time_of_its_own() {
+async fn the_end_of_a_body_has_a_time_of_its_own() {
+    for media in ["text/event-stream", "text/plain"] {
+        check_late_end(media).await;
+    }
+}
+
+async fn check_late_end(media: &'static str) {
     let seen = Arc::new(Gate::new());
     let was_seen = Arc::clone(&seen);
     let upstream = Upstream::start(move |_, wire| {
-        wire.send(EVENTS);
+        wire.send(EVENTS.replace("text/event-stream", media));
         wire.send_chunk("data: 1\n\n");
         was_seen.pass();
         std::thread::sleep(Duration::from_millis(300));

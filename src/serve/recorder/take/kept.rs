@@ -36,13 +36,15 @@ impl Take {
             Outcome::Response(response) => {
                 response.body = match said {
                     Some(said) => Body::Whole(kept(said)),
-                    None => Body::of_arrival(&response.headers, state.answer.chunks()),
+                    None => {
+                        let chunks = state.answer.chunks();
+                        Body::of_arrival_until(&response.headers, chunks, state.ended)
+                    }
                 };
                 if said.is_some() && response.end == End::Complete {
                     announce(&mut response.headers, &response.body.bytes());
                 }
                 response.note_left(state.left);
-                response.note_end(state.ended);
             }
             Outcome::Nothing(_) if !is_whole => return None,
             Outcome::Nothing(_) => {}
