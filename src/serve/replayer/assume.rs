@@ -9,9 +9,9 @@ impl Replayer {
     /// The interaction that a request differs from in the fewest values, if the run is to prove the
     /// recording.
     pub(super) fn assume(&self, (asked, found): &(Request, Found)) -> Option<Chosen> {
+        let proof = self.proof.as_ref()?;
         let recorded = self.recorded();
         let mut playlist = self.playlist();
-        let proof = self.proof.as_ref()?;
         let number =
             lock(proof).assume(recorded.played(), &recorded.index, &mut playlist, asked)?;
         Some(self.chosen(number, found, &playlist))
@@ -23,12 +23,9 @@ impl Replayer {
 
     /// Takes back what was assumed of a request that comes as it was recorded. Returns what had come before.
     pub(super) fn retract(&self, asked: &Asked<'_>) -> Vec<Request> {
+        let Some(proof) = &self.proof else { return Vec::new() };
         let mut playlist = self.playlist();
-        let retracted = self
-            .proof
-            .as_ref()
-            .map(|proof| lock(proof).retract(&self.recorded().index, &mut playlist, asked));
-        retracted.unwrap_or_default()
+        lock(proof).retract(&self.recorded().index, &mut playlist, asked)
     }
 
     /// Looks for other interactions in whose place requests may have come. One that came in the place of none is
