@@ -418,20 +418,15 @@ impl<'l> Learner<'l> {
             return None;
         }
         let recordings = self.recordings(strings.iter().map(|(_, witness)| *witness));
-        let said_by = values.values().map(|of| self.recordings(of.iter().copied()));
-        let said_by: Vec<usize> = said_by.collect();
         if name.is_some_and(|name| telling::is_kind(name) || telling::is_outcome(name)) {
-            // Half of what is said was said once: as likely as that, the next word is another one (I. J. Good,
-            // Biometrika 1953).
-            let once = said_by.iter().filter(|by| **by == 1).count();
-            let are_told = recordings >= TELLING && once * 2 < said_by.iter().sum();
-            return are_told.then_some(values);
+            return (recordings >= TELLING).then_some(values);
         }
+        let several = |of: &Vec<Witness>| self.recordings(of.iter().copied()) > 1;
         let is_echo = || {
             let mut all = strings.iter();
             all.all(|(said, witness)| self.around.was_asked(*witness, &said.text))
         };
-        (recordings >= EACH * values.len() && said_by.iter().all(|by| *by > 1) && !is_echo())
+        (recordings >= EACH * values.len() && values.values().all(several) && !is_echo())
             .then_some(values)
     }
 
