@@ -31,23 +31,7 @@ pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// So many milliseconds behind the last chunk, the end of a body is a silence of its own.
-const SILENCE: u64 = 250;
-
 impl Body {
-    /// The body that arrived in these pieces behind these header fields, and ended then. An end long after the
-    /// last piece is a piece of its own, and empty.
-    pub(crate) fn of_arrival_until(
-        headers: &Headers,
-        mut chunks: Vec<Chunk>,
-        end: Option<u64>,
-    ) -> Self {
-        let last = chunks.last().map(|last| last.ms.saturating_add(SILENCE));
-        let end = end.filter(|end| last.is_some_and(|last| *end >= last));
-        chunks.extend(end.map(|ms| Chunk { ms, bytes: Bytes::new() }));
-        Self::of_arrival(headers, chunks)
-    }
-
     /// The body that arrived in these pieces behind these header fields.
     ///
     /// A body whose length was announced, or that came in one piece and is not of a streaming

@@ -207,10 +207,16 @@ async fn check_late_end(media: &'static str) {
         begun.elapsed()
     };
     read(&session);
+    let killed = Stage::new();
+    std::fs::write(killed.folder().join("tape.json.part"), stage.file("tape.json.part")).unwrap();
     session.finish().await.unwrap();
+    let next = killed.record(&upstream).await;
+    read(&next);
+    next.finish().await.unwrap();
 
-    let cassette = stage.cassette();
-    assert_eq!(chunks(cassette.interactions[0].response().unwrap()), ["data: 1\n\n", ""]);
+    for cassette in [stage.cassette(), killed.cassette_of("tape.recovered")] {
+        assert_eq!(chunks(cassette.interactions[0].response().unwrap()), ["data: 1\n\n", ""]);
+    }
     let session = stage.session(Mode::Replay).pace("recorded".parse().unwrap());
     let session = session.start().await.unwrap();
     assert!(read(&session) >= Duration::from_millis(250));

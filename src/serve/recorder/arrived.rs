@@ -11,6 +11,9 @@ pub(super) struct Arrived {
     ends: Vec<(u64, usize)>,
 }
 
+/// So many milliseconds behind the last chunk, the end of a body is a silence of its own.
+const SILENCE: u64 = 250;
+
 impl Arrived {
     /// Makes room for so many bytes.
     pub(super) fn expect(&mut self, length: usize) {
@@ -28,6 +31,16 @@ impl Arrived {
         if self.ends.last().is_none_or(|(_, last)| *last < end) {
             self.ends.push((ms, end));
         }
+    }
+
+    /// The body ends. Gives whether that is long after its last chunk: then an empty one says when.
+    pub(super) fn end(&mut self, ms: u64) -> bool {
+        let last = self.ends.last().map(|(last, _)| last.saturating_add(SILENCE));
+        let is_late = last.is_some_and(|last| ms >= last);
+        if is_late {
+            self.ends.push((ms, self.len()));
+        }
+        is_late
     }
 
     /// How many bytes have come.

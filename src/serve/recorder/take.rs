@@ -57,8 +57,6 @@ struct State {
     over: bool,
     /// Nobody asked the server.
     unasked: bool,
-    /// When the answer came to its own end.
-    ended: Option<u64>,
     /// When the client left, if it did before.
     left: Option<u64>,
     /// The answer's body, as the journal shows it.
@@ -104,7 +102,6 @@ impl Take {
             answer: Arrived::default(),
             over: false,
             unasked: false,
-            ended: None,
             left: None,
             shown: None,
             seen: Vec::new(),
@@ -406,7 +403,10 @@ impl Take {
             let rest = state.finish_shown();
             self.show_chunk(&mut state, ms, &rest);
             self.end_passing(&mut state, Peer::Server);
-            state.ended = (!matches!(end, End::ClientClosed | End::Interrupted)).then_some(ms);
+            let is_of_server = !matches!(end, End::ClientClosed | End::Interrupted);
+            if is_of_server && state.answer.end(ms) {
+                self.note(&Entry::Chunk { n: self.number, ms, bytes: Cow::default() });
+            }
             state.answer.settle();
             let mut trailers = Headers::new();
             match &mut state.interaction.outcome {

@@ -36,10 +36,7 @@ impl Take {
             Outcome::Response(response) => {
                 response.body = match said {
                     Some(said) => Body::Whole(kept(said)),
-                    None => {
-                        let chunks = state.answer.chunks();
-                        Body::of_arrival_until(&response.headers, chunks, state.ended)
-                    }
+                    None => Body::of_arrival(&response.headers, state.answer.chunks()),
                 };
                 if said.is_some() && response.end == End::Complete {
                     announce(&mut response.headers, &response.body.bytes());
