@@ -722,15 +722,17 @@ fn what_all_new_recordings_show_is_proved_by_three_against_three() {
 #[test]
 fn an_end_that_is_lost_breaks_and_another_end_may_have_been_possible() {
     let accepted = learned(&talks(0, 3, &["start", "part", "stop"]));
-    for (said, verdict) in [
-        (["start", "part"].as_slice(), Verdict::Breaking),
-        (&["start", "part", "failed"], Verdict::Unproven),
+    for (said, is_broken) in [
+        (["start", "part"].as_slice(), true),
+        (&["start", "part", "failed"], false),
+        (&["start", "failed"], false),
     ] {
-        let new = talks(10, 2, said);
+        let new = talks(10, 1, said);
         let new = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
         let report = change::check(&Protocols::default(), new).report;
 
-        assert_eq!(report.changes[0].verdict, verdict, "{said:?}: {:?}", told(&report));
+        let is_breaking = report.changes.iter().any(|it| it.verdict == Verdict::Breaking);
+        assert_eq!(is_breaking, is_broken, "{said:?}: {:?}", told(&report));
     }
 }
 
