@@ -99,18 +99,17 @@ impl Live {
         let mut out = Vec::with_capacity(bytes.len());
         let mut rest = bytes;
         while !rest.is_empty() {
-            // What a part ends in is judged with what follows it.
-            let part = &rest[..PART.min(rest.len())];
-            let is_text = is_text(part);
-            if !is_text && self.is_idle() {
-                let passed = rest.split_off(..noise(part)).unwrap_or_default();
+            if self.is_idle() {
+                let passed = rest.split_off(..noise(rest)).unwrap_or_default();
                 self.pass(passed);
                 out.extend_from_slice(passed);
-                if !passed.is_empty() {
-                    continue;
+                if rest.is_empty() {
+                    break;
                 }
             }
-            let length = if is_text { PART } else { READ };
+            // What a part ends in is judged with what follows it.
+            let part = &rest[..PART.min(rest.len())];
+            let length = if is_text(part) { PART } else { READ };
             let read = rest.split_off(..length.min(part.len())).unwrap_or_default();
             self.read(read, &mut out);
         }
@@ -122,15 +121,17 @@ impl Live {
         self.held.is_empty() && self.scanner.is_idle(self.text.len())
     }
 
-    /// Takes what holds nothing.
+    /// Takes what holds nothing, where nothing has begun.
     fn pass(&mut self, bytes: &[u8]) {
-        self.text.extend_from_slice(bytes);
+        let kept = &bytes[bytes.len().saturating_sub(CONTEXT)..];
+        if kept.len() < bytes.len() {
+            self.scanner.forget(self.text.len());
+            self.text.clear();
+        }
+        self.text.extend_from_slice(kept);
         self.written = self.text.len();
         self.scanner.pass(self.written);
-        // To forget moves what is kept.
-        if self.text.len() > 8 * CONTEXT {
-            self.forget();
-        }
+        self.forget();
     }
 
     fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
@@ -312,8 +313,21 @@ fn is_text(bytes: &[u8]) -> bool {
     }
 }
 
-/// How many bytes come before the first [`RUN`] of text, or before what may be the beginning of one.
+/// How many bytes come before what may be text: before the first part that is, or [`RUN`] in another part.
 fn noise(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let part = &bytes[at..bytes.len().min(at + PART)];
+        let passed = if is_text(part) { 0 } else { noise_of(part) };
+        at += passed;
+        if passed == 0 {
+            return at;
+        }
+    }
+}
+
+/// How many bytes come before the first [`RUN`] of text, or before what may be the beginning of one.
+fn noise_of(bytes: &[u8]) -> usize {
     let is_read = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     let mut at = 0;
     while let Some(run) = bytes.get(at..at + RUN)

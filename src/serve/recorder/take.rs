@@ -275,8 +275,11 @@ impl Take {
             {
                 tape.journal().tell("an answer that is read as a whole has more than 4 MiB");
             }
-            let shown = state.shown.as_mut().map(|shown| shown.push(bytes));
-            state.seen.extend(shown.unwrap_or_default());
+            let shown = state.shown.as_mut().map(|shown| shown.push(bytes)).unwrap_or_default();
+            match state.seen.is_empty() {
+                true => state.seen = shown,
+                false => state.seen.extend(shown),
+            }
             state.expect_answer();
             state.answer.push(bytes);
         }
@@ -286,11 +289,8 @@ impl Take {
     pub(super) fn end_chunk(&self) {
         let ms = self.ms();
         let mut state = self.state();
-        let mut seen = std::mem::take(&mut state.seen);
+        let seen = std::mem::take(&mut state.seen);
         self.show_chunk(&mut state, ms, &seen);
-        // The next one has room there.
-        seen.clear();
-        state.seen = seen;
         state.answer.end_chunk(ms);
         self.chunks.fetch_add(1, Ordering::Relaxed);
     }
