@@ -87,6 +87,8 @@ pub enum Level {
 pub struct Found {
     pub level: Level,
     pub claim: Claim,
+    /// A type of message, a kind or a word that no recording has.
+    pub is_unheard: bool,
     pub endpoint: Endpoint,
     /// In words.
     pub what: String,
@@ -110,7 +112,9 @@ pub fn found(report: &Report, contracts: &[Contract]) -> BTreeMap<Found, usize> 
             _ => change.place.path.clone(),
         };
         let what = format!("{}: {}", change.rule, change.what);
-        let one = Found { level, claim, endpoint: contract.endpoint.clone(), what, site };
+        let is_unheard = matches!(change.rule, Rule::TagNew | Rule::KindNew | Rule::ValueNew);
+        let endpoint = contract.endpoint.clone();
+        let one = Found { level, claim, is_unheard, endpoint, what, site };
         let answers = change.witnesses.as_ref().map_or(1, |shown| shown.answers);
         *found.entry(one).or_default() += answers;
     }

@@ -61,6 +61,10 @@ fn states() -> Vec<Row> {
     };
     vec![
         ("only unproven".to_owned(), share(|it| it.fresh.unproven)),
+        (
+            "of these, with a type or a word that no recording has".to_owned(),
+            share(|it| it.fresh.unheard),
+        ),
         ("new endpoint".to_owned(), share(|it| it.fresh.new)),
     ]
 }

@@ -43,6 +43,9 @@ pub struct Fresh {
     pub unproven: usize,
     /// Something was never seen: an endpoint.
     pub new: usize,
+    /// Nothing is broken, and a type of message or a word stands there that no recording has: whatever is
+    /// learned from them, this is not proved.
+    pub unheard: usize,
     /// How many are broken by claims of a kind, and how many of the others these leave unproven.
     pub broken_by: BTreeMap<Claim, usize>,
     pub unproven_by: BTreeMap<Claim, usize>,
@@ -109,6 +112,7 @@ impl Tally {
                 None => self.fresh.accepted += 1,
                 Some(Level::Unproven) => {
                     self.fresh.unproven += 1;
+                    self.fresh.unheard += usize::from(found.keys().any(|found| found.is_unheard));
                     count_kinds(&found, Level::Unproven, &mut self.fresh.unproven_by);
                 }
                 Some(Level::Broken) => {}
