@@ -226,6 +226,11 @@ impl Promises {
         Some(shown)
     }
 
+    /// Where something was recorded of an endpoint.
+    fn places(&self, endpoint: &Endpoint) -> BTreeSet<&str> {
+        self.traffic.answers(endpoint).iter().map(|answer| &*answer.place).collect()
+    }
+
     /// Whether it knows an endpoint that is like another one in this.
     fn knows(&self, is_like: impl Fn(&Endpoint) -> bool) -> bool {
         self.all.keys().any(is_like)
@@ -373,10 +378,7 @@ fn moved<'a>(was: &'a Promises, is: &'a Promises) -> BTreeMap<&'a Endpoint, &'a 
 
 /// An endpoint that answers with another status than before, and never with that.
 fn other_status([before, endpoint]: [&Endpoint; 2], was: &Promises, is: &Promises) -> Draft {
-    let places = |side: &'_ Promises, endpoint| -> BTreeSet<String> {
-        side.traffic.answers(endpoint).iter().map(|answer| answer.place.clone()).collect()
-    };
-    let is_answered_again = !places(was, before).is_disjoint(&places(is, endpoint));
+    let is_answered_again = !was.places(before).is_disjoint(&is.places(endpoint));
     let (old, new) = (before.status, endpoint.status);
     let what = format!("it answers {new}, and not {old} any more");
     let verdict = if is_answered_again { Verdict::Breaking } else { status_new(new) };
@@ -399,7 +401,7 @@ fn appeared(endpoint: &Endpoint, is_gone: bool, was: &Promises, is: &Promises) -
             (Rule::StatusNew, status_new(number), format!("it answers {number}"))
         }
         (false, true, true) => {
-            (Rule::MediaNew, Verdict::Breaking, format!("it answers with `{media}`"))
+            (Rule::MediaNew, media_new(endpoint, was, is), format!("it answers with `{media}`"))
         }
         (true, false, _) => {
             (Rule::EndpointGone, Verdict::Trim, "the endpoint is not recorded any more".to_owned())
@@ -427,6 +429,24 @@ fn at_status(rule: Rule, verdict: Verdict, what: String) -> Draft {
 /// was answered before is told by itself.
 fn status_new(status: u16) -> Verdict {
     if status >= 400 { Verdict::Unproven } else { Verdict::Breaking }
+}
+
+/// Another media type may be the answer to a question that was never asked. It breaks clients where it takes
+/// the place of one: in the same recording, or in all, unless one is all there is beside the contract of many.
+fn media_new(endpoint: &Endpoint, was: &Promises, is: &Promises) -> Verdict {
+    let is_other =
+        |it: &Endpoint| Endpoint { media: endpoint.media.clone(), ..it.clone() } == *endpoint;
+    let before = || was.all.iter().filter(|(it, _)| is_other(it));
+    let now = is.places(endpoint);
+    let is_answered_again = before().any(|(it, _)| !was.places(it).is_disjoint(&now));
+    let is_left = before().any(|(it, _)| is.all.contains_key(it));
+    let learned_from = before().map(|(_, promise)| promise.contract.origin.recordings).max();
+    let is_one_of_many =
+        was.traffic.endpoints().next().is_none() && now.len() < 2 && learned_from > Some(1);
+    match is_answered_again || !is_left && !is_one_of_many {
+        true => Verdict::Breaking,
+        false => Verdict::Unproven,
+    }
 }
 
 /// The number of a message in its stream, counted from 1 without keep-alives, and from 0 with them.

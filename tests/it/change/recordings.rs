@@ -234,6 +234,44 @@ fn another_status_is_one_change_and_hides_none_beside_it() {
 }
 
 #[test]
+fn another_media_type_breaks_where_it_takes_the_place_of_one() {
+    let json = |asked: &str| exchange("/chat", asked, 200, &["{}"]);
+    let events = |asked: &str| exchange("/chat", asked, 200, &["{}", "{}"]);
+    let rule = "media-new: it answers with `text/event-stream`";
+    let named = |names: [&str; 2], all: Vec<Interaction>| -> Vec<(Name, Cassette)> {
+        let sides =
+            names.into_iter().zip(all).map(|(name, one)| (name, side(vec![one]).remove(0).1));
+        sides.map(|(name, cassette)| (Name::new(name).unwrap(), cassette)).collect()
+    };
+    let both = |old: &[(Name, Cassette)], new: &[(Name, Cassette)]| -> [Vec<String>; 2] {
+        let accepted = learned(old);
+        let known = Known { name: "new", path: "cassettes", cassettes: new, accepted: &accepted };
+        [compared(old, new), change::check(&Protocols::default(), known).report]
+            .map(|report| told(&report).into_iter().filter(|it| it.contains("media-new")).collect())
+    };
+    let old = named(["one", "two"], vec![json(ASKED), json(OTHER)]);
+
+    // Somebody asks for a stream for the first time.
+    let added = [old.clone(), side(vec![events(OTHER)])].concat();
+    for told in both(&old, &added) {
+        assert_eq!(told, [format!("unproven {rule}")]);
+    }
+    // The server answers all with a stream now.
+    let all = named(["one", "two"], vec![events(ASKED), events(OTHER)]);
+    for told in both(&old, &all) {
+        assert_eq!(told, [format!("breaking {rule}")]);
+    }
+    // In one of two: only with the recordings of before at hand can one know that it was the same question.
+    let some = named(["one", "two"], vec![json(ASKED), events(OTHER)]);
+    let [diff, check] = both(&old, &some);
+    assert_eq!(diff, [format!("breaking {rule}")]);
+    assert_eq!(check, [format!("unproven {rule}")]);
+    // One test of many is run alone.
+    let [_, alone] = both(&old, &side(vec![events(ASKED)]));
+    assert_eq!(alone, [format!("unproven {rule}")]);
+}
+
+#[test]
 fn a_request_that_is_refused_now_breaks() {
     let report = compared(
         &side(vec![exchange("/state", ASKED, 200, &["{}"])]),
