@@ -30,6 +30,8 @@ pub enum Gained {
     Member,
     /// A value can be of another type.
     Type,
+    /// A list that was always empty can have elements.
+    Elements,
     /// A string can say this.
     Value(String),
     /// A string can be of this format; `string` for any.
@@ -129,10 +131,17 @@ impl Compare {
             self.texts(old, new);
         }
         if let (Some(old), Some(new)) = (&old.array, &new.array) {
-            self.within("[]", |compare| compare.schemas(old, new));
+            self.within("[]", |compare| compare.elements(old, new));
         }
         if let (Some(old), Some(new)) = (&old.object, &new.object) {
             self.objects(old, new);
+        }
+    }
+
+    fn elements(&mut self, old: &Schema, new: &Schema) {
+        match old.is_never() && !new.is_never() {
+            true => self.tell(Gained::Elements, new.clone()),
+            false => self.schemas(old, new),
         }
     }
 

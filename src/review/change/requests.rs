@@ -72,7 +72,7 @@ fn narrower(gain: &Gain) -> Option<Draft> {
         Gained::Field | Gained::Member => {
             (Rule::RequestNarrower, format!("requests say no {name} any more"), String::new())
         }
-        Gained::Type | Gained::Kind(..) => {
+        Gained::Type | Gained::Elements | Gained::Kind(..) => {
             (Rule::RequestNarrower, format!("{name} is never `{text}` any more"), text)
         }
         // Which words were sent is a matter of the scenario.
@@ -98,7 +98,9 @@ fn wider(gain: &Gain, answers: &[Answer]) -> Option<Draft> {
         Gained::Field | Gained::Member => {
             (format!("requests say {name}: `{text}`"), "field".to_owned())
         }
-        Gained::Type | Gained::Kind(..) => (format!("{name} can be `{text}`"), text),
+        Gained::Type | Gained::Elements | Gained::Kind(..) => {
+            (format!("{name} can be `{text}`"), text)
+        }
         _ => return None,
     };
     let first = answers.iter().find(|answer| answer.asked.is_some())?;

@@ -314,6 +314,7 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
             };
             (Rule::TypeNew, gain.schema.kind(), format!("{name} can be `{shown}`{or}"))
         }
+        Gained::Elements => (Rule::TypeNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Value(_) => (Rule::ValueNew, shown.clone(), format!("{name} can be `{shown}`")),
         Gained::Format(format) => {
             let any = if format == "string" { "any text" } else { &format!("`{format}`") };
@@ -335,7 +336,14 @@ fn of_gain(part: Part, gain: &Gain) -> Draft {
         _ => Inside::There,
     };
     let about = about(&gain.place, inside);
-    judged(rule, part, what).at(path).keyed(key).possible(gain).about(about)
+    let draft = match gain.what {
+        // That a list is filled is another value, and how clients take that no recording shows.
+        Gained::Elements => {
+            Draft::new(rule, Verdict::Unproven, part, what).because("the list was always empty")
+        }
+        _ => judged(rule, part, what),
+    };
+    draft.at(path).keyed(key).possible(gain).about(about)
 }
 
 /// What a recording shows that the comparison of the shapes has not told by the same place.
@@ -392,7 +400,8 @@ fn shows(gain: &Gain, violation: &Violation, json: &str) -> bool {
         (Gained::Kind(_, value), Fault::Branch) => {
             found(json, &violation.pointer).is_some_and(|found| said(&found) == *value)
         }
-        (Gained::Type | Gained::Format(_), Fault::Value) | (Gained::Value(_), Fault::Word) => {
+        (Gained::Type | Gained::Elements | Gained::Format(_), Fault::Value)
+        | (Gained::Value(_), Fault::Word) => {
             let found = found(json, &violation.pointer);
             found.is_some_and(|found| gain.schema.accepts(&found).is_empty())
         }

@@ -651,6 +651,21 @@ fn a_header_field_that_a_client_sends_back_is_promised() {
 }
 
 #[test]
+fn a_list_that_is_filled_now_in_all_recordings_is_another_value() {
+    let talk = |said: &str| (0..8).map(|it| exchange("/a", &asked(it), 200, &[said])).collect();
+    let told_of_lists = "unproven type-new: `tools[]` can be `{name: string}`";
+
+    check(talk(r#"{"tools":[]}"#), talk(r#"{"tools":[{"name":"x"}]}"#), &[told_of_lists]);
+
+    let (old, new) = (side(talk(r#"{"tools":[]}"#)), side(talk(r#"{"tools":[{"name":"x"}]}"#)));
+    let accepted = learned(&old);
+    let known = Known { name: "new", path: "cassettes", cassettes: &new, accepted: &accepted };
+    let report = change::check(&Protocols::default(), known).report;
+    assert_eq!(told(&report), [told_of_lists]);
+    assert!(!report.fails());
+}
+
+#[test]
 fn a_reference_to_what_never_came_is_told() {
     let call = "call_7QpYk2Lz9vTn4RbX";
     let talk = |referred: &str| {

@@ -32,6 +32,20 @@ fn a_string_that_became_a_choice_is_told_as_what_it_is() {
 }
 
 #[test]
+fn a_list_that_was_always_empty_may_be_filled() {
+    check(
+        "object\n  tools: []",
+        "object\n  tools: [integer | string]",
+        &["unproven type-new: `tools[]` can be `integer | string`"],
+    );
+    check(
+        "object\n  tools: [integer]",
+        "object\n  tools: [integer | string]",
+        &["breaking type-new: `tools[]` can be `string`"],
+    );
+}
+
+#[test]
 fn a_new_field_breaks_nobody_and_a_new_kind_of_member_does() {
     check(
         "object\n  a: integer",
