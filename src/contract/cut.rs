@@ -10,6 +10,7 @@ use crate::contract::order::Token;
 use crate::identity::{Meaning, identifiers};
 use crate::message::{Framing, Message, Messages, Protocols, Tag, Trace};
 use crate::text::json::{Container, Text};
+use crate::text::rpc::Envelope;
 
 /// An answer that was cut into messages.
 #[derive(Debug)]
@@ -167,11 +168,9 @@ const RESULT: &str = "result";
 
 /// The method of the call that a message of JSON-RPC answers.
 fn called(json: &str, asked: Option<&str>) -> Option<String> {
-    let (answer, call) = (Text::read(json)?, Text::read(asked?)?);
-    let id = answer.get("id").map(Text::as_str)?;
-    let is_answer = answer.get("jsonrpc").is_some() && call.get("id").map(Text::as_str) == Some(id);
-    let method = call.get("method").and_then(Text::string).filter(|_| is_answer);
-    method.map(|method| method.into_owned())
+    let call = Envelope::of(Text::read(asked?)?)?;
+    let answer = Envelope::of(Text::read(json)?)?;
+    answer.answers(&call).then_some(call.method)?.map(Cow::into_owned)
 }
 
 /// A longer value is no word.

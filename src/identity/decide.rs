@@ -247,7 +247,7 @@ fn candidates(looks: Looks, interactions: &impl Interactions, rules: &Rules) -> 
     for (interaction, recorded) in interactions.each().enumerate() {
         let body = recorded.request.readable();
         let reading = Reading::of(&recorded.request, &body, rules);
-        let calls = Calls::of(&reading);
+        let calls = Calls::marked(&reading);
         for (name, value) in recorded.request.headers.iter() {
             let value = text(value);
             for range in words(&value) {

@@ -6,8 +6,10 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::names::Role;
 use super::{Form, Meaning, Scope, each_document, is_epoch};
-use crate::text::json::{Places, Text};
+use crate::text::json::{Container, Places, Text};
+use crate::text::rpc::{self, Envelope};
 
 /// A whole value that may be an identifier because of the name of its field, or its place in a JSON-RPC
 /// message.
@@ -84,16 +86,17 @@ impl Search<'_> {
                 None if self.said.contains(&*value) => Some(scope_of(&name, form)),
                 None => ordinary(&name, &value, form),
             };
-            match scope {
-                Some(scope) => {
-                    // Times and what stands in a string are exchanged without their quotes.
-                    let bare = form == Form::Text && (scope == Scope::Moment || depth > 0);
-                    let quotes = usize::from(bare);
-                    let range = place(start + quotes)..place(start + spelled.len() - quotes);
-                    self.found.push(Field { range, scope, value: value.into_owned(), depth });
-                }
-                None if depth < DEEPEST => self.within(spelled, start, place, depth + 1),
-                None => {}
+            // Which of the two it is, the request shows that had this id.
+            let call = (depth == 0 && calls.may_answer(pointer)).then_some(Scope::Call);
+            if scope.is_none() && depth < DEEPEST {
+                self.within(spelled, start, place, depth + 1);
+            }
+            for scope in call.into_iter().chain(scope) {
+                // Times and what stands in a string are exchanged without their quotes.
+                let bare = form == Form::Text && (scope == Scope::Moment || depth > 0);
+                let quotes = usize::from(bare);
+                let range = place(start + quotes)..place(start + spelled.len() - quotes);
+                self.found.push(Field { range, scope, value: value.to_string(), depth });
             }
         });
     }
@@ -140,62 +143,48 @@ fn ordinary(name: &str, value: &str, form: Form) -> Option<Scope> {
 
 static RPC: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"jsonrpc\""));
 
-/// What a member of a JSON-RPC message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// Made up by who sends it.
-    Made(Scope),
-    /// The id of a request of the other side, which this answers.
-    Answered,
-}
-
 /// The JSON-RPC messages of a document.
 #[derive(Debug, Default)]
 struct Envelopes {
-    /// Whether they are the elements of an array, and not the document itself.
-    are_items: bool,
-    /// Whether each one asks something or tells it, and does not answer.
-    ask: Vec<bool>,
+    /// What the ids are that stand in these places.
+    ids: Vec<(String, Role)>,
+    /// Whether the document has no member `jsonrpc`, and answers a request if one had its id.
+    may_answer: bool,
 }
 
 impl Envelopes {
     /// Looks for them: the document itself, or the elements of an array.
     fn of(document: Text<'_>) -> Self {
-        // Nearly no document is one, and to look into each would cost time.
-        if RPC.find(document.as_str().as_bytes()).is_none() {
+        let is_list = document.container() == Some(Container::Array);
+        // Nearly no list is one of them, and to look into each would cost time.
+        if is_list && RPC.find(document.as_str().as_bytes()).is_none() {
             return Self::default();
         }
-        let asks = |message: Text<'_>| message.get("method").and_then(Text::string).is_some();
-        if document.get("jsonrpc").is_some() {
-            Self { are_items: false, ask: vec![asks(document)] }
-        } else if document.elements().any(|message| message.get("jsonrpc").is_some()) {
-            Self { are_items: true, ask: document.elements().map(asks).collect() }
-        } else {
-            Self::default()
+        let mut found = Self::default();
+        for (number, message) in rpc::messages(document).enumerate() {
+            let Some(envelope) = Envelope::of(message) else { continue };
+            if envelope.is_marked {
+                let at = if is_list { format!("/{number}/id") } else { "/id".to_owned() };
+                found.ids.push((at, Role::of_id(&envelope)));
+            } else if !is_list {
+                found.may_answer = envelope.answered().is_some();
+            }
         }
+        found
     }
 
     /// What a member is, if the envelope of its message says so.
     fn role(&self, pointer: &str, name: &str) -> Option<Role> {
         match name {
-            _ if self.ask.is_empty() => None,
-            "id" => self
-                .asks(pointer)
-                .map(|asks| if asks { Role::Made(Scope::Call) } else { Role::Answered }),
+            _ if self.ids.is_empty() => None,
+            "id" => self.ids.iter().find(|(at, _)| at == pointer).map(|(_, role)| *role),
             "requestId" => Some(Role::Made(Scope::Called)),
             "progressToken" => Some(Role::Made(Scope::Progress)),
             _ => None,
         }
     }
 
-    /// Whether the message asks whose id stands there: `/id` or `/1/id`.
-    fn asks(&self, pointer: &str) -> Option<bool> {
-        let message = pointer.strip_suffix("/id")?;
-        let number = match message.strip_prefix('/') {
-            Some(number) if self.are_items => number.parse().ok()?,
-            None if !self.are_items => 0,
-            _ => return None,
-        };
-        self.ask.get(number).copied()
+    fn may_answer(&self, pointer: &str) -> bool {
+        self.may_answer && pointer == "/id"
     }
 }

@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::{Form, Hole, Meaning, Scope, Words, is_epoch, is_moment, moments, scope_of};
+use crate::cassette::exchanges::MESSAGE;
 use crate::cassette::reading::{Kind, Node, Reading, Step};
 use crate::cassette::{Ids, Reach};
 use crate::config::Treatment;
-use crate::text::json::pointer;
+use crate::text::json::{Text, pointer};
+use crate::text::rpc::{Envelope, Speech};
 
 /// The table of names of a cassette, made ready to say what in a recorded request is open.
 #[derive(Debug, Default)]
@@ -244,27 +246,52 @@ pub(crate) enum Role {
     Answered,
 }
 
-/// The JSON-RPC messages of a request.
-pub(crate) struct Calls {
-    /// The nodes of the messages, and whether each asks something or tells it.
-    messages: Vec<(usize, bool)>,
+impl Role {
+    /// What the id of a message is.
+    pub(super) fn of_id(envelope: &Envelope<'_>) -> Self {
+        match envelope.kind {
+            Speech::Answer => Self::Answered,
+            Speech::Request | Speech::Notification => Self::Made(Scope::Call),
+        }
+    }
 }
 
-impl Calls {
-    pub(crate) fn of(reading: &Reading<'_>) -> Self {
-        let has = |node: usize, name: &str| {
-            let mut members = reading.inside(Some(node));
-            members.any(|at| matches!(&reading.nodes[at].step, Step::Member(it) if it == name))
-        };
-        let is_message =
-            |node: &usize| reading.nodes[*node].kind == Kind::Object && has(*node, "jsonrpc");
+/// The JSON-RPC messages of a request.
+pub(crate) struct Calls<'t> {
+    /// The nodes of the messages.
+    messages: Vec<(usize, Envelope<'t>)>,
+}
+
+/// Of these members, each message of JSON-RPC that a client sends by itself has one.
+const NAMED: [&str; 2] = ["jsonrpc", "method"];
+
+impl<'t> Calls<'t> {
+    pub(crate) fn of(reading: &Reading<'t>) -> Self {
+        let is_object = |at: &usize| reading.nodes[*at].kind == Kind::Object;
         let roots = || reading.inside(None).filter(|at| reading.nodes[*at].kind.is_container());
-        let items = roots().flat_map(|root| {
-            let is_list = reading.nodes[root].kind != Kind::Object;
-            reading.inside(Some(root)).filter(move |_| is_list)
-        });
-        let messages = roots().chain(items).filter(is_message);
-        Self { messages: messages.map(|node| (node, has(node, "method"))).collect() }
+        let items = roots().filter(|root| !is_object(root));
+        let items = items.flat_map(|root| reading.inside(Some(root)));
+        // What is said over a WebSocket or in lines is answered by an id, if by anything.
+        let is_said = reading.nodes.first().is_some_and(|method| method.text == MESSAGE);
+        // Nearly no request is one, and to look into each would cost time.
+        let is_called =
+            |step: &Step<'_>| matches!(step, Step::Member(name) if NAMED.contains(&&**name));
+        let inside = |node| reading.inside(Some(node)).map(|at| &reading.nodes[at].step);
+        let may_be = |node: &usize| is_object(node) && inside(*node).any(is_called);
+        let message = |node: usize| {
+            let envelope = Envelope::of(Text::known(reading.nodes[node].spelled))?;
+            let is_asked = is_said && envelope.kind == Speech::Request;
+            (is_asked || envelope.is_certain()).then_some((node, envelope))
+        };
+        Self { messages: roots().chain(items).filter(may_be).filter_map(message).collect() }
+    }
+
+    /// Those that say so by the member `jsonrpc`. The rules by which a table of names is made are frozen, and
+    /// know no others.
+    pub(super) fn marked(reading: &Reading<'t>) -> Self {
+        let mut calls = Self::of(reading);
+        calls.messages.retain(|(_, envelope)| envelope.is_marked);
+        calls
     }
 
     /// What a value is, if the envelope of its message says so.
@@ -274,14 +301,12 @@ impl Calls {
         }
         let Step::Member(name) = &reading.nodes[node].step else { return None };
         let parent = reading.nodes[node].parent as usize;
+        let message = || self.messages.iter().find(|(message, _)| *message == parent);
+        let is_marked = || self.messages.iter().any(|(_, envelope)| envelope.is_marked);
         match &**name {
-            "id" => self
-                .messages
-                .iter()
-                .find(|(message, _)| *message == parent)
-                .map(|(_, asks)| if *asks { Role::Made(Scope::Call) } else { Role::Answered }),
-            "requestId" => Some(Role::Made(Scope::Called)),
-            "progressToken" => Some(Role::Made(Scope::Progress)),
+            "id" => message().map(|(_, envelope)| Role::of_id(envelope)),
+            "requestId" if is_marked() => Some(Role::Made(Scope::Called)),
+            "progressToken" if is_marked() => Some(Role::Made(Scope::Progress)),
             _ => None,
         }
     }

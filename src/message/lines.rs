@@ -5,16 +5,19 @@
 //! Over standard input and output all are lines, in the order in which they came.
 
 use bytes::Bytes;
-use serde_json::Value;
 
 use super::{Framing, Messages, Protocols};
 use crate::cassette::{
     Cassette, Content, End, Frame, Headers, Interaction, Outcome, Request, Response,
 };
 use crate::text::json::{Layout, Text};
+use crate::text::rpc::{self, Envelope};
 
 /// The field that names a session of MCP over HTTP.
 pub(super) const SESSION: &str = "mcp-session-id";
+
+/// With which a client of MCP begins.
+pub(super) const INITIALIZE: &str = "initialize";
 
 /// The cassette with its sessions of MCP over HTTP as sessions of lines. It stays as it is if it holds sessions
 /// of frames. The table of names says where in which request a name stands, and so is made anew.
@@ -69,7 +72,7 @@ impl<'c> Sessions<'c> {
             let came = said.messages.iter().take_while(|(chunk, ..)| *chunk < passed(earlier));
             begun = begun.max(said.begun + came.last().map_or(0, |(_, ms, _)| *ms));
         }
-        let asked = rpc(&request.body).filter(|_| request.method == "POST");
+        let asked = message(&request.body).filter(|_| request.method == "POST");
         let mut messages = Vec::new();
         if let Some(at) = self.session(request, response, asked.as_ref(), begun) {
             self.pass(at, passed);
@@ -90,13 +93,13 @@ impl<'c> Sessions<'c> {
         &mut self,
         request: &'c Request,
         response: Option<&'c Response>,
-        asked: Option<&Value>,
+        asked: Option<&Envelope<'_>>,
         begun: u64,
     ) -> Option<usize> {
         let path = request.path_only();
         let given = response.and_then(|response| response.headers.get(SESSION));
         let id = request.headers.get(SESSION).or(given);
-        let begins = asked.is_some_and(|it| it.get("method") == Some(&"initialize".into()));
+        let begins = asked.is_some_and(|it| it.method.as_deref() == Some(INITIALIZE));
         let is_it = |session: &Session<'_>| session.path == path && session.id == id;
         let known = self.all.iter().rposition(is_it).filter(|_| !begins);
         if known.is_some() || asked.is_none() {
@@ -151,13 +154,9 @@ fn interaction(frames: Vec<Frame>) -> Interaction {
 }
 
 /// The message of JSON-RPC that a body is, or the first one of several.
-pub(super) fn rpc(body: &[u8]) -> Option<Value> {
-    let value: Value = serde_json::from_slice(body).ok()?;
-    let first = match value {
-        Value::Array(all) => all.into_iter().next()?,
-        one => one,
-    };
-    first.get("jsonrpc").is_some().then_some(first)
+pub(super) fn message(body: &[u8]) -> Option<Envelope<'_>> {
+    let first = rpc::messages(Text::parse_container(body)?).next()?;
+    Envelope::of(first).filter(Envelope::is_certain)
 }
 
 /// The messages of JSON-RPC in an answer.
@@ -166,7 +165,8 @@ fn said_in(response: &Response) -> Vec<(usize, u64, Bytes)> {
     if framing == Framing::Opaque {
         return Vec::new();
     }
-    let of_rpc = list.into_iter().filter(|message| rpc(message.data.as_bytes()).is_some());
+    let of_rpc =
+        list.into_iter().filter(|message| self::message(message.data.as_bytes()).is_some());
     of_rpc.map(|it| (it.chunk, it.ms, line(it.data.as_bytes()))).collect()
 }
 

@@ -5,13 +5,13 @@
 //! said besides in the answer to the `GET` with which clients listen.
 
 use bytes::Bytes;
-use serde_json::Value;
 
-use super::lines::{SESSION, rpc};
+use super::lines::{INITIALIZE, SESSION, message};
 use crate::cassette::{
     Body, Cassette, Chunk, End, Frame, Headers, Interaction, Outcome, Peer, Progress, Request,
     Response,
 };
+use crate::text::rpc::Envelope;
 
 /// What clients may leave out: not all listen, or say that they leave.
 const OPTIONAL: [&str; 2] = ["GET /mcp", "DELETE /mcp"];
@@ -44,10 +44,9 @@ fn frames(interaction: &Interaction) -> &[Frame] {
 
 /// Whether a message names a version of MCP, as the first one of a client does.
 fn is_of_mcp(frame: &Frame) -> bool {
-    let message = frame.message().and_then(|message| rpc(message));
-    let params = message.as_ref().and_then(|message| message.get("params"));
+    let params = frame.message().and_then(|said| message(said)?.params);
     params.is_some_and(|params| {
-        params.get("protocolVersion").is_some() || params["_meta"].get(VERSION).is_some()
+        params.get("protocolVersion").is_some() || params.at(&["_meta", VERSION]).is_some()
     })
 }
 
@@ -64,20 +63,21 @@ struct Posts {
 struct Open {
     interaction: usize,
     /// The id of the request that it answers; nothing if the client listens.
-    id: Option<Value>,
+    id: Option<String>,
     /// By what the server tells how far it has come with the request.
-    token: Option<Value>,
+    token: Option<String>,
     begun: u64,
 }
 
 impl Posts {
     fn session(&mut self, number: usize, frames: &[Frame]) {
-        let mut messages = frames.iter().filter_map(|frame| rpc(frame.message()?));
-        let is_begun = messages.any(|it| it["method"] == "initialize");
+        let mut messages = frames.iter().filter_map(|frame| message(frame.message()?));
+        let is_begun = messages.any(|it| it.method.as_deref() == Some(INITIALIZE));
         let session = is_begun.then(|| format!("session-{}", number + 1));
         for frame in frames {
             // What is no message of the protocol cannot be said over HTTP.
-            let Some((said, message)) = frame.message().and_then(|it| Some((it, rpc(it)?))) else {
+            let Some((said, message)) = frame.message().and_then(|it| Some((it, message(it)?)))
+            else {
                 continue;
             };
             match frame.from {
@@ -97,14 +97,14 @@ impl Posts {
         }
     }
 
-    fn ask(&mut self, ms: u64, said: &Bytes, message: &Value, session: Option<&str>) {
-        let method = message["method"].as_str();
+    fn ask(&mut self, ms: u64, said: &Bytes, message: &Envelope<'_>, session: Option<&str>) {
+        let method = message.method.as_deref();
         if session.is_none() && method == Some("notifications/cancelled") {
             // Without sessions, a client cancels by leaving.
             return;
         }
-        let id = message.get("id").filter(|_| method.is_some());
-        let is_first = method == Some("initialize");
+        let id = message.asked();
+        let is_first = method == Some(INITIALIZE);
         let asked = request("POST", session.filter(|_| !is_first), said);
         let mut answer = response(if id.is_some() { 200 } else { 202 }, id.is_some());
         if let Some(session) = session.filter(|_| is_first) {
@@ -112,8 +112,9 @@ impl Posts {
         }
         let interaction = self.push(asked, answer);
         if let Some(id) = id {
-            let token = message.pointer("/params/_meta/progressToken").cloned();
-            self.open.push(Open { interaction, id: Some(id.clone()), token, begun: ms });
+            let token = message.params.and_then(|it| it.at(&["_meta", "progressToken"]));
+            let (id, token) = (Some(id.to_owned()), token.map(|token| token.as_str().to_owned()));
+            self.open.push(Open { interaction, id, token, begun: ms });
             for unheard in std::mem::take(&mut self.unheard) {
                 self.event(self.open.len() - 1, ms, &unheard);
             }
@@ -125,13 +126,14 @@ impl Posts {
         }
     }
 
-    fn say(&mut self, ms: u64, said: &Bytes, message: &Value) {
-        let answered = message.get("id").filter(|_| message.get("method").is_none());
+    fn say(&mut self, ms: u64, said: &Bytes, message: &Envelope<'_>) {
+        let answered = message.answered();
         let at = match answered {
-            Some(id) => self.open.iter().position(|open| open.id.as_ref() == Some(id)),
+            Some(id) => self.open.iter().position(|open| open.id.as_deref() == Some(id)),
             None => {
-                let token = message.pointer("/params/progressToken");
-                let is_its = |open: &Open| token.is_some() && open.token.as_ref() == token;
+                let token = message.params.and_then(|params| params.get("progressToken"));
+                let token = token.map(|token| token.as_str());
+                let is_its = |open: &Open| token.is_some() && open.token.as_deref() == token;
                 let latest = || self.open.iter().rposition(|open| open.id.is_some());
                 let its = self.open.iter().position(is_its).or_else(latest);
                 its.or(self.open.len().checked_sub(1))

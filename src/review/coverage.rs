@@ -3,6 +3,7 @@
 //! [`Exercised`] says which endpoints, statuses and types of messages were recorded; [`Coverage`] holds
 //! that against an OpenAPI [`Document`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use crate::contract::openapi::{Document, Operation};
 use crate::contract::{self, Contract, Traffic};
 use crate::message::{Messages, Protocols, Tag};
 use crate::text::json::Text;
+use crate::text::rpc::Envelope;
 
 /// What was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -157,9 +159,8 @@ fn named(tag: &Tag) -> Option<&str> {
 
 /// The method of a JSON-RPC message.
 fn call(body: &[u8]) -> Option<String> {
-    let body = Text::parse(body)?;
-    body.get("jsonrpc")?;
-    Some(body.get("method")?.string()?.into_owned())
+    let call = Envelope::of(Text::parse(body)?).filter(Envelope::is_certain)?;
+    call.method.map(Cow::into_owned)
 }
 
 /// What a document says, and how much of it was recorded.

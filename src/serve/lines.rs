@@ -3,6 +3,9 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use crate::text::json::Text;
+use crate::text::rpc::Envelope;
+
 /// Cuts what one side says into lines. An empty one says nothing.
 #[derive(Debug, Default)]
 pub struct Lines {
@@ -39,21 +42,19 @@ const NOT_RECORDED: u16 = 470;
 
 /// Whether a message answers a request of JSON-RPC.
 pub fn is_answer(message: &[u8]) -> bool {
-    let message: Option<Value> = serde_json::from_slice(message).ok();
-    message.is_some_and(|it| it.get("id").is_some() && it.get("method").is_none())
+    Text::parse(message).and_then(Envelope::of).is_some_and(|it| it.answered().is_some())
 }
 
 /// What refuses a message, if it is a request of JSON-RPC: nothing else is answered.
 pub fn refusal(message: &[u8], reason: &str, explanation: &str) -> Option<Vec<u8>> {
-    let asked: Value = serde_json::from_slice(message).ok()?;
-    asked.get("method")?;
-    let mut refusal = json!({
-        "id": asked.get("id").filter(|id| !id.is_null())?,
-        "error": {"code": NOT_RECORDED, "message": reason, "data": {"explanation": explanation}},
-    });
+    let asked = Text::parse(message)?;
+    let id: Value = serde_json::from_str(Envelope::of(asked)?.asked()?).ok()?;
+    let error =
+        json!({"code": NOT_RECORDED, "message": reason, "data": {"explanation": explanation}});
+    let mut refusal = json!({"id": id, "error": error});
     // Some protocols leave it out on both sides.
-    if let Some(version) = asked.get("jsonrpc") {
-        refusal["jsonrpc"] = version.clone();
+    if let Some(version) = asked.get("jsonrpc").and_then(Text::string) {
+        refusal["jsonrpc"] = version.into();
     }
     Some(refusal.to_string().into_bytes())
 }

@@ -8,6 +8,7 @@ pub(crate) mod markup;
 pub(crate) mod multipart;
 pub(crate) mod nearest;
 pub(crate) mod percent;
+pub(crate) mod rpc;
 pub(crate) mod sequence;
 pub(crate) mod shell;
 pub(crate) mod sse;

@@ -693,6 +693,30 @@ fn what_json_rpc_answers_has_a_shape_by_what_was_called() {
 }
 
 #[test]
+fn what_answers_a_call_has_a_shape_by_what_was_called_also_without_the_member_jsonrpc() {
+    let tags = "tag = ['/method', { at = '/result', is = 'result' }]";
+    let protocols = Protocols::of(&Config::parse(&format!("[[protocol]]\n{tags}")).unwrap());
+    let turns = (0..24).map(|number| {
+        let method = if number % 2 == 0 { "thread/list" } else { "model/list" };
+        let said = format!(r#"{{"id":{number},"result":{{"{}":[]}}}}"#, method.replace('/', "_"));
+        let mut interaction = interaction("", 0, &[&said]);
+        interaction.request.body =
+            format!(r#"{{"id":{number},"method":"{method}","params":{{}}}}"#).into();
+        interaction
+    });
+    let cassette = Cassette { interactions: turns.collect(), ..Cassette::default() };
+    let name = Name::new("rpc").unwrap();
+
+    let findings = check(&Traffic::of(&protocols, &[], [(&name, &cassette)]), &[]);
+
+    let [Finding::New(contract)] = findings.as_slice() else { panic!("{findings:?}") };
+    let text = contract.to_string();
+    for kind in ["result of thread/list", "result of model/list"] {
+        assert!(text.contains(&format!("    {kind}\n")), "{text}");
+    }
+}
+
+#[test]
 fn what_a_client_has_made_up_is_no_constant() {
     let said: Vec<String> = (0..6)
         .map(|number| {

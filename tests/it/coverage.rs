@@ -84,6 +84,20 @@ fn what_was_recorded_is_told_by_endpoint() {
 }
 
 #[test]
+fn what_was_called_is_told_also_without_the_member_jsonrpc() {
+    let mut called = interaction("POST /rpc 200 application/json");
+    called.request.body = Bytes::from_static(br#"{"id":1,"method":"thread/start","params":{}}"#);
+    let mut paid = interaction("POST /payments 200 application/json");
+    paid.request.body = Bytes::from_static(br#"{"id":"pay-1","method":"card"}"#);
+    let cassette = Cassette { interactions: vec![called, paid], ..Cassette::default() };
+
+    let exercised = Exercised::of([(&Name::new("tape").unwrap(), &cassette)]);
+
+    let asked = exercised.endpoints.iter().flat_map(|endpoint| &endpoint.asked);
+    assert_eq!(asked.collect::<Vec<_>>(), [(&"thread/start".to_owned(), &1)]);
+}
+
+#[test]
 fn operations_statuses_and_media_types_are_held_against_the_document() {
     let json = json!({"content": {"application/json": {}}});
     let paths = json!({

@@ -199,6 +199,33 @@ async fn a_progress_token_is_no_secret() {
     assert!(live.text().contains("3L0UBP7KazYGoDI2BLVJr"), "{}", live.text());
 }
 
+/// As the app server of Codex has it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_number_of_a_call_comes_back_in_its_answer_alone_also_without_the_member_jsonrpc() {
+    let upstream = Upstream::start(|asked, wire| {
+        let id = asked.text().split([':', ',']).nth(1).expect("it has an id").to_owned();
+        wire.send(EVENTS);
+        for said in [
+            r#"{"id":1,"method":"approve","params":{}}"#.to_owned(),
+            format!(r#"{{"id":{id},"result":{{"all":[{{"id":1}}]}}}}"#),
+        ] {
+            wire.send_chunk(format!("data: {said}\n\n"));
+        }
+        wire.send_end();
+        Then::KeepAlive
+    });
+    let called = |session: &Session, id: &str| {
+        let number = if id == LIVE { "17" } else { "1" };
+        post(&session.url(), &format!(r#"{{"id":{number},"method":"list","params":{{}}}}"#))
+    };
+
+    let (recorded, live) = replayed(upstream, called).await;
+
+    let answer = |id: u32| format!(r#"{{"id":{id},"result":"#);
+    assert_eq!(live.text(), recorded.text().replace(&answer(1), &answer(17)));
+    assert!(live.text().contains(&answer(17)), "{}", live.text());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_random_id_of_a_call_comes_back_wherever_the_server_repeats_it() {
     let upstream = Upstream::start(|asked, wire| {

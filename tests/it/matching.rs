@@ -90,6 +90,22 @@ fn the_ids_of_json_rpc_are_the_client_s_whatever_they_look_like() {
 }
 
 #[test]
+fn the_ids_of_calls_are_the_client_s_also_without_the_member_jsonrpc() {
+    let call = |id: &str, method: &str| {
+        post(&format!(r#"{{"id":{id},"method":"{method}","params":{{}}}}"#))
+    };
+    for id in ["7", "0", r#""a""#] {
+        check(&call("1", "initialize"), &call(id, "initialize"), true);
+    }
+    // Each of two clients counted from 1; one counts on where the other one is.
+    let mut run = Run::of_requests(&[call("1", "initialize"), call("1", "model/list")]);
+
+    let asked = [call("1", "initialize"), call("2", "model/list")];
+
+    assert_eq!(asked.map(|asked| run.ask(&asked)), [Some(0), Some(1)]);
+}
+
+#[test]
 fn an_answer_of_the_client_names_the_request_of_the_server() {
     let answer = |id: &str| post(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
 

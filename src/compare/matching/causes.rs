@@ -8,6 +8,7 @@ use crate::cassette::{Cassette, Interaction, Request, target};
 use crate::config::Early;
 use crate::identity::{Scope, Words, each_document};
 use crate::text::json::Text;
+use crate::text::rpc::Envelope;
 
 /// A recorded request, and its number.
 pub type Numbered<'a> = (usize, &'a Interaction);
@@ -152,17 +153,14 @@ fn replies(request: &Request, said: &str) -> bool {
 /// The id of the JSON-RPC request that a request is the answer to.
 fn replied(request: &Request) -> Option<String> {
     let body = request.readable();
-    let reply = Text::parse_container(&body)?;
-    let is_reply = reply.get("jsonrpc").is_some() && reply.get("method").is_none();
-    reply.get("id").filter(|_| is_reply).map(|id| id.as_str().trim().to_owned())
+    Envelope::of(Text::parse_container(&body)?)?.answered().map(str::to_owned)
 }
 
 /// Whether a server has made a JSON-RPC request with that id.
 fn has_called(id: &str, said: &str) -> bool {
     let mut has_called = false;
     each_document(said, |_, call| {
-        let is_it = call.get("id").is_some_and(|it| it.as_str().trim() == id);
-        has_called |= is_it && call.get("method").is_some();
+        has_called |= Envelope::of(call).is_some_and(|call| call.asked() == Some(id));
     });
     has_called
 }
@@ -225,5 +223,10 @@ mod tests {
         check(stream, ["POST", "/mcp", &answers(2)], false);
         check(stream, ["POST", "/mcp", &call.replace('7', "8")], false);
         check(stream, ["DELETE", "/mcp", ""], false);
+        // The same without the member `jsonrpc`.
+        let plain = |text: &str| text.replace("\"jsonrpc\": \"2.0\", ", "");
+        let stream = ["POST", "/rpc", &plain(call), &plain(asks)];
+        check(stream, ["POST", "/rpc", &plain(&answers(1))], true);
+        check(stream, ["POST", "/rpc", &plain(&answers(2))], false);
     }
 }

@@ -26,6 +26,7 @@ use crate::compare::alignment::{Moved, Renaming, Script, Sides};
 use crate::config::Rules;
 use crate::identity::{Scope, fields, identifiers};
 use crate::text::json::Text;
+use crate::text::rpc::Envelope;
 
 /// Of more messages than that between two of the client, no orders are looked for.
 const MOST: usize = 200;
@@ -135,16 +136,13 @@ impl Message {
 
 /// What a message names.
 fn names(text: &str, is_client: bool) -> Vec<(Scope, String)> {
-    let envelope = Text::read_container(text);
-    let member = |name: &str| envelope.and_then(|envelope| envelope.get(name));
-    let call = member("id").filter(|_| member("method").is_some());
-    let call =
-        call.map(|id| id.string().map_or_else(|| id.as_str().to_owned(), |it| it.into_owned()));
+    let envelope = Text::read_container(text).and_then(Envelope::of);
+    let call = envelope.as_ref().and_then(Envelope::asked);
     if call.is_some() && !is_client {
         // What a server numbers is its own affair.
         return Vec::new();
     }
-    let call = call.map(|id| (Scope::Call, id));
+    let call = call.map(|id| (Scope::Call, id.trim_matches('"').to_owned()));
     let words = identifiers(text).map(|range| (Scope::Word, text[range].to_owned()));
     let fields = fields(text, &HashSet::new()).into_iter();
     let fields = fields.map(|field| (field.scope, field.value.trim_matches('"').to_owned()));

@@ -9,6 +9,7 @@ use std::fmt;
 use super::line;
 use super::line::{cut, shorten_ids, visible};
 use crate::text::json::{Container, Layout, Text};
+use crate::text::rpc::Envelope;
 
 /// Short values that tell one message of a type from another.
 const WORDS: &str = "\
@@ -97,7 +98,8 @@ impl Gist {
         let Some(json) = container(body) else {
             return Self::text(body.to_owned());
         };
-        if let Some(method) = json.get("jsonrpc").and_then(|_| json.get("method")?.string()) {
+        let call = Envelope::of(json).filter(Envelope::is_certain);
+        if let Some(method) = call.and_then(|call| call.method) {
             let mut gist = Self::found([json].as_slice());
             gist.words.insert(0, method.into_owned());
             return gist;
